@@ -12,26 +12,29 @@
 //   langgraph/     the parts of LangGraph in use, its ids and its control values
 //   config/        langgraph.json, section by section
 //   graphs.ts      the port itself
-import type { Fingerprint } from "../agent/model/model.ts";
+import type { Run } from "../agent/model/model.ts";
 import type {
+  GraphRunResult,
   GraphSchemas,
   Graphs,
+  History,
+  RunSink,
   StateAddress,
   Storage,
   Store,
-  StoredCheckpoint,
   Tracing,
 } from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json/json.ts";
 import { isLong } from "../base/stringify-slowly.ts";
-import { createCodec } from "./checkpoints/codec/value-codec.ts";
-import { completeSchemas } from "./schemas/merge-schemas.ts";
-import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
-import { refuseControlValues, refuseControlValuesSlowly } from "./langgraph/control-values.ts";
-import { withDeadlines } from "./config/deadlines-section.ts";
-import { deltaValues } from "./checkpoints/delta-history.ts";
-import { drawGraph } from "./schemas/graph-drawing.ts";
+import { type Codec, createCodec } from "./checkpoints/codec/value-codec.ts";
 import { fingerprintOf, missingParts } from "./checkpoints/graph-fingerprint.ts";
+import { withDeadlines } from "./config/deadlines-section.ts";
+import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
+import { createGraphStore } from "./extensions/langgraph-store.ts";
+import { refuseControlValues, refuseControlValuesSlowly } from "./langgraph/control-values.ts";
+import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
+import type { Library } from "./langgraph/library.ts";
 import {
   type Deployed,
   type FactoryRuntime,
@@ -42,17 +45,18 @@ import {
   withOwnBreakpoints,
   withoutGraph,
 } from "./loading/graph-factory.ts";
-import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
-import type { Library } from "./langgraph/library.ts";
 import { loadGraph } from "./loading/load-graph.ts";
-import { servedSchemas } from "./schemas/message-definitions.ts";
-import { runGraph } from "./run/run-graph.ts";
 import type { RunContext } from "./run/run-context.ts";
+import { runGraph } from "./run/run-graph.ts";
+import { drawGraph } from "./schemas/graph-drawing.ts";
+import { completeSchemas } from "./schemas/merge-schemas.ts";
+import { servedSchemas } from "./schemas/message-definitions.ts";
 import { schemasOf } from "./schemas/runtime-schemas.ts";
-import { buildState, readHistory, readState, updateState } from "./state/thread-state.ts";
-import { createGraphStore } from "./extensions/langgraph-store.ts";
-import { tracedRun } from "./tracing/traced-run.ts";
 import type { TypeReader } from "./schemas/type-reader.ts";
+import { type StateEdit, buildState, updateState } from "./state/edit-state.ts";
+import { readHistory, readState } from "./state/read-state.ts";
+import { storedValues } from "./state/stored-values.ts";
+import { tracedRun } from "./tracing/traced-run.ts";
 
 export interface DeployedGraphs extends Graphs {
   /** Loads a graph and replaces the one with its id. @throws {GraphLoadError} and the old one stays */
@@ -68,54 +72,92 @@ export interface GraphsPorts {
   readonly clock: Clock;
 }
 
+interface Deployment {
+  readonly config: GraphsConfig;
+  readonly ports: GraphsPorts;
+  readonly context: RunContext;
+  /** By graph id. */
+  readonly graphs: Map<string, Deployed>;
+}
+
 /** @throws {GraphLoadError} if a graph fails to load */
 export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Promise<DeployedGraphs> {
-  const { library, storage, store, types, tracing, clock } = ports;
-  const codec = createCodec(library);
-  const context: RunContext = {
+  const context = await contextOf(config, ports);
+  const deployment: Deployment = { config, ports, context, graphs: new Map() };
+  for (const source of config.graphs) await deploy(deployment, source);
+  return {
+    deploy: (source) => deploy(deployment, source),
+    list: () => [...deployment.graphs.values()],
+    checkGiven: refuseControlValues,
+    checkGivenSlowly: refuseControlValuesSlowly,
+    describe: (graphId) => deployment.graphs.get(graphId) ?? null,
+    run: (run, sink, signal, history) => runDeployed(deployment, run, { sink, signal, history }),
+    ...stateOperations(deployment),
+    ...schemaOperations(deployment),
+    ...textOperations(context.codec),
+  };
+}
+
+async function contextOf({ folder }: GraphsConfig, { library, storage, store }: GraphsPorts): Promise<RunContext> {
+  return {
     library,
-    codec,
+    codec: createCodec(library),
     ids: await createInterruptIds(library),
     read: (query) => storage.transaction(query),
-    folder: config.folder,
+    folder,
     store: createGraphStore(library, store),
     watched: new WeakSet(),
   };
-  const deployed = new Map<string, Deployed>();
-  const deploy = async (source: GraphSource): Promise<void> => {
-    const loaded = await loadGraph(source, config.folder);
-    const { graphId, graph, factory } = loaded;
-    const nodeNames = factory === null ? Object.keys(graph.nodes).filter((name) => name !== "__start__") : null;
-    const breakpoints = { before: graph.interruptBefore ?? [], after: graph.interruptAfter ?? [] };
-    deployed.set(graphId, { ...loaded, nodeNames, breakpoints, fingerprint: await fingerprintOf(graphId, graph) });
-  };
-  for (const source of config.graphs) await deploy(source);
-  const get = (graphId: string): Deployed => {
-    const found = deployed.get(graphId);
-    if (found === undefined) throw new Error(`graph ${graphId} is not deployed`);
-    return found;
-  };
+}
+
+async function deploy({ config, graphs }: Deployment, source: GraphSource): Promise<void> {
+  const loaded = await loadGraph(source, config.folder);
+  const { graphId, graph, factory } = loaded;
+  const nodeNames = factory === null ? Object.keys(graph.nodes).filter((name) => name !== "__start__") : null;
+  const breakpoints = { before: graph.interruptBefore ?? [], after: graph.interruptAfter ?? [] };
+  graphs.set(graphId, { ...loaded, nodeNames, breakpoints, fingerprint: await fingerprintOf(graphId, graph) });
+}
+
+function deployed({ graphs }: Deployment, graphId: string): Deployed {
+  const found = graphs.get(graphId);
+  if (found === undefined) throw new Error(`graph ${graphId} is not deployed`);
+  return found;
+}
+
+interface RunPorts {
+  readonly sink: RunSink;
+  readonly signal: AbortSignal;
+  readonly history: History;
+}
+
+async function runDeployed(deployment: Deployment, run: Run, runPorts: RunPorts): Promise<GraphRunResult> {
+  const { config, ports, context } = deployment;
+  const { tracing, clock } = ports;
+  const { signal } = runPorts;
+  const result = await tracedRun({ tracing, codec: context.codec }, run, signal, async (callbacks) => {
+    let own: MadeGraph;
+    try {
+      own = await graphOfRun(deployed(deployment, run.graphId), run, signal, { context, clock });
+    } catch (error) {
+      return withoutGraph(context, run, error, signal);
+    }
+    const bound = withOwnBreakpoints(run, deployed(deployment, run.graphId), own.graph);
+    return runGraph(context, { ...runPorts, ...own, run: bound, callbacks });
+  });
+  return withDeadlines(result, config.deadlines, run.graphId);
+}
+
+type StateOperations = Pick<Graphs, "state" | "history" | "build" | "update" | "valuesOf">;
+
+function stateOperations(deployment: Deployment): StateOperations {
+  const { context, ports, graphs } = deployment;
   const made = (address: StateAddress, access: FactoryRuntime["accessContext"]): Promise<MadeGraph> =>
-    graphOfThread(get(address.graphId), address, access, { context, clock });
+    graphOfThread(deployed(deployment, address.graphId), address, access, { context, clock: ports.clock });
+  const editOf = async (address: StateAddress, metadata: JsonObject, operationId: string): Promise<StateEdit> => {
+    const { graph, fingerprint } = await made(address, "threads.update");
+    return { graph, fingerprint, address, metadata, operationId };
+  };
   return {
-    deploy,
-    list: () => [...deployed.values()],
-    checkGiven: refuseControlValues,
-    checkGivenSlowly: refuseControlValuesSlowly,
-    describe: (graphId) => deployed.get(graphId) ?? null,
-    async run(run, sink, signal, history) {
-      const result = await tracedRun(tracing, codec, run, signal, async (callbacks) => {
-        let own: MadeGraph;
-        try {
-          own = await graphOfRun(get(run.graphId), run, signal, { context, clock });
-        } catch (error) {
-          return withoutGraph(context, run, error, signal);
-        }
-        const bound = withOwnBreakpoints(run, get(run.graphId), own.graph);
-        return runGraph(context, own.graph, own.fingerprint, bound, sink, signal, history, callbacks);
-      });
-      return withDeadlines(result, config.deadlines, run.graphId);
-    },
     async state(address, options) {
       return readState(context, (await made(address, "threads.read")).graph, address, options.subgraphs);
     },
@@ -123,47 +165,57 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
       yield* readHistory(context, (await made(address, "threads.read")).graph, address, query);
     },
     async build(address, supersteps, metadata, operationId) {
-      const { graph, fingerprint } = await made(address, "threads.update");
-      return buildState(context, graph, fingerprint, address, supersteps, metadata, operationId);
+      return buildState(context, await editOf(address, metadata, operationId), supersteps);
     },
     async update(address, update, metadata, operationId) {
-      const { graph, fingerprint } = await made(address, "threads.update");
-      return updateState(context, graph, fingerprint, address, update, metadata, operationId);
+      return updateState(context, await editOf(address, metadata, operationId), update);
     },
-    async valuesOf(tx, stored, fingerprint) {
-      const { graph } = deployed.get(fingerprint.graphId) ?? {};
-      const rebuilt = await deltaValues(tx, codec, graph, stored, fingerprint);
-      return {
-        json: () => codec.toWire(pickOutputs(stored, fingerprint, rebuilt)),
-        text: () => outputsText(stored, fingerprint, rebuilt),
-      };
-    },
+    valuesOf: (tx, stored, fingerprint) =>
+      storedValues(tx, context.codec, { stored, fingerprint, graph: graphs.get(fingerprint.graphId)?.graph }),
+  };
+}
+
+type SchemaOperations = Pick<Graphs, "missingFor" | "draw" | "schemas" | "subgraphSchemas">;
+
+function schemaOperations(deployment: Deployment): SchemaOperations {
+  const { library, types, clock } = deployment.ports;
+  return {
     missingFor(graphId, stored, from, pausedAt) {
-      const { factory, fingerprint } = get(graphId);
+      const { factory, fingerprint } = deployed(deployment, graphId);
       // the run reads the graph itself (graph-factory.3)
       return factory === null ? missingParts(fingerprint, from, stored, pausedAt) : [];
     },
     async draw(graphId, depth, config) {
-      return drawGraph(await graphToRead(get(graphId), config, "assistants.read", clock), depth);
+      const graph = await graphToRead(deployed(deployment, graphId), config, "assistants.read", clock);
+      return drawGraph(graph, depth);
     },
     async schemas(graphId) {
-      const known = schemasOf(get(graphId).graph, library);
+      const known = schemasOf(deployed(deployment, graphId).graph, library);
       return servedSchemas(await completeSchemas(known, () => types.read(graphId)));
     },
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();
-      for await (const [namespace, subgraph] of get(graphId).graph.getSubgraphsAsync(undefined, true))
-        schemas.set(
-          namespace,
-          servedSchemas(
-            await completeSchemas(schemasOf(subgraph, library), async () => {
-              const node = namespace.slice(namespace.lastIndexOf("|") + 1);
-              return (await types.read(graphId))?.subgraphs?.[node] ?? null;
-            }),
-          ),
+      for await (const [namespace, subgraph] of deployed(deployment, graphId).graph.getSubgraphsAsync(
+        undefined,
+        true,
+      )) {
+        const node = namespace.slice(namespace.lastIndexOf("|") + 1);
+        const known = schemasOf(subgraph, library);
+        const complete = await completeSchemas(
+          known,
+          async () => (await types.read(graphId))?.subgraphs?.[node] ?? null,
         );
+        schemas.set(namespace, servedSchemas(complete));
+      }
       return schemas;
     },
+  };
+}
+
+type TextOperations = Pick<Graphs, "encode" | "toWire" | "storedWireText" | "wireText" | "longWireText">;
+
+function textOperations(codec: Codec): TextOperations {
+  return {
     encode: (value) => (isLong(value) ? codec.encodeSlowly(value) : codec.encode(value)),
     toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
     storedWireText(encoded) {
@@ -173,42 +225,4 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     wireText: (value) => codec.wireText(value),
     longWireText: async (value) => (isLong(value) ? codec.wireTextSlowly(value) : null),
   };
-
-  function outputsText(
-    stored: StoredCheckpoint,
-    { outputs }: Fingerprint,
-    rebuilt: ReadonlyMap<string, unknown>,
-  ): string {
-    const text = (channel: string): string | null => {
-      const kept = stored.values.get(channel);
-      if (!rebuilt.has(channel) && kept?.text !== undefined && !kept.tagged) return kept.text;
-      const decoded = kept === undefined ? undefined : codec.decode(kept);
-      const value = rebuilt.has(channel) ? rebuilt.get(channel) : decoded;
-      return value === undefined ? null : codec.wireText(value);
-    };
-    if (typeof outputs === "string") return text(outputs) ?? "null";
-    const members: string[] = [];
-    for (const channel of outputs) {
-      const shown = text(channel);
-      if (shown !== null) members.push(`${JSON.stringify(channel)}:${shown}`);
-    }
-    return `{${members.join(",")}}`;
-  }
-
-  function pickOutputs(
-    stored: StoredCheckpoint,
-    { outputs }: Fingerprint,
-    rebuilt: ReadonlyMap<string, unknown>,
-  ): unknown {
-    const value = (channel: string): unknown => {
-      if (rebuilt.has(channel)) return rebuilt.get(channel);
-      const kept = stored.values.get(channel);
-      return kept === undefined ? undefined : codec.decode(kept);
-    };
-    if (typeof outputs === "string") return value(outputs) ?? null;
-    const values: Record<string, unknown> = {};
-    for (const channel of outputs)
-      if (rebuilt.has(channel) || stored.values.has(channel)) values[channel] = value(channel);
-    return values;
-  }
 }

@@ -31,105 +31,130 @@ export interface HotReloadPorts {
 const QUIET_MS = 80;
 const FOLDERS_MAX = 500;
 
-/** @param file the configuration file, watched like those of the graphs */
+interface Reloader {
+  /** The configuration file, watched like those of the graphs. */
+  readonly file: string;
+  readonly config: GraphsConfig;
+  readonly ports: HotReloadPorts;
+  /** Folder → its watcher. */
+  readonly watchers: Map<string, FSWatcher>;
+  /** File → hash of its content. */
+  readonly contents: Map<string, string>;
+  sources: readonly GraphSource[];
+  cancelLook: () => void;
+  looking: Promise<void> | null;
+  stopped: boolean;
+}
+
+/** @param file the configuration file */
 export function createHotReload(file: string, config: GraphsConfig, ports: HotReloadPorts): Service {
-  const { modules, clock, log } = ports;
-  const watchers = new Map<string, FSWatcher>();
-  const contents = new Map<string, string>();
-  let sources = config.graphs;
-  let cancelLook: () => void = () => undefined;
-  let looking: Promise<void> | null = null;
-  const stopped = new AbortController();
-
-  const watched = (): readonly string[] => [file, ...modules.files()];
-  const changedFiles = (): readonly string[] =>
-    watched().filter((path) => {
-      const before = contents.get(path);
-      const now = contentOf(path);
-      contents.set(path, now);
-      return before !== undefined && before !== now; // graphs/hot-reload.3
-    });
-
-  const reload = async (): Promise<void> => {
-    const begunAt = clock.monotonic();
-    const next = readSources();
-    modules.renew();
-    const failed = new Map<string, string[]>();
-    const names: string[] = [];
-    for (const source of next) {
-      try {
-        await ports.graphs.deploy(source);
-        names.push(source.graphId);
-      } catch (error) {
-        const reason = describeError(error).message;
-        failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]); // graphs/hot-reload.1
-      }
-    }
-    sources = next;
-    for (const [reason, graphs] of failed) log.error("graph_not_reloaded", { graphs, reason });
-    if (names.length === 0) return;
-    await ports.onReloaded();
-    log.info("graphs_reloaded", { graphs: names, duration_ms: Math.round(clock.monotonic() - begunAt) });
+  const reloader: Reloader = {
+    file,
+    config,
+    ports,
+    watchers: new Map(),
+    contents: new Map(),
+    sources: config.graphs,
+    cancelLook: () => undefined,
+    looking: null,
+    stopped: false,
   };
-
-  /** The graphs of the configuration file as it is now; the previous ones if it is unreadable. */
-  const readSources = (): readonly GraphSource[] => {
-    try {
-      const next = ports.readConfig();
-      const gone = sources.filter(({ graphId }) => next.graphs.every((one) => one.graphId !== graphId));
-      const others = JSON.stringify({ ...next, graphs: [] }) !== JSON.stringify({ ...config, graphs: [] });
-      // graphs/hot-reload.4
-      if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) });
-      return [...next.graphs, ...gone];
-    } catch (error) {
-      log.error("config_not_reloaded", { reason: describeError(error).message });
-      return sources;
-    }
-  };
-
-  const look = async (): Promise<void> => {
-    try {
-      while (!stopped.signal.aborted && changedFiles().length > 0) await reload();
-    } catch (error) {
-      log.error("reload_failed", { reason: describeError(error).message });
-    }
-    if (!stopped.signal.aborted) watchFolders();
-  };
-
-  const lookSoon = (): void => {
-    cancelLook();
-    cancelLook = clock.after(QUIET_MS, () => {
-      looking = (looking ?? Promise.resolve()).then(look);
-    });
-  };
-
-  /** Folders, not files: an editor that writes a new file and renames it removes the file from its watcher. */
-  const watchFolders = (): void => {
-    changedFiles(); // new ones have a known content from now on
-    for (const folder of new Set(watched().map(dirname))) {
-      if (watchers.has(folder) || watchers.size >= FOLDERS_MAX) continue;
-      try {
-        const watcher = watch(folder, lookSoon);
-        watcher.on("error", () => watchers.delete(folder));
-        watchers.set(folder, watcher);
-      } catch {
-        // it does not exist (yet)
-      }
-    }
-  };
-
   return {
     name: "hot reload",
     async start() {
-      watchFolders();
+      watchFolders(reloader);
     },
     async stop() {
-      stopped.abort();
-      cancelLook();
-      for (const watcher of watchers.values()) watcher.close();
-      await looking;
+      reloader.stopped = true;
+      reloader.cancelLook();
+      for (const watcher of reloader.watchers.values()) watcher.close();
+      await reloader.looking;
     },
   };
+}
+
+/** Folders, not files: an editor that writes a new file and renames it removes the file from its watcher. */
+function watchFolders(reloader: Reloader): void {
+  const { watchers } = reloader;
+  changedFiles(reloader); // new ones have a known content from now on
+  for (const folder of new Set(watchedFiles(reloader).map(dirname))) {
+    if (watchers.has(folder) || watchers.size >= FOLDERS_MAX) continue;
+    try {
+      const watcher = watch(folder, () => lookSoon(reloader));
+      watcher.on("error", () => watchers.delete(folder));
+      watchers.set(folder, watcher);
+    } catch {
+      // it does not exist (yet)
+    }
+  }
+}
+
+function lookSoon(reloader: Reloader): void {
+  reloader.cancelLook();
+  reloader.cancelLook = reloader.ports.clock.after(QUIET_MS, () => {
+    reloader.looking = (reloader.looking ?? Promise.resolve()).then(() => look(reloader));
+  });
+}
+
+async function look(reloader: Reloader): Promise<void> {
+  try {
+    while (!reloader.stopped && changedFiles(reloader).length > 0) await reload(reloader);
+  } catch (error) {
+    reloader.ports.log.error("reload_failed", { reason: describeError(error).message });
+  }
+  if (!reloader.stopped) watchFolders(reloader);
+}
+
+function watchedFiles({ file, ports }: Reloader): readonly string[] {
+  return [file, ...ports.modules.files()];
+}
+
+function changedFiles(reloader: Reloader): readonly string[] {
+  return watchedFiles(reloader).filter((path) => {
+    const before = reloader.contents.get(path);
+    const now = contentOf(path);
+    reloader.contents.set(path, now);
+    return before !== undefined && before !== now; // graphs/hot-reload.3
+  });
+}
+
+async function reload(reloader: Reloader): Promise<void> {
+  const { modules, graphs, clock, log, onReloaded } = reloader.ports;
+  const begunAt = clock.monotonic();
+  const next = readSources(reloader);
+  modules.renew();
+  const failed = new Map<string, string[]>();
+  const names: string[] = [];
+  for (const source of next) {
+    try {
+      await graphs.deploy(source);
+      names.push(source.graphId);
+    } catch (error) {
+      const reason = describeError(error).message;
+      failed.set(reason, [...(failed.get(reason) ?? []), source.graphId]); // graphs/hot-reload.1
+    }
+  }
+  reloader.sources = next;
+  for (const [reason, ids] of failed) log.error("graph_not_reloaded", { graphs: ids, reason });
+  if (names.length === 0) return;
+  await onReloaded();
+  log.info("graphs_reloaded", { graphs: names, duration_ms: Math.round(clock.monotonic() - begunAt) });
+}
+
+/** The graphs of the configuration file as it is now; the previous ones if it is unreadable. */
+function readSources({ file, config, ports, sources }: Reloader): readonly GraphSource[] {
+  const { log, readConfig } = ports;
+  try {
+    const next = readConfig();
+    const gone = sources.filter(({ graphId }) => next.graphs.every((one) => one.graphId !== graphId));
+    const others = JSON.stringify({ ...next, graphs: [] }) !== JSON.stringify({ ...config, graphs: [] });
+    // graphs/hot-reload.4
+    if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) });
+    return [...next.graphs, ...gone];
+  } catch (error) {
+    log.error("config_not_reloaded", { reason: describeError(error).message });
+    return sources;
+  }
 }
 
 function contentOf(path: string): string {

@@ -1,4 +1,4 @@
-// Tests of interrupts in tasks of the functional API, over real HTTP (graphs/run/open-interrupts.ts).
+// Tests of interrupts in tasks of the functional API, over real HTTP (graphs/run/interrupts/open-interrupts.ts).
 // Rules:
 //   calls.1. Every answer reaches the interrupt it names, in any order of answers (open-interrupts.1).
 //   calls.2. `ns` is the path of the interrupted task, through its calling tasks and nodes, and ids are hashes of it.

@@ -63,14 +63,21 @@ interface DeltaChannel {
   get(): unknown;
 }
 
+export interface StoredState {
+  readonly stored: StoredCheckpoint;
+  readonly fingerprint: Fingerprint;
+  /** Absent for a graph that is not deployed any more. */
+  readonly graph: CompiledGraph | undefined;
+}
+
 /** Values of the DeltaChannels in a state, by channel. Empty if the graph with their reducers no longer exists. */
 export async function deltaValues(
   tx: Tx,
   codec: Codec,
-  graph: CompiledGraph | undefined,
-  { checkpoint, values }: StoredCheckpoint,
-  { channels, outputs }: Fingerprint,
+  { stored, fingerprint, graph }: StoredState,
 ): Promise<ReadonlyMap<string, unknown>> {
+  const { checkpoint, values } = stored;
+  const { channels, outputs } = fingerprint;
   const rebuilt = new Map<string, unknown>();
   const kinds = channels[""] ?? {};
   const names = (typeof outputs === "string" ? [outputs] : outputs).filter((name) => kinds[name] === "DeltaChannel");

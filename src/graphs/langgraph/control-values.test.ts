@@ -183,7 +183,7 @@ test("no key that LangGraph reads from `configurable` comes from a request (run-
   const plan = { libraryModes: [], subgraphs: false, raw: false, v3: false };
   const saver = { checkpointer: {} } as RunSaver;
   const signal = new AbortController().signal;
-  const config = runConfig(run as unknown as Run, saver, signal, library, true, plan);
+  const config = runConfig(run as unknown as Run, library, { saver, signal, started: true, plan });
   const forged = Object.entries(config.configurable ?? {}).filter(([, value]) => value === "forged");
   assert.deepEqual(forged, []);
   assert.equal(config.configurable?.["mine"], "kept");

@@ -5,6 +5,7 @@
 //        the graph.
 //   graph-factory.3. A graph without the pending parts of its thread, or without nodes named by the run, does not run.
 //        Acceptance cannot check them, because they depend on the config.
+import { EMPTY_WRITE_SET } from "../../agent/model/empty-write-set.ts";
 import type { Fingerprint, Run } from "../../agent/model/model.ts";
 import type { GraphDescription, GraphRunResult, StateAddress, Tx } from "../../agent/ports/ports.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
@@ -154,7 +155,7 @@ export async function withoutGraph(
   }
   return {
     outcome: signal.aborted ? { kind: "aborted" } : { kind: "failed", error: runError(cause, run, context.folder) },
-    rest: { checkpoints: [], writes: [], blobs: [] },
+    rest: EMPTY_WRITE_SET,
     checkpointId: null,
     overlay: null,
     unused,

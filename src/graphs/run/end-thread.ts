@@ -11,8 +11,7 @@ import {
   type LibraryState,
   type StreamConfig,
 } from "../langgraph/compiled-graph.ts";
-import type { Library } from "../langgraph/library.ts";
-import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
+import type { OpenAttempt } from "./attempt.ts";
 
 /** Writes of finished branches may trigger further nodes, which end as well: at most this often. */
 const GIVEN_UP_MAX = 100;
@@ -23,10 +22,7 @@ const GIVEN_UP_MAX = 100;
  * @returns the state at the end
  */
 export async function giveUp(
-  library: Library,
-  graph: CompiledGraph,
-  saver: RunSaver,
-  run: Run,
+  { context: { library }, graph, saver, run }: OpenAttempt,
   config: StreamConfig,
   started: boolean,
 ): Promise<unknown> {

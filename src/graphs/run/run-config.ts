@@ -27,14 +27,15 @@ const SERVER_OWNED = new Set([
   "thread_ts",
 ]);
 
-export function runConfig(
-  run: Run,
-  saver: RunSaver,
-  signal: AbortSignal,
-  library: Library,
-  started: boolean,
-  plan: StreamPlan,
-): StreamConfig {
+export interface RunConfigParts {
+  readonly saver: RunSaver;
+  readonly signal: AbortSignal;
+  /** A checkpoint of this run exists. */
+  readonly started: boolean;
+  readonly plan: StreamPlan;
+}
+
+export function runConfig(run: Run, library: Library, { saver, signal, started, plan }: RunConfigParts): StreamConfig {
   const { request } = run;
   const { recursion_limit: recursionLimit, tags } = request.config;
   return {

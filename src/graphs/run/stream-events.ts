@@ -6,13 +6,21 @@
 //   stream-events.4. `messages/complete` follows the `values` it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
 import type { HeldEvent, RunEvent } from "../../agent/ports/ports.ts";
-import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
+import type { Json } from "../../base/json/json.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
-import { createMessageEvents } from "./message-events.ts";
-import { createProtocolEvents } from "./protocol/protocol-events.ts";
+import { type MessageEvents, createMessageEvents } from "./message-events.ts";
+import { type ProtocolEvents, createProtocolEvents } from "./protocol/protocol-events.ts";
 import { type Chunk, isPause } from "./stream-modes.ts";
+import {
+  type DebugChunk,
+  type LibraryTaskChunk,
+  checkpointChunk,
+  isCheckpoint,
+  withCheckpointOf,
+  withQuestions,
+} from "./stream-shapes.ts";
 
 export interface StreamEvents {
   chunk(chunk: Chunk): void;
@@ -24,6 +32,14 @@ export interface StreamEvents {
   ended(how: "completed" | "failed" | "interrupted"): void;
 }
 
+interface EventStream {
+  readonly codec: Codec;
+  readonly asked: ReadonlySet<StreamMode>;
+  readonly checkpointOf: (values: unknown) => string | null;
+  readonly emit: (event: RunEvent) => void;
+  held: HeldEvent[];
+}
+
 /** @param checkpointOf the checkpoint with exactly this state, if one is saved */
 export function createStreamEvents(
   { library, codec }: { readonly library: Library; readonly codec: Codec },
@@ -31,185 +47,100 @@ export function createStreamEvents(
   checkpointOf: (values: unknown) => string | null,
   emit: (event: RunEvent) => void,
 ): StreamEvents {
-  const asked = new Set<StreamMode>(request.modes);
-  let held: HeldEvent[] = [];
-  // stream-events.3
-  const tell = (name: string, payload: unknown): void => emit({ name, data: codec.wireText(payload) });
-  const hold = (name: string, payload: unknown): void => {
-    const json = codec.toWire(payload);
-    // stream-events.1, stream-events.2
-    held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) });
-  };
-  const messages = createMessageEvents(library, tell);
-  const protocol =
-    request.protocol === true
-      ? createProtocolEvents(codec, {
-          emit,
-          hold: (name, json) =>
-            void held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) }),
-          now: Date.now,
-        })
-      : null;
-
-  const takeValues = (name: string, payload: unknown, atRoot: boolean): void => {
-    if (isPause(payload)) {
-      if (!atRoot && asked.has("values")) hold(name, payload); // the root's own event comes with the end of the run
-      return;
-    }
-    if (asked.has("values")) {
-      const reference = atRoot ? checkpointOf(payload) : null;
-      const text = (): string => codec.wireText(payload);
-      emit({ name, data: reference === null ? text() : { reference, text } });
-    }
-    if (atRoot && asked.has("messages")) messages.state(payload); // stream-events.4
-  };
-
-  const takeTask = (name: string, task: LibraryTaskChunk): void => {
-    const shown = withCheckpointOf(task);
-    if (task.interrupts?.length) hold(name, shown);
-    else tell(name, shown);
-  };
-
-  const takeDebug = (name: string, chunk: DebugChunk): void => {
-    if (chunk.type === "checkpoint") tell(name, { ...chunk, payload: checkpointChunk(chunk.payload) });
-    else if (chunk.payload.interrupts?.length) hold(name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
-    else tell(name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
-  };
-
+  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, emit, held: [] };
+  const messages = createMessageEvents(library, (name, payload) => send(stream, name, payload));
+  const protocolOutput = { emit, hold: (name: string, json: Json) => holdJson(stream, name, json), now: Date.now };
+  const protocol = request.protocol === true ? createProtocolEvents(codec, protocolOutput) : null;
   return {
-    chunk({ ns, mode, payload }) {
-      const atRoot = ns.length === 0;
-      if (protocol !== null) {
-        protocol.chunk({ ns, mode, payload });
-        if (mode !== "values" || !atRoot) return; // its REST readers see its states
-      }
-      const name = atRoot ? mode : `${mode}|${ns.join("|")}`;
-      switch (mode) {
-        case "values":
-          return takeValues(name, payload, atRoot);
-        case "messages": {
-          const [message, metadata] = payload as readonly [unknown, unknown];
-          if (asked.has("messages-tuple")) tell(name, payload);
-          if (asked.has("messages")) messages.token(message, metadata);
-          return;
-        }
-        case "updates":
-          if (!isPause(payload)) tell(name, payload);
-          else if (!atRoot) hold(name, payload);
-          return;
-        case "tasks":
-          if (asked.has("tasks")) takeTask(name, payload as LibraryTaskChunk);
-          return;
-        case "checkpoints":
-          // LangGraph adds an unrequested short form before values.
-          if (asked.has("checkpoints") && isCheckpoint(payload)) tell(name, checkpointChunk(payload));
-          return;
-        case "debug":
-          return takeDebug(name, payload as DebugChunk);
-        default:
-          if (asked.has(mode as StreamMode)) tell(name, payload);
-      }
+    chunk(chunk) {
+      protocol?.chunk(chunk);
+      const isRootState = chunk.mode === "values" && chunk.ns.length === 0;
+      if (protocol === null || isRootState) takeChunk(stream, messages, chunk); // REST readers of the protocol see its states
     },
     raw(event) {
       if (event.tags?.includes("langsmith:hidden") === true) return;
-      if (showsPause(event.data)) hold("events", event);
-      else tell("events", event);
+      if (showsPause(event.data)) hold(stream, "events", event);
+      else send(stream, "events", event);
     },
     again() {
-      held = [];
+      stream.held = [];
     },
-    held: () => held,
+    held: () => stream.held,
     ended: (how) => protocol?.ended(how),
   };
 }
 
-interface LibraryTaskChunk {
-  readonly interrupts?: readonly unknown[];
-  readonly state?: unknown;
+function takeChunk(stream: EventStream, messages: MessageEvents, { ns, mode, payload }: Chunk): void {
+  const { asked } = stream;
+  const atRoot = ns.length === 0;
+  const name = atRoot ? mode : `${mode}|${ns.join("|")}`;
+  switch (mode) {
+    case "values":
+      takeValues(stream, name, payload, atRoot);
+      if (atRoot && asked.has("messages") && !isPause(payload)) messages.state(payload); // stream-events.4
+      return;
+    case "messages": {
+      const [message, metadata] = payload as readonly [unknown, unknown];
+      if (asked.has("messages-tuple")) send(stream, name, payload);
+      if (asked.has("messages")) messages.token(message, metadata);
+      return;
+    }
+    case "updates":
+      if (!isPause(payload)) send(stream, name, payload);
+      else if (!atRoot) hold(stream, name, payload);
+      return;
+    case "tasks":
+      if (asked.has("tasks")) takeTask(stream, name, payload as LibraryTaskChunk);
+      return;
+    case "checkpoints":
+      // LangGraph adds an unrequested short form before values.
+      if (asked.has("checkpoints") && isCheckpoint(payload)) send(stream, name, checkpointChunk(payload));
+      return;
+    case "debug":
+      return takeDebug(stream, name, payload as DebugChunk);
+    default:
+      if (asked.has(mode as StreamMode)) send(stream, name, payload);
+  }
 }
 
-interface CheckpointChunk {
-  readonly config: unknown;
-  readonly parentConfig?: unknown;
-  readonly tasks: readonly LibraryTaskChunk[];
+function takeValues(stream: EventStream, name: string, payload: unknown, atRoot: boolean): void {
+  if (!stream.asked.has("values")) return;
+  if (isPause(payload)) {
+    if (!atRoot) hold(stream, name, payload); // the root's own event comes with the end of the run
+    return;
+  }
+  const reference = atRoot ? stream.checkpointOf(payload) : null;
+  const text = (): string => stream.codec.wireText(payload);
+  stream.emit({ name, data: reference === null ? text() : { reference, text } });
 }
 
-type DebugChunk =
-  | { readonly type: "checkpoint"; readonly payload: CheckpointChunk }
-  | { readonly type: "task" | "task_result"; readonly payload: LibraryTaskChunk };
-
-function isCheckpoint(payload: unknown): payload is CheckpointChunk {
-  return typeof payload === "object" && payload !== null && "tasks" in payload;
+function takeTask(stream: EventStream, name: string, task: LibraryTaskChunk): void {
+  const shown = withCheckpointOf(task);
+  if (task.interrupts?.length) hold(stream, name, shown);
+  else send(stream, name, shown);
 }
 
-/**
- * A saved superstep: configs in the clients' form, `checkpoint` beside each, and no interrupt of an earlier run
- * (stream-events.2).
- */
-function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): object {
-  return {
-    ...chunk,
-    config: shownConfig(chunk.config),
-    parent_config: shownConfig(parentConfig),
-    checkpoint: checkpointIn(chunk.config),
-    parent_checkpoint: checkpointIn(parentConfig),
-    tasks: chunk.tasks.map((task) => ({ ...withCheckpointOf(task), interrupts: [] })),
-  };
+function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
+  if (chunk.type === "checkpoint") send(stream, name, { ...chunk, payload: checkpointChunk(chunk.payload) });
+  else if (chunk.payload.interrupts?.length) hold(stream, name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
+  else send(stream, name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
 }
 
-/** A task with a subgraph names the place of its state; clients know that as `checkpoint`. */
-function withCheckpointOf({ state, ...task }: LibraryTaskChunk): object {
-  const checkpoint = checkpointIn(state);
-  if (checkpoint !== null) return { ...task, checkpoint };
-  return state === undefined ? task : { ...task, state };
+/** stream-events.3. */
+function send({ codec, emit }: EventStream, name: string, payload: unknown): void {
+  emit({ name, data: codec.wireText(payload) });
 }
 
-function configurableOf(config: unknown): Readonly<Record<string, unknown>> | null {
-  if (typeof config !== "object" || config === null || !("configurable" in config)) return null;
-  const { configurable } = config;
-  return typeof configurable === "object" && configurable !== null ? { ...configurable } : null;
+function hold(stream: EventStream, name: string, payload: unknown): void {
+  holdJson(stream, name, stream.codec.toWire(payload));
 }
 
-function checkpointIn(config: unknown): object | null {
-  const found = configurableOf(config);
-  if (typeof found?.["thread_id"] !== "string") return null;
-  const { thread_id, checkpoint_ns = "", checkpoint_id = null, checkpoint_map = null } = found;
-  return { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map };
-}
-
-/** The client's members and the ids, without internal ones of the server and LangGraph. */
-function shownConfig(config: unknown): unknown {
-  const configurable = configurableOf(config);
-  if (configurable === null) return config;
-  const { callbacks: _callbacks, ...rest } = config as Readonly<Record<string, unknown>>;
-  const shown = Object.entries(configurable).filter(
-    ([name]) => !name.startsWith("__") && !name.startsWith("langgraph_auth"),
-  );
-  return { ...rest, configurable: Object.fromEntries(shown) };
+/** stream-events.1, stream-events.2. */
+function holdJson({ held }: EventStream, name: string, json: Json): void {
+  held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) });
 }
 
 /** True if a chunk of a graph at any depth shows a pause. */
 function showsPause({ chunk }: RawEvent["data"]): boolean {
   return isPause(chunk) || (Array.isArray(chunk) && chunk.some(isPause));
-}
-
-/** The interrupts of the run in place of LangGraph's own, wherever it lists those. */
-function withQuestions(json: Json, questions: ReadonlyMap<string, JsonObject>): Json {
-  if (Array.isArray(json)) return json.map((item) => withQuestions(item, questions));
-  if (!isJsonObject(json)) return json;
-  return Object.fromEntries(
-    Object.entries(json).map(([key, member]) => [
-      key,
-      (key === "__interrupt__" || key === "interrupts") && Array.isArray(member)
-        ? member.flatMap((raised) => questionFor(raised, questions))
-        : withQuestions(member, questions),
-    ]),
-  );
-}
-
-function questionFor(raised: Json, questions: ReadonlyMap<string, JsonObject>): readonly Json[] {
-  const id = isJsonObject(raised) ? raised["id"] : undefined;
-  if (typeof id !== "string") return [raised];
-  const question = questions.get(id);
-  return question === undefined ? [] : [question];
 }

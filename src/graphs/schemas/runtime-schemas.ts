@@ -26,7 +26,7 @@ export function schemasOf(graph: CompiledGraph, library: Library): GraphSchemas 
   const input = builder._inputRuntimeDefinition;
   const read = (definition: unknown, names: object | undefined, purpose: Purpose): JsonObject => ({
     ...(library.types.isZodSchemaV4(definition) || isStateSchema(definition) ? { $schema: DRAFT_2020 } : {}),
-    ...objectSchema(fieldsOf(definition, Object.keys(names ?? {}), graph, library, purpose)),
+    ...objectSchema(fieldsOf({ definition, names: Object.keys(names ?? {}), graph, library }, purpose)),
   });
   return {
     state: read(state, builder._schemaDefinition, "output"),
@@ -42,14 +42,15 @@ interface Field {
   readonly required: boolean;
 }
 
-/** @param names its channels, including those absent from its schema */
-function fieldsOf(
-  definition: unknown,
-  names: readonly string[],
-  graph: CompiledGraph,
-  library: Library,
-  purpose: Purpose,
-): readonly Field[] {
+interface DeclaredState {
+  readonly definition: unknown;
+  /** Its channels, including those absent from its definition. */
+  readonly names: readonly string[];
+  readonly graph: CompiledGraph;
+  readonly library: Library;
+}
+
+function fieldsOf({ definition, names, graph, library }: DeclaredState, purpose: Purpose): readonly Field[] {
   const declared = library.types.isInteropZodObject(definition)
     ? zodFields(definition, library, purpose)
     : isStateSchema(definition)

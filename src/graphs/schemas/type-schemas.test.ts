@@ -33,7 +33,7 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   mixed: { anyOf: [{ type: "boolean", const: true }, { enum: [7, "x"] }] },
   maybe: { type: ["null", "string"] },
   either: { anyOf: [{ type: ["null", "string"] }, texts] },
-  open: {}, // one of its members allows everything (type-schemas.2)
+  open: {}, // one of its members allows everything (json-schema-of-type.2)
   object: {
     type: "object",
     properties: {
@@ -45,11 +45,11 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
   },
   endless: {
     type: "object",
-    properties: { name: { type: "string" }, below: { type: "array" } }, // type-schemas.1
+    properties: { name: { type: "string" }, below: { type: "array" } }, // json-schema-of-type.1
     required: ["name", "below"],
   },
   branded: { type: "string" },
-  date: {}, // type-schemas.1
+  date: {}, // json-schema-of-type.1
   map: {},
   chat: { type: "array", langgraph_type: "messages", items: { $ref: "#/definitions/BaseMessage" } },
 };

@@ -19,106 +19,122 @@ interface Generation {
   readonly text?: string;
 }
 
+/** The arguments of the library's callbacks, in its order. */
+type ChainStart = [
+  chain: unknown,
+  inputs: unknown,
+  id: string,
+  parentId?: string,
+  tags?: readonly string[],
+  metadata?: Metadata,
+  type?: string,
+  name?: string,
+];
+type ToolStart = [
+  tool: Named,
+  input: string,
+  id: string,
+  parentId?: string,
+  tags?: unknown,
+  metadata?: unknown,
+  name?: string,
+  callId?: string,
+];
+type ModelStart<Input> = [
+  model: Named,
+  input: Input,
+  id: string,
+  parentId?: string,
+  extra?: unknown,
+  tags?: unknown,
+  metadata?: Metadata,
+];
+
+interface StepTree {
+  readonly run: RunTrace;
+  /** A live value of the graph as JSON text. */
+  readonly show: (value: unknown) => string;
+  readonly steps: Map<string, TracedStep>;
+  /** Ids in `steps` that stand for the step around them (trace-callbacks.1). */
+  readonly passed: Set<string>;
+}
+
 /**
  * One of the `callbacks` of a graph call. A plain object: any copy of LangGraph accepts it.
  * @param show a live value of the graph as JSON text
  */
 export function traceCallbacks(run: RunTrace, show: (value: unknown) => string): object {
-  const steps = new Map<string, TracedStep>();
-  /** Ids in `steps` that stand for the step around them (trace-callbacks.1). */
-  const passed = new Set<string>();
-  const around = (parentId: string | undefined): TracedStep => steps.get(parentId ?? "") ?? run;
-  const begin = (id: string, parentId: string | undefined, step: TraceStep | null): void => {
-    const parent = around(parentId);
-    steps.set(id, step === null ? parent : parent.step(step)); // trace-callbacks.1
-    if (step === null) passed.add(id);
-  };
-  const end = (id: string, how: StepEnd): void => {
-    const step = steps.get(id);
-    steps.delete(id);
-    if (!passed.delete(id) && step !== undefined) step.end(how);
-  };
-  const fail = (error: unknown, id: string): void =>
-    end(id, isBubble(error) ? { state: "pause" } : { error: describeError(error) }); // trace-callbacks.2
-  const beginModel = (llm: Named, input: () => unknown, id: string, parentId: string | undefined, meta: Metadata) =>
-    begin(id, parentId, {
-      kind: "model",
-      model: textOf(meta?.["ls_model_name"]) ?? llm.name ?? llm.id?.at(-1) ?? "model",
-      provider: textOf(meta?.["ls_provider"]),
-      temperature: numberOf(meta?.["ls_temperature"]),
-      tokensMax: numberOf(meta?.["ls_max_tokens"]),
-      input,
-    });
+  const tree: StepTree = { run, show, steps: new Map(), passed: new Set() };
+  const fail = (error: unknown, id: string): void => failStep(tree, error, id);
   return {
     name: "holdpoint_trace",
     awaitHandlers: true, // steps begin and end in real time, not when a queue gets to them
-    handleChainStart(
-      _chain: unknown,
-      inputs: unknown,
-      id: string,
-      parentId?: string,
-      tags: readonly string[] = [],
-      meta?: Metadata,
-      _type?: string,
-      name?: string,
-    ) {
-      const superstep = tags.find((tag) => tag.startsWith("graph:step:"));
-      const isNode = superstep !== undefined && meta?.["langgraph_node"] === name && !tags.includes("langsmith:hidden");
-      begin(
-        id,
-        parentId,
-        isNode && name !== undefined
-          ? { kind: "node", name, superstep: Number(superstep.slice("graph:step:".length)), input: () => show(inputs) }
-          : null,
-      );
-    },
-    handleChainEnd: (outputs: unknown, id: string) => end(id, { output: () => show(outputs) }),
+    handleChainStart: (...call: ChainStart) => beginChain(tree, call),
+    handleChainEnd: (outputs: unknown, id: string) => endStep(tree, id, { output: () => show(outputs) }),
     handleChainError: fail,
-    handleToolStart(
-      tool: Named,
-      input: string,
-      id: string,
-      parentId?: string,
-      _tags?: unknown,
-      _meta?: unknown,
-      name?: string,
-      callId?: string,
-    ) {
-      begin(id, parentId, {
-        kind: "tool",
-        name: name ?? tool.name ?? "tool",
-        callId: callId ?? null,
-        input: () => input,
-      });
-    },
-    handleToolEnd: (output: unknown, id: string) => end(id, { output: () => toolResult(output) }),
+    handleToolStart: (...call: ToolStart) => beginTool(tree, call),
+    handleToolEnd: (output: unknown, id: string) => endStep(tree, id, { output: () => toolResult(output) }),
     handleToolError: fail,
-    handleChatModelStart(
-      llm: Named,
-      messages: readonly (readonly TracedMessage[])[],
-      id: string,
-      parentId?: string,
-      _extra?: unknown,
-      _tags?: unknown,
-      meta?: Metadata,
-    ) {
-      beginModel(llm, () => traceMessages(messages[0] ?? []), id, parentId, meta);
-    },
-    handleLLMStart(
-      llm: Named,
-      prompts: readonly string[],
-      id: string,
-      parentId?: string,
-      _extra?: unknown,
-      _tags?: unknown,
-      meta?: Metadata,
-    ) {
-      beginModel(llm, () => userMessage(prompts.join("\n")), id, parentId, meta);
-    },
+    handleChatModelStart: (...call: ModelStart<readonly (readonly TracedMessage[])[]>) =>
+      beginModel(tree, call, ([messages = []]) => traceMessages(messages)),
+    handleLLMStart: (...call: ModelStart<readonly string[]>) =>
+      beginModel(tree, call, (prompts) => userMessage(prompts.join("\n"))),
     handleLLMEnd: (result: { readonly generations?: readonly (readonly Generation[])[] }, id: string) =>
-      end(id, modelEnd(result.generations?.[0]?.[0])),
+      endStep(tree, id, modelEnd(result.generations?.[0]?.[0])),
     handleLLMError: fail,
   };
+}
+
+function beginStep(
+  { steps, passed, run }: StepTree,
+  id: string,
+  parentId: string | undefined,
+  step: TraceStep | null,
+): void {
+  const parent = steps.get(parentId ?? "") ?? run;
+  steps.set(id, step === null ? parent : parent.step(step)); // trace-callbacks.1
+  if (step === null) passed.add(id);
+}
+
+function endStep({ steps, passed }: StepTree, id: string, how: StepEnd): void {
+  const step = steps.get(id);
+  steps.delete(id);
+  if (!passed.delete(id) && step !== undefined) step.end(how);
+}
+
+function failStep(tree: StepTree, error: unknown, id: string): void {
+  endStep(tree, id, isBubble(error) ? { state: "pause" } : { error: describeError(error) }); // trace-callbacks.2
+}
+
+/** Only the chain that is the node itself becomes a step: its own chains have other names. */
+function beginChain(tree: StepTree, [, inputs, id, parentId, tags = [], metadata, , name]: ChainStart): void {
+  const superstep = tags.find((tag) => tag.startsWith("graph:step:"));
+  const isNode = metadata?.["langgraph_node"] === name && !tags.includes("langsmith:hidden");
+  if (superstep === undefined || !isNode || name === undefined) return beginStep(tree, id, parentId, null);
+  const number = Number(superstep.slice("graph:step:".length));
+  beginStep(tree, id, parentId, { kind: "node", name, superstep: number, input: () => tree.show(inputs) });
+}
+
+function beginTool(tree: StepTree, [tool, input, id, parentId, , , name, callId]: ToolStart): void {
+  const step: TraceStep = {
+    kind: "tool",
+    name: name ?? tool.name ?? "tool",
+    callId: callId ?? null,
+    input: () => input,
+  };
+  beginStep(tree, id, parentId, step);
+}
+
+function beginModel<Input>(tree: StepTree, call: ModelStart<Input>, shown: (input: Input) => unknown): void {
+  const [model, input, id, parentId, , , metadata] = call;
+  beginStep(tree, id, parentId, {
+    kind: "model",
+    model: textOf(metadata?.["ls_model_name"]) ?? model.name ?? model.id?.at(-1) ?? "model",
+    provider: textOf(metadata?.["ls_provider"]),
+    temperature: numberOf(metadata?.["ls_temperature"]),
+    tokensMax: numberOf(metadata?.["ls_max_tokens"]),
+    input: () => shown(input),
+  });
 }
 
 function modelEnd(generation: Generation | undefined): StepEnd {

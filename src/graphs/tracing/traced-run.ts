@@ -6,8 +6,7 @@ import { traceCallbacks } from "./trace-callbacks.ts";
 
 /** @param work runs the graph with these callbacks */
 export async function tracedRun(
-  tracing: Tracing | null,
-  codec: Codec,
+  { tracing, codec }: { readonly tracing: Tracing | null; readonly codec: Codec },
   run: Run,
   signal: AbortSignal,
   work: (callbacks: readonly object[]) => Promise<GraphRunResult>,

@@ -1,8 +1,8 @@
 // Task places: the position of a task among its siblings, level by level, so that interrupts have a stable order.
 // Invariant task-places.1: sent and called tasks come first, by position; then nodes, in graph order.
-import type { Fingerprint } from "../../agent/model/model.ts";
-import { uuidV5 } from "../../base/ids.ts";
-import type { PendingGraph } from "../checkpoints/pending-tasks.ts";
+import type { Fingerprint } from "../../../agent/model/model.ts";
+import { uuidV5 } from "../../../base/ids.ts";
+import type { PendingGraph } from "../../checkpoints/pending-tasks.ts";
 import type { TaskWatch } from "./task-watch.ts";
 
 export interface TaskPlaces {
@@ -37,9 +37,8 @@ export function placesOf(places: TaskPlaces, ns: string): readonly Place[] {
     const nodes = places.fingerprint.nodes[nodePath(graphNs)] ?? [];
     if (path !== undefined) return placesInPath(path, nodes);
     const graph = places.graphs.get(graphNs);
-    return [
-      graph === undefined ? ([NODE, nodes.indexOf(name)] as const) : placeIn(places, graphNs, graph, name, taskId),
-    ];
+    if (graph === undefined) return [[NODE, nodes.indexOf(name)] as const];
+    return [placeIn(places.fingerprint, graphNs, graph, { name, taskId })];
   });
 }
 
@@ -60,11 +59,10 @@ function placesInPath(path: readonly unknown[], nodes: readonly string[]): reado
 
 /** LangGraph derives the id of a sent task from its position. */
 function placeIn(
-  { fingerprint }: TaskPlaces,
+  fingerprint: Fingerprint,
   graphNs: string,
   graph: PendingGraph,
-  name: string,
-  taskId: string,
+  { name, taskId }: { readonly name: string; readonly taskId: string },
 ): Place {
   const taskNs = graphNs === "" ? name : `${graphNs}|${name}`;
   const idAt = (at: number): string =>

@@ -23,7 +23,7 @@ const TASKS_MAX = 10_000;
 
 export function createTaskWatch(): TaskWatch {
   const tasks = new Map<string, WatchedTask>();
-  const note = (_chain: unknown, _input: unknown, _id: unknown, _parent: unknown, _tags: unknown, meta?: Metadata) => {
+  const note = (...[, , , , , meta]: ChainStart): void => {
     const ns = meta?.["langgraph_checkpoint_ns"];
     const path = meta?.["langgraph_path"];
     if (typeof ns !== "string" || !Array.isArray(path)) return;
@@ -47,4 +47,12 @@ export function createTaskWatch(): TaskWatch {
   };
 }
 
-type Metadata = Readonly<Record<string, unknown>>;
+/** The arguments of the library's `handleChainStart`. */
+type ChainStart = [
+  chain: unknown,
+  input: unknown,
+  id: unknown,
+  parentId: unknown,
+  tags: unknown,
+  metadata?: Readonly<Record<string, unknown>>,
+];

@@ -7,11 +7,11 @@
 //        its id.
 //   open-interrupts.2. Without a match (a remote graph's id, or none) it belongs to the innermost task.
 //   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
-import type { OpenInterrupt } from "../../agent/ports/ports.ts";
-import type { JsonObject } from "../../base/json/json.ts";
-import type { Codec } from "../checkpoints/codec/value-codec.ts";
-import type { InterruptIds } from "../langgraph/interrupt-ids.ts";
-import type { PendingGraph, PendingTask, RaisedInterrupt } from "../checkpoints/pending-tasks.ts";
+import type { OpenInterrupt } from "../../../agent/ports/ports.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import type { Codec } from "../../checkpoints/codec/value-codec.ts";
+import type { InterruptIds } from "../../langgraph/interrupt-ids.ts";
+import type { PendingGraph, PendingTask, RaisedInterrupt } from "../../checkpoints/pending-tasks.ts";
 import { nodeNames, placesOf, type Place, type TaskPlaces } from "./task-places.ts";
 
 export interface QuestionSources extends TaskPlaces {

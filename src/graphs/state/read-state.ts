@@ -1,0 +1,73 @@
+// Read state: saved states for clients.
+import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask } from "../../agent/ports/ports.ts";
+import { describeError } from "../../base/api-error.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
+import type { CompiledGraph, LibraryState, LibraryTask } from "../langgraph/compiled-graph.ts";
+import type { RunContext } from "../run/run-context.ts";
+import { NO_ROWS, checkpointOf, configOf, viewOf, viewSaver } from "./state-view.ts";
+
+export async function readState(
+  context: RunContext,
+  graph: CompiledGraph,
+  address: StateAddress,
+  subgraphs: boolean,
+): Promise<StateSnapshot> {
+  const view = await viewOf(graph, address, viewSaver(context, address, NO_ROWS));
+  const state = await view.getState(configOf(address), { subgraphs });
+  return snapshot(state, context.codec, address.threadId);
+}
+
+export async function* readHistory(
+  context: RunContext,
+  graph: CompiledGraph,
+  address: StateAddress,
+  query: CheckpointQuery,
+): AsyncGenerator<StateSnapshot> {
+  const view = await viewOf(graph, address, viewSaver(context, address, NO_ROWS));
+  const options = {
+    limit: query.limit ?? undefined,
+    ...(query.before === null ? {} : { before: { configurable: { checkpoint_id: query.before } } }),
+    ...(query.metadata === null ? {} : { filter: query.metadata }),
+  };
+  for await (const state of view.getStateHistory(configOf(address), options)) {
+    yield snapshot(state, context.codec, address.threadId);
+  }
+}
+
+function snapshot(state: LibraryState, codec: Codec, threadId: string): StateSnapshot {
+  const exists = state.createdAt !== undefined;
+  return {
+    values: codec.toWire(state.values),
+    next: state.next,
+    tasks: state.tasks.map((task) => taskOf(task, codec, threadId)),
+    metadata: codec.toWire(state.metadata ?? {}),
+    createdAt: state.createdAt ?? null,
+    checkpoint: exists ? checkpointOf(state.config, threadId) : null,
+    parentCheckpoint: state.parentConfig === undefined ? null : checkpointOf(state.parentConfig, threadId),
+  };
+}
+
+function taskOf(task: LibraryTask, codec: Codec, threadId: string): StateTask {
+  const nested = task.state !== undefined && "values" in task.state ? task.state : null;
+  const pointer = task.state !== undefined && !("values" in task.state) ? task.state.configurable : undefined;
+  return {
+    id: task.id,
+    name: task.name,
+    path: codec.toWire(task.path ?? null),
+    error: errorText(task.error),
+    interrupts: task.interrupts.map((interrupt) => ({
+      id: interrupt.id ?? null,
+      value: codec.toWire(interrupt.value),
+    })),
+    checkpoint: pointer === undefined ? null : codec.toWire(pointer),
+    state: nested === null ? null : snapshot(nested, codec, threadId),
+    result: codec.toWire(task.result ?? null),
+  };
+}
+
+function errorText(error: unknown): string | null {
+  if (error === undefined || error === null) return null;
+  if (typeof error === "string") return error;
+  const { name, message } = describeError(error instanceof Error ? error : Object.assign(new Error(), error));
+  return `${name}: ${message}`;
+}

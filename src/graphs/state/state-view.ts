@@ -1,0 +1,96 @@
+// State view: a graph over the stored checkpoints of one thread, outside of a run.
+import type { WriteSet } from "../../agent/model/model.ts";
+import type { StateAddress, StateCheckpoint } from "../../agent/ports/ports.ts";
+import { ApiError } from "../../base/api-error.ts";
+import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
+import { type RunSaver, createRunSaver } from "../checkpoints/run-checkpointer.ts";
+import { withPreview } from "../checkpoints/unsaved-rows.ts";
+import { type CompiledGraph, type LibraryConfig, withCheckpointer } from "../langgraph/compiled-graph.ts";
+import type { RunContext } from "../run/run-context.ts";
+
+/** What the new rows of an edit have beside its values. */
+export interface RowOrigin {
+  readonly fingerprint: string;
+  readonly metadata: JsonObject;
+  /** Takes the place of a run's id. */
+  readonly operationId: string;
+}
+
+/** Of a view that only reads. */
+export const NO_ROWS: RowOrigin = { fingerprint: "", metadata: {}, operationId: "" };
+
+export interface ViewSaver extends RunSaver {
+  readonly failure: () => unknown;
+}
+
+/** The graph of the address, over its thread. */
+export async function viewOf(graph: CompiledGraph, address: StateAddress, saver: RunSaver): Promise<CompiledGraph> {
+  return subgraphAt(withCheckpointer(graph, saver.checkpointer), address.ns, saver.checkpointer);
+}
+
+export function viewSaver(context: RunContext, { threadId }: StateAddress, origin: RowOrigin): ViewSaver {
+  let failure: unknown;
+  const saver = createRunSaver({
+    library: context.library,
+    codec: context.codec,
+    threadId,
+    runId: origin.operationId,
+    fingerprint: origin.fingerprint,
+    metadata: origin.metadata,
+    storedInput: null,
+    outputs: [],
+    history: "stored",
+    read: context.read,
+    answersKept: new Map(),
+    onWrite: () => undefined,
+    settle: () => Promise.resolve(),
+    onFailure: (error) => {
+      failure = error;
+    },
+  });
+  return { ...saver, failure: () => failure };
+}
+
+/** The context of reads that also see `set`, before its commit. */
+export function seeingAlso(context: RunContext, set: WriteSet): RunContext {
+  return { ...context, read: (query) => context.read((tx) => query(withPreview(tx, set, context.codec))) };
+}
+
+export function configOf(address: StateAddress): LibraryConfig & Record<string, unknown> {
+  return {
+    configurable: {
+      thread_id: address.threadId,
+      checkpoint_ns: address.ns,
+      ...(address.checkpointId === null ? {} : { checkpoint_id: address.checkpointId }),
+    },
+  };
+}
+
+/** Below the root, LangGraph looks up the subgraph itself unless the config has a checkpointer. */
+export function withSaver(address: StateAddress, checkpointer: unknown): LibraryConfig & Record<string, unknown> {
+  const { configurable } = configOf(address);
+  return { configurable: { ...configurable, ...(address.ns === "" ? {} : { __pregel_checkpointer: checkpointer }) } };
+}
+
+export function checkpointOf(config: LibraryConfig, threadId: string): StateCheckpoint {
+  const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = config.configurable ?? {};
+  return {
+    thread_id: threadId,
+    checkpoint_id: typeof id === "string" ? id : "",
+    checkpoint_ns: typeof ns === "string" ? ns : "",
+    checkpoint_map: isJsonObject(map) ? map : null,
+  };
+}
+
+/** The graph of a namespace such as `"child:<uuid>|grandchild:<uuid>"`. */
+async function subgraphAt(graph: CompiledGraph, ns: string, checkpointer: unknown): Promise<CompiledGraph> {
+  if (ns === "") return graph;
+  const path = ns
+    .split("|")
+    .map((part) => part.split(":")[0])
+    .join("|");
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
+    if (name === path) return withCheckpointer(subgraph, checkpointer);
+  }
+  throw new ApiError("checkpoint_not_found", `checkpoint_ns "${ns}" is not a subgraph of this graph`);
+}
