@@ -11,7 +11,7 @@ import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { type MessageEvents, createMessageEvents } from "./message-events.ts";
-import { type ProtocolEvents, createProtocolEvents } from "./protocol/protocol-events.ts";
+import { createProtocolEvents } from "./protocol/protocol-events.ts";
 import { type Chunk, isPause } from "./stream-modes.ts";
 import {
   type DebugChunk,
