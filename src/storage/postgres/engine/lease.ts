@@ -57,103 +57,140 @@ async function endHeartbeat(heartbeat: Worker): Promise<void> {
   if (!(await settlesWithin(ended, CLOSE_MS))) void heartbeat.terminate(); // its connection does not answer
 }
 
+interface LeasePorts {
+  readonly storage: Pick<Storage, "transaction">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface LeaseState {
+  readonly options: LeaseOptions;
+  readonly ports: LeasePorts;
+  /** Deadline of the lease in nanoseconds, and the number of turns of the main event loop. */
+  readonly clocks: BigInt64Array<SharedArrayBuffer>;
+  workerId: string | null;
+  poolId: string | null;
+  heartbeat: Worker | null;
+  watcher: LeaseWatcher | null;
+  stopped: boolean;
+  stopLooking: () => void;
+  looking: Promise<void>;
+  turning: NodeJS.Timeout | undefined;
+}
+
 export function createLease(
   options: LeaseOptions,
-  ports: { readonly storage: Pick<Storage, "transaction">; readonly clock: Clock; readonly log: Log },
+  ports: LeasePorts,
 ): Lease & { readonly onPool: (poolId: string) => void } {
-  const { storage, clock, log } = ports;
-  const shared = new SharedArrayBuffer(16);
-  const clocks = new BigInt64Array(shared);
-  let workerId: string | null = null;
-  let heartbeat: Worker | null = null;
-  let watcher: LeaseWatcher | null = null;
-  let stopped = false;
-  let stopLooking: () => void = () => undefined;
-  let looking: Promise<void> = Promise.resolve();
-  let turning: NodeJS.Timeout | undefined;
-  let poolId: string | null = null;
-
-  const register = async (): Promise<void> => {
-    const id = randomUUID();
-    await storage.transaction((tx) => tx.addWorker(id, poolId));
-    workerId = id;
+  const lease: LeaseState = {
+    options,
+    ports,
+    clocks: new BigInt64Array(new SharedArrayBuffer(16)),
+    workerId: null,
+    poolId: null,
+    heartbeat: null,
+    watcher: null,
+    stopped: false,
+    stopLooking: () => undefined,
+    looking: Promise.resolve(),
+    turning: undefined,
   };
-  const registerAgain = async (lostId: string): Promise<void> => {
-    if (stopped) return;
-    try {
-      await watcher?.takeOver(0, lostId);
-      await register();
-      heartbeat?.postMessage({ workerId }, []);
-      log.info("worker_registered_again", { worker: workerId });
-    } catch (error) {
-      log.debug("worker_registration_failed", { reason: describeError(error).message });
-      clock.after(AGAIN_MS, () => void registerAgain(lostId));
-    }
-  };
-  const lost = (id: string): void => {
-    if (id !== workerId || stopped) return;
-    log.warning("lease_lost", { worker: id });
-    watcher?.onLost(); // lease.2
-    void registerAgain(id);
-  };
-
-  const look = async (): Promise<void> => {
-    try {
-      let found: boolean;
-      do found = !stopped && (await watcher?.takeOver(LEASE_MS)) === true;
-      while (found);
-    } catch (error) {
-      log.debug("recovery_scan_failed", { reason: describeError(error).message });
-    }
-    if (!stopped) stopLooking = clock.after(SCAN_MS, () => void (looking = look())); // lease.3
-  };
-
   return {
     name: "lease",
-    workerId: () => workerId,
-    holds: () => process.hrtime.bigint() < Atomics.load(clocks, 0), // lease.1
-    watch(given) {
-      watcher = given;
+    workerId: () => lease.workerId,
+    holds: () => process.hrtime.bigint() < Atomics.load(lease.clocks, 0), // lease.1
+    watch(watcher) {
+      lease.watcher = watcher;
     },
     onPool(id) {
-      poolId = id;
-      const listed = workerId;
+      lease.poolId = id;
+      const listed = lease.workerId;
       if (listed === null) return;
       // the job check creates a lost job again
-      storage.transaction((tx) => tx.addWorker(listed, id)).catch(() => undefined);
+      ports.storage.transaction((tx) => tx.addWorker(listed, id)).catch(() => undefined);
     },
     async start() {
-      stopLooking = clock.after(SCAN_MS, () => void (looking = look()));
+      lookSoon(lease);
       if (!options.isWorker) return;
-      await register();
-      const data: HeartbeatData = {
-        uri: options.uri,
-        workerId,
-        everyMs: BEAT_MS,
-        leaseMs: LEASE_MS - MARGIN_MS,
-        stuckMs: options.stuckMs,
-        shared,
-      };
-      const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url);
-      heartbeat = new Worker(file, { workerData: data });
-      heartbeat.on("message", (told: HeartbeatNews) => ("lost" in told ? lost(told.lost) : watcher?.onHeld()));
-      heartbeat.on("error", (error) => log.error("heartbeat_failed", { reason: describeError(error).message }));
-      Atomics.store(clocks, 0, process.hrtime.bigint() + BigInt(LEASE_MS - MARGIN_MS) * 1_000_000n);
-      turning = setInterval(() => Atomics.add(clocks, 1, 1n), TURN_MS);
-      turning.unref();
+      await register(lease);
+      startHeartbeat(lease);
     },
-    async stop() {
-      stopped = true;
-      stopLooking();
-      await settlesWithin(looking, CLOSE_MS);
-      clearInterval(turning);
-      if (heartbeat !== null) await endHeartbeat(heartbeat);
-      const left = workerId;
-      if (left !== null)
-        await settlesWithin(
-          storage.transaction((tx) => leaveList(tx, left)),
-          CLOSE_MS,
-        );
-    },
+    stop: () => stopLease(lease),
   };
+}
+
+async function register(lease: LeaseState): Promise<void> {
+  const id = randomUUID();
+  await lease.ports.storage.transaction((tx) => tx.addWorker(id, lease.poolId));
+  lease.workerId = id;
+}
+
+function startHeartbeat(lease: LeaseState): void {
+  const { options, clocks, workerId } = lease;
+  const leaseMs = LEASE_MS - MARGIN_MS;
+  const { uri, stuckMs } = options;
+  const data: HeartbeatData = { uri, workerId, everyMs: BEAT_MS, leaseMs, stuckMs, shared: clocks.buffer };
+  const file = new URL(`./heartbeat${extname(import.meta.url)}`, import.meta.url);
+  const heartbeat = new Worker(file, { workerData: data });
+  heartbeat.on("message", (news: HeartbeatNews) =>
+    "lost" in news ? onLost(lease, news.lost) : lease.watcher?.onHeld(),
+  );
+  heartbeat.on("error", (error) => lease.ports.log.error("heartbeat_failed", { reason: describeError(error).message }));
+  lease.heartbeat = heartbeat;
+  Atomics.store(clocks, 0, process.hrtime.bigint() + BigInt(leaseMs) * 1_000_000n);
+  lease.turning = setInterval(() => Atomics.add(clocks, 1, 1n), TURN_MS);
+  lease.turning.unref();
+}
+
+function onLost(lease: LeaseState, id: string): void {
+  if (id !== lease.workerId || lease.stopped) return;
+  lease.ports.log.warning("lease_lost", { worker: id });
+  lease.watcher?.onLost(); // lease.2
+  void registerAgain(lease, id);
+}
+
+async function registerAgain(lease: LeaseState, lostId: string): Promise<void> {
+  if (lease.stopped) return;
+  const { clock, log } = lease.ports;
+  try {
+    await lease.watcher?.takeOver(0, lostId);
+    await register(lease);
+    lease.heartbeat?.postMessage({ workerId: lease.workerId }, []);
+    log.info("worker_registered_again", { worker: lease.workerId });
+  } catch (error) {
+    log.debug("worker_registration_failed", { reason: describeError(error).message });
+    clock.after(AGAIN_MS, () => void registerAgain(lease, lostId));
+  }
+}
+
+/** lease.3. */
+function lookSoon(lease: LeaseState): void {
+  lease.stopLooking = lease.ports.clock.after(SCAN_MS, () => {
+    lease.looking = look(lease);
+  });
+}
+
+async function look(lease: LeaseState): Promise<void> {
+  try {
+    let found: boolean;
+    do found = !lease.stopped && (await lease.watcher?.takeOver(LEASE_MS)) === true;
+    while (found);
+  } catch (error) {
+    lease.ports.log.debug("recovery_scan_failed", { reason: describeError(error).message });
+  }
+  if (!lease.stopped) lookSoon(lease);
+}
+
+async function stopLease(lease: LeaseState): Promise<void> {
+  lease.stopped = true;
+  lease.stopLooking();
+  await settlesWithin(lease.looking, CLOSE_MS);
+  clearInterval(lease.turning);
+  if (lease.heartbeat !== null) await endHeartbeat(lease.heartbeat);
+  const left = lease.workerId;
+  if (left === null) return;
+  await settlesWithin(
+    lease.ports.storage.transaction((tx) => leaveList(tx, left)),
+    CLOSE_MS,
+  );
 }

@@ -1,4 +1,8 @@
 // Notices: messages between the processes of a server, over LISTEN and NOTIFY on a separate connection.
+// The pieces:
+//   notice-sender.ts      lines for the other processes
+//   notice-connection.ts  the listening connection, and its replacement
+//   notices.ts            the lines of the other processes, and the ports over them
 // Invariants:
 //   notices.1. A notice is a hint to read the database. It follows the commit it refers to, and one statement carries
 //        many: NOTIFY inside transactions would serialize their commits.
@@ -10,32 +14,36 @@
 //   notices.5. Notices for waiting callers go to API processes only: for a worker they would be useless wake-ups, and
 //        there may be many workers.
 import { randomUUID } from "node:crypto";
-import { Client, type Notification } from "pg";
+import type { Notification } from "pg";
 import type { Notice, Peers, Wakes } from "../../../agent/ports/ports.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin, type Service } from "../../../base/lifecycle.ts";
 import type { Log } from "../../../base/log/log.ts";
 import { createLocalWakes } from "../../local/wakes.ts";
-import { ANSWER_TIMEOUT_MS, CLOSE_MS, connectionConfig } from "../client/pool.ts";
+import { CLOSE_MS } from "../client/pool.ts";
+import { type NoticeConnection, connectNotices } from "./notice-connection.ts";
+import { MISSED, type NoticeSender, sendLine, sendPending } from "./notice-sender.ts";
 
 export interface Notices extends Service {
   readonly wakes: Wakes;
   readonly peers: Peers;
 }
 
-/** For every process. */
-const CHANNEL = "holdpoint";
-/** For API processes. */
-const CALLS_CHANNEL = "holdpoint_calls";
-const FOR_CALLS: ReadonlySet<string> = new Set(["wake", "ended", "gone", "inbox"]);
-/** NOTIFY takes less than 8,000 bytes. */
-const PAYLOAD_MAX = 7500;
-const PENDING_MAX = 10_000;
-const RECONNECT_MS = [50, 250, 1000, 2000] as const;
 const REPEAT_MS = 15_000;
 const FORGET_MS = 50_000;
-const MISSED = "missed";
+
+interface NoticesState {
+  readonly sender: NoticeSender;
+  readonly clock: Clock;
+  readonly local: Wakes;
+  /** Keys with readers elsewhere: expiry by process. */
+  readonly remote: Map<string, Map<string, number>>;
+  /** Keys with readers here, and their number. */
+  readonly listened: Map<string, number>;
+  readonly listeners: { readonly onNotice: (notice: Notice) => void; readonly onMissed: () => void }[];
+  readonly interested: ((key: string) => void)[];
+  stopRepeating: () => void;
+}
 
 export function createNotices(ports: {
   readonly uri: string;
@@ -43,174 +51,134 @@ export function createNotices(ports: {
   readonly clock: Clock;
   readonly log: Log;
 }): Notices {
-  const { clock, log } = ports;
   const self = randomUUID().slice(0, 8);
-  const local = createLocalWakes();
-  /** Keys with readers elsewhere: expiry by process. */
-  const remote = new Map<string, Map<string, number>>();
-  /** Keys with readers here, and their number. */
-  const listened = new Map<string, number>();
-  const listeners: { readonly told: (notice: Notice) => void; readonly missed: () => void }[] = [];
-  const interested: ((key: string) => void)[] = [];
-  let pending = new Set<string>();
-  let sending: Promise<void> | null = null;
-  let client: Client | null = null;
-  let stopped = false;
-  let failures = 0;
-  let stopRepeating: () => void = () => undefined;
-
-  const send = (line: string): void => {
-    if (stopped) return;
-    if (pending.size >= PENDING_MAX) pending = new Set([MISSED]); // notices.4
-    pending.add(line);
-    sending ??= new Promise((resolve) => setImmediate(resolve)).then(flush).finally(() => {
-      sending = null;
-      if (pending.size > 0 && client !== null) send(pending.values().next().value ?? MISSED);
-    });
+  const sender: NoticeSender = { self, client: null, pending: new Set(), sending: null, stopped: false };
+  const state: NoticesState = {
+    sender,
+    clock: ports.clock,
+    local: createLocalWakes(),
+    remote: new Map(),
+    listened: new Map(),
+    listeners: [],
+    interested: [],
+    stopRepeating: () => undefined,
   };
-  const flush = async (): Promise<void> => {
-    const by = client;
-    if (by === null) return; // after the reconnect
-    const lines = [...pending];
-    pending = new Set();
-    try {
-      for (const [channel, payload] of payloads(lines)) {
-        await by.query({ name: "notify", text: "SELECT pg_notify($1, $2)", values: [channel, `${self}\n${payload}`] });
-      }
-    } catch {
-      pending = new Set([MISSED]);
-      by.end().catch(() => undefined); // it may be dead without a signal: notices.3
-    }
+  const connection: NoticeConnection = {
+    ...ports,
+    sender,
+    onNotification: (notification) => takeNotification(state, notification),
+    onConnected: (again) => announceAll(state, again),
+    failures: 0,
   };
-
-  const hear = ({ payload = "" }: Notification): void => {
-    const [from = "", ...lines] = payload.split("\n");
-    if (from === self) return;
-    for (const line of lines) hearLine(from, line);
-  };
-  const hearLine = (from: string, line: string): void => {
-    const [kind = "", a = "", b = ""] = line.split(" ");
-    if (kind === "wake") local.wake(a);
-    else if (kind === "+") {
-      const known = remote.get(a);
-      if (known === undefined) remote.set(a, new Map([[from, clock.monotonic() + FORGET_MS]]));
-      else known.set(from, clock.monotonic() + FORGET_MS);
-      for (const tell of interested) tell(a);
-    } else if (kind === "-") {
-      remote.get(a)?.delete(from);
-      if (remote.get(a)?.size === 0) remote.delete(a);
-    } else if (kind === MISSED) for (const { missed } of listeners) missed();
-    else if (kind === "abort") tell({ kind, runId: a, reason: b as "cancel" });
-    else if (kind === "ended") tell({ kind, runId: a, threadId: b });
-    else if (kind === "gone") tell({ kind, runId: a });
-    else if (kind === "inbox") tell({ kind });
-  };
-  const tell = (notice: Notice): void => {
-    for (const { told } of listeners) told(notice);
-  };
-
-  const repeat = (): void => {
-    for (const key of listened.keys()) send(`+ ${key}`); // notices.2
-    const now = clock.monotonic();
-    for (const [key, by] of remote) {
-      for (const [process, until] of by) if (until < now) by.delete(process);
-      if (by.size === 0) remote.delete(key);
-    }
-    if (!stopped) stopRepeating = clock.after(REPEAT_MS, repeat);
-  };
-
-  const connect = async (): Promise<void> => {
-    const limits = { connectionTimeoutMillis: 5000, query_timeout: ANSWER_TIMEOUT_MS };
-    const made = new Client({ ...connectionConfig(ports.uri), ...limits });
-    let lost = false;
-    const lose = (reason: string): void => {
-      if (lost) return;
-      lost = true;
-      client = null;
-      made.end().catch(() => undefined);
-      if (stopped) return;
-      log.debug("notices_lost", { reason });
-      clock.after(RECONNECT_MS[Math.min(failures++, RECONNECT_MS.length - 1)] ?? 0, () => void connect()); // notices.3
-    };
-    made.on("error", (error) => lose(describeError(error).message));
-    made.on("end", () => lose("ended"));
-    made.on("notification", hear);
-    try {
-      await made.connect();
-      await made.query(
-        `SET synchronous_commit = off; LISTEN ${CHANNEL}${ports.servesCalls ? `; LISTEN ${CALLS_CHANNEL}` : ""}`,
-      );
-    } catch (error) {
-      lose(describeError(error).message);
-      return;
-    }
-    if (lost || stopped) return;
-    client = made;
-    const again = failures > 0;
-    failures = 0;
-    for (const key of listened.keys()) send(`+ ${key}`);
-    if (pending.size > 0) send(pending.values().next().value ?? MISSED);
-    if (again) for (const { missed } of listeners) missed(); // notices.3
-  };
-
   return {
     name: "notices",
     async start() {
-      await connect();
-      stopRepeating = clock.after(REPEAT_MS, repeat);
+      await connectNotices(connection);
+      state.stopRepeating = ports.clock.after(REPEAT_MS, () => repeat(state));
     },
     async stop() {
       // other tasks may wait for the last of it
-      if (client !== null && sending !== null) await settlesWithin(sending, CLOSE_MS);
-      stopped = true;
-      stopRepeating();
-      if (client !== null) await settlesWithin(client.end(), CLOSE_MS);
+      if (sender.client !== null && sender.sending !== null) await settlesWithin(sender.sending, CLOSE_MS);
+      sender.stopped = true;
+      state.stopRepeating();
+      if (sender.client !== null) await settlesWithin(sender.client.end(), CLOSE_MS);
     },
-    wakes: {
-      wake(key) {
-        local.wake(key);
-        if (remote.has(key)) send(`wake ${key}`);
-      },
-      listen(key, woken) {
-        const count = listened.get(key) ?? 0;
-        listened.set(key, count + 1);
-        if (count === 0) send(`+ ${key}`);
-        const stop = local.listen(key, woken);
-        return () => {
-          stop();
-          const left = (listened.get(key) ?? 1) - 1;
-          if (left > 0) listened.set(key, left);
-          else if (listened.delete(key)) send(`- ${key}`);
-        };
-      },
-      listeners: (key) => local.listeners(key),
-      hasRemoteListeners: (key) => remote.has(key),
-      onRemoteListener: (callback) => void interested.push(callback),
-    },
-    peers: {
-      alone: false,
-      tell(notice) {
-        if (notice.kind === "inbox") {
-          if (remote.has("inbox")) send("inbox");
-        } else if (notice.kind === "abort") send(`abort ${notice.runId} ${notice.reason}`);
-        else if (notice.kind === "gone") send(`gone ${notice.runId}`);
-        else if (notice.expected || remote.has(notice.runId)) send(`ended ${notice.runId} ${notice.threadId}`);
-      },
-      listen: (told, missed) => void listeners.push({ told, missed }),
-    },
+    wakes: wakesOver(state),
+    peers: peersOver(state),
   };
 }
 
-/** `[channel, payload]` for each channel with lines. */
-function payloads(lines: readonly string[]): readonly (readonly [string, string])[] {
-  const made: (readonly [string, string])[] = [];
-  const open = new Map<string, string>();
-  for (const line of lines) {
-    const channel = FOR_CALLS.has(line.split(" ", 1)[0] ?? "") ? CALLS_CHANNEL : CHANNEL;
-    const before = open.get(channel);
-    const isFull = before !== undefined && before.length + line.length >= PAYLOAD_MAX;
-    if (isFull) made.push([channel, before]);
-    open.set(channel, before === undefined || isFull ? line : `${before}\n${line}`);
+function takeNotification(state: NoticesState, { payload = "" }: Notification): void {
+  const [from = "", ...lines] = payload.split("\n");
+  if (from === state.sender.self) return;
+  for (const line of lines) takeLine(state, from, line);
+}
+
+function takeLine(state: NoticesState, from: string, line: string): void {
+  const [kind = "", a = "", b = ""] = line.split(" ");
+  if (kind === "wake") state.local.wake(a);
+  else if (kind === "+") noteReader(state, from, a);
+  else if (kind === "-") {
+    state.remote.get(a)?.delete(from);
+    if (state.remote.get(a)?.size === 0) state.remote.delete(a);
+  } else if (kind === MISSED) reportGap(state);
+  else if (kind === "abort") publish(state, { kind, runId: a, reason: b as "cancel" });
+  else if (kind === "ended") publish(state, { kind, runId: a, threadId: b });
+  else if (kind === "gone") publish(state, { kind, runId: a });
+  else if (kind === "inbox") publish(state, { kind });
+}
+
+function noteReader({ remote, clock, interested }: NoticesState, process: string, key: string): void {
+  const until = clock.monotonic() + FORGET_MS;
+  const known = remote.get(key);
+  if (known === undefined) remote.set(key, new Map([[process, until]]));
+  else known.set(process, until);
+  for (const callback of interested) callback(key);
+}
+
+function publish({ listeners }: NoticesState, notice: Notice): void {
+  for (const { onNotice } of listeners) onNotice(notice);
+}
+
+function reportGap({ listeners }: NoticesState): void {
+  for (const { onMissed } of listeners) onMissed();
+}
+
+/** On a new connection. */
+function announceAll(state: NoticesState, again: boolean): void {
+  for (const key of state.listened.keys()) sendLine(state.sender, `+ ${key}`);
+  sendPending(state.sender);
+  if (again) reportGap(state); // notices.3
+}
+
+/** notices.2. */
+function repeat(state: NoticesState): void {
+  const { sender, clock, remote, listened } = state;
+  for (const key of listened.keys()) sendLine(sender, `+ ${key}`);
+  const now = clock.monotonic();
+  for (const [key, by] of remote) {
+    for (const [process, until] of by) if (until < now) by.delete(process);
+    if (by.size === 0) remote.delete(key);
   }
-  return [...made, ...open];
+  if (!sender.stopped) state.stopRepeating = clock.after(REPEAT_MS, () => repeat(state));
+}
+
+function wakesOver(state: NoticesState): Wakes {
+  const { sender, local, remote, listened } = state;
+  return {
+    wake(key) {
+      local.wake(key);
+      if (remote.has(key)) sendLine(sender, `wake ${key}`);
+    },
+    listen(key, woken) {
+      const count = listened.get(key) ?? 0;
+      listened.set(key, count + 1);
+      if (count === 0) sendLine(sender, `+ ${key}`);
+      const stop = local.listen(key, woken);
+      return () => {
+        stop();
+        const left = (listened.get(key) ?? 1) - 1;
+        if (left > 0) listened.set(key, left);
+        else if (listened.delete(key)) sendLine(sender, `- ${key}`);
+      };
+    },
+    listeners: (key) => local.listeners(key),
+    hasRemoteListeners: (key) => remote.has(key),
+    onRemoteListener: (callback) => void state.interested.push(callback),
+  };
+}
+
+function peersOver({ sender, remote, listeners }: NoticesState): Peers {
+  return {
+    alone: false,
+    tell(notice) {
+      if (notice.kind === "inbox") {
+        if (remote.has("inbox")) sendLine(sender, "inbox");
+      } else if (notice.kind === "abort") sendLine(sender, `abort ${notice.runId} ${notice.reason}`);
+      else if (notice.kind === "gone") sendLine(sender, `gone ${notice.runId}`);
+      else if (notice.expected || remote.has(notice.runId))
+        sendLine(sender, `ended ${notice.runId} ${notice.threadId}`);
+    },
+    listen: (onNotice, onMissed) => void listeners.push({ onNotice, onMissed }),
+  };
 }

@@ -1,0 +1,163 @@
+// Statements: the connection, the turn and the statements of one transaction. The first lock or write opens the
+// transaction; statements that come before its connection are sent as soon as there is one.
+import type { Pool, PoolClient } from "pg";
+import { nothingWritten } from "./errors.ts";
+import { lockNumbers } from "./lock-key.ts";
+import type { Turns } from "./lock-queue.ts";
+import { type Answer, wireOf } from "./pipelined-connection.ts";
+import { type Parameter, unitsOf } from "./pool.ts";
+
+export interface TransactionPorts {
+  readonly pool: Pool;
+  /** transaction.6. */
+  readonly looks: boolean;
+  readonly turns: Turns;
+  readonly onWritten: (units: number) => void;
+}
+
+export interface Transaction {
+  readonly ports: TransactionPorts;
+  /** Keys of its locks. */
+  readonly held: Set<string>;
+  /** Earlier writes of this process that the next read has to see. */
+  before: Promise<void> | null;
+  client: PoolClient | null;
+  /** Null before the first lock or write. */
+  opening: Promise<void> | null;
+  /** Statements to send as soon as there is a connection. */
+  waiting: (() => void)[];
+  leaveTurn: () => void;
+  /** The first failure, also of a statement without a waiting caller; it may arrive at any time. */
+  failure: { readonly reason: unknown } | null;
+  written: boolean;
+}
+
+type Describe = (error: unknown) => unknown;
+
+const LOCK = "SELECT pg_advisory_xact_lock($1, $2)";
+
+export function newTransaction(ports: TransactionPorts): Transaction {
+  return {
+    ports,
+    held: new Set(),
+    before: null,
+    client: null,
+    opening: null,
+    waiting: [],
+    leaveTurn: () => undefined,
+    failure: null,
+    written: false,
+  };
+}
+
+export function failed(transaction: Transaction, reason: unknown): void {
+  transaction.failure ??= { reason };
+}
+
+export async function read(transaction: Transaction, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
+  if (transaction.opening === null && transaction.before !== null) await transaction.before;
+  if (transaction.opening === null) return alone(transaction.ports.pool, sql, parameters);
+  return send(transaction, sql, parameters);
+}
+
+/** @param describe the error for the caller */
+export function write(
+  transaction: Transaction,
+  sql: string,
+  parameters: readonly Parameter[],
+  describe?: Describe,
+): Promise<Answer> {
+  const { looks, onWritten } = transaction.ports;
+  if (looks) throw new Error("a read-only transaction cannot write"); // transaction.6
+  transaction.written = true;
+  onWritten(unitsOf(parameters));
+  return send(transaction, sql, parameters, describe);
+}
+
+/** All later statements wait for the lock of this name. */
+export function hold(transaction: Transaction, key: string): void {
+  if (transaction.ports.looks) return follow(transaction, key); // transaction.6
+  if (transaction.held.has(key)) return;
+  transaction.held.add(key); // transaction.1
+  if (transaction.opening === null) transaction.opening = open(transaction, key);
+  else send(transaction, LOCK, lockNumbers(key)).catch((error: unknown) => failed(transaction, error));
+}
+
+/** The next read sees all writes that this process requested before under this name. */
+export function follow(transaction: Transaction, key: string): void {
+  if (transaction.opening !== null) return;
+  transaction.before = transaction.ports.turns.passed(key);
+  transaction.before?.catch(() => undefined); // the next read reports it, if there is one
+}
+
+/** Returns the connection and leaves the turn. */
+export function release(transaction: Transaction, broken: boolean): void {
+  disconnect(transaction, broken);
+  transaction.leaveTurn();
+  transaction.leaveTurn = () => undefined;
+}
+
+export function disconnect(transaction: Transaction, broken: boolean): void {
+  transaction.client?.release(broken);
+  transaction.client = null;
+}
+
+async function open(transaction: Transaction, key: string | null): Promise<void> {
+  const { turns, pool } = transaction.ports;
+  const fail = (error: unknown): void => failed(transaction, error);
+  try {
+    if (key !== null) transaction.leaveTurn = await turns.enter(key); // transaction.2
+    const opened = await connect(pool);
+    wireOf(opened).send("BEGIN", []).catch(fail);
+    if (key !== null) wireOf(opened).send(LOCK, lockNumbers(key)).catch(fail);
+    transaction.client = opened;
+  } catch (error) {
+    fail(error);
+  }
+  const sendings = transaction.waiting;
+  transaction.waiting = [];
+  for (const sending of sendings) sending();
+}
+
+function send(
+  transaction: Transaction,
+  sql: string,
+  parameters: readonly Parameter[],
+  describe?: Describe,
+): Promise<Answer> {
+  transaction.opening ??= open(transaction, null);
+  return new Promise((resolve, reject) => {
+    const sending = (): void => {
+      const { client, failure } = transaction;
+      if (failure !== null || client === null) return reject(failure?.reason); // transaction.5
+      wireOf(client)
+        .send(sql, parameters)
+        .then(resolve, (error: unknown) => {
+          failed(transaction, describe === undefined ? error : describe(error));
+          reject(transaction.failure?.reason);
+        });
+    };
+    if (transaction.client === null && transaction.failure === null) transaction.waiting.push(sending);
+    else sending();
+  });
+}
+
+/** @throws {ApiError} `storage_unavailable` */
+function connect(pool: Pool): Promise<PoolClient> {
+  return pool.connect().catch((error: unknown) => {
+    throw nothingWritten(error);
+  });
+}
+
+/** A single statement outside a transaction. */
+async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]): Promise<Answer> {
+  const client = await connect(pool);
+  let broken = true;
+  try {
+    const result = await wireOf(client).send(sql, parameters);
+    broken = false;
+    return result;
+  } finally {
+    client.release(broken);
+  }
+}
