@@ -43,60 +43,26 @@ export function readSpan(c: Cursor, end: number, resource: Resource, scope: Scop
   let misfit: Misfit = "no_ids";
   while (c.pos < end) {
     const tag = varint(c);
-    switch (tag) {
-      case 10:
-        traceId = hexId(c, end);
-        break;
-      case 18:
-        spanId = hexId(c, end);
-        break;
-      case 26:
-        traceState = text(c, end);
-        break;
-      case 34:
-        parentSpanId = hexId(c, end);
-        break;
-      case 42:
-        name = text(c, end);
-        break;
-      case 48:
-        kind = varint(c);
-        break;
-      case 57:
-        start = fixed64(c, end);
-        break;
-      case 65:
-        finish = fixed64(c, end);
-        break;
-      case 74:
-        droppedAttributes += attribute(c, end, attributes);
-        break;
-      case 80:
-        droppedAttributes += varint(c);
-        break;
-      case 90:
-        events ??= [];
-        droppedEvents += oneOf(c, fieldEnd(c, end), events, EVENTS_MAX, readEvent);
-        break;
-      case 96:
-        droppedEvents += varint(c);
-        break;
-      case 106:
-        links ??= [];
-        droppedLinks += oneOf(c, fieldEnd(c, end), links, LINKS_MAX, readLink);
-        break;
-      case 112:
-        droppedLinks += varint(c);
-        break;
-      case 122:
-        status = readStatus(c, fieldEnd(c, end));
-        break;
-      case 133:
-        flags = fixed32(c, end);
-        break;
-      default:
-        misfit = misfitOf(tag, misfit);
-        skip(c, tag, end);
+    // Most fields of a span are its attributes.
+    if (tag === 74) droppedAttributes += attribute(c, end, attributes);
+    else if (tag === 10) traceId = hexId(c, end);
+    else if (tag === 18) spanId = hexId(c, end);
+    else if (tag === 26) traceState = text(c, end);
+    else if (tag === 34) parentSpanId = hexId(c, end);
+    else if (tag === 42) name = text(c, end);
+    else if (tag === 48) kind = varint(c);
+    else if (tag === 57) start = fixed64(c, end);
+    else if (tag === 65) finish = fixed64(c, end);
+    else if (tag === 80) droppedAttributes += varint(c);
+    else if (tag === 90) droppedEvents += oneOf(c, fieldEnd(c, end), (events ??= []), EVENTS);
+    else if (tag === 96) droppedEvents += varint(c);
+    else if (tag === 106) droppedLinks += oneOf(c, fieldEnd(c, end), (links ??= []), LINKS);
+    else if (tag === 112) droppedLinks += varint(c);
+    else if (tag === 122) status = readStatus(c, fieldEnd(c, end));
+    else if (tag === 133) flags = fixed32(c, end);
+    else {
+      misfit = misfitOf(tag, misfit);
+      skip(c, tag, end);
     }
   }
   if (c.pos !== end) throw truncated();
@@ -133,9 +99,18 @@ function misfitOf(tag: number, before: Misfit): Misfit {
   return tag === 58 ? "metric" : before;
 }
 
+/** A repeated message field. */
+interface Items<T> {
+  readonly max: number;
+  readonly read: (c: Cursor, end: number) => T;
+}
+
+const EVENTS: Items<SpanEvent> = { max: EVENTS_MAX, read: readEvent };
+const LINKS: Items<SpanLink> = { max: LINKS_MAX, read: readLink };
+
 /** Reads one more item into `list`, or skips it when the list is full. Returns the number of dropped items. */
-function oneOf<T>(c: Cursor, end: number, list: T[], itemsMax: number, read: (c: Cursor, end: number) => T): number {
-  if (list.length < itemsMax) {
+function oneOf<T>(c: Cursor, end: number, list: T[], { max, read }: Items<T>): number {
+  if (list.length < max) {
     spendValue(c);
     list.push(read(c, end));
     if (c.pos !== end) throw truncated();
