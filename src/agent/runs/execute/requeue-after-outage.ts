@@ -12,7 +12,7 @@ import { announcer } from "../../webhooks/run-ended-event.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
 import type { Finished } from "./finish-run.ts";
 import { requeueRun } from "./requeue-run.ts";
-import { type OwnSink, whyRefused } from "./run-sink.ts";
+import { type OwnSink, refusalReason } from "./run-sink.ts";
 
 const STORE_AGAIN_MS = [250, 1000, 2000, 5000] as const;
 
@@ -34,7 +34,7 @@ export async function requeueAfterOutage(
   for (let attempt = 0; ; attempt++) {
     try {
       return await storage.transaction(async (tx) => {
-        if (!(await tx.isCurrent(run))) return { finished: null, left: await whyRefused(tx, run) };
+        if (!(await tx.isCurrent(run))) return { finished: null, left: await refusalReason(tx, run) };
         const announce = announcer(ports.graphs, () => null);
         const limits = { cause: "storage", crashesMax: ports.crashesMax, at: clock.now(), announce } as const;
         const { run: after, finished } = await requeueRun(tx, counted, limits);
