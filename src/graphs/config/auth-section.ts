@@ -1,5 +1,6 @@
 // Auth section of langgraph.json → the location of the handlers, and warnings about the rest.
 import * as z from "zod";
+import { sectionRemarks } from "./config-keys.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
 export const AUTH_SECTION = z.looseObject({
@@ -10,8 +11,11 @@ export const AUTH_SECTION = z.looseObject({
   disable_studio_auth: z.boolean().optional(),
 });
 
-/** Known keys without effect. `disable_studio_auth` needs no warning: this server has no such bypass to close. */
-const WITHOUT_EFFECT = new Set(["openapi", "cache"]);
+const WITHOUT_EFFECT = {
+  openapi: "/openapi.json describes the API keys of this server: describe your scheme in a document of http.app",
+  cache: "the handler runs for each call, so that a revoked key ends at once: cache inside the handler",
+};
+/** `disable_studio_auth` needs no warning: this server has no such bypass to close. */
 const KNOWN = new Set(["path", "disable_studio_auth"]);
 
 export function authPath(section: z.infer<typeof AUTH_SECTION> | undefined, folder: string): ExportPath | null {
@@ -19,10 +23,5 @@ export function authPath(section: z.infer<typeof AUTH_SECTION> | undefined, fold
 }
 
 export function authRemarks(section: object | undefined): readonly string[] {
-  return Object.keys(section ?? {})
-    .filter((key) => !KNOWN.has(key))
-    .map(
-      (key) =>
-        `"auth.${key}" ${WITHOUT_EFFECT.has(key) ? "is not supported by this version" : "is not a known key"} and has no effect`,
-    );
+  return sectionRemarks("auth", section, KNOWN, WITHOUT_EFFECT);
 }

@@ -43,6 +43,20 @@ export function keyRefusal(key: string, value: unknown): string | null {
   return why === undefined || isEmpty(value) ? null : `${key}: ${why}`;
 }
 
+/** Warnings for the keys of a section. @param withoutEffect known keys → the reason and the replacement */
+export function sectionRemarks(
+  name: string,
+  section: object | null | undefined,
+  known: ReadonlySet<string>,
+  withoutEffect: Readonly<Record<string, string>>,
+): readonly string[] {
+  return Object.keys(section ?? {}).flatMap((key) => {
+    if (known.has(key)) return [];
+    const why = withoutEffect[key];
+    return `"${name}.${key}" ${why === undefined ? "is not a known key and has no effect" : `has no effect: ${why}`}`;
+  });
+}
+
 function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }

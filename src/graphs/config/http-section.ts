@@ -1,6 +1,7 @@
 // HTTP section of langgraph.json → the routes, origins and headers of the server, and warnings about the rest.
 import * as z from "zod";
 import { LinearPattern } from "../../base/linear-pattern.ts";
+import { sectionRemarks } from "./config-keys.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
 const texts = z.array(z.string().min(1).max(1024)).max(1000);
@@ -30,6 +31,10 @@ export const HTTP_SECTION = z.looseObject({
     .refine((text) => text === "" || text === "/" || PREFIX.test(text), 'is not of the form "/path"')
     .nullish(),
   ...Object.fromEntries(DISABLED.map((name) => [`disable_${name}`, z.boolean().nullish()] as const)),
+  // its loss would send what the deployment promised not to send (config-keys.2)
+  disable_webhooks: z
+    .literal(false, 'this server cannot disable webhooks: limit their receivers in "webhooks.url.allowed_domains"')
+    .nullish(),
   cors: z
     .looseObject({
       allow_origins: texts.nullish(),
@@ -126,7 +131,7 @@ function headerConfig(given: Section["configurable_headers"]): HeaderConfig | nu
 
 const ABSENT_ROUTES = ["disable_mcp", "disable_a2a"];
 const KNOWN = new Set([...Object.keys(HTTP_SECTION.shape), ...ABSENT_ROUTES]);
-const WITHOUT_EFFECT = new Set(["logging_headers", "disable_webhooks"]);
+const WITHOUT_EFFECT = { logging_headers: "the log contains no headers of calls" };
 const KNOWN_CORS = new Set([
   "allow_origins",
   "allow_origin_regex",
@@ -139,12 +144,7 @@ const KNOWN_CORS = new Set([
 
 export function httpRemarks(section: Section | null | undefined): readonly string[] {
   const given: Section = section ?? {};
-  const remarks = Object.keys(given)
-    .filter((key) => !KNOWN.has(key))
-    .map(
-      (key) =>
-        `"http.${key}" ${WITHOUT_EFFECT.has(key) ? "is not supported by this version" : "is not a known key"} and has no effect`,
-    );
+  const remarks = [...sectionRemarks("http", given, KNOWN, WITHOUT_EFFECT)];
   for (const key of Object.keys(given.cors ?? {})) {
     if (!KNOWN_CORS.has(key)) remarks.push(`"http.cors.${key}" is not a known key and has no effect`);
   }

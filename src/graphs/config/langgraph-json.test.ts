@@ -106,6 +106,7 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
       [{ mount_prefix: "api" }, /http\.mount_prefix: /],
       [{ mount_prefix: "/a/../b" }, /http\.mount_prefix: /],
       [{ mount_prefix: "/a b" }, /http\.mount_prefix: /],
+      [{ disable_webhooks: true }, /http\.disable_webhooks: .*webhooks\.url\.allowed_domains/],
       [{ disable_runs: "yes" }, /http\.disable_runs: /],
       [{ cors: { allow_origins: "*" } }, /http\.cors\.allow_origins: /],
       [{ cors: { allow_origin_regex: "(" } }, /http\.cors\.allow_origin_regex: /],
@@ -126,13 +127,13 @@ for (const { name, content, says } of REFUSED) {
 }
 
 test("auth names the handlers; other keys cause warnings (langgraph-json.1)", () => {
-  const auth = { path: "./auth.ts:auth", disable_studio_auth: true, openapi: {}, cach: 1 };
+  const auth = { path: "./auth.ts:auth", disable_studio_auth: true, openapi: {}, cache: {}, cach: 1 };
   const { auth: path, remarks } = read({ graphs, auth });
   assert.deepEqual(path, { file: join(folder, "auth.ts"), exportName: "auth" });
-  assert.deepEqual(remarks, [
-    '"auth.openapi" is not supported by this version and has no effect',
-    '"auth.cach" is not a known key and has no effect',
-  ]);
+  assert.deepEqual(
+    remarks.map((remark) => remark.replace(/: .*/, "")),
+    ['"auth.openapi" has no effect', '"auth.cache" has no effect', '"auth.cach" is not a known key and has no effect'],
+  );
   assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
 });
 
@@ -161,6 +162,7 @@ test("http sets routes, prefix and origins; other keys cause warnings (langgraph
       disable_runs: false,
       disable_mcp: true,
       disable_a2a: true,
+      disable_webhooks: false,
       cors: {
         allow_origins: ["https://a.example/", "*"],
         allow_origin_regex: "https://.*",

@@ -35,7 +35,7 @@ test("an index has a function, a number of dimensions, and fields, by default th
 
 test("other keys of the section cause warnings", () => {
   assert.deepEqual(read({ path: "./store.ts:store" }).remarks, [
-    '"store.path" is not supported by this version and has no effect',
+    '"store.path" has no effect: the server\'s own database keeps the items',
   ]);
 });
 

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { describeError } from "../../base/api-error.ts";
 import { parsePath, WHOLE_ITEM } from "../../base/json/json-path.ts";
+import { sectionRemarks } from "./config-keys.ts";
 import { parseExportPath, type ExportPath } from "./export-path.ts";
 
 const MINUTES_MAX = 10 * 366 * 24 * 60;
@@ -79,8 +80,9 @@ export function storeConfig(section: z.infer<typeof STORE_SECTION> | undefined, 
   };
 }
 
+const KNOWN = new Set(["ttl", "index"]);
+const OWN = { path: "the server's own database keeps the items" };
+
 export function storeRemarks(section: object | undefined): readonly string[] {
-  return Object.keys(section ?? {})
-    .filter((key) => key !== "ttl" && key !== "index")
-    .map((key) => `"store.${key}" is not supported by this version and has no effect`);
+  return sectionRemarks("store", section, KNOWN, OWN);
 }
