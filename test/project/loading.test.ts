@@ -142,9 +142,60 @@ const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; 
   {
     name: "JSON that is none",
     files: { "graph.ts": 'import data from "./data.json";\nexport const graph = data;', "data.json": "{," },
-    cause: /^SyntaxError: .*data\.json/,
+    cause: /^SyntaxError: .*data\.json.*graph\.ts/,
+  },
+  {
+    name: "a folder without an index file",
+    files: { "graph.ts": importing("./parts"), "parts/note.txt": "" },
+    cause: /^graph\.ts imports "\.\/parts", which does not exist as a file or a folder with an index file: /,
+  },
+  {
+    name: "a package that is not built",
+    files: {
+      "graph.ts": importing("lib"),
+      "node_modules/lib/package.json": { name: "lib", exports: { ".": "./dist/index.js" } },
+    },
+    cause: /^graph\.ts imports "lib", a package without the file that its package\.json names: build it/,
+  },
+  {
+    name: "a path that a package does not export",
+    files: {
+      "graph.ts": importing("lib/deep"),
+      "node_modules/lib/package.json": { name: "lib", exports: { ".": "./index.js" } },
+      "node_modules/lib/index.js": "",
+    },
+    cause: /^graph\.ts imports "lib\/deep", which "exports" of package\.json of lib does not have: correct the path/,
+  },
+  {
+    name: "a built-in module that does not exist",
+    files: { "graph.ts": importing("node:fss") },
+    cause: /^graph\.ts imports "node:fss", which this version of Node does not have: correct the name$/,
+  },
+  {
+    name: "a file of another kind",
+    files: { "package.json": { type: "module" }, "graph.ts": importing("./style.css"), "style.css": "a {}" },
+    cause: /^graph\.ts imports "\.\/style\.css", a file of a kind that the server does not load: /,
+  },
+  {
+    name: "an address",
+    files: { "package.json": { type: "module" }, "graph.ts": importing("https://example.com/x.js") },
+    cause: /^graph\.ts imports "https:\/\/example\.com\/x\.js", an address that Node does not load: /,
+  },
+  {
+    name: "a module with await in a file that requires it",
+    files: {
+      "package.json": {},
+      "graph.ts": importing("./late.mts"),
+      "late.mts": "await Promise.resolve();\nexport default 1;",
+    },
+    cause: /^graph\.ts requires late\.mts, which has a top-level await: make graph\.ts an ES module/,
   },
 ];
+
+/** A graph file that uses the default export of another module. */
+function importing(specifier: string): string {
+  return `import data from ${JSON.stringify(specifier)};\nexport const graph = data;`;
+}
 
 for (const { name, files, cause } of FAILURES) {
   for (const type of ["module", "commonjs"]) {

@@ -1,13 +1,13 @@
 // Import failure: the reason why a module of the project does not load → one sentence with the import, the importing
 // file and the remedy.
-import { isBuiltin } from "node:module";
+import { findPackageJSON, isBuiltin } from "node:module";
 import { dirname, extname, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describeError } from "../../base/api-error.ts";
 import { sourceConfig } from "./source-config.ts";
 import { SourceError } from "./source-transform.ts";
 
-interface FailedImport {
+export interface FailedImport {
   readonly specifier: string;
   /** Path of the importing file. */
   readonly parent: string;
@@ -16,22 +16,37 @@ interface FailedImport {
 const failed = new WeakMap<Error, FailedImport>();
 
 /** The error keeps its class and code: a project may catch that of an optional package. */
-export function noteFailedImport(error: unknown, specifier: string, parent: string): void {
-  if (error instanceof Error && !failed.has(error)) failed.set(error, { specifier, parent });
+export function noteFailedImport(error: unknown, found: FailedImport | undefined): void {
+  if (error instanceof Error && found !== undefined && !failed.has(error)) failed.set(error, found);
 }
 
-const NOT_FOUND = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"]);
+/** Code of an error → the sentence after `g.ts imports "x", `. */
+const REMEDIES: Readonly<Record<string, (found: FailedImport, folder: string) => string>> = {
+  ERR_MODULE_NOT_FOUND: remedy,
+  MODULE_NOT_FOUND: remedy,
+  ERR_UNSUPPORTED_DIR_IMPORT: remedy,
+  ERR_PACKAGE_PATH_NOT_EXPORTED: ({ specifier }) =>
+    `which "exports" of package.json of ${packageOf(specifier)} does not have: correct the path, or install another version`,
+  ERR_UNKNOWN_BUILTIN_MODULE: () => "which this version of Node does not have: correct the name",
+  ERR_UNKNOWN_FILE_EXTENSION: () =>
+    "a file of a kind that the server does not load: read it with node:fs, or import JavaScript, TypeScript or JSON",
+  ERR_UNSUPPORTED_ESM_URL_SCHEME: () => "an address that Node does not load: install it as a package",
+};
 
 /** @param folder the project: paths are relative to it */
 export function importFailure(error: unknown, folder: string): string {
   const { name, message } = describeError(error);
   if (!(error instanceof Error)) return `${name}: ${message}`;
-  if (error instanceof SourceError) return `SyntaxError: ${message} (${placed(error.file, error.line, folder)})`;
   const missing = failed.get(error);
-  if (missing !== undefined && "code" in error && NOT_FOUND.has(String(error.code)))
-    return `${relativePath(missing.parent, folder)} imports "${missing.specifier}", ${remedy(missing, folder)}`;
   const asked =
     missing === undefined ? "" : ` (import "${missing.specifier}" in ${relativePath(missing.parent, folder)})`;
+  if (error instanceof SourceError)
+    return `SyntaxError: ${message} (${placed(error.file, error.line, folder)})${asked}`;
+  const remedyOf = REMEDIES["code" in error ? String(error.code) : ""];
+  if (missing !== undefined && remedyOf !== undefined)
+    return `${relativePath(missing.parent, folder)} imports "${missing.specifier}", ${remedyOf(missing, folder)}`;
+  const awaiting = requiredAwait(message, folder);
+  if (awaiting !== null) return awaiting;
   return `${name}: ${firstLine(message)}${asked === "" ? placeOf(error, folder) : asked}${hint(name, message)}`;
 }
 
@@ -42,14 +57,43 @@ function remedy({ specifier, parent }: FailedImport, folder: string): string {
     const ending = extname(specifier) === "" ? " as a file or a folder with an index file" : "";
     return `which does not exist${ending}: correct the path, or create the file${config}`;
   }
-  const [scope = "", name = ""] = specifier.split("/");
-  const installed = specifier.startsWith("@") ? `${scope}/${name}` : scope;
+  const [scope = ""] = specifier.split("/", 1);
   if (specifier.startsWith("#"))
     return `which "imports" of its package.json does not lead to a file: correct the entry${config}`;
   if (/^[@~]$/.test(scope))
     return `which is no package: add it to "paths" of the tsconfig.json nearest to that file${config}`;
   if (isBuiltin(specifier)) return "which this version of Node does not have";
-  return `a package that is not installed: run npm install ${installed} in ${folder}, or add it to "paths" of tsconfig.json if it is an alias${config}`;
+  if (isInstalled(specifier, parent))
+    return `a package without the file that its package.json names: build it, or install it again`;
+  return `a package that is not installed: run npm install ${packageOf(specifier)} in ${folder}, or add it to "paths" of tsconfig.json if it is an alias${config}`;
+}
+
+/** `@scope/name/deep` → `@scope/name`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** A workspace package that is not built yet. */
+function isInstalled(specifier: string, parent: string): boolean {
+  try {
+    return findPackageJSON(specifier, pathToFileURL(parent)) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Node names both files of a `require` that meets `await`, in one of two forms. */
+const AWAITED = /(?: {2}From (.+?) ?\n {2}Requiring (.+?) ?\n)|(?:Required module: (.+)\nRequire stack:\n- (.+))/;
+
+function requiredAwait(message: string, folder: string): string | null {
+  const [, from, required, requiredNow, fromNow] = AWAITED.exec(message) ?? [];
+  const [parent, module] = [from ?? fromNow, required ?? requiredNow];
+  if (parent === undefined || module === undefined) return null;
+  const names = [parent, module].map((path) => relativePath(path, folder));
+  return `${names[0]} requires ${names[1]}, which has a top-level await: make ${names[0]} an ES module (.mts, or "type": "module"), or move the await into a function`;
 }
 
 function hint(name: string, message: string): string {

@@ -4,10 +4,11 @@
 //   source-hooks.1. Files of this server and compiled files of packages load as in plain Node.
 //   source-hooks.2. A project file never adds a second copy of a package: its `require` resolves as `import`, where
 //        possible.
-//   source-hooks.3. An import that does not resolve fails with the importing file's name.
+//   source-hooks.3. An import that does not resolve or load fails with the importing file's name.
 import { readFileSync } from "node:fs";
 import {
   createRequire,
+  isBuiltin,
   registerHooks,
   setSourceMapsSupport,
   type LoadFnOutput,
@@ -17,7 +18,7 @@ import {
 import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeError } from "../../base/api-error.ts";
-import { noteFailedImport } from "./import-failure.ts";
+import { type FailedImport, noteFailedImport } from "./import-failure.ts";
 import { forgetSourceConfigs } from "./source-config.ts";
 import { isUndeclaredModule } from "./module-syntax.ts";
 import { createSourceResolver, isRequire, type NextResolve } from "./source-resolve.ts";
@@ -26,6 +27,12 @@ import { isTypeScript, SourceError, transformSource } from "./source-transform.t
 /** A project may contain this server. */
 const SERVER = join(import.meta.dirname, "../..") + sep;
 const PACKAGES = `${sep}node_modules${sep}`;
+
+/** Modules of other kinds, and JSON, can fail to load as such; their importers are remembered (source-hooks.3). */
+const LOADABLE = /^file:.*\.[cm]?[jt]sx?(?:\?|$)/;
+const importers = new Map<string, FailedImport>();
+
+type NextLoad = (url: string, context?: Partial<LoadHookContext>) => LoadFnOutput;
 
 let installed = false;
 
@@ -40,21 +47,38 @@ export function installSourceHooks(): void {
       const parent = filePath(context.parentURL);
       if (parent === null || parent.startsWith(SERVER)) return nextResolve(specifier, context); // source-hooks.1
       try {
-        return resolver(specifier, parent, context, nextResolve);
+        if (specifier.startsWith("node:") && !isBuiltin(specifier)) throw unknownBuiltin(specifier);
+        const resolved = resolver(specifier, parent, context, nextResolve);
+        if (!LOADABLE.test(resolved.url)) importers.set(resolved.url, { specifier, parent });
+        return resolved;
       } catch (error) {
-        noteFailedImport(error, specifier, parent); // source-hooks.3
+        noteFailedImport(error, { specifier, parent }); // source-hooks.3
         throw error;
       }
     },
     load(url, context, nextLoad) {
-      const path = filePath(url);
-      if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
-      if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
-      if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
-      if (isProjectFile(path) && isUndeclaredModule(path)) return nextLoad(url, { ...context, format: "module" });
-      return withHooks(path, nextLoad(url, context), context);
+      try {
+        return loadSource(url, context, nextLoad);
+      } catch (error) {
+        noteFailedImport(error, importers.get(url)); // source-hooks.3
+        throw error;
+      }
     },
   });
+}
+
+/** The error that Node throws later, without the importing file. */
+function unknownBuiltin(specifier: string): Error {
+  return Object.assign(new Error(`No such built-in module: ${specifier}`), { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
+}
+
+function loadSource(url: string, context: LoadHookContext, nextLoad: NextLoad): LoadFnOutput {
+  const path = filePath(url);
+  if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
+  if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
+  if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
+  if (isProjectFile(path) && isUndeclaredModule(path)) return nextLoad(url, { ...context, format: "module" });
+  return withHooks(path, nextLoad(url, context), context);
 }
 
 /** The cached tsconfig.json and package.json files may have changed. */
