@@ -26,7 +26,12 @@ export const TEST_GRAPHS = join(onOldest ? copyForOldest() : ROOT, "test", "grap
 /** A copy of the test graphs that uses the oldest library. */
 export function copyForOldest(): string {
   const folder = oldestProject();
-  for (const part of [join("test", "graphs"), join("examples", "agent"), join("examples", "steps")])
+  for (const part of [
+    join("test", "graphs"),
+    join("examples", "agent"),
+    join("examples", "steps"),
+    join("examples", "chat", "graph.ts"),
+  ])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   return folder;
 }
