@@ -80,7 +80,7 @@ test("the workflows pass actionlint, and a faulty one does not (install.7)", asy
       cwd: ROOT,
     });
   const { stdout } = await lint(".github/workflows/*.yml");
-  assert.match(stdout, /^Checking 3 workflow file/);
+  assert.match(stdout, /^Checking \d+ workflow file/);
   const faulty = join(folder, "faulty.yml");
   writeFileSync(
     faulty,
