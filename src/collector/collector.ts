@@ -41,6 +41,7 @@ import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
 import { type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 import type { FilePort } from "./spool/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/lock.ts";
+import type { Spool } from "./spool/port.ts";
 import { logStart, logStop } from "./start-stop-log.ts";
 import { steady } from "../base/steady-clock.ts";
 import type { Backend } from "./upload/backend/port.ts";
@@ -74,6 +75,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const { accounting, durable, pipeline, queues, spool } = parts;
   let stopping = false;
   let lock: SpoolLock | null = null;
+  let stopChecks: () => void = () => undefined;
   const unwritable = (): string | null => {
     const reason = lock?.problem() ?? spool?.failure() ?? null;
     return reason === null ? null : `the spool cannot be written: ${reason}`;
@@ -89,6 +91,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     await pipeline.flush();
     await queues.drain(deadline.signal);
     cancel();
+    stopChecks();
     const left = await queues.close();
     if (spool === null) await pipeline.abandon(left); // collector.2
     await spool?.close();
@@ -109,6 +112,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
         lock = await openFolder("SPOOL_DIR", config.spoolDir, (dir) => lockSpool(dir, clock, log));
         await recoverSpool(lock, parts);
       }
+      if (spool !== null) stopChecks = checkSegments(spool, clock);
       await http.start();
       logStart(log, config, http.address());
     },
@@ -129,7 +133,7 @@ interface HttpParts {
 
 function createHttp(config: CollectorConfig, http: HttpParts): HttpService {
   const { clock, log, parts, isStopping, unwritable } = http;
-  const { admission, durable, intake, metrics, tenants } = parts;
+  const { admission, durable, intake, metrics, spool, tenants } = parts;
   return createHttpService({
     name: "collector",
     host: config.host,
@@ -155,11 +159,28 @@ function createHttp(config: CollectorConfig, http: HttpParts): HttpService {
           return durable !== null && unwritable() !== null ? "unwritable" : intake(request);
         },
         notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
+        atRisk: () => spool?.missing() ?? null,
         metrics: metrics.show,
         onReply: metrics.onReply,
       },
     ),
   });
+}
+
+const CHECK_MS = 1000;
+
+/** Looks for deleted segments now and then. @returns ends that */
+function checkSegments(spool: Pick<Spool, "checkSegments">, clock: Clock): () => void {
+  let stopped = false;
+  let cancel: () => void = () => undefined;
+  const plan = (): void => {
+    if (!stopped) cancel = clock.after(CHECK_MS, () => void spool.checkSegments().finally(plan));
+  };
+  plan();
+  return () => {
+    stopped = true;
+    cancel();
+  };
 }
 
 /** Recovers the spool, or releases the lock. */

@@ -3,7 +3,7 @@
 //        writes fail, and acknowledged writes stay. The collector's spool and the trace store do the same.
 //   data-files.2. Everything that the product makes is its owner's alone, with the usual umask.
 import assert from "node:assert/strict";
-import { readdirSync, renameSync, statSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -87,6 +87,43 @@ test("the spool's open segment deleted under the collector: spans are refused un
     await backend.close();
     removeFolder(dir);
   }
+});
+
+test("a closed segment of the spool deleted under the collector: /ready is 503 until it is back or delivered (data-files.1)", async () => {
+  const dir = temporaryFolder();
+  const backend = await startBackend();
+  const collector = await startCollector(backend.url, {
+    SPOOL_DIR: dir,
+    SPOOL_MAX_BYTES: "1048576", // segments of 64 KiB
+    FLUSH_INTERVAL_MS: "3600000",
+  });
+  const send = async (n: number) => {
+    const attributes = { "gen_ai.prompt": "x".repeat(50_000) };
+    return (await collector.send(protobufRequest([spanOf(n, 0, undefined, { attributes })]))).status;
+  };
+  const ready = async () => (await fetch(`${collector.url}/ready`)).status;
+  try {
+    for (let n = 0; n < 4; n++) assert.equal(await send(n), 200);
+    const [closed = "", ...later] = readdirSync(dir)
+      .filter((name) => name.endsWith(`.${LOG_SUFFIX}`))
+      .toSorted();
+    assert.ok(later.length > 0);
+    renameSync(join(dir, closed), join(dir, "aside"));
+    await until("the collector is not ready", async () => (await ready()) === 503 || undefined);
+    assert.match(await (await fetch(`${collector.url}/ready`)).text(), new RegExp(`${closed} was deleted or replaced`));
+    assert.ok(collector.log.some((line) => line.includes("spool_segment_gone")));
+    assert.equal(await send(4), 200, "the open segment takes spans");
+    renameSync(join(dir, "aside"), join(dir, closed));
+    await until("the collector is ready", async () => (await ready()) === 200 || undefined);
+    rmSync(join(dir, closed));
+    await until("the collector is not ready", async () => (await ready()) === 503 || undefined);
+  } finally {
+    await collector.stop();
+    await backend.close();
+    removeFolder(dir);
+  }
+  assert.equal(backend.uploads.flatMap(({ runs }) => runs).length, 5, "spans in memory are delivered");
+  assert.ok(!collector.log.some((line) => line.includes("spool_collect_failed")));
 });
 
 async function startTraces(dir: string) {

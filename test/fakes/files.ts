@@ -25,6 +25,7 @@ export function hookedFiles(files: FilePort, hook: Hook): FilePort {
     makeDir: (path) => files.makeDir(path),
     list: (path) => around("list", path, () => files.list(path)),
     size: (path) => files.size(path),
+    identity: (path) => files.identity(path),
     create: (path) => around("create", path, async () => hooked(await files.create(path), path)),
     openToAppend: (path) => around("openToAppend", path, async () => hooked(await files.openToAppend(path), path)),
     openToRead: (path) => around("openToRead", path, async () => hooked(await files.openToRead(path), path)),
@@ -63,6 +64,9 @@ export function createMemoryDisk(start: ReadonlyMap<string, Buffer> = new Map())
   for (const [path, content] of start) byName.set(path, { content, syncedBytes: content.length });
   durable = new Map(byName);
 
+  const identities = new WeakMap<MemoryFile, string>();
+  let made = 0;
+
   const missing = (path: string): Error => Object.assign(new Error(`ENOENT ${path}`), { code: "ENOENT" });
   const open = (path: string): MemoryFile => {
     const file = byName.get(path);
@@ -92,6 +96,13 @@ export function createMemoryDisk(start: ReadonlyMap<string, Buffer> = new Map())
     list: async (dir) =>
       [...byName.keys()].filter((path) => path.startsWith(`${dir}/`)).map((path) => path.slice(dir.length + 1)),
     size: async (path) => open(path).content.length,
+    async identity(path) {
+      const file = byName.get(path);
+      if (file === undefined) return null;
+      const known = identities.get(file) ?? String(++made);
+      identities.set(file, known);
+      return known;
+    },
     create: async (path) => created(path),
     openToAppend: async (path) => (byName.has(path) ? handle(open(path)) : created(path)),
     openToRead: async (path) => handle(open(path)),

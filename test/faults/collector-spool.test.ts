@@ -298,6 +298,35 @@ describe("damage", () => {
     assert.ok(again.contents.has(`${path}.bad`));
   });
 
+  for (const replaced of [false, true]) {
+    test(`a closed segment that is ${replaced ? "replaced" : "deleted"} under the spool is named, and delays no other`, async () => {
+      const disk = createMemoryDisk();
+      const log: string[] = [];
+      const spool = spoolOn(disk.files, log);
+      await spool.recover();
+      const requests: StoredRequest[] = [];
+      for (let at = 0; at < 40; at++) requests.push(await append(spool, [`${at}`]));
+      const segments = [...new Set(requests.map(({ segment }) => segment))];
+      const [gone = -1] = segments;
+      assert.ok(segments.length > 2);
+      const pathOf = (segment: number): string => `${DIR}/${String(segment).padStart(10, "0")}.log`;
+      await disk.files.unlink(pathOf(gone));
+      if (replaced) await (await disk.files.create(pathOf(gone))).write([Buffer.from("of another program")]);
+      await spool.checkSegments();
+      await spool.checkSegments();
+      assert.match(spool.missing() ?? "", new RegExp(`^${pathOf(gone).slice(DIR.length + 1)} was deleted or replaced`));
+      assert.equal(log.filter((line) => line.includes("spool_segment_gone")).length, 1);
+      for (const request of requests)
+        assert.equal((await spool.readRequest(request)) === null, request.segment === gone);
+      for (const request of requests) spool.requestDone(request, [0]);
+      await spool.close();
+      assert.equal(spool.missing(), null);
+      assert.equal(disk.contents.has(pathOf(gone)), replaced);
+      for (const segment of segments.slice(1, -1)) assert.ok(!disk.contents.has(pathOf(segment)));
+      assert.ok(!log.some((line) => line.includes("spool_collect_failed")));
+    });
+  }
+
   /** Records forged by a sender: reading one would stop the start, or forge another sender's span. */
   function planted(): Buffer {
     const foreign = {

@@ -7,7 +7,7 @@
 //   http-receiver.3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause is
 //        503 with Retry-After.
 //   http-receiver.4. /live and /ready need no key. /live reports that the event loop runs; /ready that the receiver
-//        accepts new spans.
+//        accepts new spans, and that no acknowledged span is at risk.
 //   http-receiver.5. It refuses pages of other sites unless CORS_ALLOW_ORIGINS has their origin, and on loopback
 //        foreign Host headers (loopback-host.ts).
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -52,6 +52,8 @@ export interface ReceivePorts {
   readonly intake: Intake;
   /** null: ready. Otherwise the reason. */
   readonly notReady: () => string | null;
+  /** null: nothing acknowledged is at risk. Otherwise the reason; requests are still accepted. */
+  readonly atRisk: () => string | null;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
   readonly onReply: (status: number, spans: number) => void;
 }
@@ -101,7 +103,7 @@ function onOther(receiver: Receiving, exchange: Exchange, path: string): void {
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (isRead && path === "/live") return sendText(response, 200, "live\n");
   if (isRead && path === "/ready") {
-    const why = receiver.ports.notReady(); // http-receiver.4
+    const why = receiver.ports.notReady() ?? receiver.ports.atRisk(); // http-receiver.4
     return sendText(response, why === null ? 200 : 503, why === null ? "ready\n" : `${why}\n`);
   }
   if (isRead && path === "/metrics") return void showMetrics(receiver, response);

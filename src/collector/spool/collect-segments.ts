@@ -6,6 +6,7 @@ import type { FilePort } from "./file-port.ts";
 import type { Segment } from "./live-records.ts";
 import { type Marks, MARKS_SUFFIX } from "./marks.ts";
 import type { Reserve } from "./reserve.ts";
+import type { SegmentGuard } from "./segment-guard.ts";
 
 export interface CollectPorts {
   readonly dir: string;
@@ -14,6 +15,7 @@ export interface CollectPorts {
   readonly log: Log;
   readonly marks: Marks;
   readonly reserve: Reserve;
+  readonly guard: Pick<SegmentGuard, "isOwn" | "forget">;
   readonly segments: Map<number, Segment>;
   /** The segment for new records: never removed. */
   readonly current: () => number;
@@ -78,9 +80,11 @@ async function removeDead(ports: CollectPorts): Promise<void> {
   for (const [segment, { damaged }] of dead) {
     if (unsettled !== null && segment !== Math.min(...segments.keys())) throw unsettled.error; // spool.2
     const path = `${dir}/${segmentName(segment, LOG_SUFFIX)}`;
-    if (damaged) await files.rename(path, `${path}.bad`); // spool.3
+    if (!(await ports.guard.isOwn(segment))) ports.log.warning("spool_segment_not_removed", { segment: path });
+    else if (damaged) await files.rename(path, `${path}.bad`); // spool.3
     else await files.unlink(path);
     segments.delete(segment);
+    ports.guard.forget(segment);
     await marks.forget(segment);
     await files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
     if (unsettled !== null) await files.syncDir(dir); // keeps the order of removal across a power cut

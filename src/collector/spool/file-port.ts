@@ -18,6 +18,8 @@ export interface FilePort {
   readonly makeDir: (path: string) => Promise<void>;
   readonly list: (path: string) => Promise<readonly string[]>;
   readonly size: (path: string) => Promise<number>;
+  /** Identifies the file of this name; null if there is none. */
+  readonly identity: (path: string) => Promise<string | null>;
   /** A new, empty file, readable by its owner only; rejects when it exists. */
   readonly create: (path: string) => Promise<SpoolFile>;
   readonly openToAppend: (path: string) => Promise<SpoolFile>;
@@ -37,6 +39,10 @@ export const nodeFiles: FilePort = {
   list: (path) => readdir(path),
   async size(path) {
     return (await stat(path)).size;
+  },
+  async identity(path) {
+    const found = await stat(path, { bigint: true }).catch(() => null);
+    return found === null ? null : `${found.dev}:${found.ino}`;
   },
   async create(path) {
     return fileOf(

@@ -5,6 +5,7 @@
 //   port.ts              the interface that the pipeline uses
 //   live-records.ts      which records still have pending parts, by segment and tenant
 //   collect-segments.ts  removes segments without live records
+//   segment-guard.ts     detects closed segments that were deleted or replaced
 //   reserve.ts           disk space kept for marks and batches
 //   append-log.ts        numbered segment files with group commit
 //   tree-log.ts          the place of each run, for late spans of its trace
@@ -39,6 +40,7 @@ import { bodyOf, encodeBatch, encodeRequest, groupCovers, requestOf } from "./re
 import { encodeRecord, frameLength, readRecord, RECORD, type SpoolRecord } from "./record.ts";
 import { type Recovery, recoverSpool } from "./recover.ts";
 import { createReserve } from "./reserve.ts";
+import { createSegmentGuard, type SegmentGuard } from "./segment-guard.ts";
 import { createTreeLog, type TreeLog } from "./tree-log.ts";
 
 export interface SpoolOptions {
@@ -65,6 +67,7 @@ interface OpenSpool {
   readonly marks: Marks;
   readonly live: LiveRecords;
   readonly collector: SegmentCollector;
+  readonly guard: SegmentGuard;
 }
 
 /** recover() comes first: every other method needs the open files. */
@@ -116,6 +119,10 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     bytes: () => (opened === null ? 0 : opened.trees.bytes() + opened.live.segmentBytes()),
     liveBytes: (tenantId) => opened?.live.bytes(tenantId) ?? 0,
     failure: () => opened?.main.failure() ?? null,
+    async checkSegments() {
+      await opened?.guard.check();
+    },
+    missing: () => opened?.guard.problem() ?? null,
     async close() {
       if (opened === null) return;
       const { collector, main, marks, trees } = opened;
@@ -143,6 +150,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
       preamble: () => [encodeRecord(RECORD.accounting, ports.accounting())],
       onSegment(segment) {
         live.segments.set(segment, { bytes: 0, live: 0, damaged: false });
+        void guard.note(segment);
         collector.plan();
       },
       onFailure(reason) {
@@ -158,15 +166,19 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
     { files, clock },
   );
   const { segments } = live;
-  const collector = createSegmentCollector({ ...ports, dir, marks, reserve, segments, current: main.current });
-  for (const [segment, found] of recovery.segments) segments.set(segment, { ...found, live: 0 });
+  const guard = createSegmentGuard({ dir, suffix: LOG_SUFFIX, files, log, segments });
+  const collector = createSegmentCollector({ ...ports, dir, marks, reserve, guard, segments, current: main.current });
+  for (const [segment, found] of recovery.segments) {
+    segments.set(segment, { ...found, live: 0 });
+    await guard.note(segment);
+  }
   for (const stored of [...recovery.requests, ...recovery.batches]) {
     live.add(stored.segment, 0);
     live.hold(stored, stored.bytes);
   }
   await reserve.make().catch(() => undefined); // a full disk shows at the first write
   collector.plan();
-  return { main, trees, marks, live, collector };
+  return { main, trees, marks, live, collector, guard };
 }
 
 async function appendBatch(
