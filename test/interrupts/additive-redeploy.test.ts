@@ -1,11 +1,12 @@
-// Tests of a deployment that extends a graph while a thread is paused at the second interrupt of a task. Rules:
-//   additive-redeploy.1. The interrupt keeps its id; its answer continues in the new graph, including the new nodes.
-//   additive-redeploy.2. Without the interrupted node the answer fails, and the interrupt stays open.
+// Tests of a deployment that adds to a graph while a thread waits at the second question of a task. Checked:
+//   additive-redeploy.1. The question is that of its node, and keeps its id and its path. Its answer goes on in the new
+//        graph, which runs what was added.
+//   additive-redeploy.2. A deployment without the asking node is refused, and the question stays.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { writeProject } from "../harness/project.ts";
-import { startServerHere } from "../harness/server-here.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { newThread, onlyQuestion, openThread, problemOf } from "../harness/threads.ts";
 
@@ -46,35 +47,50 @@ const OLD = deployed({ asking: "ask", adds: false });
 const ADDING = deployed({ asking: "ask", adds: true });
 const WITHOUT = deployed({ asking: "ask_anew", adds: true });
 
-for (const [graph, done] of [
-  ["plain", ["1", "2", "added"]],
-  ["nested", ["1", "2", "added", "added"]],
+async function onServer<T>(
+  options: { readonly config: string; readonly dataDir: string },
+  work: (server: ServerHere) => Promise<T>,
+): Promise<T> {
+  const server = await startServerHere(options);
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** The names in the path of a question's task. */
+function nodesOf({ ns }: { readonly ns: readonly string[] }): readonly string[] {
+  return ns.map((part) => part.slice(0, part.indexOf(":")));
+}
+
+for (const [graph, path, done] of [
+  ["plain", ["ask"], ["1", "2", "added"]],
+  ["nested", ["ask", "ask"], ["1", "2", "added", "added"]],
 ] as const)
-  test(`${graph}: a second interrupt continues in an extended graph (additive-redeploy.1, additive-redeploy.2)`, async () => {
+  test(`${graph}: a second question goes on in a graph with more in it (additive-redeploy.1, additive-redeploy.2)`, async () => {
     const dataDir = temporaryFolder();
     folders.push(dataDir);
-    let server = await startServerHere({ config: OLD, dataDir });
-    const { threadId } = await newThread(server, graph);
-    await openThread(server, graph, threadId).run({ input: {} });
-    const asked = onlyQuestion(await openThread(server, graph, threadId).resume("1"));
+    const { threadId, asked } = await onServer({ config: OLD, dataDir }, async (server) => {
+      const { threadId: id } = await newThread(server, graph);
+      await openThread(server, graph, id).run({ input: {} });
+      return { threadId: id, asked: onlyQuestion(await openThread(server, graph, id).resume("1")) };
+    });
     assert.equal(asked.value, "second");
-    await server.stop();
+    assert.deepEqual(nodesOf(asked), path); // of its task, by the number of the question
 
-    server = await startServerHere({ config: WITHOUT, dataDir });
-    const refused = await openThread(server, graph, threadId).wait({ command: { resume: { [asked.id]: "2" } } });
-    assert.equal(problemOf(refused).code, "graph_incompatible");
-    await server.stop();
+    await onServer({ config: WITHOUT, dataDir }, async (server) => {
+      const refused = await openThread(server, graph, threadId).wait({ command: { resume: { [asked.id]: "2" } } });
+      assert.equal(problemOf(refused).code, "graph_incompatible");
+    });
 
-    server = await startServerHere({ config: ADDING, dataDir });
-    try {
+    await onServer({ config: ADDING, dataDir }, async (server) => {
       const thread = openThread(server, graph, threadId);
       assert.deepEqual(
-        (await thread.open()).map(({ id }) => id),
-        [asked.id],
+        (await thread.open()).map(({ id, ns }) => ({ id, ns })),
+        [{ id: asked.id, ns: asked.ns }],
       );
       assert.deepEqual((await thread.resume({ [asked.id]: "2" }))["done"], done);
       assert.equal((await thread.get()).status, "idle");
-    } finally {
-      await server.stop();
-    }
+    });
   });

@@ -69,6 +69,28 @@ test("of many long lists one row is read at a time (list-reply.3), and a list th
   await assert.rejects(async () => pieces.next(), /the storage is gone/);
 });
 
+test("rows that are ready at once leave a turn of the event loop to other calls in between (list-reply.3)", async () => {
+  let turns = 0;
+  const ending = { isOver: false };
+  const beat = (): void => {
+    turns++;
+    if (!ending.isOver) setImmediate(beat);
+  };
+  setImmediate(beat);
+  const readIn: number[] = [];
+  async function* ready(): AsyncGenerator<string> {
+    for (let at = 0; at < 6; at++) {
+      if (at >= 2) readIn.push(turns); // the first two decide that the list is long
+      yield LONG;
+    }
+  }
+  const replies = await Promise.all(Array.from({ length: 4 }, () => listReply(ready())));
+  await Promise.all(replies.map(({ body }) => Array.fromAsync(body as AsyncIterable<string>)));
+  ending.isOver = true;
+  assert.equal(readIn.length, 16);
+  assert.deepEqual(readIn, [...new Set(readIn)], "no two rows in one turn");
+});
+
 test("sends 32 long lists at once; an abandoned one frees its slot (list-reply.4)", async () => {
   const readers = [];
   for (let at = 0; at < 33; at++) readers.push({ ...rowsOf(3), pieces: null as AsyncIterator<string> | null });
