@@ -1,7 +1,7 @@
-// Tests of a deployment that adds to a graph while a thread waits at the second question of a task. Checked:
-//   additive-redeploy.1. The question is that of its node, and keeps its id and its path. Its answer goes on in the new
-//        graph, which runs what was added.
-//   additive-redeploy.2. A deployment without the asking node is refused, and the question stays.
+// Tests of a deployment that extends a graph while a thread is paused at the second interrupt of a task. Rules:
+//   additive-redeploy.1. The interrupt is that of its node, and keeps its id and its path; its answer continues in the new
+//        graph, including the new nodes.
+//   additive-redeploy.2. Without the interrupted node the answer fails, and the interrupt stays open.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -68,7 +68,7 @@ for (const [graph, path, done] of [
   ["plain", ["ask"], ["1", "2", "added"]],
   ["nested", ["ask", "ask"], ["1", "2", "added", "added"]],
 ] as const)
-  test(`${graph}: a second question goes on in a graph with more in it (additive-redeploy.1, additive-redeploy.2)`, async () => {
+  test(`${graph}: a second interrupt continues in an extended graph (additive-redeploy.1, additive-redeploy.2)`, async () => {
     const dataDir = temporaryFolder();
     folders.push(dataDir);
     const { threadId, asked } = await onServer({ config: OLD, dataDir }, async (server) => {
