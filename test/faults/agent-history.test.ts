@@ -1,21 +1,22 @@
-// Random calls of several clients on each thread, with kills and stops of the server: every thread's history is
-// linearizable (linearizable.ts).
-//   agent-history.1. Starts, answers and deletions of a thread take place one after the other, each once or not at all,
-//        within the time of their call, as the answers of the server say; a question takes one answer.
+// Random calls of several clients on each thread, with faults in between: every thread's history is linearizable
+// (linearizable.ts). On SQLite the server is killed and stopped, on PostgreSQL its connections are cut as well.
+//   agent-history.1. Starts, answers, cancellations and deletions of a thread take place one after the other, each once
+//        or not at all, within the time of their call, as the answers of the server say; a question takes one answer,
+//        and one more for each cancellation before its use.
 //   agent-history.2. The test prints a bad history with its seed.
+//   agent-history.3. The checker rejects a recorded history with a second use of an answer.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { Bench, each, FULL, pause, questionsIn, seeded } from "../harness/faults/fault-server.ts";
+import { test, type TestContext } from "node:test";
+import { startPostgresProxy, isMarked, type Fate } from "../fakes/postgres-proxy.ts";
+import { Bench, each, FULL, pause, questionsIn, seeded, until } from "../harness/faults/fault-server.ts";
 import { linearize, printed, type Call, type Op, type Result } from "../harness/faults/linearizable.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 
-const [ROUNDS, THREADS, CLIENTS, CALLS] = FULL ? [60, 12, 4, 5] : [2, 4, 3, 3];
+const [ROUNDS, THREADS, CLIENTS, CALLS] = FULL ? [60, 12, 4, 5] : [2, 4, 3, 6];
 const JUMP_MS = String(24 * 60 * 60 * 1000);
 const timeout = FULL ? 1_800_000 : PATIENCE.timeout;
-
-const bench = new Bench({ BG_JOB_MAX_RETRIES: "100", BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" });
-before(() => bench.start());
-after(() => bench.end());
+const SETTINGS = { BG_JOB_MAX_RETRIES: "100", BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
 const { seed, next } = seeded();
 
 interface Watched {
@@ -24,28 +25,40 @@ interface Watched {
   readonly questions: string[];
 }
 
+/** The calls of a round so far, and the next start of a server that is down. */
+interface Progress {
+  made: number;
+  up: Promise<unknown>;
+}
+
 /** Refusals that hang on the moment: the thread is busy, the server stops or has no storage. Nothing took place. */
 const PASSING = new Set(["thread_busy", "shutting_down", "storage_unavailable", "overloaded"]);
 
-async function act(thread: Watched, client: number): Promise<void> {
+async function act(bench: Bench, thread: Watched, client: number, progress: Progress): Promise<void> {
+  progress.made++;
   const path = `/threads/${thread.id}`;
-  const chance = next();
   const known = thread.questions[Math.floor(next() * thread.questions.length)];
-  const verb = chance < 0.08 ? "delete" : chance < 0.35 || known === undefined ? "start" : "answer";
+  const verb = chooseVerb(known !== undefined);
   const startedAt = performance.now();
   const body = { assistant_id: "ask", multitask_strategy: "reject" };
-  const sent =
-    verb === "delete"
-      ? bench.attempt("DELETE", path)
-      : verb === "start"
-        ? bench.attempt("POST", `${path}/runs/wait`, { ...body, input: {} })
-        : bench.attempt("POST", `${path}/runs/wait`, { ...body, command: { resume: { [known ?? ""]: client } } });
-  const answer = await sent;
-  const code = (answer?.body as { readonly code?: string } | undefined)?.code ?? "";
+  const calls = {
+    delete: () => bench.attempt("DELETE", path),
+    cancel: () => bench.attempt("POST", "/runs/cancel", { thread_id: thread.id, status: "all" }),
+    start: () => bench.attempt("POST", `${path}/runs/wait`, { ...body, input: {} }),
+    answer: () =>
+      bench.attempt("POST", `${path}/runs/wait`, { ...body, command: { resume: { [known ?? ""]: client } } }),
+  };
+  const answer = await calls[verb]();
+  const { code = "", __error__: failure } = (answer?.body ?? {}) as {
+    readonly code?: string;
+    readonly __error__?: { readonly error: string };
+  };
   if (PASSING.has(code)) return;
-  if (answer === null) await pause(200); // the server is down: calls continue after its start
-  const isLost = answer === null || code === "commit_unknown";
-  const result: Result = isLost ? "lost" : answer.status < 300 ? "ok" : "refused";
+  if (answer === null) await progress.up; // the server is down
+  const isLost =
+    answer === null || code === "commit_unknown" || (verb === "answer" && CONTINUES.has(failure?.error ?? ""));
+  const accepted: Result = failure?.error === "Cancelled" ? "cancelled" : "ok";
+  const result: Result = isLost ? "lost" : answer.status < 300 ? accepted : "refused";
   assert.ok(answer === null || answer.status < 500 || isLost, answer?.text ?? "");
   const question = result === "ok" && verb === "start" ? (questionsIn(answer?.body)[0]?.id ?? null) : null;
   if (question !== null) thread.questions.push(question);
@@ -53,36 +66,139 @@ async function act(thread: Watched, client: number): Promise<void> {
   thread.calls.push({ op, client, startedAt, endedAt: isLost ? Infinity : performance.now(), result });
 }
 
-/** Kills or stops the server while calls are under way; every second time the clock is a day on. */
-async function trouble(round: number): Promise<void> {
+/** Replies of a run that continues after them: a later cancellation may reopen its question. */
+const CONTINUES = new Set(["ServerShutdown", "StorageError"]);
+
+function chooseVerb(asked: boolean): Op["verb"] {
+  const chance = next();
+  if (chance < 0.08) return "delete";
+  if (chance < 0.2) return "cancel";
+  return chance < 0.42 || !asked ? "start" : "answer";
+}
+
+/** Nodes that use answers wait for a while, so that cancellations find their runs in progress. */
+async function hold(bench: Bench): Promise<void> {
+  bench.hold("all", "ask");
   await pause(next() * 200);
-  if (next() < 0.5) await bench.server.kill();
-  else await bench.server.stop();
-  await bench.start(round % 2 === 0 ? { HOLDPOINT_TEST_CLOCK_SHIFT_MS: JUMP_MS } : {});
+  bench.release("all", "ask");
+}
+
+/** Waits for a random part of the calls of a round. */
+async function someCalls(progress: Progress): Promise<void> {
+  const wanted = THREADS * CLIENTS * CALLS * next();
+  await until("enough calls", () => progress.made >= Math.floor(wanted), timeout);
+}
+
+/** Kills or stops the server during calls; every second time the clock is a day ahead. */
+async function restart(bench: Bench, round: number, progress: Progress): Promise<void> {
+  await someCalls(progress);
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  progress.up = promise;
+  try {
+    if (next() < 0.5) await bench.server.kill();
+    else await bench.server.stop();
+    await bench.start(round % 2 === 0 ? { HOLDPOINT_TEST_CLOCK_SHIFT_MS: JUMP_MS } : {});
+  } finally {
+    resolve(null);
+  }
+}
+
+/** agent-history.3. @returns the history with its last used answer once more; null without one */
+function withSecondUse(history: readonly Call[]): readonly Call[] | null {
+  const used = history.findLast(({ op, result }) => op.verb === "answer" && result === "ok");
+  if (used === undefined) return null;
+  const ends = history.map(({ endedAt }) => endedAt).filter((at) => at < Infinity);
+  const startedAt = Math.max(...ends) + 1;
+  return [...history, { ...used, startedAt, endedAt: startedAt + 1 }];
+}
+
+async function checkHistories(
+  t: TestContext,
+  bench: Bench,
+  {
+    rounds,
+    trouble,
+  }: { readonly rounds: number; readonly trouble: (round: number, progress: Progress) => Promise<void> },
+): Promise<void> {
+  t.diagnostic(`seed ${seed}`);
+  const tally = { calls: 0, lost: 0, cancelled: 0, planted: 0 };
+  for (let round = 0; round < rounds; round++) {
+    const threads: Watched[] = [];
+    for (let at = 0; at < THREADS; at++) threads.push({ id: await bench.newThread(), calls: [], questions: [] });
+    const clients = threads.flatMap((thread) => Array.from({ length: CLIENTS }, (_, client) => ({ thread, client })));
+    const progress: Progress = { made: 0, up: Promise.resolve() };
+    const troubled = Promise.all([trouble(round, progress), hold(bench)]);
+    await each(clients, clients.length, async ({ thread, client }) => {
+      for (let at = 0; at < CALLS; at++) await act(bench, thread, client, progress);
+    });
+    await troubled;
+    for (const { calls: history } of threads) {
+      tally.calls += history.length;
+      tally.lost += history.filter(({ result }) => result === "lost").length;
+      tally.cancelled += history.filter(({ result }) => result === "cancelled").length;
+      assert.ok(linearize(history) !== null, `seed ${seed}, round ${round}:\n${printed(history)}`); // agent-history.2
+      const bad = withSecondUse(history);
+      if (bad === null) continue;
+      tally.planted++;
+      assert.equal(linearize(bad), null, `seed ${seed}, round ${round}, a second use is not found:\n${printed(bad)}`);
+    }
+  }
+  const { calls, lost, cancelled, planted } = tally;
+  console.log(
+    `histories: ${rounds * THREADS} threads, ${calls} calls, ${lost} without a reply, ${cancelled} cancelled, all linearizable; ${planted} planted bad ones found`,
+  );
+  assert.ok(calls > 0);
 }
 
 test(
-  `${ROUNDS} rounds of ${THREADS} threads: every history is linearizable (agent-history.1, agent-history.2)`,
+  `${ROUNDS} rounds of ${THREADS} threads with kills and stops: every history is linearizable (agent-history.1–3)`,
   { timeout },
   async (t) => {
-    t.diagnostic(`seed ${seed}`);
-    let [calls, lost] = [0, 0];
-    for (let round = 0; round < ROUNDS; round++) {
-      const threads: Watched[] = [];
-      for (let at = 0; at < THREADS; at++) threads.push({ id: await bench.newThread(), calls: [], questions: [] });
-      const clients = threads.flatMap((thread) => Array.from({ length: CLIENTS }, (_, client) => ({ thread, client })));
-      const troubled = trouble(round);
-      await each(clients, clients.length, async ({ thread, client }) => {
-        for (let at = 0; at < CALLS; at++) await act(thread, client);
-      });
-      await troubled;
-      for (const { calls: history } of threads) {
-        calls += history.length;
-        lost += history.filter(({ result }) => result === "lost").length;
-        assert.ok(linearize(history) !== null, `seed ${seed}, round ${round}:\n${printed(history)}`); // agent-history.2
-      }
+    const bench = new Bench(SETTINGS);
+    try {
+      await bench.start();
+      await checkHistories(t, bench, { rounds: ROUNDS, trouble: (round, progress) => restart(bench, round, progress) });
+    } finally {
+      await bench.end();
     }
-    console.log(`histories: ${ROUNDS * THREADS} threads, ${calls} calls, ${lost} without an answer, all linearizable`);
-    assert.ok(calls > 0);
+  },
+);
+
+const CUT_ROUNDS = FULL ? ROUNDS : 1;
+const FATES: readonly Fate[] = ["before", "after", "during", "all"];
+
+test(
+  `${CUT_ROUNDS} rounds of ${THREADS} threads on PostgreSQL with cuts: every history is linearizable (agent-history.1–3)`,
+  { timeout },
+  async (t) => {
+    const proxy = await startPostgresProxy(await newDatabase());
+    const bench = new Bench({ ...SETTINGS, DATABASE_URI: proxy.uri });
+    beforeDrop(async () => {
+      await bench.end();
+      await proxy.close();
+    });
+    await bench.start();
+    /** Cuts a few commits, each in another way, and once all connections. */
+    const cut = async (round: number, progress: Progress): Promise<void> => {
+      await someCalls(progress);
+      for (let at = 0; at < 3; at++) {
+        await pause(next() * 60);
+        const fate = FATES[Math.floor(next() * FATES.length)] ?? "pass";
+        let met = false;
+        proxy.fateOf = (text) => {
+          if (met || !isMarked(text)) return "pass";
+          met = true;
+          return fate;
+        };
+        await pause(30);
+        proxy.fateOf = () => "pass";
+        proxy.flow(); // after "all" there are no new connections until then
+      }
+      proxy.refuse();
+      await pause(50);
+      proxy.flow();
+      if (FULL && round % 10 === 9) await restart(bench, round, progress);
+    };
+    await checkHistories(t, bench, { rounds: CUT_ROUNDS, trouble: cut });
   },
 );

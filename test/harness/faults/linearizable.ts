@@ -3,15 +3,19 @@
 //   linearizable.1. A call with a reply takes effect once, between its start and its end, with the result in the reply.
 //   linearizable.2. A call without a reply takes effect once after its start, or never.
 //   linearizable.3. The model: a register (the state of the thread) with answers that one run consumes.
+//   linearizable.4. A run is cancelled only by a cancellation that overlaps its call. The question of a cancelled answer
+//        is open again, or was consumed before.
 
 export type Op =
   /** A run on input, and the question that it paused at; null when the caller did not see one. */
   | { readonly verb: "start"; readonly question: string | null }
   | { readonly verb: "answer"; readonly question: string }
-  | { readonly verb: "delete" };
+  | { readonly verb: "delete" }
+  /** Of all runs of the thread. */
+  | { readonly verb: "cancel" };
 
-/** `ok`: accepted. `refused`: no effect. `lost`: unknown. */
-export type Result = "ok" | "refused" | "lost";
+/** `ok`: accepted. `refused`: no effect. `lost`: unknown. `cancelled`: accepted, and its run was cancelled. */
+export type Result = "ok" | "refused" | "lost" | "cancelled";
 
 export interface Call {
   readonly op: Op;
@@ -30,12 +34,22 @@ interface State {
 
 const FRESH: State = { exists: true, open: null };
 
-/** linearizable.3. @returns the state after an accepted call; null for a call that must fail */
-function step({ exists, open }: State, op: Op): State | null {
-  if (!exists) return null;
-  if (op.verb === "delete") return { exists: false, open: null };
-  if (op.verb === "start") return { exists, open: op.question }; // abandons the open question
-  return open === op.question ? { exists, open: null } : null; // consumed once
+/** linearizable.3. @returns the possible states after an accepted call; none for a call that must fail */
+function step({ exists, open }: State, { op, result }: Call): readonly State[] {
+  if (!exists) return [];
+  if (op.verb === "cancel") return [{ exists, open }];
+  if (op.verb === "delete") return [{ exists: false, open: null }];
+  if (op.verb === "start") return [{ exists, open: op.question }]; // abandons the open question
+  if (open !== op.question) return [];
+  const consumed = { exists, open: null }; // once
+  return result === "cancelled" ? [{ exists, open }, consumed] : [consumed]; // linearizable.4
+}
+
+/** linearizable.4. */
+function isExplained({ result, startedAt, endedAt }: Call, history: readonly Call[]): boolean {
+  const overlaps = (other: Call): boolean => other.startedAt < endedAt && other.endedAt > startedAt;
+  const mayCancel = ({ op, result: found }: Call): boolean => op.verb === "cancel" && found !== "refused";
+  return result !== "cancelled" || history.some((other) => mayCancel(other) && overlaps(other));
 }
 
 /** @returns an order that explains the history; null when there is none */
@@ -50,15 +64,17 @@ export function linearize(history: readonly Call[]): readonly Call[] | null {
     const firstEnd = Math.min(...left.map(({ endedAt }) => endedAt));
     for (const call of left) {
       if (call.startedAt > firstEnd) continue; // linearizable.1: another one had ended before this one began
-      const after = step(state, call.op);
-      if ((call.result === "ok" && after === null) || (call.result === "refused" && after !== null)) continue;
+      const after = step(state, call);
+      if (call.result === "refused" ? after.length > 0 : call.result !== "lost" && after.length === 0) continue;
       const rest = left.filter((other) => other !== call);
-      const found = search(rest, after ?? state, [...order, call]);
-      if (found !== null) return found;
+      for (const next of after.length === 0 ? [state] : after) {
+        const found = search(rest, next, [...order, call]);
+        if (found !== null) return found;
+      }
     }
     return null;
   };
-  return search(history, FRESH, []);
+  return history.every((call) => isExplained(call, history)) ? search(history, FRESH, []) : null;
 }
 
 /** A history as a person reads it, by the time at which calls began. */
