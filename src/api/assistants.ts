@@ -38,7 +38,7 @@ const graphId = z.string().min(1).max(1024).describe("a graph of langgraph.json"
 export const createAssistant = operation("createAssistant", "post", "/assistants", {
   tag: TAG,
   access: "assistants:create",
-  summary: "Create an assistant: a graph with a config and context of its own",
+  summary: "Create an assistant: a graph with its own config and context",
   body: z.object({
     graph_id: graphId,
     assistant_id: uuid.nullish(),

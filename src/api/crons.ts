@@ -36,7 +36,7 @@ const cronBody = runMembers
     on_run_completed: z
       .enum(["delete", "keep"])
       .nullish()
-      .describe("what to do with a run's own thread after the run; default: delete"),
+      .describe("fate of the run's own thread after the run; default: delete"),
   })
   .meta({ id: "CronCreate" });
 

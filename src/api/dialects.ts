@@ -66,8 +66,7 @@ export function recognise(value: Json, responseSchema: JsonObject | null): Quest
  */
 export function buildAnswer(asked: Question, decisions: readonly Decision[]): Built {
   const wanted = Math.max(1, asked.actions.length);
-  if (decisions.length !== wanted)
-    return refused(`${decisions.length} decisions given, the question expects ${wanted}`); // dialects.2
+  if (decisions.length !== wanted) return refused(`${decisions.length} decisions, but the question expects ${wanted}`); // dialects.2
   if (asked.actions.length === 0) return plainAnswer(asked, decisions[0] as Decision);
   const said: Json[] = [];
   for (const [index, action] of asked.actions.entries()) {

@@ -17,7 +17,7 @@ const item = z
     graph_id: z.string(),
     assistant_id: z.string(),
     run_id: z.string().nullable().describe("the run that asked"),
-    node: z.string().describe("the node that asks; at a breakpoint, the nodes that come next"),
+    node: z.string().describe("the interrupted node; at a breakpoint, the next nodes"),
     ns: z.array(z.string()),
     kind,
     dialect: z.enum(["human_interrupt", "hitl", "hitl_camel", "json_schema", "plain"]).nullable(),
@@ -196,7 +196,7 @@ export type AuditEntry = z.infer<typeof auditEntry>;
 export const getAudit = operation("getAudit", "get", "/threads/{thread_id}/audit", {
   tag: TAG,
   access: "threads:read",
-  summary: "The audit trail of a thread, oldest first: who acted on which interrupt, and from where",
+  summary: "The audit trail of a thread, oldest first: the actions on its interrupts, with author and origin",
   query: z.object({
     limit: limit(100),
     after: z.coerce.number().int().min(0).default(0).describe("start after this seq"),

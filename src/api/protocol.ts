@@ -70,6 +70,6 @@ export const openThreadSocket = operation("openThreadSocket", "get", "/threads/{
   summary: "Open a WebSocket for commands and events of a thread",
   reply: null,
   status: 101,
-  description: "Only with Upgrade: websocket; docs/thread-protocol.md says what the frames are.",
+  description: "Only with Upgrade: websocket; docs/reference/thread-protocol.md describes the frames.",
   refusals: ["upgrade_required"],
 });

@@ -60,7 +60,7 @@ export const interrupt = z
     id: z.string().describe("32 hex digits; the key of an answer map"),
     value: z.unknown().describe("the argument of interrupt()"),
     resumable: z.boolean().describe("true while the interrupt is open on the newest checkpoint"),
-    ns: z.array(z.string()).describe("<node>:<task uuid>, from the root graph to the node that asks"),
+    ns: z.array(z.string()).describe("<node>:<task uuid>, from the root graph to the interrupted node"),
     when: z.literal("during"),
     response_schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema of the answer"),
   })

@@ -12,9 +12,7 @@ export const statelessRunBody = runBody
     on_completion: z
       .enum(["delete", "keep", "complete", "continue"])
       .nullish()
-      .describe(
-        'what becomes of the run\'s own thread at its end; "complete" and "continue" are other words for the two',
-      ),
+      .describe('fate of the run\'s own thread at its end; "complete" and "continue" are aliases of the two'),
     thread_id: uuid.nullish().describe("run on this existing thread instead of a temporary one"),
   })
   .meta({ id: "RunCreateStateless" });

@@ -141,7 +141,7 @@ export const searchThreads = operation("searchThreads", "post", "/threads/search
       .record(z.string().min(1).max(200), z.string().min(1).max(500))
       .refine((paths) => Object.keys(paths).length <= EXTRACTS_MAX, `at most ${EXTRACTS_MAX} paths`)
       .nullish()
-      .describe('name → path, such as "values.messages[-1].content"; what it leads to comes in `extracted`'),
+      .describe('name → path, such as "values.messages[-1].content"; `extracted` contains the value at the path'),
   }),
   reply: z.array(thread),
 });

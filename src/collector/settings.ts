@@ -51,7 +51,7 @@ export const collectorSettings = {
     "MAX_RETRIES",
     3,
     { min: 0, max: 100 },
-    { meaning: "How often a failed upload is sent again before its key rests." },
+    { meaning: "Retries of a failed upload before uploads of its key pause." },
   ),
   retryBackoffMs: durationMs(
     "RETRY_BACKOFF_MS",
@@ -63,7 +63,7 @@ export const collectorSettings = {
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
   ...HOST_SETTINGS,
   spoolDir: text("SPOOL_DIR", null, {
-    meaning: "Folder of the write-ahead log. Setting it is what makes the collector durable.",
+    meaning: "Folder of the write-ahead log. Setting it makes the collector durable.",
   }),
   spoolBytesMax: integer(
     "SPOOL_MAX_BYTES",
@@ -81,7 +81,7 @@ export const collectorSettings = {
     { meaning: "Age at which an undelivered batch goes to the dead letters." },
   ),
   deadLetterDir: text("DEAD_LETTER_DIR", null, {
-    meaning: "Folder for what is given up. Default: `dead-letter` inside SPOOL_DIR.",
+    meaning: "Folder for undeliverable runs. Default: `dead-letter` inside SPOOL_DIR.",
   }),
   queueBytesMax: integer(
     "MAX_QUEUE_BYTES",
@@ -137,7 +137,7 @@ export const collectorSettings = {
     "RETRY_COOLDOWN_MS",
     30_000,
     { min: 1, max: 3_600_000 },
-    { meaning: "How long a key rests after its retries failed; doubles up to 5 minutes." },
+    { meaning: "Pause of a key's uploads after failed retries; doubles up to 5 minutes." },
   ),
   ingestToken: text("INGEST_TOKEN", null, {
     meaning: "When set, senders must show it as `Authorization: Bearer …`.",

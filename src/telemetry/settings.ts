@@ -41,7 +41,7 @@ function httpAddress(one: Setting<string | null>): Setting<string | null> {
 }
 
 export const TELEMETRY_SETTINGS = {
-  otelDisabled: boolean("OTEL_SDK_DISABLED", false, { meaning: "Sends no traces, whatever else is set." }),
+  otelDisabled: boolean("OTEL_SDK_DISABLED", false, { meaning: "Disables traces, regardless of other settings." }),
   otelExporter: choice("OTEL_TRACES_EXPORTER", "otlp", ["otlp", "none"], {
     meaning: "`none` sends no traces.",
   }),

@@ -59,7 +59,7 @@ function Side({ drawing }: { readonly drawing: Drawing }): ReactNode {
       {node === undefined ? (
         <section className="stack muted">
           <p>
-            {drawing.nodes.length} nodes, {drawing.edges.length} edges; dashed ones are taken (conditional).
+            {drawing.nodes.length} nodes, {drawing.edges.length} edges; dashed ones are conditional.
           </p>
           <p>Select a node to see its edges. The dots at a node set a breakpoint before or after it.</p>
         </section>

@@ -66,7 +66,7 @@ export function VersionsTab({ assistant }: { readonly assistant: Assistant }): R
             )}
           </div>
           <section className="card state-card">
-            <h3>{before === undefined ? "First version" : `What changed since version ${before.version}`}</h3>
+            <h3>{before === undefined ? "First version" : `Changes since version ${before.version}`}</h3>
             {before === undefined ? (
               <p className="muted">First version.</p>
             ) : (

@@ -163,7 +163,7 @@ async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promi
 }
 
 function expiredText({ interruptId, node, expiresAt }: Interrupt): string {
-  return `nobody answered interrupt ${interruptId} of node ${node} before ${isoTime(expiresAt ?? 0)}`;
+  return `no answer to interrupt ${interruptId} of node ${node} before ${isoTime(expiresAt ?? 0)}`;
 }
 
 /** deadline-scheduler.4. */

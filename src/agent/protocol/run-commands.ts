@@ -49,7 +49,7 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
   const params = parse(startParams, call.command.params ?? {}, "body");
   const { multitaskStrategy: one, multitask_strategy: other } = params;
   if (typeof one === "string" && typeof other === "string" && one !== other) {
-    throw new CommandError("invalid_argument", `The strategy is given as ${one} and as ${other}.`);
+    throw new CommandError("invalid_argument", `multitaskStrategy has two values: ${one} and ${other}.`);
   }
   const body = {
     assistant_id: params.assistant_id,

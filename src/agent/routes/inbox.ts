@@ -96,7 +96,7 @@ function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
 function authorOf(agent: AgentContext, caller: Caller, by: string | undefined): Caller {
   if (by === undefined || by === caller.name) return caller;
   if (agent.access === null) return { ...caller, name: by };
-  throw new ApiError("invalid_request", "`by` is for servers where nobody has to authenticate: leave it out.");
+  throw new ApiError("invalid_request", "`by` is only for servers without authentication: omit it.");
 }
 
 function resultObject(result: AnswerResult): object {
@@ -123,5 +123,5 @@ function placeOf(cursor: string): InboxPlace {
   } catch {
     // rejected below
   }
-  throw new ApiError("invalid_request", "cursor is not one that this call has given out.");
+  throw new ApiError("invalid_request", "cursor is not from an earlier reply of this call.");
 }

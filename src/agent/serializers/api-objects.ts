@@ -243,7 +243,7 @@ const ENDINGS = {
   done: { error: "Ended", message: "the run has ended" },
   pause: { error: "Paused", message: "the run has paused" },
   cancel: { error: "Cancelled", message: "the run was cancelled" },
-  rollback: { error: "RolledBack", message: "the run was cancelled and what it wrote was taken back" },
+  rollback: { error: "RolledBack", message: "the run was cancelled and its writes were reverted" },
   timeout: { error: "Timeout", message: "the run took longer than it may" },
   failure: { error: "Error", message: "the run failed" },
 } as const;

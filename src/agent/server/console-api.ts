@@ -86,7 +86,7 @@ async function admit(access: Access | null, event: AccessEvent, request: HttpReq
   const caller = await access.authenticate(request);
   const { scope } = await authorize(access, caller, event, {});
   if (scope === null) return;
-  const detail = "Traces and settings have no owners: they are for callers who may see every thread.";
+  const detail = "Traces and settings have no owners: only callers that may see every thread can read them.";
   throw new ApiError("forbidden", detail);
 }
 

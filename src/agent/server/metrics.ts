@@ -40,7 +40,7 @@ export function createAgentMetrics(
   metrics.gauge("agent_interrupts_open", "Questions that wait for a person", async (gauge) =>
     gauge.set(await storage.transaction((tx) => tx.countOpenInterrupts())),
   );
-  metrics.gauge("storage_bound_characters", "Text given to the database since the start", (gauge) =>
+  metrics.gauge("storage_bound_characters", "Text sent to the database since the start", (gauge) =>
     gauge.set(parts.boundUnits()),
   );
   return {

@@ -28,7 +28,7 @@ function mountPrefix(name: string): Setting<string | null> {
 
 function graphEnv(name: string): Setting<readonly string[] | null> {
   const meaning =
-    "Variables that graphs see, beside those of `env` in the configuration file and of the machine such as PATH; `AWS_*` stands for all that begin so, `*` for all that are no secrets of the server. Default: as `*`.";
+    "Environment variables visible to graphs, in addition to `env` in the configuration file and machine variables such as PATH. `AWS_*` matches a prefix, `*` all variables except the server's secrets. Default: as `*`.";
   return setting<readonly string[] | null>(name, "list of names", null, "names with commas", { meaning }, (value) => {
     const names = value.split(",").map((one) => one.trim());
     const bad = names.find((one) => !/^(\w+|\w*\*)$/.test(one));
@@ -66,7 +66,7 @@ export const AGENT_SETTINGS = {
   ...HOST_SETTINGS,
   mountPrefix: mountPrefix("MOUNT_PREFIX"),
   unsafeListen: boolean("HOLDPOINT_ALLOW_UNAUTHENTICATED", false, {
-    meaning: "Listen beyond loopback although nobody has to authenticate.",
+    meaning: "Listen beyond loopback without authentication.",
   }),
   apiKeys: apiKeysSetting(
     "HOLDPOINT_API_KEYS",
@@ -89,7 +89,7 @@ export const AGENT_SETTINGS = {
   ),
   role: choice("HOLDPOINT_ROLE", "all", ["all", "api", "worker"], {
     meaning:
-      "What this process does, with DATABASE_URI: answer calls (`api`), execute runs (`worker`), or both. --role wins.",
+      "Role of this process with DATABASE_URI: serve calls (`api`), execute runs (`worker`), or both. --role takes precedence.",
   }),
   graphEnv: graphEnv("HOLDPOINT_GRAPH_ENV"),
   graphConfig: graphConfig("LANGGRAPH_CONFIG"),
@@ -109,15 +109,14 @@ export const AGENT_SETTINGS = {
     "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS",
     180,
     { min: 0, max: 86_400 },
-    { meaning: "Time that running runs get to end after SIGTERM. What is left is taken up at the next start." },
+    { meaning: "Grace period of executing runs after SIGTERM. Unfinished runs continue at the next start." },
   ),
   jobAttemptsMax: integer(
     "BG_JOB_MAX_RETRIES",
     3,
     { min: 1, max: 100 },
     {
-      meaning:
-        "Times a run is taken up again after the process died while it executed alone, before it ends with status error.",
+      meaning: "Retries of a run whose process died while it executed alone. After them it ends with status error.",
     },
   ),
   pendingRunsMax: integer(
@@ -218,7 +217,7 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_WEBHOOK_MAX_ATTEMPTS",
     16,
     { min: 1, max: 100 },
-    { meaning: "Times a webhook is tried before it is given up." },
+    { meaning: "Delivery attempts of a webhook before it is dropped." },
   ),
   webhookRetryMs: integer(
     "HOLDPOINT_WEBHOOK_RETRY_MS",
@@ -243,12 +242,12 @@ export const AGENT_SETTINGS = {
   }),
   notifyUrl: webAddress(
     text("HOLDPOINT_NOTIFY_URL", null, {
-      meaning: "Address that is told of each question, unless the run or its assistant names another.",
+      meaning: "Webhook address for each new interrupt, unless the run or its assistant names another.",
       secret: true,
     }),
   ),
   notifyFormat: choice("HOLDPOINT_NOTIFY_FORMAT", "event", ["event", "slack"], {
-    meaning: "What it is sent: an event as JSON, or a message for an incoming webhook of Slack.",
+    meaning: "Format of the notification: an event as JSON, or a message for an incoming webhook of Slack.",
   }),
   publicUrl: webAddress(
     text("HOLDPOINT_PUBLIC_URL", null, {

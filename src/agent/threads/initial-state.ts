@@ -28,7 +28,7 @@ export async function buildThread(
   const { threadId, createdAt: at } = thread;
   const graphId = thread.metadata["graph_id"];
   if (typeof graphId !== "string") {
-    throw new ApiError("thread_without_graph", "supersteps need metadata.graph_id, to know what they are of.");
+    throw new ApiError("thread_without_graph", "supersteps need metadata.graph_id, the graph that they belong to.");
   }
   const graph = agent.graphs.describe(graphId);
   if (graph === null) {

@@ -64,7 +64,7 @@ const inbox: Readonly<Record<string, Note>> = {
     reply: { items: [value.itemExample], next_cursor: null },
   },
   getInboxItem: {
-    description: "After the answer, `answered` says who answered, when, and with which value.",
+    description: "After the answer, `answered` has its author, time and value.",
     reply: value.itemExample,
   },
   claimInboxItem: {

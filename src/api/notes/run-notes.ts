@@ -29,7 +29,7 @@ export const runNotes: Readonly<Record<string, Note>> = {
     reply: value.runExample,
   },
   joinRun: {
-    description: "Returns what the waiting call of the run returns.",
+    description: "Returns the reply of the run's waiting call.",
     query: { cancel_on_disconnect: "false" },
     reply: value.pauseExample,
   },
@@ -60,7 +60,7 @@ export const runNotes: Readonly<Record<string, Note>> = {
   },
   getRunById: { description: "For callers that kept only the id of the run.", reply: value.runExample },
   joinRunById: {
-    description: "Returns what the waiting call of the run returns.",
+    description: "Returns the reply of the run's waiting call.",
     query: { cancel_on_disconnect: "false" },
     reply: value.pauseExample,
   },

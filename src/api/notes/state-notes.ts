@@ -17,7 +17,7 @@ export const assistantNotes: Readonly<Record<string, Note>> = {
   },
   countAssistants: { description: "Takes the filters of the search.", body: { graph_id: "agent" }, reply: 1 },
   getAssistant: {
-    description: "The name of a graph stands for its built-in assistant.",
+    description: "The name of a graph refers to its built-in assistant.",
     reply: value.assistantExample,
   },
   patchAssistant: {

@@ -38,15 +38,15 @@ export function registerAssistants(program: Command, cli: Cli): void {
   const load = () => import("../commands/assistants.ts");
   listed(ofServer(assistants.command("ls").description("list assistants")), 50)
     .option("--graph <id>", "of this graph")
-    .option("--name <part>", "whose name contains this")
-    .option("--metadata <json>", "whose metadata contains this")
+    .option("--name <part>", "with this text in the name")
+    .option("--metadata <json>", "with this metadata")
     .action((options) => cli.run(async () => (await load()).listAssistants(cli, options)));
   ofServer(assistants.command("show <assistant>").description("print an assistant, by its id or its graph")).action(
     (id, options) => cli.run(async () => (await load()).showAssistant(cli, id, options)),
   );
-  changing(
-    assistants.command("create <graph>").description("create an assistant: a graph with a config of its own"),
-  ).action((graph, options) => cli.run(async () => (await load()).createAssistant(cli, graph, options)));
+  changing(assistants.command("create <graph>").description("create an assistant: a graph with its own config")).action(
+    (graph, options) => cli.run(async () => (await load()).createAssistant(cli, graph, options)),
+  );
   changing(assistants.command("update <assistant>").description("update an assistant, which creates a version"))
     .option("--graph <id>", "run this graph")
     .action((id, options) => cli.run(async () => (await load()).updateAssistant(cli, id, options)));
@@ -94,7 +94,7 @@ export function registerStore(program: Command, cli: Cli): void {
     ),
     50,
   )
-    .option("--filter <json>", "whose value matches this filter")
+    .option("--filter <json>", "with a value that matches this filter")
     .option("--query <text>", "ranked by semantic similarity, if the server has an embedding function")
     .action((namespace, options) => cli.run(async () => (await load()).listItems(cli, namespace, options)));
   listed(ofServer(store.command("namespaces [prefix]").description("list the namespaces that have items")), 100).action(

@@ -49,7 +49,7 @@ function registerInbox(program: Command, cli: Cli): void {
     .option("--kind <kind>", "tool_approval, form, question or breakpoint")
     .option("--thread <id>", "of this thread")
     .option("--older-than <age>", "older than 90s, 15m, 2h or 7d")
-    .option("--metadata <json>", "of threads whose metadata contains this")
+    .option("--metadata <json>", "of threads with this metadata")
     .option("--claimed-by <name>", "claimed by this person")
     .option("--unclaimed", "unclaimed items only")
     .option("--newest", "newest first")
@@ -82,7 +82,7 @@ function registerThreads(program: Command, cli: Cli): void {
   listed(ofServer(threads.command("ls").description("list threads, last changed first")), 50)
     .option("--status <status>", "idle, busy, interrupted or error")
     .option("--graph <id>", "of this graph")
-    .option("--metadata <json>", "whose metadata contains this")
+    .option("--metadata <json>", "with this metadata")
     .action((options) => cli.run(async () => (await load()).listThreads(cli, options)));
   ofServer(threads.command("show <thread>").description("show a thread with its interrupts and last runs"))
     .option("--wide", "do not truncate lines")
@@ -110,7 +110,7 @@ function registerTrace(program: Command, cli: Cli): void {
   const load = () => import("../commands/trace.ts");
   listed(ofTraces(trace.command("ls").description("list traces, newest first")), 50)
     .option("--project <name>", "of this project")
-    .option("--name <part>", "whose name contains this")
+    .option("--name <part>", "with this text in the name")
     .option("--status <status>", "success, error, pending or incomplete")
     .option("--model <name>", "that used this model")
     .option("--thread <id>", "of this thread")

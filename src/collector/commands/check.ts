@@ -26,8 +26,8 @@ export async function checkCollector(
     const steps: CheckStep[] = [
       await checkEndpoint(config.endpoint ?? "", backend),
       keyStep(config, isLocal),
-      await checkFolder("spool", config.spoolDir, "memory mode: a crash loses what is not yet delivered"),
-      await checkFolder("dead letters", deadLetterDir(config), "no folder: what is given up is lost"),
+      await checkFolder("spool", config.spoolDir, "memory mode: a crash loses undelivered spans"),
+      await checkFolder("dead letters", deadLetterDir(config), "no folder: undeliverable runs are lost"),
     ];
     steps.push(await checkUpload(config, backend));
     return steps;

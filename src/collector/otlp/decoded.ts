@@ -22,8 +22,8 @@ export class DecodeError extends Error {
   }
 }
 
-export const LOGS_HINT = "these look like log records: this address takes traces only";
-export const METRICS_HINT = "these look like metrics: this address takes traces only";
+export const LOGS_HINT = "these look like log records: this endpoint accepts only traces";
+export const METRICS_HINT = "these look like metrics: this endpoint accepts only traces";
 
 export const ATTRIBUTES_MAX = 16_384;
 export const EVENTS_MAX = 4_096;

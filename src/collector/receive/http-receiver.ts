@@ -65,7 +65,7 @@ const OTHER_SIGNALS: Readonly<Record<string, string>> = {
     "This collector takes traces only. Turn the metric exporter off, for example with OTEL_METRICS_EXPORTER=none.",
 };
 const NOT_FOUND =
-  "There is nothing here. Traces go to POST /v1/traces; /live, /ready and /metrics tell how this collector is.";
+  "Unknown path. Send traces to POST /v1/traces; /live, /ready and /metrics report the collector's state.";
 
 interface Receiving {
   readonly options: ReceiveOptions;

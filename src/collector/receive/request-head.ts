@@ -59,7 +59,7 @@ export function readHead(rawHeaders: readonly string[], rules: HeadRules): Reque
   });
   if (seen.twice !== "") return refuse("unauthenticated", `the header ${seen.twice} came twice`);
   if (rules.ingestToken !== null && !sameSecret(bearerOf(seen.authorization), rules.ingestToken))
-    return refuse("unauthenticated", "this collector asks for Authorization: Bearer with its ingest token");
+    return refuse("unauthenticated", "this collector requires its ingest token as Authorization: Bearer");
   const apiKey = seen.apiKey ?? rules.apiKey; // request-head.1
   if (apiKey === null)
     return refuse("unauthenticated", "the header X-API-Key is missing and no TRACING_API_KEY is set");

@@ -35,7 +35,7 @@ const SUPPORTED = { from: [1, 4], below: [2, 0] } as const;
 export async function loadLibrary(folder: string): Promise<Library> {
   const { root, version } = findLibrary(folder);
   const core = packageFolder("@langchain/core", root);
-  if (core === null) throw new LibraryError(`@langchain/core is not installed beside ${root}`);
+  if (core === null) throw new LibraryError(`@langchain/core is not installed next to ${root}`);
   const [langgraph, zod, messages, documents, jsonSchema, types] = await Promise.all([
     importFrom<typeof LangGraph>(root, "."),
     importFrom<typeof Zod>(root, "./zod"),

@@ -18,7 +18,7 @@ export function RequestView({ request, item }: { readonly request: Request; read
         <section className="block">
           <h3>Breakpoint</h3>
           <p>
-            A breakpoint before <strong>{item.node}</strong>. It asks nothing. Continuing runs the node.
+            A breakpoint before <strong>{item.node}</strong>. It has no question. Continuing runs the node.
           </p>
         </section>
       );

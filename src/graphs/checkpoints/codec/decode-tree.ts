@@ -48,7 +48,7 @@ function decodeTag(classes: CodecClasses, type: string, v: never): unknown {
     case "delta":
       return decodeTree(classes, v);
     default:
-      throw new Error(`this version does not know the stored type ${type}`); // value-codec.2
+      throw new Error(`unknown stored type ${type}`); // value-codec.2
   }
 }
 

@@ -62,7 +62,7 @@ export function createMessageCodec(library: typeof Messages): MessageCodec {
       const name = `${String(type)}${isChunk === true ? "+" : ""}`;
       // a stored name must not reach Object's own members
       const create = Object.hasOwn(classes, name) ? classes[name] : undefined;
-      if (create === undefined) throw new Error(`this version does not know the stored message type ${String(type)}`);
+      if (create === undefined) throw new Error(`unknown stored message type ${String(type)}`);
       return new create(fields as never);
     },
   };
