@@ -8,18 +8,18 @@
 import assert from "node:assert/strict";
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log/log.ts";
 import { createTraceServer, type TraceServer } from "../../src/traces/server.ts";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { freePort } from "../harness/postgres/free-port.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { newThread } from "../harness/threads.ts";
 
-let server: TestServer;
+let server: ServerHere;
 let traces: TraceServer;
 const folder = temporaryFolder();
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
@@ -36,7 +36,7 @@ before(async () => {
     { clock: systemClock, log: silent, version: "0" },
   );
   await traces.start();
-  server = await startServer();
+  server = await startServerHere();
 });
 after(async () => {
   await traces.stop(); // first: a server that did not start must not keep the process
@@ -169,15 +169,6 @@ test("traces are listed, and shown as trees that fit (cli.1)", async () => {
   for (const line of narrow.out.split("\n")) assert.ok(line.length <= 50, line);
   assert.equal(none.out, "No matching traces.\n");
 });
-
-/** A port without a listener. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 test("an unreachable server and an invalid command are one-line errors (cli.3)", async () => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
@@ -337,7 +328,7 @@ test("a new project is valid, and runs until it pauses for a person (cli.5)", as
   symlinkSync(join(ROOT, "node_modules"), join(home, "node_modules")); // as npm install would
   const valid = await run(["validate"], {}, home);
   assert.deepEqual([valid.code, valid.out], [0, "ok    agent: draft, review\n"]);
-  const own = await startServer({ config: join(home, "langgraph.json") });
+  const own = await startServerHere({ config: join(home, "langgraph.json") });
   try {
     const thread = await newThread(own, "agent");
     await thread.run({ input: { messages: [{ role: "user", content: "The release is out" }] } });

@@ -18,10 +18,10 @@ import {
   symlinkSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "./free-port.ts";
 
 /** `nobody`, on every system that has one. */
 const UNPRIVILEGED_ID = 65534;
@@ -124,16 +124,6 @@ function executableCopy(native: string): string {
     if (asRoot) chmodSync(folder, 0o755);
     return copy;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port: free } = probe.address() as AddressInfo;
-      probe.close(() => resolve(free));
-    });
-  });
 }
 
 async function start(native: string): Promise<void> {
