@@ -31,10 +31,9 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-/** @param answers the reply at each path; 200 at all others. @param port to listen on again */
+/** @param answers the reply at each path; 200 at all others. */
 export async function startWebhookReceiver(
   answers: Readonly<Record<string, AnswerWebhook>> = {},
-  port = 0,
 ): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const waiting = new Set<() => void>();
@@ -56,7 +55,7 @@ export async function startWebhookReceiver(
       for (const look of waiting) look();
       return nth;
     })();
-  }).listen(port, "127.0.0.1");
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const own = (server.address() as AddressInfo).port;
   return {
