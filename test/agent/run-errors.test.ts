@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { writeProject } from "../harness/project.ts";
-import { call, removeFolder, startServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
 
 const folder = writeProject({
   "package.json": { private: true },
@@ -44,9 +45,9 @@ function again(depth: number): never {
 }
 `,
 });
-const server = await startServer({ config: join(folder, "langgraph.json") });
+const server = await startServerHere({ config: join(folder, "langgraph.json") });
 after(async () => {
-  await server.kill();
+  await server.stop();
   removeFolder(folder);
 });
 

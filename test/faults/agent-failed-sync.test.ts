@@ -7,10 +7,11 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Bench, FULL, pause, until } from "../harness/faults/fault-server.ts";
+import { Bench, FULL } from "../harness/faults/fault-server.ts";
+import { STRACE, straceEnded } from "../harness/faults/strace.ts";
 
 const NO_STRACE = straceRuns() ? false : "strace does not run here";
 
@@ -25,8 +26,8 @@ function straceRuns(): boolean {
 
 async function startUnder(bench: Bench, inject: readonly string[]): Promise<string> {
   const trace = join(bench.folder, "strace.txt");
-  const options = ["-D", "-f", "--seccomp-bpf", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", ...inject];
-  await bench.start({}, { under: ["strace", ...options] });
+  const options = ["--seccomp-bpf", "-o", trace, "-e", "trace=fsync,fdatasync", ...inject];
+  await bench.start({}, { under: [...STRACE, ...options] });
   return trace;
 }
 
@@ -35,13 +36,7 @@ async function syncsOfStart(): Promise<number> {
   try {
     const trace = await startUnder(bench, []);
     await bench.server.kill();
-    let size = -1;
-    await until("strace has written all", async () => {
-      const before = size;
-      size = statSync(trace, { throwIfNoEntry: false })?.size ?? 0;
-      await pause(20);
-      return size === before;
-    });
+    await straceEnded(trace, bench.server.process.pid);
     const lines = readFileSync(trace, "utf8").split("\n");
     return lines.filter((line) => /sync\(|sync resumed/.test(line) && line.endsWith("= 0")).length;
   } finally {

@@ -8,7 +8,7 @@
 //        last checkpoint and ends, nodes after that checkpoint execute again, and each answer counts once.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
@@ -17,12 +17,12 @@ import {
   FULL,
   identity,
   only,
-  pause,
   questionsIn,
   resumeBody,
   until,
   within,
 } from "../harness/faults/fault-server.ts";
+import { STRACE, straceEnded } from "../harness/faults/strace.ts";
 import { temporaryFolder } from "../harness/server.ts";
 
 const FOR_EVER = 1_000_000_000;
@@ -303,12 +303,12 @@ async function syncsUnder(
 ): Promise<{ readonly good: number; readonly bad: number }> {
   const traced = new Bench();
   const trace = join(traced.folder, "strace.txt");
-  const options = ["-D", "-f", "--seccomp-bpf", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync", ...inject];
+  const options = ["--seccomp-bpf", "-o", trace, "-e", "trace=fsync,fdatasync", ...inject];
   try {
-    await traced.start({}, { under: ["strace", ...options] });
+    await traced.start({}, { under: [...STRACE, ...options] });
     await work(traced);
     await traced.server.kill();
-    await quiet(trace);
+    await straceEnded(trace, traced.server.process.pid);
     const lines = readFileSync(trace, "utf8")
       .split("\n")
       .filter((line) => /sync\(|sync resumed/.test(line));
@@ -319,17 +319,6 @@ async function syncsUnder(
   } finally {
     await traced.end();
   }
-}
-
-/** strace still writes for a moment after the end of the process. */
-async function quiet(path: string): Promise<void> {
-  let size = -1;
-  await until("strace has written all", async () => {
-    const before = size;
-    size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    await pause(20);
-    return size === before;
-  });
 }
 
 test("commits that fail now and then lose nothing: every accepted answer is used once (agent-write-failure.3, agent-write-failure.4)", async () => {

@@ -68,7 +68,7 @@ test(
       },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
+    const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
     const told: Record<string, unknown>[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => {
       const entry = parseLine(line);
