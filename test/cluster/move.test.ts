@@ -11,7 +11,8 @@ import { after, test } from "node:test";
 import { holdpoint } from "../harness/cli.ts";
 import { inboxPage, itemsOf } from "../harness/inbox.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
+import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { newThread, openThread, until } from "../harness/threads.ts";
 
 const folder = temporaryFolder();
@@ -39,7 +40,7 @@ const moveIn = (verb: string, file: string, uri: string) =>
   holdpoint([verb, join(folder, file), "--json"], { env: { DATABASE_URI: uri } });
 
 /** Everything clients can see of the threads, except time-dependent values. */
-async function seen(server: TestServer): Promise<unknown> {
+async function seen(server: ServerHere): Promise<unknown> {
   const { body: found } = await call(server, "POST", "/threads/search", { limit: 1000, sort_by: "thread_id" });
   const threads = found as readonly { readonly thread_id: string }[];
   const each = await Promise.all(
@@ -59,7 +60,7 @@ async function seen(server: TestServer): Promise<unknown> {
 }
 
 test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if nothing had happened (move.2, move.3)", async () => {
-  const first = await startServer({ config });
+  const first = await startServerHere({ config });
   const kinds = [
     ["echo", { payload: { question: "Well? \u2028" } }],
     ["parallel", {}],
@@ -110,7 +111,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
 
   const inPostgres = { env: { DATABASE_URI: uri } };
   for (const options of FULL ? [inPostgres, { dataDir }] : [inPostgres]) {
-    const second = await startServer({ config, ...options });
+    const second = await startServerHere({ config, ...options });
     try {
       assert.deepEqual(await seen(second), before); // move.2
       await goOn(second, paused, broken.threadId);
@@ -123,7 +124,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
 });
 
 /** move.3: every question takes one answer; a breakpoint continues. */
-async function goOn(server: TestServer, paused: readonly string[], broken: string): Promise<void> {
+async function goOn(server: ServerHere, paused: readonly string[], broken: string): Promise<void> {
   for (const threadId of paused) {
     const items = await itemsOf(server, threadId);
     assert.ok(items.length > 0);
@@ -172,7 +173,7 @@ test("a running server is backed up, and another one starts on the copy (move.1,
 const STEPS = ["one", "two", "three", "four"];
 
 test("a backup among pauses and answers: it has the acknowledged ones, and open interrupts accept answers (move.1, move.3)", async () => {
-  const server = await startServer();
+  const server = await startServerHere();
   const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
   const acknowledged = new Map<string, number>();
   const done = new AbortController();
@@ -188,14 +189,14 @@ test("a backup among pauses and answers: it has the acknowledged ones, and open 
   const copied = await move("backup", "busy.db", server.dataDir);
   done.abort();
   await Promise.all(working);
-  await server.kill();
+  await server.stop();
   removeFolder(server.dataDir);
   assert.equal(copied.code, 0, copied.err);
 
   const dataDir = join(folder, "busy");
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "busy.db")));
-  const restored = await startServer({ dataDir });
+  const restored = await startServerHere({ dataDir });
   try {
     for (const { threadId } of threads) {
       const thread = openThread(restored, "series", threadId);
@@ -215,6 +216,6 @@ test("a backup among pauses and answers: it has the acknowledged ones, and open 
       assert.deepEqual((await thread.get()).values?.["answers"], given);
     }
   } finally {
-    await restored.kill();
+    await restored.stop();
   }
 });

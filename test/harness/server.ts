@@ -53,6 +53,9 @@ export async function databaseFor(dataDir: string): Promise<string> {
 const databases = new Map<string, Promise<string>>();
 const postgres = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres" ? await import("./postgres/databases.ts") : null;
 
+/** Loading the modules then takes few collections: a fifth of the CPU time of a start. */
+const YOUNG_GENERATION = "--min-semi-space-size=16";
+
 /** @throws {Error} with everything it wrote, when it does not come up. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? temporaryFolder();
@@ -62,6 +65,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     command,
     [
       ...wrapped,
+      YOUNG_GENERATION,
       ...(options.nodeArgs ?? []),
       join(ROOT, "src", "main.ts"),
       "serve",
@@ -86,7 +90,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const logs: Record<string, unknown>[] = [];
   let output = "";
   const exited = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) => {
-    child.on("exit", (code, signal) => resolve([code, signal]));
+    child.on("close", (code, signal) => resolve([code, signal])); // with all of its output
   });
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const url = await new Promise<string>((resolve, reject) => {
