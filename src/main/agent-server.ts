@@ -5,8 +5,10 @@ import type { LocalServices } from "../agent/server/console-api.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
+import type { GatewayServer } from "../agent/server/server-ports.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
+import type { GatewayOptions } from "../gateways/mcp-routes.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { LoadedApp } from "../graphs/extensions/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
@@ -89,6 +91,11 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
         ...(await openUi(graphsConfig, surface, log)),
         ...parts.routes,
       ],
+      gateways: await openGateways(host, surface, {
+        log,
+        clock: systemClock,
+        authorizationServers: graphsConfig.authorizationServers,
+      }),
       localServices: config.console
         ? { ...localServices, versions: { ...localServices.versions, langgraph: library.version } }
         : null,
@@ -198,6 +205,21 @@ async function openDocs({ product }: Host, { disabled }: Surface): Promise<reado
   if (disabled.includes("meta")) return [];
   const { pageRoute } = await import("../http/pages/page-files.ts");
   return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
+}
+
+/** Other protocols in front of the API. Each loads its library at its first request. */
+async function openGateways(
+  { product }: Host,
+  { disabled, mountPrefix }: Surface,
+  options: Pick<GatewayOptions, "log" | "clock" | "authorizationServers">,
+) {
+  const [{ mcpRoutes }, { createIdSource }] = await Promise.all([
+    import("../gateways/mcp-routes.ts"),
+    import("../base/ids.ts"),
+  ]);
+  const own = { ...options, prefix: mountPrefix, version: product.version, newId: createIdSource(Date.now, null) };
+  return (server: GatewayServer): readonly HttpRoute[] =>
+    disabled.includes("mcp") ? [] : mcpRoutes({ ...server, ...own });
 }
 
 /** Components that graphs name for their clients. */

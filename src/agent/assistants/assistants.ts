@@ -166,3 +166,13 @@ export async function subgraphsOfAssistant(
   });
   return Object.fromEntries(wanted.map(([path, schemas]) => [path, { graphId, ...schemas }]));
 }
+
+/** A text that changes with every change of the assistants. */
+export function assistantsVersion({ storage, graphs }: AgentContext): Promise<string> {
+  const graphIds = graphs.list().map(({ graphId }) => graphId);
+  const all = { scope: null, graphIds, name: null, metadata: null };
+  return storage.read(async (tx) => {
+    const [last] = await tx.searchAssistants({ ...all, limit: 1, offset: 0, sortBy: "updated_at", descending: true });
+    return `${await tx.countAssistants(all)} ${last?.assistantId} ${last?.updatedAt}`;
+  });
+}

@@ -1,6 +1,12 @@
 import type { AuditEntry, AuditVia, Caller } from "./model.ts";
 
-/** Members of an audit entry that identify the author and the origin. */
+/** Members of an audit entry that identify the author and the origin. A gateway is the channel of all its calls. */
 export function authorOf({ name, origin }: Caller, via?: AuditVia): Pick<AuditEntry, "by" | "via" | "origin"> {
-  return { by: name, ...(via === undefined ? {} : { via }), ...(origin === undefined ? {} : { origin }) };
+  const { via: gateway, ...from } = origin ?? { address: "", userAgent: null };
+  const channel = gateway ?? via;
+  return {
+    by: name,
+    ...(channel === undefined ? {} : { via: channel }),
+    ...(origin === undefined ? {} : { origin: from }),
+  };
 }

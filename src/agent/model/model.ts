@@ -58,6 +58,8 @@ export interface Caller {
 export interface Origin {
   readonly address: string;
   readonly userAgent: string | null;
+  /** The gateway between the caller and the API. */
+  readonly via?: "mcp" | "a2a";
 }
 
 /** Authorization scope: objects whose metadata meets every condition; null means unrestricted. */
@@ -339,7 +341,7 @@ export type AuditAction =
   | "expiry_refused";
 
 /** Channel of an action. */
-export type AuditVia = "api" | "inbox" | "deadline" | "server";
+export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a";
 
 export interface AuditEntry {
   readonly threadId: string;

@@ -82,10 +82,11 @@ const USER_AGENT_UNITS_MAX = 256;
 /** The caller with the origin of the call, for the audit trail. */
 export function withOrigin(
   caller: Caller,
-  { remoteAddress, headers }: Pick<HttpRequest, "remoteAddress" | "headers">,
+  { remoteAddress, headers, via }: Pick<HttpRequest, "remoteAddress" | "headers" | "via">,
 ): Caller {
   const userAgent = headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
-  return { ...caller, origin: { address: remoteAddress, userAgent } };
+  const gateway = via === undefined ? {} : { via };
+  return { ...caller, origin: { address: remoteAddress, userAgent, ...gateway } };
 }
 
 interface Admitted<Query, Body> {

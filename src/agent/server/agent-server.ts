@@ -66,12 +66,13 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     running: () => context.worker.running(),
     boundUnits: storage.boundUnits,
   });
-  const context = createServerContext(config, ports, {
+  const own = {
     counted,
-    loopback: (...request) => loopback(...request),
+    loopback: (...request: Parameters<Loopback>) => loopback(...request),
     publicUrl: () => config.publicUrl ?? `${embedded ? "http://localhost" : urlOf(address)}${surface.mountPrefix}`,
-  });
-  const listener = createListener(config, ports, context.agent, counted);
+  };
+  const context = createServerContext(config, ports, own);
+  const listener = createListener(config, ports, context.agent, own);
   const loopback = createLoopback(listener);
   const drained = {
     name: "http",

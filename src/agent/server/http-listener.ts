@@ -1,11 +1,12 @@
 // HTTP listener: the routes of the server behind one request handler.
 import type { RequestListener } from "node:http";
-import { createApp } from "../../http/server/app.ts";
+import { createApp, type HttpRequest } from "../../http/server/app.ts";
 import { createCors } from "../../http/server/cors.ts";
 import { isLoopbackAddress } from "../../http/server/loopback-host.ts";
 import type { AgentContext } from "../context.ts";
 import { protocolRoutes } from "../protocol/routes.ts";
 import { createUpgrade } from "../protocol/socket/socket-upgrade.ts";
+import { assistantsVersion } from "../assistants/assistants.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
 import { cronRoutes } from "../routes/crons.ts";
 import { inboxRoutes } from "../routes/inbox.ts";
@@ -19,20 +20,29 @@ import { threadRoutes } from "../routes/threads.ts";
 import { corsRules, customApp, served } from "./api-surface.ts";
 import { consoleApiRoutes } from "./console-api.ts";
 import type { AgentMetrics } from "./metrics.ts";
-import type { AgentServerPorts } from "./server-ports.ts";
+import type { AgentServerPorts, GatewayServer } from "./server-ports.ts";
 import type { AgentConfig } from "./settings.ts";
 
 export function createListener(
   config: AgentConfig,
   ports: AgentServerPorts,
   agent: AgentContext,
-  counted: AgentMetrics,
+  { counted, ...server }: { readonly counted: AgentMetrics } & Pick<GatewayServer, "loopback" | "publicUrl">,
 ): RequestListener {
   const { access, surface } = ports;
+  const authenticate = async (request: HttpRequest): Promise<void> => void (await access?.authenticate(request));
   return createApp({
     routes: [
       ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
       ...(ports.localServices === null ? [] : consoleApiRoutes(ports.localServices, access)),
+      ...(config.role === "worker"
+        ? []
+        : ports.gateways({
+            ...server,
+            authenticate,
+            onStop: agent.events.onStop,
+            assistantsVersion: () => assistantsVersion(agent),
+          })),
       ...ports.pages,
     ],
     custom: customApp(surface, access),

@@ -4,7 +4,8 @@ import type { NewId } from "../../base/ids.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import type { HttpRoute } from "../../http/server/app.ts";
+import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
+import type { Loopback } from "../../http/server/loopback-client.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import type { Versions } from "../routes/meta.ts";
 import type { Ttl } from "../threads/new-thread.ts";
@@ -22,6 +23,8 @@ export interface AgentServerPorts {
   readonly webhooks: WebhookPolicy;
   /** Routes outside the contract: pages. */
   readonly pages: readonly HttpRoute[];
+  /** Routes of other protocols, which call the API in the name of their callers. */
+  readonly gateways: (server: GatewayServer) => readonly HttpRoute[];
   /** Additional API of the console; null without a console. */
   readonly localServices: LocalServices | null;
   readonly threadTtl: ThreadTtl;
@@ -32,6 +35,19 @@ export interface AgentServerPorts {
   readonly versions: Versions;
   /** A host program passes the requests: no port opens, and the host checks the Host header. */
   readonly embedded: boolean;
+}
+
+/** The server, as its gateways use it. */
+export interface GatewayServer {
+  readonly loopback: Loopback;
+  /** Address of the server as people reach it, with its prefix. */
+  readonly publicUrl: () => string;
+  /** Called before the port waits for its replies. */
+  readonly onStop: (callback: () => void) => void;
+  /** A text that changes with every change of the assistants, in any process. */
+  readonly assistantsVersion: () => Promise<string>;
+  /** @throws {ApiError} `unauthenticated` */
+  readonly authenticate: (request: HttpRequest) => Promise<void>;
 }
 
 /** Time to live of threads, from the deployment's configuration file. */

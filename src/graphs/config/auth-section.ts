@@ -9,17 +9,28 @@ export const AUTH_SECTION = z.looseObject({
     .refine((text) => parseExportPath(text, "") !== null, EXPORT_PATH_FORM)
     .optional(),
   disable_studio_auth: z.boolean().optional(),
+  openapi: z
+    .looseObject({
+      securitySchemes: z.record(z.string(), z.looseObject({ openIdConnectUrl: z.url().optional() })).optional(),
+    })
+    .optional(),
 });
 
 const WITHOUT_EFFECT = {
-  openapi: "/openapi.json describes the API keys of this server: describe your scheme in a document of http.app",
   cache: "the handler runs for each call, so that a revoked key ends at once: cache inside the handler",
 };
 /** `disable_studio_auth` needs no warning: this server has no such bypass to close. */
-const KNOWN = new Set(["path", "disable_studio_auth"]);
+const KNOWN = new Set(["path", "disable_studio_auth", "openapi"]);
+const DISCOVERY = "/.well-known/openid-configuration";
 
 export function authPath(section: z.infer<typeof AUTH_SECTION> | undefined, folder: string): ExportPath | null {
   return section?.path === undefined ? null : parseExportPath(section.path, folder);
+}
+
+/** Issuers of the security schemes with `openIdConnectUrl`; other schemes name no issuer. */
+export function authorizationServers(section: z.infer<typeof AUTH_SECTION> | undefined): readonly string[] {
+  const urls = Object.values(section?.openapi?.securitySchemes ?? {}).map(({ openIdConnectUrl: url }) => url);
+  return urls.filter((url) => url !== undefined).map((url) => url.replace(DISCOVERY, ""));
 }
 
 export function authRemarks(section: object | undefined): readonly string[] {

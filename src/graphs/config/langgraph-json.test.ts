@@ -127,13 +127,23 @@ for (const { name, content, says } of REFUSED) {
 }
 
 test("auth names the handlers; other keys cause warnings (langgraph-json.1)", () => {
-  const auth = { path: "./auth.ts:auth", disable_studio_auth: true, openapi: {}, cache: {}, cach: 1 };
-  const { auth: path, remarks } = read({ graphs, auth });
+  const auth = {
+    path: "./auth.ts:auth",
+    disable_studio_auth: true,
+    openapi: { securitySchemes: {} },
+    cache: {},
+    cach: 1,
+  };
+  const { auth: path, authorizationServers, remarks } = read({ graphs, auth });
   assert.deepEqual(path, { file: join(folder, "auth.ts"), exportName: "auth" });
   assert.deepEqual(
     remarks.map((remark) => remark.replace(/: .*/, "")),
-    ['"auth.openapi" has no effect', '"auth.cache" has no effect', '"auth.cach" is not a known key and has no effect'],
+    ['"auth.cache" has no effect', '"auth.cach" is not a known key and has no effect'],
   );
+  assert.deepEqual(authorizationServers, []);
+  const openIdConnectUrl = "https://id.example/realm/.well-known/openid-configuration";
+  const openapi = { securitySchemes: { own: { type: "openIdConnect", openIdConnectUrl }, key: { type: "apiKey" } } };
+  assert.deepEqual(read({ graphs, auth: { openapi } }).authorizationServers, ["https://id.example/realm"]);
   assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
 });
 
@@ -179,7 +189,7 @@ test("http sets routes, prefix and origins; other keys cause warnings (langgraph
     customRouteAuth: false,
     authBeforeMiddleware: false,
     mountPrefix: "/api",
-    disabled: ["store"],
+    disabled: ["store", "mcp"],
     cors: {
       origins: ["https://a.example", "*"],
       pattern: new LinearPattern("^(?:https://.*)$", ""),

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { WebhookPolicy } from "../../agent/ports/ports.ts";
-import { AUTH_SECTION, authPath, authRemarks } from "./auth-section.ts";
+import { AUTH_SECTION, authorizationServers, authPath, authRemarks } from "./auth-section.ts";
 import {
   CHECKPOINTER_SECTION,
   type CheckpointerConfig,
@@ -40,6 +40,8 @@ export interface GraphsConfig {
   readonly webhookVariables: readonly string[];
   /** Handlers that authenticate and authorize; null if the file names none. */
   readonly auth: ExportPath | null;
+  /** Issuers that `auth.openapi` names. */
+  readonly authorizationServers: readonly string[];
   readonly store: StoreConfig;
   readonly http: HttpConfig;
   readonly webhooks: WebhookPolicy;
@@ -118,6 +120,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
     envNames: Array.isArray(parsed.data.env) ? parsed.data.env : [],
     webhookVariables: webhookVariables(parsed.data.webhooks),
     auth: authPath(parsed.data.auth, folder),
+    authorizationServers: authorizationServers(parsed.data.auth),
     store: storeConfig(parsed.data.store, folder),
     http: httpConfig(parsed.data.http, folder),
     webhooks: readWebhooks(file, parsed.data.webhooks, { ...ownEnv, ...env }),

@@ -13,6 +13,7 @@ import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import { type Address, type Found, addressOf, createFinder } from "./request-path.ts";
 import { type JsonBody, jsonBodyOf, readJsonBody } from "./body.ts";
+import { type LoopbackOrigin, loopbackOriginOf } from "./loopback-client.ts";
 import { type HostRules, checkHost, checkSite } from "./loopback-host.ts";
 import { type CorsRules, createCors } from "./cors.ts";
 import { problemOf } from "./problem.ts";
@@ -30,6 +31,8 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** Address of the connection's peer; empty after a disconnect. */
   readonly remoteAddress: string;
+  /** The gateway that sent the request in the name of its caller; absent for other requests. */
+  readonly via?: LoopbackOrigin["via"];
   /** Reads the body, once. A route that rejects its caller first has read only the head. */
   readonly readBody: () => Promise<JsonBody>;
   /** Calls back if the peer disconnects before the reply, and after the reply to a HEAD. */
@@ -116,8 +119,21 @@ export function createApp(options: AppOptions): RequestListener {
           read === null
             ? readJsonBody(incoming, options.bodyBytesMax)
             : jsonBodyOf(await read(), headers["content-type"]);
-        const remoteAddress = incoming.socket.remoteAddress ?? "";
-        const asked = { method, url: seen, path, query, params, headers, remoteAddress, readBody, onDisconnect };
+        const origin = loopbackOriginOf(incoming);
+        const remoteAddress = origin?.remoteAddress ?? incoming.socket.remoteAddress ?? "";
+        const via = origin === null ? {} : { via: origin.via };
+        const asked = {
+          method,
+          url: seen,
+          path,
+          query,
+          params,
+          headers,
+          remoteAddress,
+          ...via,
+          readBody,
+          onDisconnect,
+        };
         return placed(await route.handle(asked), options.prefix);
       };
       const answerer = answererOf(method, address, headers);

@@ -49,7 +49,7 @@ export async function callFetchApp(app: WebApp, call: WebCall): Promise<HttpRepl
   const refusal = body.refusal(); // the app does not know that the body is incomplete
   if (refusal !== null) throw refusal;
   if (!isResponse(response)) throw new Error("the custom app did not return a Response"); // fetch-app.3
-  return replyOf(response, call.onDisconnect);
+  return replyOfResponse(response, call.onDisconnect);
 }
 
 function webRequest(
@@ -124,7 +124,8 @@ function isResponse(value: unknown): value is Response {
 /** Headers of the connection, which belongs to the server. */
 const CONNECTION_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "set-cookie"]);
 
-function replyOf(response: Response, onDisconnect: WebCall["onDisconnect"]): HttpReply {
+/** A web Response as a reply of the server. */
+export function replyOfResponse(response: Response, onDisconnect: WebCall["onDisconnect"]): HttpReply {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of response.headers) if (!CONNECTION_HEADERS.has(name)) headers[name] = value;
   const cookies = response.headers.getSetCookie();

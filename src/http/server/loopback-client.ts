@@ -5,13 +5,25 @@
 //   loopback-client.2. Only path and query of a URL count; its host is this server. With `keepsHost` the URL's host is the Host
 //        header: the browser checks compare it with the origin.
 //   loopback-client.3. Headers of the in-process connection do not leave with the response.
+//   loopback-client.4. The origin travels with the connection, not with a header: no request from outside can set it.
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
 import { duplexPair, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Post, PostLimits, PostOutcome } from "../outbound/guarded-post.ts";
 
-export type Loopback = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+export type Loopback = (
+  input: string | URL | Request,
+  init?: RequestInit,
+  origin?: LoopbackOrigin,
+) => Promise<Response>;
+
+/** The request that a loopback request serves, for the audit trail. */
+export interface LoopbackOrigin {
+  readonly remoteAddress: string;
+  /** The gateway between the caller and the API. */
+  readonly via: "mcp" | "a2a";
+}
 
 const BASE = "http://localhost";
 const BODILESS_STATUSES = new Set([204, 205, 304]);
@@ -19,13 +31,14 @@ const OF_THE_CONNECTION = new Set(["connection", "keep-alive", "transfer-encodin
 
 export function createLoopback(listener: RequestListener, { keepsHost = false } = {}): Loopback {
   const server = createServer({ keepAliveTimeout: 1 }, listener); // never listens: receives its connections directly
-  return async (input, init) => {
+  return async (input, init, origin) => {
     const request = new Request(typeof input === "string" ? new URL(input, BASE) : input, {
       ...init,
       ...(init?.body instanceof ReadableStream ? { duplex: "half" } : {}),
     });
     const { pathname, search, host } = new URL(request.url); // loopback-client.2
     const [near, far] = duplexPair();
+    if (origin !== undefined) origins.set(far, origin); // loopback-client.4
     server.emit("connection", far);
     const outgoing = httpRequest({
       createConnection: () => near,
@@ -40,6 +53,13 @@ export function createLoopback(listener: RequestListener, { keepsHost = false } 
     const [incoming] = await replied;
     return responseOf(incoming, request.method);
   };
+}
+
+const origins = new WeakMap<object, LoopbackOrigin>();
+
+/** The origin of a request that a gateway sent, null for every other request. */
+export function loopbackOriginOf(incoming: IncomingMessage): LoopbackOrigin | null {
+  return origins.get(incoming.socket) ?? null;
 }
 
 /** One POST to a route of this server, with the limits of an outbound one. Never throws. */

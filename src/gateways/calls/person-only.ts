@@ -1,0 +1,14 @@
+// Person only: whether an interrupt may be answered by the program that called the agent.
+import type { InboxItem } from "../../api/inbox.ts";
+import { isJsonObject, type Json } from "../../base/json/json.ts";
+
+/** `audience: "human"` in the payload, or in the config of the assistant. */
+export function isForPeopleOnly({ value }: Pick<InboxItem, "value">, assistantConfig: Json): boolean {
+  if (isHuman(value as Json)) return true;
+  if (!isJsonObject(assistantConfig)) return false;
+  return isHuman(assistantConfig) || isHuman(assistantConfig["configurable"] ?? null);
+}
+
+function isHuman(value: Json): boolean {
+  return isJsonObject(value) && value["audience"] === "human";
+}

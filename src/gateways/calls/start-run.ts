@@ -1,0 +1,33 @@
+// Start run: a run of an assistant for a gateway, on a thread of its own or on the caller's.
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import type { RunPlace } from "./follow-thread.ts";
+import type { OwnApi } from "./own-api.ts";
+import type { RunObject } from "./run-object.ts";
+
+export interface RunStart {
+  readonly assistantId: string;
+  readonly input: Json;
+  /** Null: a new thread, which is kept. */
+  readonly threadId: string | null;
+  /** A repeated call with the same key gets the run of the first one. */
+  readonly idempotencyKey: string | null;
+  readonly metadata: JsonObject;
+}
+
+/** @throws {ApiRefusal} */
+export async function startRun(api: OwnApi, start: RunStart): Promise<RunPlace> {
+  const { assistantId, input, threadId, idempotencyKey, metadata } = start;
+  const body = { assistant_id: assistantId, input, metadata, stream_mode: ["updates"], stream_resumable: true };
+  const [path, more] =
+    threadId === null
+      ? ["/runs", { on_completion: "keep" }]
+      : [`/threads/${encodeURIComponent(threadId)}/runs`, { if_not_exists: "create", multitask_strategy: "reject" }];
+  const started = await api.call("POST", path, { body: { ...body, ...more }, idempotencyKey });
+  const { thread_id, run_id } = started as unknown as RunObject;
+  return { threadId: thread_id, runId: run_id };
+}
+
+/** Best effort: the run may have ended, and a paused run stays paused. */
+export async function cancelRun(api: OwnApi, { threadId, runId }: RunPlace): Promise<void> {
+  await api.call("POST", `/threads/${threadId}/runs/${runId}/cancel`).catch(() => undefined);
+}

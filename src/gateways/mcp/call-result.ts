@@ -1,0 +1,82 @@
+// Call result: the outcome of a run as the result of a tool call, for a model and for a program.
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { InboxItem } from "../../api/inbox.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
+import type { Outcome } from "../calls/follow-thread.ts";
+import { RESUME_TOOL } from "./tools.ts";
+
+export interface ResultOptions {
+  /** Lines before the result: who answered elsewhere. */
+  readonly notes: readonly string[];
+  readonly linkTo: (item: InboxItem) => string;
+  readonly isForPeopleOnly: (item: InboxItem) => boolean;
+}
+
+const TEXT_UNITS_MAX = 200_000;
+
+export function callResult(outcome: Outcome, options: ResultOptions): CallToolResult {
+  const place = { thread_id: outcome.threadId, run_id: outcome.runId };
+  const { notes } = options;
+  switch (outcome.kind) {
+    case "completed":
+      return result([...notes, textOf(outcome.values)], { status: "completed", ...place, values: outcome.values });
+    case "failed": {
+      const error = `${outcome.error}: ${outcome.message}`;
+      return { ...result([...notes, error], { status: "failed", ...place, error }), isError: true };
+    }
+    case "cancelled":
+      return { ...result([...notes, "The run was cancelled."], { status: "cancelled", ...place }), isError: true };
+    case "paused": {
+      const interrupts = outcome.items.map((item) => interruptOf(item, options));
+      const lines = outcome.items.map((item) => lineOf(item, options));
+      const text = [...notes, `The run is paused on thread ${outcome.threadId}: it waits for an answer.`, ...lines];
+      const [first] = outcome.items;
+      const link = first === undefined ? {} : { link: options.linkTo(first) };
+      return result(text, { status: "paused", ...place, interrupts, ...link });
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function result(lines: readonly string[], structured: JsonObject): CallToolResult {
+  return { content: [{ type: "text", text: lines.join("\n") }], structuredContent: { ...structured } };
+}
+
+function interruptOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): JsonObject {
+  return {
+    id: item.id,
+    kind: item.kind,
+    title: item.title,
+    value: item.value as Json,
+    ...(item.response_schema === undefined ? {} : { response_schema: item.response_schema as JsonObject }),
+    people_only: isForPeopleOnly(item),
+    link: linkTo(item),
+  };
+}
+
+function lineOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): string {
+  const how = isForPeopleOnly(item)
+    ? `Only a person may answer: ${linkTo(item)}`
+    : `Answer with the tool \`${RESUME_TOOL}\` (interrupt_id ${item.id}), or at ${linkTo(item)}`;
+  return `- ${item.title} (${item.kind}). ${how}`;
+}
+
+/** The last message of a conversation; other values as JSON. */
+function textOf(values: Json): string {
+  const messages = isJsonObject(values) ? values["messages"] : undefined;
+  const last = Array.isArray(messages) ? (messages.at(-1) as Json | undefined) : undefined;
+  const content = isJsonObject(last ?? null) ? (last as JsonObject)["content"] : undefined;
+  const text = contentText(content ?? null) ?? JSON.stringify(values);
+  return text.length <= TEXT_UNITS_MAX ? text : `${text.slice(0, TEXT_UNITS_MAX)}…`;
+}
+
+function contentText(content: Json): string | null {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return null;
+  const parts = (content as readonly Json[]).flatMap((part) => {
+    const text = isJsonObject(part) ? part["text"] : undefined;
+    return typeof text === "string" ? [text] : [];
+  });
+  return parts.length === 0 ? null : parts.join("");
+}

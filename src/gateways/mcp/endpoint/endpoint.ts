@@ -1,0 +1,120 @@
+// Endpoint: one HTTP request to `/mcp`. Requests of revision 2026-07-28 are complete in themselves; those of 2025 get a
+// session id that carries the client's facts, so that no session is stored.
+// Invariants:
+//   endpoint.1. A reply to an elicitation request answers its interrupt in whichever process it arrives.
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Clock } from "../../../base/clock.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
+import { answerItems } from "../../calls/answer-items.ts";
+import { answerOf } from "../../calls/flat-form.ts";
+import type { OwnApi } from "../../calls/own-api.ts";
+import { sessionIdOf } from "../client-facts.ts";
+import { elicitPlaceOf } from "../elicit-ids.ts";
+import { elicitedOf } from "../elicitation.ts";
+import { createListChanges } from "./list-changes.ts";
+import { noticeStream } from "./notice-stream.ts";
+import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
+import { createRunningCalls } from "../running-calls.ts";
+import { createMcpServer } from "../server.ts";
+import { itemOf } from "../tool-call.ts";
+
+export interface EndpointOptions {
+  readonly version: string;
+  readonly publicUrl: () => string;
+  readonly newId: () => string;
+  readonly assistantsVersion: () => Promise<string>;
+  readonly clock: Clock;
+  /** Streams and waits end before the port waits for its replies. */
+  readonly onStop: (callback: () => void) => void;
+  readonly onError: (error: Error) => void;
+}
+
+export interface EndpointRequest {
+  readonly request: Request;
+  /** Undefined without a body. */
+  readonly body: Json | undefined;
+  readonly api: OwnApi;
+}
+
+export interface Endpoint {
+  readonly fetch: (call: EndpointRequest) => Promise<Response>;
+  readonly close: () => Promise<void>;
+}
+
+const SESSION_HEADER = "mcp-session-id";
+
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { version, publicUrl, newId, clock, onError } = options;
+  const stop = new AbortController();
+  options.onStop(() => stop.abort(new Error("the server stops")));
+  const bus = createListChanges(options.assistantsVersion, clock);
+  const replies = createElicitReplies();
+  const running = createRunningCalls();
+  const handler = createMcpHandler(
+    ({ era, authInfo, requestInfo }) =>
+      createMcpServer({
+        api: authInfo?.extra?.["api"] as OwnApi,
+        publicUrl: publicUrl(),
+        version,
+        sessionId: requestInfo?.headers.get(SESSION_HEADER) ?? null,
+        replies,
+        running,
+        stopping: stop.signal,
+        isLegacy: era === "legacy",
+      }),
+    { onerror: onError, bus },
+  );
+  return {
+    async fetch({ request, body, api }) {
+      if (request.method === "GET") return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
+      if (request.method === "DELETE") return new Response(null, { status: 204 }); // sessions are not stored
+      const message = isJsonObject(body ?? null) ? (body as JsonObject) : {};
+      if (isReply(message)) {
+        void takeReply(api, message, replies.arrived).catch(onError);
+        return new Response(null, { status: 202 });
+      }
+      if (message["method"] === "notifications/cancelled") cancelCall(message, request);
+      const authInfo = { token: "", clientId: "", scopes: [], extra: { api } };
+      const response = await handler.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
+      return message["method"] === "initialize" ? withSession(response, message) : response;
+    },
+    close: () => handler.close(),
+  };
+
+  function cancelCall({ params }: JsonObject, request: Request): void {
+    const requestId = isJsonObject(params ?? null) ? (params as JsonObject)["requestId"] : undefined;
+    if (typeof requestId !== "string" && typeof requestId !== "number") return;
+    running.cancel({ sessionId: request.headers.get(SESSION_HEADER), requestId });
+  }
+
+  function withSession(response: Response, { params }: JsonObject): Response {
+    const capabilities = isJsonObject(params ?? null) ? ((params as JsonObject)["capabilities"] ?? null) : null;
+    const headers = new Headers(response.headers);
+    headers.set(SESSION_HEADER, sessionIdOf(capabilities, newId));
+    return new Response(response.body, { status: response.status, headers });
+  }
+}
+
+function isReply(message: JsonObject): boolean {
+  return "id" in message && !("method" in message) && ("result" in message || "error" in message);
+}
+
+/** endpoint.1. */
+async function takeReply(
+  api: OwnApi,
+  { id, result }: JsonObject,
+  arrived: (id: string, refusal: ElicitRefusal | null) => void,
+): Promise<void> {
+  const place = elicitPlaceOf(id);
+  if (place === null) return;
+  const said = (refusal: ElicitRefusal | null): void => arrived(id as string, refusal);
+  const elicited = elicitedOf(result);
+  if (elicited === null || elicited.action !== "accept") return said({ kind: "declined" });
+  const item = await itemOf(api, place.threadId, place.interruptId);
+  if (item === null || item.state !== "open" || Object.keys(elicited.content).length === 0) return; // a link was opened
+  const answer = answerOf(item, elicited.content);
+  if (!answer.ok) return said({ kind: "refused", reason: answer.reason });
+  const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
+  if (answered !== undefined && !answered.ok) said({ kind: "refused", reason: answered.reason });
+  else said(null);
+}

@@ -1,0 +1,41 @@
+// List changes: tells readers that the list of assistants has changed. Storage is read only while somebody listens.
+import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
+import type { Clock } from "../../../base/clock.ts";
+
+const LOOK_MS = 5000;
+
+/** @param version changes with every change of the assistants, in any process */
+export function createListChanges(version: () => Promise<string>, clock: Pick<Clock, "after">): ServerEventBus {
+  const listeners = new Set<(event: ServerEvent) => void>();
+  let seen: string | null = null;
+  let cancel: (() => void) | null = null;
+  const versionOr = async (known: string | null): Promise<string | null> => {
+    try {
+      return await version();
+    } catch {
+      return known; // the storage is busy, or closed by now
+    }
+  };
+  const publish = (event: ServerEvent): void => {
+    for (const listener of listeners) listener(event);
+  };
+  const look = async (): Promise<void> => {
+    const now = await versionOr(seen);
+    if (seen !== null && now !== seen) publish({ kind: "tools_list_changed" });
+    seen = now;
+    if (listeners.size > 0) cancel = clock.after(LOOK_MS, () => void look());
+  };
+  return {
+    publish,
+    subscribe(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) void look();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        cancel?.();
+        seen = null;
+      };
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// Tool call: one call of an agent's tool, from the start of the run to a result, over any number of pauses.
+// Invariants:
+//   tool-call.1. A pause ends the call with a result, unless the client can ask its user.
+//   tool-call.2. An answer that arrives elsewhere (inbox, another client) continues the call; its result says who answered.
+//   tool-call.3. Cancellation of the call cancels the run in progress. A paused thread stays paused.
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { InboxItem } from "../../api/inbox.ts";
+import type { Json } from "../../base/json/json.ts";
+import { type Answered, answerItems, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
+import { answerOf } from "../calls/flat-form.ts";
+import { type Outcome, type RunPlace, followThread } from "../calls/follow-thread.ts";
+import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
+import { isForPeopleOnly } from "../calls/person-only.ts";
+import { callResult } from "./call-result.ts";
+import type { Elicited } from "./elicitation.ts";
+
+export interface ToolCall {
+  readonly api: OwnApi;
+  readonly config: Json;
+  /** Address of the console, for links to items. */
+  readonly publicUrl: string;
+  readonly signal: AbortSignal;
+  /** Ends a wait for a person: the call returns the paused run. */
+  readonly stopping: AbortSignal;
+  /** Lines for the result. */
+  readonly notes: string[];
+}
+
+export function linkTo({ publicUrl }: Pick<ToolCall, "publicUrl">, item: Pick<InboxItem, "thread_id" | "id">): string {
+  return `${publicUrl}/console/inbox/${item.thread_id}/${item.id}`;
+}
+
+export function resultOf(call: ToolCall, outcome: Outcome): CallToolResult {
+  return callResult(outcome, {
+    notes: call.notes,
+    linkTo: (item) => linkTo(call, item),
+    isForPeopleOnly: (item) => isForPeopleOnly(item, call.config),
+  });
+}
+
+export function errorResult(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+export function follow({ api, signal }: ToolCall, place: RunPlace): Promise<Outcome> {
+  return followThread(api, place, signal);
+}
+
+/** Reasons of refused answers, by interrupt id: the items are still open. */
+export type Refusals = ReadonlyMap<string, string>;
+
+/** Answers from the user of the client. An item that is answered already adds a note (tool-call.2). */
+export async function answerElicited(
+  call: ToolCall,
+  threadId: string,
+  elicited: ReadonlyMap<string, Elicited>,
+): Promise<Refusals> {
+  const refusals = new Map<string, string>();
+  const answers: ItemAnswer[] = [];
+  for (const [interruptId, { action, content }] of elicited) {
+    const item = action === "accept" ? await itemOf(call.api, threadId, interruptId) : null;
+    if (item === null) continue;
+    if (item.state !== "open") {
+      call.notes.push(elsewhere(item));
+      continue;
+    }
+    const answer = answerOf(item, content);
+    if (answer.ok) answers.push({ item, resume: answer.resume });
+    else refusals.set(interruptId, answer.reason);
+  }
+  if (answers.length === 0) return refusals;
+  const results = await answerItems(call.api, answers);
+  for (const [index, result] of results.entries()) await noteRefusal(call, answers[index]?.item, result, refusals);
+  return refusals;
+}
+
+async function noteRefusal(
+  call: ToolCall,
+  item: ItemAnswer["item"] | undefined,
+  result: Answered,
+  refusals: Map<string, string>,
+): Promise<void> {
+  if (result.ok || item === undefined) return;
+  if (isStillOpen(result)) return void refusals.set(item.id, result.reason);
+  const now = await itemOf(call.api, item.thread_id, item.id);
+  call.notes.push(now === null || now.state === "open" ? result.reason : elsewhere(now));
+}
+
+/** Null for an item out of reach. */
+export async function itemOf(api: OwnApi, threadId: string, interruptId: string): Promise<InboxItem | null> {
+  try {
+    return (await api.call("GET", `/inbox/${threadId}/${interruptId}`)) as unknown as InboxItem;
+  } catch (error) {
+    if (error instanceof ApiRefusal && error.status < 500) return null;
+    throw error;
+  }
+}
+
+function elsewhere({ title, state, answered }: InboxItem): string {
+  return state === "answered"
+    ? `"${title}" was already answered by ${answered?.by ?? "somebody else"}.`
+    : `"${title}" is no longer open.`;
+}
