@@ -59,11 +59,16 @@ export function eventOf(text: string): ProtocolEvent {
   return { id, seq, method, namespace, timestamp, data };
 }
 
-export async function openEvents(server: Served, threadId: string, filter: object): Promise<EventReader> {
+export async function openEvents(
+  server: Served,
+  threadId: string,
+  filter: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<EventReader> {
   const controller = new AbortController();
   const response = await fetch(`${server.url}/threads/${threadId}/stream/events`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(filter),
     signal: controller.signal,
   });

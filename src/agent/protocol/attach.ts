@@ -1,10 +1,14 @@
-// Attach: a reader of a thread's events, as its caller may read them now and later.
+// Attach: a reader of a thread's events, within the rights of its caller now and later.
 // Invariants:
-//   attach.1. A reader is authorised again every RECHECK_MS; one that may not read any more is cut off.
-//   attach.2. A thread has at most READERS_MAX readers in a process.
+//   attach.1. A reader is authorized again every RECHECK_MS, and disconnected when it may not read any more.
+//   attach.2. Readers are limited per thread and per process.
+//   attach.3. A reader of a thread that does not exist, or is out of its scope, is disconnected after IDLE_MS. An
+//     authenticated caller has at most IDLE_MAX such readers in a process.
 import { ApiError } from "../../base/api-error.ts";
+import { ANONYMOUS } from "../auth/authorize.ts";
+import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
-import type { Scope } from "../model/model.ts";
+import type { Caller, Scope } from "../model/model.ts";
 import type { AccessRequest } from "../ports/ports.ts";
 import { askOf } from "./command-call.ts";
 import type { EventFilter } from "./event-filter.ts";
@@ -12,9 +16,15 @@ import { type Reading, readEvents } from "./read-events.ts";
 
 const RECHECK_MS = 60_000;
 const READERS_MAX = 256;
+const PROCESS_READERS_MAX = 10_000;
+const IDLE_MAX = 64;
+const IDLE_MS = 10 * 60_000;
 
 export interface ScopeWatch {
+  readonly caller: Caller;
   readonly scope: () => Scope;
+  /** Calls back after each renewed authorization, which may have another scope. @returns an unsubscribe function */
+  onCheck(callback: () => void): () => void;
   readonly stop: () => void;
 }
 
@@ -26,15 +36,19 @@ export async function watchScope(
   onLost: (error: unknown) => void,
 ): Promise<ScopeWatch> {
   const { access } = agent;
-  if (access === null) return { scope: () => null, stop: () => undefined };
-  const read = async (): Promise<Scope> =>
-    askOf(agent, await access.authenticate(request))("threads:read", { thread_id: threadId });
-  let scope = await read();
+  if (access === null) return UNWATCHED;
+  const read = async (): Promise<{ readonly caller: Caller; readonly scope: Scope }> => {
+    const caller = await access.authenticate(request);
+    return { caller, scope: await askOf(agent, caller)("threads:read", { thread_id: threadId }) };
+  };
+  let now = await read();
   let cancel: () => void = () => undefined;
   let stopped = false;
+  const callbacks = new Set<() => void>();
   const again = async (): Promise<void> => {
     try {
-      scope = await read();
+      now = await read();
+      for (const callback of callbacks) callback();
       schedule();
     } catch (error) {
       if (!stopped) onLost(error); // attach.1
@@ -45,7 +59,12 @@ export async function watchScope(
   };
   schedule();
   return {
-    scope: () => scope,
+    caller: now.caller,
+    scope: () => now.scope,
+    onCheck(callback) {
+      callbacks.add(callback);
+      return () => callbacks.delete(callback);
+    },
     stop() {
       stopped = true;
       cancel();
@@ -53,15 +72,88 @@ export async function watchScope(
   };
 }
 
+const UNWATCHED: ScopeWatch = {
+  caller: ANONYMOUS,
+  scope: () => null,
+  onCheck: () => () => undefined,
+  stop: () => undefined,
+};
+
+/** Readers of a process. */
+interface Readers {
+  all: number;
+  /** Idle ones by caller (attach.3). */
+  readonly idle: Map<string, number>;
+}
+
+const readersOf = new WeakMap<AgentContext, Readers>();
+
 /** @throws {ApiError} `too_many_streams` */
-export function attach(agent: AgentContext, threadId: string, filter: EventFilter, watch: ScopeWatch): Reading {
+export async function attach(
+  agent: AgentContext,
+  threadId: string,
+  filter: EventFilter,
+  watch: ScopeWatch,
+): Promise<Reading> {
+  const readers = readersOf.get(agent) ?? { all: 0, idle: new Map<string, number>() };
+  readersOf.set(agent, readers);
+  const thread = await agent.storage.read((tx) => tx.thread(threadId));
+  const isIdle = thread === null || !inScope(thread.metadata, watch.scope());
   if (agent.events.wakes.listeners(threadId) >= READERS_MAX) {
-    throw new ApiError(
-      "too_many_streams",
-      `The thread has ${READERS_MAX} readers in this process.`,
-      {},
-      { "Retry-After": "5" },
-    ); // attach.2
+    throw tooMany(`The thread has ${READERS_MAX} readers in this process.`); // attach.2
   }
-  return readEvents(agent, { threadId, filter, scope: watch.scope });
+  if (readers.all >= PROCESS_READERS_MAX) throw tooMany(`This process has ${PROCESS_READERS_MAX} readers.`);
+  const idle = isIdle ? countIdle(readers, watch.caller) : null;
+  readers.all++;
+  const reading = readEvents(agent, { threadId, filter, scope: watch.scope, onAttached: () => endIdle() });
+  const cancelIdle = idle === null ? () => undefined : agent.clock.after(IDLE_MS, reading.cut); // attach.3
+  const endIdle = once(() => {
+    cancelIdle();
+    idle?.();
+  });
+  const stopChecks = watch.onCheck(reading.look);
+  const release = once(() => {
+    readers.all--;
+    endIdle();
+    stopChecks();
+  });
+  const leave = (): void => {
+    release();
+    reading.leave();
+  };
+  return { ...reading, events: released(reading.events, release), leave };
+}
+
+/** @returns a function that uncounts it @throws {ApiError} `too_many_streams` */
+function countIdle({ idle }: Readers, { name, user }: Caller): () => void {
+  if (user === null && name === ANONYMOUS.name) return () => undefined;
+  const count = idle.get(name) ?? 0;
+  if (count >= IDLE_MAX) throw tooMany(`The caller has ${IDLE_MAX} streams of threads that do not exist.`);
+  idle.set(name, count + 1);
+  return () => {
+    const rest = (idle.get(name) ?? 1) - 1;
+    if (rest === 0) idle.delete(name);
+    else idle.set(name, rest);
+  };
+}
+
+function tooMany(detail: string): ApiError {
+  return new ApiError("too_many_streams", detail, {}, { "Retry-After": "5" });
+}
+
+function once(act: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    act();
+  };
+}
+
+async function* released(events: Reading["events"], release: () => void): Reading["events"] {
+  try {
+    yield* events;
+  } finally {
+    release();
+  }
 }

@@ -2,7 +2,8 @@
 // Invariants:
 //   read-events.1. Events come in the order of their seq, each once. Only what is stored is shown, so that every process shows the same.
 //   read-events.2. A replay follows replay-rules.ts.
-//   read-events.3. A thread that is not there, or not within the reader's scope, is silent; both look the same.
+//   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
+//        that leaves the scope disconnects its reader.
 //   read-events.4. A reader holds one row at a time. It ends only when its thread is deleted.
 //   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
@@ -22,21 +23,35 @@ export interface ReadQuery {
   readonly filter: EventFilter;
   /** Asked each time: it may change while the reader stays. */
   readonly scope: () => Scope;
+  /** The thread exists, and is within the scope. */
+  readonly onAttached: () => void;
+}
+
+/** Events of one row, or of the baseline. */
+export interface Piece {
+  readonly isBaseline: boolean;
+  readonly events: readonly WireEvent[];
 }
 
 export interface Reading {
   /** Ends when the thread is deleted. @throws {CutOff} when the server stops, or after cut(). */
-  readonly events: AsyncGenerator<readonly WireEvent[]>;
+  readonly events: AsyncGenerator<Piece>;
   readonly leave: () => void;
   /** Ends the reading with CutOff: its caller may not read the thread any more. */
   readonly cut: () => void;
+  /** Looks at the thread again: the scope may have changed. */
+  readonly look: () => void;
 }
 
+/** The thread left the scope of its reader: its owner changed, or the rights of the reader. */
+export class OutOfReach extends CutOff {}
+
 export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
-  const { threadId, filter } = query;
+  const { threadId, filter, onAttached } = query;
   const bell = createWakeSignal(agent.events, threadId);
   const { since } = filter;
   let isCut = false;
+  const wants = (event: WireEvent): boolean => matches(filter, event) && (since === null || event.seq > since);
   /** read-events.5. */
   const whenAvailable = async <T>(read: () => Promise<T>): Promise<{ readonly found: T }> => {
     const found = await retryWhileUnavailable(
@@ -54,11 +69,11 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     return (interruptId) => open.has(interruptId);
   };
   const admitted = async (events: readonly WireEvent[], at: Attached, row: number): Promise<readonly WireEvent[]> => {
-    const wanted = events.filter((event) => matches(filter, event) && (since === null || event.seq > since));
+    const wanted = events.filter(wants);
     const place = { row, since, isOpen: await openNow(wanted) };
     return wanted.filter(({ gate }) => admits(gate, at, place));
   };
-  async function* events(): AsyncGenerator<readonly WireEvent[]> {
+  async function* events(): AsyncGenerator<Piece> {
     try {
       let attached: Attached | null = null;
       let baseline: readonly WireEvent[] = [];
@@ -67,9 +82,10 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         if (isCut) throw new CutOff("the caller may not read the thread any more");
         const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
         if (found === "deleted") return; // read-events.4
+        if (found === "out_of_reach") throw new OutOfReach("the thread left the scope of its reader");
         const isBehind = typeof found === "object" && "seq" in found && found.seq <= (attached?.replayed ?? 0);
         if (attached !== null && baseline.length > 0 && !isBehind) {
-          yield baseline;
+          yield { isBaseline: true, events: baseline };
           baseline = [];
         }
         if (found === "nothing_yet") {
@@ -78,6 +94,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         }
         if ("runs" in found) {
           attached = found;
+          onAttached();
           baseline = found.baseline.filter((event) => matches(filter, event));
           continue;
         }
@@ -85,7 +102,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         const converted = await whenAvailable(() => convertedRow(agent, found));
         last = found.seq;
         const shown = await admitted(converted.found, attached, found.seq);
-        if (shown.length > 0) yield shown;
+        if (shown.length > 0) yield { isBaseline: false, events: shown };
       }
     } finally {
       bell.leave();
@@ -95,7 +112,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     isCut = true;
     bell.wake();
   };
-  return { events: events(), leave: bell.leave, cut };
+  return { events: events(), leave: bell.leave, cut, look: bell.wake };
 }
 
 /** The first look attaches; each other one takes a row. */
@@ -104,11 +121,11 @@ async function nextOf(
   { threadId, scope, filter }: ReadQuery,
   after: number,
   attached: Attached | null,
-): Promise<StoredEvents | Attached | "nothing_yet" | "deleted"> {
+): Promise<StoredEvents | Attached | "nothing_yet" | "deleted" | "out_of_reach"> {
   return agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     if (thread === null) return attached === null ? "nothing_yet" : "deleted"; // read-events.3
-    if (!inScope(thread.metadata, scope())) return "nothing_yet"; // read-events.3
+    if (!inScope(thread.metadata, scope())) return attached === null ? "nothing_yet" : "out_of_reach"; // read-events.3
     if (attached !== null) {
       const [row] = await tx.events(threadId, { runId: null, afterSeq: after, fromId: 0, limit: 1 });
       return row ?? "nothing_yet";

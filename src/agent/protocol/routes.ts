@@ -10,6 +10,7 @@ import type { AgentContext } from "../context.ts";
 import { type AgentRoute, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
+import { convertedRow } from "./converted-row.ts";
 import { isForHttp } from "./envelope.ts";
 import { filterOf } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";
@@ -18,6 +19,8 @@ import type { Reading } from "./read-events.ts";
 const HEARTBEAT_MS_MAX = 5000;
 const STALL_MS = 60_000;
 const FIRST_COMMENT = ": thread events\n";
+/** Events after `since` are not retained any more; the baseline follows. */
+const MISSED = ": missed\n";
 
 export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
   return [
@@ -31,14 +34,19 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
       const threadId = id(ids, "thread_id");
       let reading: Reading | null = null;
       const watch = await watchScope(agent, request, threadId, () => reading?.cut());
-      const attached = attach(agent, threadId, filterOf(body), watch);
+      const filter = filterOf(body);
+      const since = filter.since ?? (await seqAfter(agent, threadId, request.headers["last-event-id"]));
+      const attached = await attach(agent, threadId, { ...filter, since }, watch).catch((error: unknown) => {
+        watch.stop();
+        throw error;
+      });
       reading = attached;
       const leave = (): void => {
         watch.stop();
         attached.leave();
       };
       request.onDisconnect(leave);
-      const pieces = withHeartbeats(framesOf(attached), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX));
+      const pieces = withHeartbeats(framesOf(attached, since), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX));
       return {
         status: 200,
         body: pieces,
@@ -53,10 +61,32 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
   ];
 }
 
-async function* framesOf({ events }: Reading): AsyncGenerator<string> {
+/** The position of clients that name their last event: its id or its seq. Null, a full replay, if it is unknown. */
+async function seqAfter(
+  agent: AgentContext,
+  threadId: string,
+  given: string | readonly string[] | undefined,
+): Promise<number | null> {
+  if (typeof given !== "string") return null;
+  if (/^\d{1,16}$/.test(given)) return Number(given);
+  const runId = RUN_ID.exec(given)?.[0];
+  if (runId === undefined) return null;
+  for (let afterSeq = 0; ;) {
+    const query = { runId, afterSeq, fromId: 0, limit: 1 };
+    const [row] = await agent.storage.read((tx) => tx.events(threadId, query));
+    if (row === undefined) return null;
+    afterSeq = row.seq;
+    const found = (await convertedRow(agent, row)).find(({ id: eventId }) => eventId === given);
+    if (found !== undefined) return found.seq;
+  }
+}
+
+const RUN_ID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
+
+async function* framesOf({ events }: Reading, since: number | null): AsyncGenerator<string> {
   yield FIRST_COMMENT; // protocol/routes.1
-  for await (const some of events) {
-    let text = "";
+  for await (const { events: some, isBaseline } of events) {
+    let text = isBaseline && since !== null ? MISSED : "";
     for (const event of some) text += `id: ${event.id}\nevent: ${event.method}\ndata: ${event.text}\n\n`;
     if (text !== "") yield text;
   }

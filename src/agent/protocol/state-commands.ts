@@ -1,13 +1,16 @@
 // State commands: state.get, state.listCheckpoints and agent.getTree, by the reads of the REST calls.
 import * as z from "zod";
 import { parse } from "../../api/operation.ts";
-import type { JsonObject } from "../../base/json/json.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import { isUuid } from "../../base/ids.ts";
 import type { AgentContext } from "../context.ts";
+import { isActive } from "../model/status.ts";
 import { getHistory, getState } from "../threads/thread-state.ts";
 import { type CommandCall, type CommandResult, readableThread } from "./command-call.ts";
 import { convertedRow } from "./converted-row.ts";
 import { CommandError } from "./envelope.ts";
+import { endName } from "./root-lifecycle.ts";
 
 const namespace = z.array(z.string()).optional();
 const getParams = z.object({ namespace, keys: z.array(z.string()).nullish() });
@@ -22,11 +25,12 @@ const treeParams = z.object({ run_id: z.string().nullish() });
 export async function getCommand(agent: AgentContext, call: CommandCall): Promise<CommandResult> {
   const { namespace: path = [], keys } = parse(getParams, call.command.params ?? {}, "body");
   await readableThread(agent, call);
-  const query = { checkpointId: null, ns: path.join("|"), subgraphs: false };
-  const { state } = await getState(agent, call.threadId, query);
-  if (path.length > 0 && state.createdAt === null) {
-    throw new CommandError("no_such_namespace", `The thread has no state in ${path.join(" ")}.`);
-  }
+  const query = { checkpointId: null, ns: await checkpointNs(agent, call.threadId, path), subgraphs: false };
+  const unknown = new CommandError("no_such_namespace", `The thread has no state in ${path.join(" ")}.`);
+  const { state } = await getState(agent, call.threadId, query).catch((error: unknown) => {
+    throw path.length > 0 && error instanceof ApiError && error.code === "checkpoint_not_found" ? unknown : error;
+  });
+  if (path.length > 0 && state.createdAt === null) throw unknown;
   const all = (state.values ?? {}) as JsonObject;
   const values =
     keys === null || keys === undefined
@@ -38,20 +42,54 @@ export async function getCommand(agent: AgentContext, call: CommandCall): Promis
   return { result: { values, ...place } };
 }
 
+/** A segment without a task id names the task of that node in the newest checkpoint. */
+async function checkpointNs(agent: AgentContext, threadId: string, path: readonly string[]): Promise<string> {
+  let ns = "";
+  for (const segment of path.map((one) => one.replaceAll("\0", "|"))) {
+    const isWhole = segment.includes(":") || /^\d+$/.test(segment);
+    const full = isWhole ? segment : await liveSegment(agent, { threadId, ns, node: segment });
+    ns = ns === "" ? full : `${ns}|${full}`;
+  }
+  return ns;
+}
+
+async function liveSegment(
+  agent: AgentContext,
+  { threadId, ns, node }: { readonly threadId: string; readonly ns: string; readonly node: string },
+): Promise<string> {
+  const { state } = await getState(agent, threadId, { checkpointId: null, ns, subgraphs: false });
+  const task = state.tasks.find(({ name }) => name === node);
+  return task === undefined ? node : `${node}:${task.id}`;
+}
+
 const CHECKPOINTS = 10;
+
+interface ListedCheckpoint {
+  readonly id: string;
+  readonly timestamp: string | null;
+  readonly step: Json;
+  /** Of the only node that wrote it. */
+  node_name?: string;
+  readonly metadata: { readonly source: Json };
+}
 
 export async function listCommand(agent: AgentContext, call: CommandCall): Promise<CommandResult> {
   const { namespace: path = [], limit, before } = parse(listParams, call.command.params ?? {}, "body");
   await readableThread(agent, call);
-  const ns = path.join("|");
+  const ns = await checkpointNs(agent, call.threadId, path);
   if (typeof before === "string") {
     const there = isUuid(before) ? await agent.storage.read((tx) => tx.checkpoint(call.threadId, ns, before)) : null;
     if (there === null) throw new CommandError("no_such_checkpoint", `The thread has no checkpoint ${before}.`);
   }
-  const checkpoints: JsonObject[] = [];
-  const query = { ns, before: before ?? null, limit: limit ?? CHECKPOINTS, metadata: null };
+  const checkpoints: ListedCheckpoint[] = [];
+  const count = limit ?? CHECKPOINTS;
+  const query = { ns, before: before ?? null, limit: count + 1, metadata: null }; // one more: it names the last writer
   for await (const { state } of getHistory(agent, call.threadId, query)) {
     const { step, source } = (state.metadata ?? {}) as JsonObject;
+    const later = checkpoints.at(-1);
+    const [node, ...nodes] = state.next;
+    if (later?.metadata.source === "loop" && node !== undefined && nodes.length === 0) later.node_name = node;
+    if (checkpoints.length === count) break;
     checkpoints.push({
       id: state.checkpoint?.checkpoint_id ?? "",
       timestamp: state.createdAt,
@@ -115,5 +153,7 @@ export async function treeCommand(agent: AgentContext, call: CommandCall): Promi
       }
     }
   }
+  if (nodes.size === 1 && root.status === "started" && !isActive(run.status))
+    root.status = endName({ ended_by: run.endedBy });
   return { result: { tree: truncated ? { ...root, metadata: { truncated: true } } : root } };
 }

@@ -77,7 +77,7 @@ export async function patchThread(
   threadId: string,
   patch: { readonly metadata: JsonObject | null; readonly ttl: Ttl | null | undefined; readonly scope: Scope },
 ): Promise<ThreadView> {
-  return agent.storage.transaction(async (tx) => {
+  const view = await agent.storage.transaction(async (tx) => {
     const thread = await requireThread(tx, threadId);
     const changed: Partial<Thread> = {
       updatedAt: agent.clock.now(),
@@ -88,6 +88,8 @@ export async function patchThread(
     await tx.updateThread(threadId, changed);
     return viewOf(agent, tx, { ...thread, ...changed });
   });
+  if (patch.metadata !== null) agent.events.wakes.wake(threadId); // its owner may have changed: readers look again
+  return view;
 }
 
 export async function deleteThread(agent: AgentContext, threadId: string): Promise<void> {

@@ -16,7 +16,7 @@ import { carryOut } from "../carry-out.ts";
 import type { CommandCall } from "../command-call.ts";
 import { CommandError, failureOf, type Envelope } from "../envelope.ts";
 import { filterOf, isKnownChannel } from "../event-filter.ts";
-import type { Reading } from "../read-events.ts";
+import { OutOfReach, type Reading } from "../read-events.ts";
 import { parse } from "../../../api/operation.ts";
 
 export const CLOSED = {
@@ -53,13 +53,17 @@ export function startSession(ports: SessionPorts): void {
 
   const follow = async (reading: Reading): Promise<void> => {
     try {
-      for await (const events of reading.events) {
+      for await (const { events } of reading.events) {
         for (const { text } of events) await send(text);
       }
       if (socket.readyState === WebSocket.OPEN && !left.has(reading))
         socket.close(CLOSED.deleted, "the thread was deleted");
     } catch (error) {
-      if (error instanceof CutOff) return; // closed by those who cut it
+      if (error instanceof OutOfReach) return socket.close(CLOSED.lostRight, "the thread is out of reach");
+      if (error instanceof CutOff) {
+        if (!agent.events.stopped()) socket.close(CLOSED.overload, "the thread does not exist");
+        return;
+      }
       socket.close(CLOSED.fault, "internal error");
       apiErrorOf(error, agent.log);
     }
@@ -70,8 +74,9 @@ export function startSession(ports: SessionPorts): void {
     const unknown = body.channels.find((channel) => !isKnownChannel(channel));
     if (unknown !== undefined) throw new CommandError("invalid_argument", `There is no channel ${unknown}.`);
     if (subscriptions.size >= SUBSCRIPTIONS_MAX) throw new CommandError("invalid_argument", "too many subscriptions");
-    const reading = attach(agent, threadId, filterOf(body), watch);
+    const reading = await attach(agent, threadId, filterOf(body), watch);
     const subscriptionId = agent.newId();
+    if (socket.readyState !== WebSocket.OPEN) return reading.leave(); // closed meanwhile
     subscriptions.set(subscriptionId, reading);
     await send(JSON.stringify({ type: "success", id, result: { subscription_id: subscriptionId } })); // socket-session.2
     void follow(reading);
@@ -107,7 +112,8 @@ export function startSession(ports: SessionPorts): void {
     if (isBinary) return socket.close(1003, "text frames only");
     const text = (data as Buffer).toString("utf8");
     if (waiting >= COMMANDS_MAX) {
-      void send(JSON.stringify(failureOf(null, new CommandError("invalid_argument", "too many commands at once"))));
+      const refusal = new CommandError("invalid_argument", "too many commands at once");
+      void send(JSON.stringify(failureOf(frameId(text), refusal)));
       return;
     }
     waiting++;
@@ -129,6 +135,14 @@ function parseFrame(text: string): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     throw new ApiError("malformed_json", "The frame is not JSON text.");
+  }
+}
+
+function frameId(text: string): number | null {
+  try {
+    return idOf(JSON.parse(text));
+  } catch {
+    return null;
   }
 }
 

@@ -49,6 +49,7 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
       return;
     }
     sockets.handleUpgrade(incoming, raw, head, (socket) => {
+      if (!isUuid(threadId)) return socket.close(4422, "invalid_request");
       const count = (open.get(threadId) ?? 0) + 1;
       open.set(threadId, count);
       socket.once("close", () => {
@@ -64,8 +65,7 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
 
 function threadOf({ url = "" }: IncomingMessage, prefix: string): string | null {
   const path = addressOf(url, prefix)?.path ?? "";
-  const threadId = PATH.exec(path)?.[1] ?? "";
-  return isUuid(threadId) ? threadId.toLowerCase() : null;
+  return PATH.exec(path)?.[1]?.toLowerCase() ?? null;
 }
 
 interface Upgraded {
@@ -92,9 +92,10 @@ async function admit(
     const request = requestOf(incoming, rules.prefix, threadId);
     const { access } = agent;
     const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request);
-    const watch = await watchScope(agent, request, threadId, () =>
-      socket.close(CLOSED.lostRight, "the right was lost"),
-    );
+    const watch = await watchScope(agent, request, threadId, (error) => {
+      const { status, code } = apiErrorOf(error, agent.log);
+      socket.close(4000 + status, code); // 4401 for credentials that are not valid any more, 4403 for a lost right
+    });
     socket.off("message", keep);
     startSession({ agent, socket, threadId, caller, request, watch });
     for (const { data, isBinary } of early) socket.emit("message", data, isBinary);
@@ -118,11 +119,16 @@ function requestOf(incoming: IncomingMessage, prefix: string, threadId: string) 
     path,
     params: { thread_id: threadId },
     query,
-    headers: withBearer(headers),
+    headers: withBearer(withoutKey(headers)),
     remoteAddress: socket.remoteAddress ?? "",
     readBody: () => Promise.resolve().then(refuse),
     onDisconnect: () => undefined,
   };
+}
+
+/** An Idempotency-Key of the upgrade would make all commands of the socket repetitions of the first. */
+function withoutKey({ "idempotency-key": _key, ...headers }: IncomingMessage["headers"]): IncomingMessage["headers"] {
+  return headers;
 }
 
 /** socket-upgrade.3. Browsers set no headers on a socket: a subprotocol `bearer.<base64url>` stands for one. */
