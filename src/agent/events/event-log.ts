@@ -15,6 +15,7 @@ export interface EventLog {
   readonly runId: string;
   readonly attempt: number;
   readonly append: (event: RunEvent) => void;
+  readonly isRead: () => boolean;
   /** Closes the current batch, so that readers get it. */
   seal(): void;
   /**
@@ -98,6 +99,7 @@ export function createEventLog({ run, start, limits, isRead, onEvent }: EventLog
     threadId: run.threadId,
     runId: run.runId,
     attempt: run.attempt,
+    isRead,
     seal,
     append(event) {
       const logged = toEvent(event, nextId++); // event-log.1

@@ -62,6 +62,8 @@ export interface RunSink {
   readonly now: (take: () => WriteSet) => Promise<void>;
   /** Publishes an event to the readers of the run. */
   readonly emit: (event: RunEvent) => void;
+  /** True while the run has readers in this process. */
+  readonly isRead: () => boolean;
 }
 
 /** Event of a run before it has an id. */
@@ -187,6 +189,10 @@ export interface StateValues {
   readonly json: () => Json;
   /** Large values that need no translation are passed through without parsing. */
   readonly text: () => string;
+  /** As json(), in slices of the event loop for long values. Call it outside a transaction. */
+  readonly jsonSlowly: () => Promise<Json>;
+  /** As text(), in slices. */
+  readonly textSlowly: () => Promise<string>;
 }
 
 export interface Graphs {

@@ -98,11 +98,11 @@ export async function stateEvents(
   tx: Tx,
   { threadId, checkpointId, checkpoints, values }: StateParts,
 ): Promise<readonly WireEvent[]> {
-  const [stored, text] = await Promise.all([
+  const [stored, state] = await Promise.all([
     tx.checkpoint(threadId, "", checkpointId),
     valuesAt(agent, tx, threadId, checkpointId),
   ]);
-  if (stored === null || text === null) return [];
+  if (stored === null || state === null) return [];
   const { checkpoint } = stored;
   const timestamp = Date.parse((JSON.parse(checkpoint.body) as { readonly ts: string }).ts);
   const { step, source } = JSON.parse(checkpoint.metadata) as { readonly step?: number; readonly source?: string };
@@ -114,6 +114,6 @@ export async function stateEvents(
   };
   return [
     wireEvent({ ...checkpoints, timestamp }, JSON.stringify(envelope)),
-    wireEvent({ ...values, timestamp }, text),
+    wireEvent({ ...values, timestamp }, state.text()),
   ];
 }

@@ -24,11 +24,23 @@ import {
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
 import { serializeState, serializeThread, serializeTtl, withValues } from "../serializers/api-objects.ts";
-import { type AgentRoute, NO_CONTENT, id, json, longJson, paginationHeaders, route, select } from "./route.ts";
+import {
+  type AgentRoute,
+  NO_CONTENT,
+  id,
+  json,
+  jsonText,
+  longJson,
+  paginationHeaders,
+  route,
+  select,
+} from "./route.ts";
 
-const threadText = ({ thread, values, open }: ThreadView, more: object = {}): string =>
-  withValues({ ...serializeThread(thread, open), ...more }, values?.text() ?? null);
-const threadReply = (view: ThreadView, more: object = {}): HttpReply => ({ status: 200, body: threadText(view, more) });
+async function threadReply({ thread, values, open }: ThreadView, more: object = {}): Promise<HttpReply> {
+  const object = { ...serializeThread(thread, open), ...more };
+  return jsonText(withValues(object, (await values?.textSlowly()) ?? null));
+}
+
 async function* stateTexts(states: AsyncIterable<StateView>): AsyncGenerator<string> {
   for await (const state of states) yield stringifySlowly(stateObject(state));
 }
@@ -125,15 +137,16 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
     filter && Object.keys(filter).length > 0
       ? await searchByValues(agent, query, filter)
       : await searchThreads(agent, query, shown || Boolean(paths));
-  const rowOf = (view: ThreadView): string => {
-    const object = serializeThread(view.thread, view.open);
-    const { values } = view;
-    const whole = (): JsonObject => (values === null ? object : { ...object, values: values.json() });
-    const extracted = paths ? { extracted: extract(whole(), paths) } : {};
-    return withValues({ ...select(object, members), ...extracted }, shown ? (values?.text() ?? null) : null);
+  const rowOf = async ({ thread, open, values }: ThreadView): Promise<string> => {
+    const object = serializeThread(thread, open);
+    const whole = async (): Promise<JsonObject> =>
+      values === null ? object : { ...object, values: await values.jsonSlowly() };
+    const extracted = paths ? { extracted: extract(await whole(), paths) } : {};
+    const text = shown ? ((await values?.textSlowly()) ?? null) : null;
+    return withValues({ ...select(object, members), ...extracted }, text);
   };
   async function* rows(): AsyncGenerator<string> {
-    for await (const view of threads) yield rowOf(view);
+    for await (const view of threads) yield await rowOf(view);
   }
   return listReply(rows(), paginationHeaders(total, body.offset, count));
 }

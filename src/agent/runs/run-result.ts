@@ -1,10 +1,15 @@
 import type { AgentContext } from "../context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
-import type { RunEnd, Tx } from "../ports/ports.ts";
+import type { RunEnd, StateValues, Tx } from "../ports/ports.ts";
+
+/** The end of a run as read in a transaction. Its text is made after that, because it may be long (withText). */
+export interface StoredEnd extends Omit<RunEnd, "valuesText"> {
+  readonly values: (() => Promise<string>) | null;
+}
 
 /** The end of a run as a snapshot, even if its thread has continued since. */
-export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<RunEnd> {
-  const [asked, valuesText] = await Promise.all([
+export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<StoredEnd> {
+  const [asked, values] = await Promise.all([
     run.pausedOn.length === 0 ? [] : tx.interrupts(run.threadId, null),
     storedValues(agent, tx, run),
   ]);
@@ -16,26 +21,32 @@ export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<
     run,
     interrupts,
     pause: run.endedBy !== "pause" ? null : interrupts.length > 0 ? "question" : "breakpoint",
-    valuesText,
+    values,
   };
 }
 
-export async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<string | null> {
-  if (run.overlay !== null) return JSON.stringify(agent.graphs.toWire(run.overlay));
-  return run.checkpointId === null ? null : valuesAt(agent, tx, run.threadId, run.checkpointId);
+export async function withText({ values, ...end }: StoredEnd): Promise<RunEnd> {
+  return { ...end, valuesText: values === null ? null : await values() };
 }
 
-/** State of a checkpoint as JSON text; null if the checkpoint no longer exists. */
+async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<StoredEnd["values"]> {
+  const { overlay } = run;
+  if (overlay !== null) return async () => JSON.stringify(agent.graphs.toWire(overlay));
+  if (run.checkpointId === null) return null;
+  return (await valuesAt(agent, tx, run.threadId, run.checkpointId))?.textSlowly ?? null;
+}
+
+/** State of a checkpoint; null if the checkpoint no longer exists. */
 export async function valuesAt(
   agent: AgentContext,
   tx: Tx,
   threadId: string,
   checkpointId: string,
-): Promise<string | null> {
+): Promise<StateValues | null> {
   const stored = await tx.checkpoint(threadId, "", checkpointId);
   const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
-  return (await agent.graphs.valuesOf(tx, stored, fingerprint)).text();
+  return agent.graphs.valuesOf(tx, stored, fingerprint);
 }
 
 /** Usually the fingerprint of a deployed graph. */

@@ -4,7 +4,7 @@ import type { RunEnd } from "../ports/ports.ts";
 import { DELETED, isGone, requireRun } from "./runs.ts";
 import type { WaitResult } from "../services.ts";
 import type { StartedRun } from "./accept/accept-run.ts";
-import { storedEnd } from "./run-result.ts";
+import { storedEnd, withText } from "./run-result.ts";
 
 export interface Waiting {
   readonly result: Promise<WaitResult>;
@@ -69,11 +69,16 @@ export async function waitForRun(
   return waiting;
 }
 
-export function readEnd(agent: AgentContext, threadId: string, runId: string): Promise<RunEnd | "running" | "pending"> {
-  return agent.storage.read(async (tx) => {
+export async function readEnd(
+  agent: AgentContext,
+  threadId: string,
+  runId: string,
+): Promise<RunEnd | "running" | "pending"> {
+  const found = await agent.storage.read(async (tx) => {
     const run = await requireRun(tx, threadId, runId);
     return run.status === "running" || run.status === "pending" ? run.status : storedEnd(agent, tx, run);
   });
+  return typeof found === "string" ? found : withText(found);
 }
 
 /** Waits for a run started by this call, or by an earlier one with the same Idempotency-Key. */

@@ -8,7 +8,7 @@ import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
 import { cancellationOf } from "../runs/execute/claim-run.ts";
 import type { Notice, Peers } from "../ports/ports.ts";
-import { storedEnd } from "../runs/run-result.ts";
+import { storedEnd, withText } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 
 const LOOK_MS = 2000;
@@ -30,7 +30,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
       return isActive(run.status) ? null : storedEnd(agent, tx, run); // peer-sync.1
     });
     if (end === "gone") worker.ends.goneElsewhere(runId);
-    else if (end !== null) worker.ends.endedElsewhere(runId, end);
+    else if (end !== null) worker.ends.endedElsewhere(runId, await withText(end));
   };
   const abortCancelled = async (runId: string): Promise<void> => {
     const reason = await storage.transaction(async (tx) => {

@@ -4,7 +4,7 @@
 import type { AgentContext } from "../context.ts";
 import type { Run } from "../model/model.ts";
 import type { RunEnd, StoredEvents } from "../ports/ports.ts";
-import { storedEnd } from "../runs/run-result.ts";
+import { type StoredEnd, storedEnd, withText } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 import type { Batch, LoggedEvent } from "../events/event-batch.ts";
 import { eventsOfEnd } from "../events/end-events.ts";
@@ -42,9 +42,11 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
 
   const fromStorage = async (next: number): Promise<Found> => {
     const result = await findStored(next);
-    return "lines" in Object(result) ? storedBatch(result as StoredEvents) : (result as Found);
+    if (typeof result !== "object") return result;
+    if ("lines" in result) return storedBatch(result);
+    return "ended" in result ? { last: endOf(result.ended.run, await withText(result.ended)) } : result;
   };
-  const findStored = (next: number): Promise<Found | StoredEvents> =>
+  const findStored = (next: number): Promise<Found | StoredEvents | { readonly ended: StoredEnd }> =>
     agent.storage.read(async (tx) => {
       const readRow = async (): Promise<StoredEvents | null> => {
         const [row] = await tx.events(threadId, { runId, afterSeq, fromId: next, limit: 1 });
@@ -64,7 +66,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
       if (found) return { last: [] };
       const gone = run.attempt > 0 && (await tx.eventExtent(threadId, runId)) === null;
       if (position.after !== null) return { last: gone ? [droppedEvent(position.after + 1)] : [] };
-      return { last: endOf(run, await storedEnd(agent, tx, run)) }; // event-source.1
+      return { ended: await storedEnd(agent, tx, run) }; // event-source.1
     });
 
   return {

@@ -2,7 +2,7 @@
 // Invariants:
 //   hydrate-events.1. An event whose state was rolled back or deleted is omitted, and its id stays unused.
 import type { AgentContext } from "../context.ts";
-import { storedEnd, valuesAt } from "../runs/run-result.ts";
+import { storedEnd, valuesAt, withText } from "../runs/run-result.ts";
 import { serializeRunEnd } from "../serializers/api-objects.ts";
 import { AT_END, type LoggedEvent } from "../events/event-batch.ts";
 
@@ -26,10 +26,12 @@ export async function withTexts(
 }
 
 /** One transaction per event, so that one reader of a long log does not block other calls. */
-function textOf(agent: AgentContext, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
-  return agent.storage.read(async (tx) => {
+async function textOf(agent: AgentContext, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
+  const found = await agent.storage.read(async (tx) => {
     if (reference !== AT_END) return valuesAt(agent, tx, threadId, reference);
     const run = await tx.run(threadId, runId);
-    return run === null ? null : serializeRunEnd(await storedEnd(agent, tx, run));
+    return run === null ? null : storedEnd(agent, tx, run);
   });
+  if (found === null) return null;
+  return "run" in found ? serializeRunEnd(await withText(found)) : found.textSlowly();
 }

@@ -248,7 +248,7 @@ export async function searchByValues(agent: AgentContext, query: ThreadQuery, va
   const page: string[] = [];
   let total = 0;
   for await (const view of viewsOf(agent, ids, query.scope)) {
-    if (!contains(view.values?.json(), values)) continue;
+    if (!contains(await view.values?.jsonSlowly(), values)) continue;
     if (total >= query.offset && page.length < query.limit) page.push(view.thread.threadId);
     total++;
   }
@@ -304,7 +304,8 @@ async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Promise<Th
   const { overlay } = thread;
   if (overlay !== null) {
     const json = (): Json => agent.graphs.toWire(overlay);
-    return { units: overlay.length, json, text: () => JSON.stringify(json()) };
+    const text = (): string => JSON.stringify(json());
+    return { units: overlay.length, json, text, jsonSlowly: async () => json(), textSlowly: async () => text() };
   }
   if (thread.checkpointId === null) return null;
   const stored = await tx.checkpoint(thread.threadId, "", thread.checkpointId);

@@ -5,7 +5,7 @@ import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { Checkpoint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import { decodeCheckpoint, decodeWrites, loadValues } from "./decode-checkpoint.ts";
+import { type LongValues, decodeCheckpoint, decodeLongValues, decodeWrites } from "./decode-checkpoint.ts";
 import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
 import type { Origin, SaverState } from "./saver-state.ts";
 
@@ -75,15 +75,14 @@ function isAt(newest: Checkpoint, { ns, checkpointId }: CheckpointAddress): bool
 }
 
 async function loaded(state: SaverState, stored: StoredCheckpoint): Promise<CheckpointTuple> {
-  const loading = loadValues(stored);
-  if (loading !== undefined) await loading;
-  return tupleOf(state, stored);
+  const decoding = decodeLongValues(stored, state.options.codec);
+  return tupleOf(state, stored, decoding === undefined ? undefined : await decoding);
 }
 
-function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
+function tupleOf(state: SaverState, stored: StoredCheckpoint, long: LongValues | undefined): CheckpointTuple {
   const { codec, threadId, answersKept } = state.options;
   const { ns, checkpointId, parentId } = stored.checkpoint;
-  const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec);
+  const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec, long);
   const origins = new Map<string, Origin>();
   for (const [channel, place] of Object.entries(from)) {
     if (place.startsWith("#")) state.knownBlobs.add(place.slice(1));
@@ -91,7 +90,7 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
   }
   state.originsOf.set(ns, { checkpointId, parentId, origins });
   if (ns === "") state.rootStates.note(checkpointId, checkpoint.channel_values);
-  const pendingWrites = dropAnswers(decodeWrites(stored, codec), answersKept);
+  const pendingWrites = dropAnswers(decodeWrites(stored, codec, long), answersKept);
   state.pending.checkpointRead(ns, checkpoint, metadata as { readonly step?: number }, pendingWrites);
   const configOf = (id: string): CheckpointTuple["config"] => ({
     configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id },

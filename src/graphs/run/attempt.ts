@@ -112,7 +112,7 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
       attempt.failure.abort(error);
     },
   });
-  const events = createStreamEvents(context, attempt.stream, saver.checkpointOf, sink.emit);
+  const events = createStreamEvents(context, attempt.stream, saver.checkpointOf, sink);
   return Object.assign(attempt, { saver, events });
 }
 

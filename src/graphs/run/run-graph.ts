@@ -61,10 +61,10 @@ async function progressOf({ context, run, unused }: Attempt): Promise<Progress> 
   return context.read((tx) => readProgress(tx, context.codec, run, unused));
 }
 
-function ended(attempt: OpenAttempt, values: unknown): GraphOutcome {
+async function ended(attempt: OpenAttempt, values: unknown): Promise<GraphOutcome> {
   attempt.values = values;
   if (attempt.cause !== undefined) throw attempt.cause;
-  attempt.events.chunk({ ns: [], mode: "values", payload: values });
+  await attempt.events.chunk({ ns: [], mode: "values", payload: values });
   attempt.events.ended("completed");
   return { kind: "done", values };
 }

@@ -2,14 +2,17 @@
 // Invariants:
 //   stream-events.1. Events that show a pause wait until the pause is stored; all others go out at once.
 //   stream-events.2. Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
-//   stream-events.3. An event becomes text at once: later changes by a node are not in it.
+//   stream-events.3. An event becomes text at once: later changes by a node are not in it. Exception: a long payload
+//        becomes text in slices of the event loop, and the run takes its next event after that.
 //   stream-events.4. `messages/complete` follows the `values` it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
-import type { HeldEvent, RunEvent } from "../../agent/ports/ports.ts";
+import type { HeldEvent, RunSink } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
+import { isLong } from "../../base/stringify-slowly.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
+import { type EventOrder, createEventOrder } from "./event-order.ts";
 import { type MessageEvents, createMessageEvents } from "./message-events.ts";
 import { createProtocolEvents } from "./protocol/protocol-events.ts";
 import { type Chunk, isPause } from "./stream-modes.ts";
@@ -23,8 +26,10 @@ import {
 } from "./stream-shapes.ts";
 
 export interface StreamEvents {
-  chunk(chunk: Chunk): void;
-  raw(event: RawEvent): void;
+  /** @returns a promise while a long payload becomes text: the next call waits for it */
+  chunk(chunk: Chunk): Promise<void> | undefined;
+  /** As chunk(). */
+  raw(event: RawEvent): Promise<void> | undefined;
   /** The graph runs again from its interrupt: events that showed it no longer count. */
   again(): void;
   held(): readonly HeldEvent[];
@@ -36,7 +41,8 @@ interface EventStream {
   readonly codec: Codec;
   readonly asked: ReadonlySet<StreamMode>;
   readonly checkpointOf: (values: unknown) => string | null;
-  readonly emit: (event: RunEvent) => void;
+  readonly order: EventOrder;
+  readonly isRead: () => boolean;
   held: HeldEvent[];
 }
 
@@ -45,22 +51,26 @@ export function createStreamEvents(
   { library, codec }: { readonly library: Library; readonly codec: Codec },
   request: StreamRequest,
   checkpointOf: (values: unknown) => string | null,
-  emit: (event: RunEvent) => void,
+  { emit, isRead }: Pick<RunSink, "emit" | "isRead">,
 ): StreamEvents {
-  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, emit, held: [] };
+  const order = createEventOrder(emit);
+  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, order, isRead, held: [] };
   const messages = createMessageEvents(library, (name, payload) => send(stream, name, payload));
-  const protocolOutput = { emit, hold: (name: string, json: Json) => holdJson(stream, name, json), now: Date.now };
+  const holdLine = (name: string, json: Json): void => holdJson(stream, name, json);
+  const protocolOutput = { emit: order.emit, hold: holdLine, now: Date.now };
   const protocol = request.protocol === true ? createProtocolEvents(codec, protocolOutput) : null;
   return {
     chunk(chunk) {
       protocol?.chunk(chunk);
       const isRootState = chunk.mode === "values" && chunk.ns.length === 0;
       if (protocol === null || isRootState) takeChunk(stream, messages, chunk); // REST readers of the protocol see its states
+      return order.done();
     },
     raw(event) {
-      if (event.tags?.includes("langsmith:hidden") === true) return;
+      if (event.tags?.includes("langsmith:hidden") === true) return undefined;
       if (showsPause(event.data)) hold(stream, "events", event);
       else send(stream, "events", event);
+      return order.done();
     },
     again() {
       stream.held = [];
@@ -110,8 +120,16 @@ function takeValues(stream: EventStream, name: string, payload: unknown, atRoot:
     return;
   }
   const reference = atRoot ? stream.checkpointOf(payload) : null;
-  const text = (): string => stream.codec.wireText(payload);
-  stream.emit({ name, data: reference === null ? text() : { reference, text } });
+  if (reference === null) return send(stream, name, payload);
+  const { codec, order, isRead } = stream;
+  if (!isRead() || !isLong(payload)) {
+    order.emit({ name, data: { reference, text: () => codec.wireText(payload) } });
+    return;
+  }
+  order.emitLater(async () => {
+    const text = await codec.wireTextSlowly(payload);
+    return { name, data: { reference, text: () => text } };
+  });
 }
 
 function takeTask(stream: EventStream, name: string, task: LibraryTaskChunk): void {
@@ -127,8 +145,9 @@ function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
 }
 
 /** stream-events.3. */
-function send({ codec, emit }: EventStream, name: string, payload: unknown): void {
-  emit({ name, data: codec.wireText(payload) });
+function send({ codec, order }: EventStream, name: string, payload: unknown): void {
+  if (!isLong(payload)) order.emit({ name, data: codec.wireText(payload) });
+  else order.emitLater(async () => ({ name, data: await codec.wireTextSlowly(payload) }));
 }
 
 function hold(stream: EventStream, name: string, payload: unknown): void {

@@ -2,6 +2,7 @@
 import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
+import { toWireSlowly } from "../checkpoints/long-values.ts";
 import type { CompiledGraph, LibraryState, LibraryTask } from "../langgraph/compiled-graph.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { NO_ROWS, checkpointOf, configOf, viewOf, viewSaver } from "./state-view.ts";
@@ -30,16 +31,16 @@ export async function* readHistory(
     ...(query.metadata === null ? {} : { filter: query.metadata }),
   };
   for await (const state of view.getStateHistory(configOf(address), options)) {
-    yield snapshot(state, context.codec, address.threadId);
+    yield await snapshot(state, context.codec, address.threadId);
   }
 }
 
-function snapshot(state: LibraryState, codec: Codec, threadId: string): StateSnapshot {
+async function snapshot(state: LibraryState, codec: Codec, threadId: string): Promise<StateSnapshot> {
   const exists = state.createdAt !== undefined;
   return {
-    values: codec.toWire(state.values),
+    values: await toWireSlowly(codec, state.values),
     next: state.next,
-    tasks: state.tasks.map((task) => taskOf(task, codec, threadId)),
+    tasks: await Promise.all(state.tasks.map((task) => taskOf(task, codec, threadId))),
     metadata: codec.toWire(state.metadata ?? {}),
     createdAt: state.createdAt ?? null,
     checkpoint: exists ? checkpointOf(state.config, threadId) : null,
@@ -47,7 +48,7 @@ function snapshot(state: LibraryState, codec: Codec, threadId: string): StateSna
   };
 }
 
-function taskOf(task: LibraryTask, codec: Codec, threadId: string): StateTask {
+async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promise<StateTask> {
   const nested = task.state !== undefined && "values" in task.state ? task.state : null;
   const pointer = task.state !== undefined && !("values" in task.state) ? task.state.configurable : undefined;
   return {
@@ -60,8 +61,8 @@ function taskOf(task: LibraryTask, codec: Codec, threadId: string): StateTask {
       value: codec.toWire(interrupt.value),
     })),
     checkpoint: pointer === undefined ? null : codec.toWire(pointer),
-    state: nested === null ? null : snapshot(nested, codec, threadId),
-    result: codec.toWire(task.result ?? null),
+    state: nested === null ? null : await snapshot(nested, codec, threadId),
+    result: await toWireSlowly(codec, task.result ?? null),
   };
 }
 

@@ -70,6 +70,7 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
     progressed: () => state.progressed,
     close: () => void (state.closed = true),
     emit: eventLog.append,
+    isRead: eventLog.isRead,
     soon(take) {
       takeLast = take;
       if (leaseLost() || state.outstanding) return;
