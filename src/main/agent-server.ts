@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
+import type { AgentServer } from "../agent/server/agent-server.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
 import type { GatewayServer } from "../agent/server/server-ports.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
@@ -12,10 +13,11 @@ import type { GatewayOptions } from "../gateways/mcp-routes.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { LoadedApp } from "../graphs/extensions/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
+import type { Library } from "../graphs/langgraph/library.ts";
 import type { HttpRoute } from "../http/server/app.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productTables } from "./host.ts";
-import { openEngine, openStorage } from "./storage.ts";
+import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
 
 export interface RunningServer extends Service {
   /** With its prefix; only the prefix when embedded. */
@@ -44,98 +46,138 @@ export interface ServerParts {
 
 /** @throws {Error} the reason why it cannot start; nothing stays open then */
 export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
-  const { config, graphs: graphsConfig, log, embedded = false } = parts;
-  if (embedded) for (const [name, value] of Object.entries(graphsConfig.env)) host.environment[name] ??= value;
-  else
-    setGraphEnvironment(host.environment, {
-      listed: config.graphEnv,
-      tables: await productTables(),
-      graphs: graphsConfig,
-    });
-  const [{ loadLibrary }, { createAgentServer }, { createGraphs }, { registerSdkGlobals }] = await Promise.all([
+  const { config, graphs, log } = parts;
+  await setEnvironment(host, parts);
+  const [{ loadLibrary }] = await Promise.all([
     import("../graphs/langgraph/library.ts"),
-    import("../agent/server/agent-server.ts"),
+    import("../agent/server/agent-server.ts"), // on later use: modules load while others are read
     import("../graphs/graphs.ts"),
     import("../graphs/extensions/sdk-globals.ts"),
   ]);
-  const [{ systemClock }, { createIdSource }, { createMetrics }] = await Promise.all([
-    import("../base/clock.ts"),
-    import("../base/ids.ts"),
-    import("../base/metrics.ts"),
-  ]);
-  const library = await loadLibrary(graphsConfig.folder);
-  const versions = { holdpoint: host.product.version, library: library.version };
+  const library = await loadLibrary(graphs.folder);
   const storage = await openStorage(host, config, library.version, log);
   await storage.start();
   try {
-    const store = await openStore(config, graphsConfig, storage, log);
-    const { createTypeReader } = await import("../graphs/schemas/type-reader.ts");
-    const types = createTypeReader(graphsConfig, config.schemaTimeoutMs, { clock: systemClock, log });
-    const mountPrefix = config.mountPrefix ?? graphsConfig.http.mountPrefix;
-    const globals = registerSdkGlobals(library, log, mountPrefix);
-    const { tracing } = parts;
-    const graphs = await createGraphs(graphsConfig, { library, storage, store, types, tracing, clock: systemClock });
-    const surface = await readSurface(parts);
-    const { localServices } = parts;
-    const server = createAgentServer(config, {
-      storage,
-      store,
-      graphs,
-      access: await openAccess(config, graphsConfig, log),
-      surface,
-      engine: await openEngine(config, storage, log),
-      webhooks: graphsConfig.webhooks,
-      pages: [
-        ...(await openPages(host, config, log)),
-        ...(await openDocs(host, surface)),
-        ...(await openUi(graphsConfig, surface, log)),
-        ...parts.routes,
-      ],
-      gateways: await openGateways(host, surface, {
-        log,
-        clock: systemClock,
-        authorizationServers: graphsConfig.authorizationServers,
-      }),
-      localServices: config.console
-        ? { ...localServices, versions: { ...localServices.versions, langgraph: library.version } }
-        : null,
-      threadTtl: graphsConfig.checkpointer,
-      versions,
-      log,
-      clock: systemClock,
-      newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
-      metrics: createMetrics(),
-      embedded,
-    });
-    globals.bind(server.loopback);
-    await server.start();
-    const stop = async (): Promise<void> => {
-      try {
-        await stopPart(server);
-      } finally {
-        globals.remove();
-        await stopPart(storage); // the folder is left clean in any case
-      }
-    };
-    const url = embedded ? "" : urlOf(server.address());
-    const names = graphs.list().map(({ graphId }) => graphId);
-    const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
-    return {
-      name: "holdpoint",
-      start: () => Promise.resolve(),
-      stop,
-      stopMs: null,
-      url: `${url}${surface.mountPrefix}`,
-      listener: server.listener,
-      graphs: names,
-      deployed: graphs,
-      registerGraphs: server.registerGraphs,
-      announce: () => log.info("listening", { url, graphs: names, ...kept, version: versions.holdpoint }),
-    };
+    return await startOver(host, parts, library, storage);
   } catch (error) {
     await storage.stop();
     throw error;
   }
+}
+
+async function setEnvironment(host: Host, { config, graphs, embedded = false }: ServerParts): Promise<void> {
+  if (embedded) for (const [name, value] of Object.entries(graphs.env)) host.environment[name] ??= value;
+  else setGraphEnvironment(host.environment, { listed: config.graphEnv, tables: await productTables(), graphs });
+}
+
+async function startOver(
+  host: Host,
+  parts: ServerParts,
+  library: Library,
+  storage: OpenedStorage,
+): Promise<RunningServer> {
+  const { config, graphs: graphsConfig, log, localServices, embedded = false } = parts;
+  const [{ createAgentServer }, { registerSdkGlobals }, { systemClock }, { createIdSource }, { createMetrics }] =
+    await Promise.all([
+      import("../agent/server/agent-server.ts"),
+      import("../graphs/extensions/sdk-globals.ts"),
+      import("../base/clock.ts"),
+      import("../base/ids.ts"),
+      import("../base/metrics.ts"),
+    ]);
+  const store = await openStore(config, graphsConfig, storage, log);
+  const globals = registerSdkGlobals(library, log, config.mountPrefix ?? graphsConfig.http.mountPrefix);
+  const graphs = await openGraphs(parts, library, storage, store);
+  const surface = await readSurface(parts);
+  const server = createAgentServer(config, {
+    storage,
+    store,
+    graphs,
+    access: await openAccess(config, graphsConfig, log),
+    surface,
+    engine: await openEngine(config, storage, log),
+    webhooks: graphsConfig.webhooks,
+    pages: await openRoutes(host, parts, surface),
+    gateways: await openGateways(host, surface, {
+      log,
+      clock: systemClock,
+      authorizationServers: graphsConfig.authorizationServers,
+    }),
+    localServices: config.console
+      ? { ...localServices, versions: { ...localServices.versions, langgraph: library.version } }
+      : null,
+    threadTtl: graphsConfig.checkpointer,
+    versions: { holdpoint: host.product.version, library: library.version },
+    log,
+    clock: systemClock,
+    newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
+    metrics: createMetrics(),
+    embedded,
+  });
+  globals.bind(server.loopback);
+  await server.start();
+  const stop = async (): Promise<void> => {
+    try {
+      await stopPart(server);
+    } finally {
+      globals.remove();
+      await stopPart(storage); // the folder is left clean in any case
+    }
+  };
+  return { ...runningServer(host, parts, { server, surface, graphs }), stop };
+}
+
+interface StartedParts {
+  readonly server: AgentServer;
+  readonly surface: Surface;
+  readonly graphs: DeployedGraphs;
+}
+
+function runningServer(
+  { product }: Host,
+  { config, log, embedded = false }: ServerParts,
+  { server, surface, graphs }: StartedParts,
+): Omit<RunningServer, "stop"> {
+  const url = embedded ? "" : urlOf(server.address());
+  const names = graphs.list().map(({ graphId }) => graphId);
+  const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
+  return {
+    name: "holdpoint",
+    start: () => Promise.resolve(),
+    stopMs: null,
+    url: `${url}${surface.mountPrefix}`,
+    listener: server.listener,
+    graphs: names,
+    deployed: graphs,
+    registerGraphs: server.registerGraphs,
+    announce: () => log.info("listening", { url, graphs: names, ...kept, version: product.version }),
+  };
+}
+
+async function openGraphs(
+  { config, graphs, tracing, log }: ServerParts,
+  library: Library,
+  storage: Storage,
+  store: Store,
+): Promise<DeployedGraphs> {
+  const [{ createGraphs }, { createTypeReader }, { systemClock: clock }] = await Promise.all([
+    import("../graphs/graphs.ts"),
+    import("../graphs/schemas/type-reader.ts"),
+    import("../base/clock.ts"),
+  ]);
+  const types = createTypeReader(graphs, config.schemaTimeoutMs, { clock, log });
+  return createGraphs(graphs, { library, storage, store, types, tracing, clock });
+}
+
+/** The pages, the documents and the routes beside the API. */
+async function openRoutes(host: Host, parts: ServerParts, surface: Surface): Promise<readonly HttpRoute[]> {
+  const { config, graphs, log, routes } = parts;
+  return [
+    ...(await openPages(host, config, log)),
+    ...(await openDocs(host, surface)),
+    ...(await openUi(graphs, surface, log)),
+    ...routes,
+  ];
 }
 
 /** @throws {Error} if the embedding function does not load */

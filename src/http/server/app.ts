@@ -1,4 +1,13 @@
 // App: routes → one request listener. Reads bodies, sends refusals, adds the common headers of every reply.
+// The pieces:
+//   request-path.ts   addresses, and the route of a path
+//   loopback-host.ts  the checks of Host and of cross-site requests
+//   cors.ts           origins that may call
+//   body.ts           bodies as JSON, within their limits
+//   fetch-app.ts      the bridge to a custom app
+//   problem.ts        errors as replies
+//   write-reply.ts    a reply on its socket
+//   app.ts            one request, from its head to its reply
 // Invariants:
 //   app.1. Every request gets exactly one reply, also if the route, the body or the peer fails.
 //   app.2. A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that
@@ -19,6 +28,7 @@ import { type CorsRules, createCors } from "./cors.ts";
 import { problemOf } from "./problem.ts";
 import type { HttpReply } from "./reply.ts";
 import { type WebApp, type WebInner, callFetchApp, responseOf } from "./fetch-app.ts";
+import { writeReply } from "./write-reply.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -77,109 +87,149 @@ type Answerer =
   | { readonly kind: "custom"; readonly app: CustomApp }
   | { readonly kind: "preflight" };
 
+interface App {
+  readonly options: AppOptions;
+  readonly finder: ReturnType<typeof createFinder<HttpRoute>>;
+  readonly cors: ReturnType<typeof createCors>;
+}
+
+/** One request and its reply. */
+interface Exchange {
+  readonly app: App;
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly method: string;
+  readonly onDisconnect: HttpRequest["onDisconnect"];
+  /** Null until one answers. */
+  route: HttpRoute | null;
+}
+
+/** Reads the body that a custom app passes on; null for the body of the request. */
+type BodyReader = (() => Promise<string>) | null;
+
 export function createApp(options: AppOptions): RequestListener {
-  const finder = createFinder(options.routes);
-  const cors = createCors(options.cors);
-  const answererOf = (method: string, { path }: Address, headers: IncomingHttpHeaders): Answerer => {
-    const { custom: app } = options;
-    if (method === "OPTIONS") {
-      const isPreflight = headers["access-control-request-method"] !== undefined;
-      if (isPreflight || finder.knows(path)) return { kind: "preflight" }; // also for unknown paths, so that pages see the 404
-    }
-    const claim = app === null ? "none" : app.claim(method, path);
-    if (app !== null && (claim === "first" || claim === "around" || (claim === "rest" && !finder.knows(path))))
-      return { kind: "custom", app }; // app.2
-    return { kind: "route", ...finder.find(method, path) };
-  };
-  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const startedAt = options.monotonic();
-    const { method = "GET", url = "/", headers } = incoming;
-    const onDisconnect = (callback: () => void): void => {
-      if (outgoing.destroyed && !outgoing.writableFinished) return callback();
-      outgoing.once("close", () => {
-        if (!outgoing.writableFinished || method === "HEAD") callback(); // app.4: no reader for the rest
-      });
-    };
-    let route: HttpRoute | null = null;
-    const refuse = (error: unknown): HttpReply => {
-      const { status, text, headers: own } = problemOf(error, options.log);
-      return placed({ status, headers: own, body: text }, options.prefix);
-    };
-    let reply: HttpReply;
-    try {
-      checkHost(incoming, options.hosts);
-      const address = addressOf(url, options.prefix);
-      if (address === null) throw new ApiError("not_found", `All paths are below ${options.prefix}/.`);
-      const { path, query, search } = address;
-      const seen = `${options.prefix}${path}${search}`; // app.3
-      const ask = async (found: Found<HttpRoute>, read: (() => Promise<string>) | null): Promise<HttpReply> => {
-        const { params } = found;
-        route = found.route;
-        const readBody = async (): Promise<JsonBody> =>
-          read === null
-            ? readJsonBody(incoming, options.bodyBytesMax)
-            : jsonBodyOf(await read(), headers["content-type"]);
-        const origin = loopbackOriginOf(incoming);
-        const remoteAddress = origin?.remoteAddress ?? incoming.socket.remoteAddress ?? "";
-        const via = origin === null ? {} : { via: origin.via };
-        const asked = {
-          method,
-          url: seen,
-          path,
-          query,
-          params,
-          headers,
-          remoteAddress,
-          ...via,
-          readBody,
-          onDisconnect,
-        };
-        return placed(await route.handle(asked), options.prefix);
-      };
-      const answerer = answererOf(method, address, headers);
-      if (answerer.kind === "preflight") {
-        const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
-        return await write(outgoing, { status: 204, body: null, headers: allowed }, method);
-      }
-      checkSite(incoming, cors.allows, "http.cors can allow an origin"); // app.6
-      if (answerer.kind === "custom") {
-        const { app } = answerer;
-        const head = { method, url: seen, headers };
-        const isOwn = app.claim(method, path) === "around" && finder.knows(path);
-        await app.admitBefore(head, isOwn ? finder.find(method, path).route : null);
-        const inner: WebInner = {
-          admit: () =>
-            app.admit(head).then(
-              (env) => ({ env }),
-              (error: unknown) => ({ refusal: responseOf(refuse(error)) }),
-            ),
-          next: async (read) => {
-            try {
-              return responseOf(await ask(finder.find(method, path), read));
-            } catch (error) {
-              return responseOf(refuse(error));
-            }
-          },
-        };
-        const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, inner, onDisconnect };
-        reply = await callFetchApp(app, call);
-      } else {
-        reply = await ask(answerer, null);
-      }
-    } catch (error) {
-      reply = refuse(error);
-    }
-    options.onReply(route, reply.status, (options.monotonic() - startedAt) / 1000);
-    const decided = "access-control-allow-origin" in (reply.headers ?? {}); // the custom app set its own
-    const allowed = decided ? {} : cors.headers(headers.origin);
-    await write(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } }, method);
-  };
+  const app: App = { options, finder: createFinder(options.routes), cors: createCors(options.cors) };
   return (incoming, outgoing) => {
-    serve(incoming, outgoing).catch((error: unknown) => {
+    serve(app, incoming, outgoing).catch((error: unknown) => {
       options.log.warning("reply_failed", { reason: error instanceof Error ? error.message : String(error) });
       outgoing.destroy(); // app.1: an incomplete reply must not look complete
     });
   };
+}
+
+async function serve(app: App, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { options, cors } = app;
+  const startedAt = options.monotonic();
+  const { method = "GET", headers } = incoming;
+  const onDisconnect = (callback: () => void): void => {
+    if (outgoing.destroyed && !outgoing.writableFinished) return callback();
+    outgoing.once("close", () => {
+      if (!outgoing.writableFinished || method === "HEAD") callback(); // app.4: no reader for the rest
+    });
+  };
+  const exchange: Exchange = { app, incoming, outgoing, method, onDisconnect, route: null };
+  let reply: HttpReply;
+  try {
+    const answered = await answer(exchange);
+    if (answered === null) return; // a preflight
+    reply = answered;
+  } catch (error) {
+    reply = refusal(app, error);
+  }
+  options.onReply(exchange.route, reply.status, (options.monotonic() - startedAt) / 1000);
+  const decided = "access-control-allow-origin" in (reply.headers ?? {}); // the custom app set its own
+  const allowed = decided ? {} : cors.headers(headers.origin);
+  await writeReply(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } }, method);
+}
+
+/** @returns null for a preflight, whose reply is written already */
+async function answer(exchange: Exchange): Promise<HttpReply | null> {
+  const { app, incoming, outgoing, method } = exchange;
+  const { options, cors } = app;
+  const { url = "/", headers } = incoming;
+  checkHost(incoming, options.hosts);
+  const address = addressOf(url, options.prefix);
+  if (address === null) throw new ApiError("not_found", `All paths are below ${options.prefix}/.`);
+  const answerer = answererOf(app, method, address, headers);
+  if (answerer.kind === "preflight") {
+    const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
+    await writeReply(outgoing, { status: 204, body: null, headers: allowed }, method);
+    return null;
+  }
+  checkSite(incoming, cors.allows, "http.cors can allow an origin"); // app.6
+  if (answerer.kind === "custom") return callCustomApp(exchange, address, answerer.app);
+  return callRoute(exchange, address, answerer, null);
+}
+
+function answererOf(app: App, method: string, { path }: Address, headers: IncomingHttpHeaders): Answerer {
+  const { finder } = app;
+  const { custom } = app.options;
+  if (method === "OPTIONS") {
+    const isPreflight = headers["access-control-request-method"] !== undefined;
+    if (isPreflight || finder.knows(path)) return { kind: "preflight" }; // also for unknown paths, so that pages see the 404
+  }
+  const claim = custom === null ? "none" : custom.claim(method, path);
+  if (custom !== null && (claim === "first" || claim === "around" || (claim === "rest" && !finder.knows(path))))
+    return { kind: "custom", app: custom }; // app.2
+  return { kind: "route", ...finder.find(method, path) };
+}
+
+async function callRoute(
+  exchange: Exchange,
+  address: Address,
+  { route, params }: Found<HttpRoute>,
+  read: BodyReader,
+): Promise<HttpReply> {
+  const { app, incoming, method, onDisconnect } = exchange;
+  const { headers } = incoming;
+  exchange.route = route;
+  const readBody = async (): Promise<JsonBody> =>
+    read === null
+      ? readJsonBody(incoming, app.options.bodyBytesMax)
+      : jsonBodyOf(await read(), headers["content-type"]);
+  const origin = loopbackOriginOf(incoming);
+  const remoteAddress = origin?.remoteAddress ?? incoming.socket.remoteAddress ?? "";
+  const { path, query } = address;
+  const url = shownUrl(app, address);
+  const request = { method, url, path, query, params, headers, remoteAddress, readBody, onDisconnect };
+  const sent: HttpRequest = origin === null ? request : { ...request, via: origin.via };
+  return placed(await route.handle(sent), app.options.prefix);
+}
+
+/** The app answers itself, or passes the request on to a route of the server. */
+async function callCustomApp(exchange: Exchange, address: Address, custom: CustomApp): Promise<HttpReply> {
+  const { app, incoming, method, onDisconnect } = exchange;
+  const { options, finder } = app;
+  const { path, search } = address;
+  const head: RequestHead = { method, url: shownUrl(app, address), headers: incoming.headers };
+  const isOwn = custom.claim(method, path) === "around" && finder.knows(path);
+  await custom.admitBefore(head, isOwn ? finder.find(method, path).route : null);
+  const inner: WebInner = {
+    admit: () =>
+      custom.admit(head).then(
+        (env) => ({ env }),
+        (error: unknown) => ({ refusal: responseOf(refusal(app, error)) }),
+      ),
+    next: async (read) => {
+      try {
+        return responseOf(await callRoute(exchange, address, finder.find(method, path), read));
+      } catch (error) {
+        return responseOf(refusal(app, error));
+      }
+    },
+  };
+  const call = { incoming, target: `${path}${search}`, bytesMax: options.bodyBytesMax, inner, onDisconnect };
+  return callFetchApp(custom, call);
+}
+
+/** app.3. */
+function shownUrl({ options }: App, { path, search }: Address): string {
+  return `${options.prefix}${path}${search}`;
+}
+
+function refusal({ options }: App, error: unknown): HttpReply {
+  const { status, text, headers } = problemOf(error, options.log);
+  return placed({ status, headers, body: text }, options.prefix);
 }
 
 /** Header addresses, as clients see them. */
@@ -190,68 +240,4 @@ function placed(reply: HttpReply, prefix: string): HttpReply {
     return [name, isAddress && typeof value === "string" && value.startsWith("/") ? `${prefix}${value}` : value];
   });
   return { ...reply, headers: Object.fromEntries(headers) };
-}
-
-async function write(outgoing: ServerResponse, reply: HttpReply, method: string): Promise<void> {
-  const { status, body, headers, stallMs } = reply;
-  if (typeof body === "string") {
-    outgoing.writeHead(status, {
-      "Content-Type": "application/json",
-      "Content-Length": Buffer.byteLength(body),
-      ...headers,
-    });
-    if (body.length > PIECE_UNITS && method !== "HEAD") await writePieces(outgoing, body);
-    else outgoing.end(body);
-    return;
-  }
-  outgoing.writeHead(status, headers);
-  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // app.4
-  else if (body !== null) {
-    outgoing.flushHeaders(); // the first chunk may take long
-    for await (const piece of body) {
-      if (outgoing.destroyed) return;
-      writeNow(outgoing, piece);
-      if (outgoing.writableNeedDrain) await drained(outgoing, stallMs);
-    }
-  }
-  outgoing.end();
-}
-
-const PIECE_UNITS = 512 * 1024;
-
-/** app.5. */
-async function writePieces(outgoing: ServerResponse, body: string): Promise<void> {
-  for (let at = 0; at < body.length && !outgoing.destroyed;) {
-    let end = Math.min(at + PIECE_UNITS, body.length);
-    const last = body.charCodeAt(end - 1);
-    if (end < body.length && last >= 0xd800 && last < 0xdc00) end--; // both halves of a character stay together
-    outgoing.write(body.slice(at, end));
-    at = end;
-    await new Promise((resolve) => setImmediate(resolve));
-    if (outgoing.writableNeedDrain && !outgoing.destroyed) await drained(outgoing, undefined);
-  }
-  outgoing.end();
-}
-
-/** In one write and at once: a graph that runs on without a pause would delay the chunk. */
-function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
-  const { socket } = outgoing;
-  socket?.cork();
-  outgoing.cork();
-  outgoing.write(piece);
-  outgoing.uncork();
-  socket?.uncork();
-}
-
-/** Resolves once the peer has read the data, or has disconnected. */
-function drained(outgoing: ServerResponse, stallMs: number | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const stalled = stallMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), stallMs);
-    const done = (): void => {
-      clearTimeout(stalled);
-      outgoing.off("drain", done).off("close", done);
-      resolve();
-    };
-    outgoing.on("drain", done).on("close", done);
-  });
 }

@@ -1,0 +1,67 @@
+// Write reply: a reply on its socket, in pieces where it is long.
+import type { ServerResponse } from "node:http";
+import type { HttpReply } from "./reply.ts";
+
+export async function writeReply(outgoing: ServerResponse, reply: HttpReply, method: string): Promise<void> {
+  const { status, body, headers, stallMs } = reply;
+  if (typeof body === "string") {
+    outgoing.writeHead(status, {
+      "Content-Type": "application/json",
+      "Content-Length": Buffer.byteLength(body),
+      ...headers,
+    });
+    if (body.length > PIECE_UNITS && method !== "HEAD") await writePieces(outgoing, body);
+    else outgoing.end(body);
+    return;
+  }
+  outgoing.writeHead(status, headers);
+  if (body !== null && method === "HEAD") void body[Symbol.asyncIterator]().return?.(); // app.4
+  else if (body !== null) {
+    outgoing.flushHeaders(); // the first chunk may take long
+    for await (const piece of body) {
+      if (outgoing.destroyed) return;
+      writeNow(outgoing, piece);
+      if (outgoing.writableNeedDrain) await drained(outgoing, stallMs);
+    }
+  }
+  outgoing.end();
+}
+
+const PIECE_UNITS = 512 * 1024;
+
+/** app.5. */
+async function writePieces(outgoing: ServerResponse, body: string): Promise<void> {
+  for (let at = 0; at < body.length && !outgoing.destroyed;) {
+    let end = Math.min(at + PIECE_UNITS, body.length);
+    const last = body.charCodeAt(end - 1);
+    if (end < body.length && last >= 0xd800 && last < 0xdc00) end--; // both halves of a character stay together
+    outgoing.write(body.slice(at, end));
+    at = end;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (outgoing.writableNeedDrain && !outgoing.destroyed) await drained(outgoing, undefined);
+  }
+  outgoing.end();
+}
+
+/** In one write and at once: a graph that runs on without a pause would delay the chunk. */
+function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
+  const { socket } = outgoing;
+  socket?.cork();
+  outgoing.cork();
+  outgoing.write(piece);
+  outgoing.uncork();
+  socket?.uncork();
+}
+
+/** Resolves once the peer has read the data, or has disconnected. */
+function drained(outgoing: ServerResponse, stallMs: number | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const stalled = stallMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), stallMs);
+    const done = (): void => {
+      clearTimeout(stalled);
+      outgoing.off("drain", done).off("close", done);
+      resolve();
+    };
+    outgoing.on("drain", done).on("close", done);
+  });
+}
