@@ -57,9 +57,10 @@ function* listSteps(reader: Reader, level: number): Generator<void, unknown[]> {
   const add = (piece: string): void => {
     for (const item of JSON.parse(`[${piece}]`) as unknown[]) list.push(item);
   };
-  yield* memberSteps(reader, level, "]", add, function* () {
+  const long = function* (): Generator<void> {
     list.push(yield* valueSteps(reader, level));
-  });
+  };
+  yield* memberSteps(reader, level, "]", { add, long });
   return list;
 }
 
@@ -68,7 +69,7 @@ function* objectSteps(reader: Reader, level: number): Generator<void, Record<str
   const add = (piece: string): void => {
     for (const [key, member] of Object.entries(JSON.parse(`{${piece}}`) as object)) setMember(object, key, member);
   };
-  yield* memberSteps(reader, level, "}", add, function* () {
+  const long = function* (): Generator<void> {
     if (skip(reader) !== '"') fail(reader);
     const from = reader.at;
     reader.at = endOfString(reader.text, from);
@@ -76,22 +77,22 @@ function* objectSteps(reader: Reader, level: number): Generator<void, Record<str
     if (skip(reader) !== ":") fail(reader);
     reader.at++;
     setMember(object, key, yield* valueSteps(reader, level));
-  });
+  };
+  yield* memberSteps(reader, level, "}", { add, long });
   return object;
+}
+
+interface MemberReaders {
+  /** Takes a batch of members, without the brackets. */
+  readonly add: (piece: string) => void;
+  /** Reads one long member. */
+  readonly long: () => Generator<void>;
 }
 
 /**
  * Reads up to the end of a container: short members in batches, long ones by themselves (parse-slowly.5).
- * @param add a batch of members, without the brackets
- * @param long reads one long member
  */
-function* memberSteps(
-  reader: Reader,
-  level: number,
-  close: string,
-  add: (piece: string) => void,
-  long: () => Generator<void>,
-): Generator<void> {
+function* memberSteps(reader: Reader, level: number, close: string, { add, long }: MemberReaders): Generator<void> {
   const { text } = reader;
   const begin = reader.at;
   let batch = begin;

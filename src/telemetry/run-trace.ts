@@ -39,7 +39,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
   const { trace: link, command } = run.request;
   const answers = new Map((command?.answers ?? []).map((answer) => [answer.interruptId, answer.value]));
   if (link !== undefined && run.attempt === 1)
-    for (const wait of link.waits) tellWait(run, link, wait, answers.get(wait.interruptId), ports); // run-trace.3
+    for (const wait of link.waits) recordWait(run, wait, answers.get(wait.interruptId), { ...ports, link }); // run-trace.3
   const own = startedSpan(
     {
       name: `invoke_agent ${run.graphId}`,
@@ -85,7 +85,9 @@ function beginOf(run: Run): number {
   return run.createdAt + Math.ceil((run.request.afterSeconds ?? 0) * 1000);
 }
 
-function tellWait(run: Run, link: TraceLink, wait: TracedWait, answer: unknown, ports: RunTracePorts): void {
+type WaitPorts = RunTracePorts & { readonly link: TraceLink };
+
+function recordWait(run: Run, wait: TracedWait, answer: unknown, { link, ...ports }: WaitPorts): void {
   const { interruptId, node, kind, since, by } = wait;
   const attributes: Attributes = {
     "gen_ai.conversation.id": run.threadId,

@@ -19,7 +19,14 @@ interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-async function cursored<T>(client: Client, path: string, query: Query, limit: number, page: number): Promise<T[]> {
+interface PagedList {
+  readonly path: string;
+  readonly query: Query;
+  /** Items of one call. */
+  readonly page: number;
+}
+
+async function cursored<T>(client: Client, { path, query, page }: PagedList, limit: number): Promise<T[]> {
   const found: T[] = [];
   let cursor: string | undefined;
   do {
@@ -35,11 +42,11 @@ async function cursored<T>(client: Client, path: string, query: Query, limit: nu
 }
 
 export function inboxItems(client: Client, query: Query, limit: number): Promise<readonly InboxItem[]> {
-  return cursored(client, "/inbox", query, limit, PAGE);
+  return cursored(client, { path: "/inbox", query, page: PAGE }, limit);
 }
 
 export function tracesOf(client: Client, query: Query, limit: number): Promise<readonly TraceItem[]> {
-  return cursored(client, "/traces", query, limit, TRACES_PAGE);
+  return cursored(client, { path: "/traces", query, page: TRACES_PAGE }, limit);
 }
 
 /** Pages of a search that takes `limit` and `offset`. */

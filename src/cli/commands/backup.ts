@@ -24,26 +24,21 @@ export async function backUp(cli: Cli, mover: BackupPorts, file: string, options
 }
 
 export async function exportTo(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
-  return told(
-    cli,
-    "Exported",
-    file,
-    await withProgress(cli, "exporting", mover.exportTo(options.dataDir, file)),
-    options,
-  );
+  const rows = await withProgress(cli, "exporting", mover.exportTo(options.dataDir, file));
+  return printRows(cli, "Exported", { file, rows }, options);
 }
 
 export async function importFrom(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
-  return told(
-    cli,
-    "Imported",
-    file,
-    await withProgress(cli, "importing", mover.importFrom(options.dataDir, file)),
-    options,
-  );
+  const rows = await withProgress(cli, "importing", mover.importFrom(options.dataDir, file));
+  return printRows(cli, "Imported", { file, rows }, options);
 }
 
-function told({ terminal }: Cli, done: string, file: string, rows: RowCounts, { json }: PrintOptions): ExitCode {
+interface MovedRows {
+  readonly file: string;
+  readonly rows: RowCounts;
+}
+
+function printRows({ terminal }: Cli, done: string, { file, rows }: MovedRows, { json }: PrintOptions): ExitCode {
   const { threads = 0, interrupts = 0 } = rows;
   if (json === true) printJson(terminal, { file, rows });
   else terminal.out(`${done} ${threads} threads with ${interrupts} questions and breakpoints: ${file}\n`);

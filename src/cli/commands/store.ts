@@ -118,7 +118,7 @@ export async function putItem(
   const client = await agentClient(cli, options);
   const ttl = options.ttl === undefined ? {} : { ttl: options.ttl };
   await client.put("/store/items", { namespace: labels(namespace), key, value, ...ttl });
-  return printDone(cli, "stored", namespace, key, options);
+  return printDone(cli, "stored", { namespace, key }, options);
 }
 
 export async function deleteItem(
@@ -130,10 +130,15 @@ export async function deleteItem(
   const client = await agentClient(cli, options);
   await confirm(cli, `Delete ${key} of ${namespace}?`, options);
   await client.delete("/store/items", { namespace: labels(namespace), key });
-  return printDone(cli, "deleted", namespace, key, options);
+  return printDone(cli, "deleted", { namespace, key }, options);
 }
 
-function printDone({ terminal }: Cli, done: string, namespace: string, key: string, { json }: PrintOptions): ExitCode {
+interface ItemAddress {
+  readonly namespace: string;
+  readonly key: string;
+}
+
+function printDone({ terminal }: Cli, done: string, { namespace, key }: ItemAddress, { json }: PrintOptions): ExitCode {
   if (json === true) printJson(terminal, { namespace: labels(namespace), key, [done]: true });
   else terminal.out(`${done}  ${namespace} ${key}\n`);
   return EXIT.done;

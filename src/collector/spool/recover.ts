@@ -5,6 +5,7 @@
 //   recover.2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark
 //        does.
 //   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
+import { basename } from "node:path";
 import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
@@ -64,7 +65,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   const treeNumbers = numbers(TREES_SUFFIX);
   const marksNumbers = numbers(MARKS_SUFFIX);
   for (const segment of logs) {
-    const scan = await readFile(dir, segment, LOG_SUFFIX, ports, found);
+    const scan = await readFile(`${dir}/${segmentName(segment, LOG_SUFFIX)}`, segment, ports, found);
     segments.set(segment, { bytes: scan.bytes, damaged: scan.badStretches > 0 });
     readSegment(segment, scan.records, found, ports.tenantOf);
   }
@@ -72,7 +73,12 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   for (const segment of marksNumbers) {
     if (!segments.has(segment))
       found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
-    else readMarks(segment, (await readFile(dir, segment, MARKS_SUFFIX, ports, found)).records, found);
+    else
+      readMarks(
+        segment,
+        (await readFile(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`, segment, ports, found)).records,
+        found,
+      );
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
   for (const tidy of found.tidying) await tidy().catch(() => undefined); // recover.3: this is after the last file
@@ -92,13 +98,11 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
 }
 
 async function readFile(
-  dir: string,
+  path: string,
   segment: number,
-  suffix: string,
   ports: RecoverPorts,
   found: Found,
 ): Promise<Scan & { readonly bytes: number }> {
-  const path = `${dir}/${segmentName(segment, suffix)}`;
   let content: Buffer = Buffer.alloc(0);
   try {
     const bytes = await ports.files.size(path);
@@ -110,14 +114,14 @@ async function readFile(
     }
   } catch (error) {
     found.badRecords++;
-    ports.log.error("spool_file_unreadable", { file: segmentName(segment, suffix), reason: String(error) });
+    ports.log.error("spool_file_unreadable", { file: basename(path), reason: String(error) });
     found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
   const scan = scanFile(content, path, segment); // recover.3
   if (scan.badStretches > 0) {
     found.badRecords += scan.badStretches;
-    ports.log.error("spool_file_damaged", { file: segmentName(segment, suffix), damaged: scan.badStretches });
+    ports.log.error("spool_file_damaged", { file: basename(path), damaged: scan.badStretches });
   }
   return { ...scan, bytes: content.length };
 }
@@ -201,7 +205,7 @@ async function readTrees(
   const records: SpoolRecord[][] = [];
   let runs = 0;
   for (const segment of numbers.toReversed()) {
-    const scan = await readFile(dir, segment, TREES_SUFFIX, ports, found);
+    const scan = await readFile(`${dir}/${segmentName(segment, TREES_SUFFIX)}`, segment, ports, found);
     const own = scan.records.filter((record) => record.type === RECORD.decisions);
     const ownRuns = own.reduce((sum, record) => sum + Number(record.header["runs"]), 0);
     const newestMs = Number(own.at(-1)?.header["at"] ?? 0);

@@ -54,7 +54,10 @@ export async function guardedPost(
     if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // guarded-post.2
     const [address] = addresses;
     if (address === undefined) return { kind: "failed", reason: `${host} has no address` };
-    return { kind: "replied", status: await exchange(checked.url, address, post, limits.replyBytesMax, either) };
+    return {
+      kind: "replied",
+      status: await exchange({ url: checked.url, address }, post, limits.replyBytesMax, either),
+    };
   } catch (error) {
     if (deadline.signal.aborted) return { kind: "failed", reason: `no reply within ${limits.timeoutMs} ms` };
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
@@ -73,7 +76,12 @@ function rejectsOn(signal: AbortSignal): Promise<never> {
 }
 
 /** @returns the status, once the reply ends or reaches its limit. */
-function exchange(url: URL, address: string, post: Post, replyBytesMax: number, signal: AbortSignal): Promise<number> {
+function exchange(
+  { url, address }: { readonly url: URL; readonly address: string },
+  post: Post,
+  replyBytesMax: number,
+  signal: AbortSignal,
+): Promise<number> {
   const pinned: LookupFunction = (_host, options, callback) => {
     const family = isIP(address);
     if (options.all === true) callback(null, [{ address, family }]);
