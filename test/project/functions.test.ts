@@ -1,0 +1,77 @@
+// Test of the functions in src/ and console/, tests and contracts of adapters not counted. Checked:
+//   functions.1. No function has more than 80 lines.
+//   functions.2. No function has more than four parameters: more are one object.
+//   functions.3. A function that still breaks a rule is on the list of exceptions, and every entry there still does.
+// The last test plants violations, so that a check that sees no functions cannot pass.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { test } from "node:test";
+import { functionShapes } from "./function-shapes.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const LINES_MAX = 80;
+const PARAMETERS_MAX = 4;
+const SOURCE = /(?<!\.d|\.test|\.contract)\.tsx?$/;
+
+/** To be split: most are pages with all of their parts inside. */
+const EXCEPTIONS: readonly string[] = [
+  "console/api/problem.ts ApiProblem: parameters",
+  "console/json/schema.ts field: parameters",
+  "console/pages/assistants/assistant-dialog.tsx AssistantDialog: lines",
+  "console/pages/assistants/try-body.ts tryBody: parameters",
+  "console/pages/assistants/try.tsx TryForm: lines",
+  "console/pages/collector/tiles.tsx Tiles: lines",
+  "console/pages/crons/detail.tsx CronDetail: lines",
+  "console/pages/inbox/answer/actions-answer.tsx ActionsAnswer: lines",
+  "console/pages/inbox/answer/plain-answer.tsx PlainAnswer: lines",
+  "console/pages/inbox/page.tsx InboxPage: lines",
+  "console/pages/thread/composer.tsx Composer: lines",
+  "console/pages/thread/history.tsx Detail: lines",
+  "console/pages/thread/runs.tsx Detail: lines",
+  "console/pages/trace/tree-view.tsx TreeView: lines",
+  "console/pages/traces/page.tsx FilterBar: lines",
+  "src/base/config/config.ts setting: parameters",
+  "src/collector/assemble/trace-tree.ts emitAt: parameters",
+  "src/http/outbound/guarded-post.ts guardedPost: parameters",
+  "src/main/dev.ts startParts: lines",
+  "src/main/dev.ts welcome: parameters",
+  "src/main/serve.ts localServicesOf: parameters",
+];
+
+function faultsOf(sources: ReadonlyMap<string, string>): string[] {
+  return functionShapes(sources).flatMap(({ path, name, lines, parameters }) => [
+    ...(lines > LINES_MAX ? [`${path} ${name}: lines`] : []),
+    ...(parameters > PARAMETERS_MAX ? [`${path} ${name}: parameters`] : []),
+  ]);
+}
+
+function read(...roots: readonly string[]): ReadonlyMap<string, string> {
+  const paths = roots.flatMap((root) =>
+    readdirSync(join(ROOT, root), { recursive: true, encoding: "utf8" })
+      .filter((path) => SOURCE.test(path) && !path.includes("node_modules"))
+      .map((path) => posix.join(root, path.replaceAll("\\", "/"))),
+  );
+  return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+}
+
+test("functions keep to 80 lines and four parameters, with the exceptions on the list (functions.1, functions.2, functions.3)", () => {
+  assert.deepEqual(faultsOf(read("src", "console")).toSorted(), EXCEPTIONS);
+});
+
+test("planted functions are found, of every kind (functions.1, functions.2)", () => {
+  const lines = (count: number): string => "\n".repeat(count - 1);
+  const sources = new Map([
+    ["a.ts", `export function long() {${lines(81)}}\nfunction short() {${lines(80)}}\n// ${lines(100)}`],
+    ["b.tsx", `const View = () => {${lines(81)}return <p />; };\nclass A { method() {${lines(90)}} }`],
+    ["c.ts", "const wide = (a: 1, b: 2, c: 3, d: 4, e: 5) => a;\nfunction own(this: 1, a: 1, b: 2, c: 3, d: 4) {}"],
+    ["d.ts", "class B { constructor(a: 1, { b }: { b: 2 }, c = 3, [d]: [4], ...e: 5[]) {} }"],
+  ]);
+  assert.deepEqual(faultsOf(sources), [
+    "a.ts long: lines",
+    "b.tsx View: lines",
+    "b.tsx method: lines",
+    "c.ts wide: parameters",
+    "d.ts B: parameters",
+  ]);
+});
