@@ -43,69 +43,21 @@ export interface SessionPorts {
   readonly watch: ScopeWatch;
 }
 
+interface Session {
+  readonly ports: SessionPorts;
+  readonly subscriptions: Map<string, Reading>;
+  /** Readings whose subscription ended: their end says nothing about the thread. */
+  readonly left: Set<Reading>;
+  readonly send: (text: string) => Promise<void>;
+}
+
 /** Runs until the socket is closed. */
 export function startSession(ports: SessionPorts): void {
-  const { agent, socket, threadId, watch } = ports;
-  const subscriptions = new Map<string, Reading>();
+  const { agent, socket, watch } = ports;
+  const send = createSender(agent, socket);
+  const session: Session = { ports, subscriptions: new Map(), left: new Set(), send };
   let waiting = 0;
   let turn = Promise.resolve();
-  const send = createSender(agent, socket);
-
-  const follow = async (reading: Reading): Promise<void> => {
-    try {
-      for await (const { events } of reading.events) {
-        for (const { text } of events) await send(text);
-      }
-      if (socket.readyState === WebSocket.OPEN && !left.has(reading))
-        socket.close(CLOSED.deleted, "the thread was deleted");
-    } catch (error) {
-      if (error instanceof OutOfReach) return socket.close(CLOSED.lostRight, "the thread is out of reach");
-      if (error instanceof CutOff) {
-        if (!agent.events.stopped()) socket.close(CLOSED.overload, "the thread does not exist");
-        return;
-      }
-      socket.close(CLOSED.fault, "internal error");
-      apiErrorOf(error, agent.log);
-    }
-  };
-  const left = new Set<Reading>();
-  const subscribe = async (id: number, params: unknown): Promise<void> => {
-    const body = parse(eventFilter, params ?? {}, "body");
-    const unknown = body.channels.find((channel) => !isKnownChannel(channel));
-    if (unknown !== undefined) throw new CommandError("invalid_argument", `There is no channel ${unknown}.`);
-    if (subscriptions.size >= SUBSCRIPTIONS_MAX) throw new CommandError("invalid_argument", "too many subscriptions");
-    const reading = await attach(agent, threadId, filterOf(body), watch);
-    const subscriptionId = agent.newId();
-    if (socket.readyState !== WebSocket.OPEN) return reading.leave(); // closed meanwhile
-    subscriptions.set(subscriptionId, reading);
-    await send(JSON.stringify({ type: "success", id, result: { subscription_id: subscriptionId } })); // socket-session.2
-    void follow(reading);
-  };
-  const unsubscribe = async (id: number, params: unknown): Promise<void> => {
-    const given = (params as { readonly subscription_id?: unknown } | undefined)?.subscription_id;
-    const reading = typeof given === "string" ? subscriptions.get(given) : undefined;
-    if (reading === undefined) throw new CommandError("no_such_subscription", "There is no such subscription.");
-    subscriptions.delete(String(given));
-    left.add(reading);
-    reading.leave();
-    await send(JSON.stringify({ type: "success", id, result: {} }));
-  };
-  const answer = async (text: string): Promise<void> => {
-    let id: number | null = null;
-    try {
-      const value = parseFrame(text);
-      id = idOf(value);
-      const body = parse(command, value, "body");
-      if (body.method === "subscription.subscribe") return await subscribe(body.id, body.params);
-      if (body.method === "subscription.unsubscribe") return await unsubscribe(body.id, body.params);
-      const request = { ...ports.request, body: { value, text } };
-      const { envelope } = await carryOut(agent, { threadId, caller: ports.caller, command: body, request });
-      await send(JSON.stringify(envelope));
-    } catch (error) {
-      const refusal = error instanceof CommandError ? error : apiErrorOf(error, agent.log);
-      await send(JSON.stringify(failureOf(id, refusal) satisfies Envelope)); // socket-session.1
-    }
-  };
   const stopPings = startPings(agent, socket);
   const stopHub = agent.events.onStop(() => socket.close(CLOSED.restart, "the server restarts"));
   socket.on("message", (data, isBinary) => {
@@ -117,16 +69,79 @@ export function startSession(ports: SessionPorts): void {
       return;
     }
     waiting++;
-    turn = turn.then(() => answer(text)).finally(() => void waiting--); // socket-session.1
+    turn = turn.then(() => answer(session, text)).finally(() => void waiting--); // socket-session.1
   });
   socket.on("error", () => undefined); // the close event follows
   socket.once("close", () => {
     stopPings();
     stopHub();
     watch.stop();
-    for (const reading of subscriptions.values()) reading.leave();
+    for (const reading of session.subscriptions.values()) reading.leave();
   });
   if (agent.events.stopped()) socket.close(CLOSED.restart, "the server restarts");
+}
+
+async function answer(session: Session, text: string): Promise<void> {
+  const { agent, threadId, caller, request } = session.ports;
+  let id: number | null = null;
+  try {
+    const value = parseFrame(text);
+    id = idOf(value);
+    const body = parse(command, value, "body");
+    if (body.method === "subscription.subscribe") return await subscribe(session, body.id, body.params);
+    if (body.method === "subscription.unsubscribe") return await unsubscribe(session, body.id, body.params);
+    const call = { threadId, caller, command: body, request: { ...request, body: { value, text } } };
+    const { envelope } = await carryOut(agent, call);
+    await session.send(JSON.stringify(envelope));
+  } catch (error) {
+    const refusal = error instanceof CommandError ? error : apiErrorOf(error, agent.log);
+    await session.send(JSON.stringify(failureOf(id, refusal) satisfies Envelope)); // socket-session.1
+  }
+}
+
+async function subscribe(session: Session, id: number, params: unknown): Promise<void> {
+  const { agent, socket, threadId, watch } = session.ports;
+  const body = parse(eventFilter, params ?? {}, "body");
+  const unknown = body.channels.find((channel) => !isKnownChannel(channel));
+  if (unknown !== undefined) throw new CommandError("invalid_argument", `There is no channel ${unknown}.`);
+  if (session.subscriptions.size >= SUBSCRIPTIONS_MAX)
+    throw new CommandError("invalid_argument", "too many subscriptions");
+  const reading = await attach(agent, threadId, filterOf(body), watch);
+  const subscriptionId = agent.newId();
+  if (socket.readyState !== WebSocket.OPEN) return reading.leave(); // closed meanwhile
+  session.subscriptions.set(subscriptionId, reading);
+  await session.send(JSON.stringify({ type: "success", id, result: { subscription_id: subscriptionId } })); // socket-session.2
+  void follow(session, reading);
+}
+
+async function unsubscribe({ subscriptions, left, send }: Session, id: number, params: unknown): Promise<void> {
+  const given = (params as { readonly subscription_id?: unknown } | undefined)?.subscription_id;
+  const reading = typeof given === "string" ? subscriptions.get(given) : undefined;
+  if (reading === undefined) throw new CommandError("no_such_subscription", "There is no such subscription.");
+  subscriptions.delete(String(given));
+  left.add(reading);
+  reading.leave();
+  await send(JSON.stringify({ type: "success", id, result: {} }));
+}
+
+/** Sends the events of a subscription until it ends. */
+async function follow({ ports, left, send }: Session, reading: Reading): Promise<void> {
+  const { agent, socket } = ports;
+  try {
+    for await (const { events } of reading.events) {
+      for (const { text } of events) await send(text);
+    }
+    if (socket.readyState === WebSocket.OPEN && !left.has(reading))
+      socket.close(CLOSED.deleted, "the thread was deleted");
+  } catch (error) {
+    if (error instanceof OutOfReach) return socket.close(CLOSED.lostRight, "the thread is out of reach");
+    if (error instanceof CutOff) {
+      if (!agent.events.stopped()) socket.close(CLOSED.overload, "the thread does not exist");
+      return;
+    }
+    socket.close(CLOSED.fault, "internal error");
+    apiErrorOf(error, agent.log);
+  }
 }
 
 /** @throws {ApiError} `malformed_json` */
