@@ -75,7 +75,7 @@ const WITHOUT_INDEX = /ORDER BY t\.(?:updated_at|status) |^SELECT count.*threads
 
 /** All statements so far that have a plan. */
 function planned(): readonly string[] {
-  return statementTexts().filter((text) => !/^(?:BEGIN|COMMIT|ROLLBACK|SET)\b/.test(text));
+  return statementTexts().filter((text) => !/^(?:BEGIN|COMMIT|ROLLBACK|SET|DO)\b/.test(text));
 }
 
 function wholeReads(plan: PlanNode): readonly string[] {
