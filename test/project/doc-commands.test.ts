@@ -17,7 +17,7 @@ import { ROOT } from "../harness/server.ts";
 
 const PAGES = globSync(["README.md", "docs/**/*.md", "examples/**/*.md"], {
   cwd: ROOT,
-  exclude: (path) => path.startsWith("docs/site"),
+  exclude: (path) => path.startsWith("docs/site") || path.includes("node_modules"),
 }).map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 
 /** Variables of tests and of the console's build: no settings. */
