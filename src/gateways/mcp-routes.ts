@@ -54,7 +54,7 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
     ).fetch({
       request: webRequest(request, body?.text, over.signal),
       body: body?.value as never,
-      api: createOwnApi(options.loopback, request, { via: "mcp", prefix: options.prefix }),
+      api: createOwnApi(options.loopback, request, { via: "mcp", prefix: options.prefix, clock: options.clock }),
     });
     return replyOfResponse(response, request.onDisconnect);
   };

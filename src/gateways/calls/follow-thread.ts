@@ -7,6 +7,8 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.t
 import type { OwnApi } from "./own-api.ts";
 import { getRun, newestRun } from "./run-object.ts";
 
+const LOOK_MS = 1000;
+
 export interface RunPlace {
   readonly threadId: string;
   readonly runId: string;
@@ -44,22 +46,32 @@ export async function followThread(api: OwnApi, place: RunPlace, signal: AbortSi
   }
 }
 
-/** Resolves at the start of a run on the thread after `runId`, or at the end of the signal. */
+/**
+ * Resolves at the start of a run on the thread after `runId`, or at the end of the signal. An event of the thread wakes
+ * the wait at once; the timer finds a run that started before the stream was read.
+ */
 export async function nextRun(api: OwnApi, { threadId, runId }: RunPlace, signal: AbortSignal): Promise<void> {
   const events = api.events(`/threads/${threadId}/stream?stream_modes=lifecycle`, signal);
+  let event = nextOf(events);
   try {
-    // The first look follows the subscription, so that no start is missed.
-    const first = events.next();
-    first.catch(() => undefined); // it may end unawaited: a run may have started already
-    if ((await newestRun(api, threadId))?.run_id !== runId) return;
-    for (let event = await first; event.done !== true; event = await events.next()) {
-      if ((await newestRun(api, threadId))?.run_id !== runId) return;
+    for (let open = true; !signal.aborted && (await newestRun(api, threadId))?.run_id === runId;) {
+      const timer = Promise.withResolvers<"timer">();
+      const cancel = api.clock.after(LOOK_MS, () => timer.resolve("timer"));
+      const woken = await Promise.race(open ? [event, timer.promise] : [timer.promise]).finally(cancel);
+      if (woken === "event") event = nextOf(events);
+      open &&= woken !== "end";
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
   } finally {
-    void events.return(undefined);
+    void events.return(undefined).catch(() => undefined);
   }
+}
+
+/** The next event of a stream, or its end; a stream that fails has ended. */
+function nextOf(events: AsyncGenerator): Promise<"event" | "end"> {
+  return events.next().then(
+    ({ done }) => (done === true ? "end" : "event"),
+    () => "end",
+  );
 }
 
 /** Open items of a thread, oldest first. */

@@ -3,6 +3,7 @@
 //   own-api.1. Every request carries the credentials of the caller, and passes the same checks as one from outside.
 //   own-api.2. The audit trail records the caller's address and the gateway as the channel.
 import { createParser } from "eventsource-parser";
+import type { Clock } from "../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import type { HttpRequest } from "../../http/server/app.ts";
 import type { Loopback, LoopbackOrigin } from "../../http/server/loopback-client.ts";
@@ -12,6 +13,7 @@ export interface OwnApi {
   readonly call: (method: "GET" | "POST" | "DELETE", path: string, call?: ApiCall) => Promise<Json>;
   /** Server-sent events of a path, until the stream ends. @throws {ApiRefusal} */
   readonly events: (path: string, signal: AbortSignal) => AsyncGenerator<ApiEvent>;
+  readonly clock: Pick<Clock, "after">;
 }
 
 export interface ApiCall {
@@ -45,7 +47,7 @@ const NOT_PASSED =
 export function createOwnApi(
   loopback: Loopback,
   { headers, remoteAddress }: Pick<HttpRequest, "headers" | "remoteAddress">,
-  gateway: { readonly via: LoopbackOrigin["via"]; readonly prefix: string },
+  gateway: { readonly via: LoopbackOrigin["via"]; readonly prefix: string; readonly clock: Pick<Clock, "after"> },
 ): OwnApi {
   const passed = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     NOT_PASSED.test(name) || value === undefined ? [] : [[name, Array.isArray(value) ? value.join(", ") : value]],
@@ -61,6 +63,7 @@ export function createOwnApi(
       origin,
     );
   return {
+    clock: gateway.clock,
     async call(method, path, { body, idempotencyKey, signal } = {}) {
       const response = await send(path, {
         method,

@@ -86,6 +86,7 @@ export async function askAndWait(
     const continued = nextRun(call.api, outcome, limit).then(
       (): PauseEnd => ({ kind: limit.aborted ? "unasked" : "continued" }), // pause-legacy.2
     );
+    continued.catch(() => undefined); // it may fail after the reply has ended the wait
     return await Promise.race([reply.promise, continued]);
   } finally {
     over.abort();
