@@ -17,6 +17,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { call, removeFolder, ROOT, startServer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
+import { until } from "../harness/threads.ts";
 
 const server = await startServerHere({});
 /** Lists of tools read the types of every graph. */
@@ -331,11 +332,13 @@ test("cancellation of a call cancels its run (mcp.2)", async () => {
     const { body } = await call(server, "GET", `/threads/${threadId}/runs`);
     return (body as unknown as readonly { readonly status: string }[])[0]?.status;
   };
-  while ((await statusOf().catch(() => undefined)) !== "running")
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(
+    "the run is in progress",
+    async () => (await statusOf().catch(() => undefined)) === "running" || undefined,
+  );
   over.abort("enough");
   await assert.rejects(running);
-  while ((await statusOf()) !== "interrupted") await new Promise((resolve) => setTimeout(resolve, 50));
+  await until("the run is cancelled", async () => (await statusOf()) === "interrupted" || undefined);
   await client.close();
 });
 

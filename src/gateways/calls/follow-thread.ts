@@ -1,4 +1,4 @@
-// Follow thread: waits until a thread has no run in progress, whoever started its runs, and says how it ended.
+// Follow thread: waits until a thread has no run in progress, and reports how its newest run ended.
 // Invariants:
 //   follow-thread.1. The result belongs to the newest run: an answer from the inbox or from another client is followed.
 //   follow-thread.2. An ended wait changes nothing on the thread.

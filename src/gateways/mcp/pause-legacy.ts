@@ -5,10 +5,9 @@
 //   pause-legacy.2. A wait is limited: after ELICIT_WAIT_MS the call ends with the paused run as its result.
 import type { Outcome } from "../calls/follow-thread.ts";
 import { nextRun } from "../calls/follow-thread.ts";
-import { isForPeopleOnly } from "../calls/person-only.ts";
 import { elicitIdOf } from "./elicit-ids.ts";
-import { elicitParams, type Elicits } from "./elicitation.ts";
-import { linkTo, type Refusals, type ToolCall } from "./tool-call.ts";
+import type { Elicits } from "./elicitation.ts";
+import { paramsFor, type Refusals, type ToolCall } from "./tool-call.ts";
 
 export const ELICIT_WAIT_MS = 600_000;
 
@@ -62,12 +61,7 @@ export async function askAndWait(
   const leaves: (() => void)[] = [];
   try {
     for (const item of outcome.items) {
-      const params = elicitParams(item, {
-        elicits,
-        linkTo: (one) => linkTo(call, one),
-        isForPeopleOnly: (one) => isForPeopleOnly(one, call.config),
-        refused: refusals.get(item.id) ?? null,
-      });
+      const params = paramsFor(call, item, elicits, refusals);
       if (params === null) continue;
       const id = elicitIdOf({ threadId: item.thread_id, interruptId: item.id }, round);
       open.add(id);

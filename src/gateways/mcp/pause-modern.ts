@@ -6,11 +6,10 @@ import { inputRequired, type InputRequests, type InputRequiredResult } from "@mo
 import { isUuid } from "../../base/ids.ts";
 import { isJsonObject } from "../../base/json/json.ts";
 import { type Outcome, type RunPlace, nextRun } from "../calls/follow-thread.ts";
-import { isForPeopleOnly } from "../calls/person-only.ts";
-import { type Elicited, type ElicitParams, elicitParams, type Elicits, elicitedOf } from "./elicitation.ts";
-import { answerElicited, linkTo, type Refusals, type ToolCall } from "./tool-call.ts";
+import { type Elicited, type ElicitParams, type Elicits, elicitedOf } from "./elicitation.ts";
+import { answerElicited, paramsFor, type Refusals, type ToolCall } from "./tool-call.ts";
 
-/** How long a call waits for a person who has opened a link. */
+/** Longest wait of a call for the answer to an opened link. */
 export const LINK_WAIT_MS = 600_000;
 
 export interface RepeatedCall {
@@ -56,12 +55,7 @@ export function askAgain(
 ): InputRequiredResult | null {
   const inputRequests: InputRequests = {};
   for (const item of outcome.items) {
-    const params = elicitParams(item, {
-      elicits,
-      linkTo: (one) => linkTo(call, one),
-      isForPeopleOnly: (one) => isForPeopleOnly(one, call.config),
-      refused: refusals.get(item.id) ?? null,
-    });
+    const params = paramsFor(call, item, elicits, refusals);
     if (params !== null) inputRequests[item.id] = requestOf(params);
   }
   if (Object.keys(inputRequests).length === 0) return null;

@@ -12,7 +12,7 @@ import { type Outcome, type RunPlace, followThread } from "../calls/follow-threa
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { isForPeopleOnly } from "../calls/person-only.ts";
 import { callResult } from "./call-result.ts";
-import type { Elicited } from "./elicitation.ts";
+import { type Elicited, type ElicitParams, elicitParams, type Elicits } from "./elicitation.ts";
 
 export interface ToolCall {
   readonly api: OwnApi;
@@ -48,6 +48,16 @@ export function follow({ api, signal }: ToolCall, place: RunPlace): Promise<Outc
 
 /** Reasons of refused answers, by interrupt id: the items are still open. */
 export type Refusals = ReadonlyMap<string, string>;
+
+/** The request to the user of the client about an item; null if this client cannot ask it. */
+export function paramsFor(call: ToolCall, item: InboxItem, elicits: Elicits, refusals: Refusals): ElicitParams | null {
+  return elicitParams(item, {
+    elicits,
+    linkTo: (one) => linkTo(call, one),
+    isForPeopleOnly: (one) => isForPeopleOnly(one, call.config),
+    refused: refusals.get(item.id) ?? null,
+  });
+}
 
 /** Answers from the user of the client. An item that is answered already adds a note (tool-call.2). */
 export async function answerElicited(

@@ -1,4 +1,4 @@
-// List changes: tells readers that the list of assistants has changed. Storage is read only while somebody listens.
+// List changes: notifies readers of a changed list of assistants. Without a reader, nothing reads the storage.
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import type { Clock } from "../../../base/clock.ts";
 
