@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 // Main: the command line. Only this file reads the environment, handles signals and sets exit codes.
 // The pieces:
-//   main/host.ts               the machine, the package, and the configuration of a process
+//   main/host.ts               the machine, and the configuration of a process
+//   main/product.ts            the package: its version, its folder
 //   main/serve.ts              `holdpoint serve`
 //   main/dev.ts                `holdpoint dev`
+//   main/dev-parts.ts          its services, started in order
 //   main/collect.ts            `holdpoint collector` and its tools
 //   main/agent-server.ts       the parts of the agent server, put together
 //   main/storage.ts            SQLite or PostgreSQL, with the matching engine

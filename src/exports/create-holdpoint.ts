@@ -53,7 +53,8 @@ export async function createHoldpoint(options: HoldpointOptions): Promise<Holdpo
   const graphs = await graphsOf(options);
   await checkRole(config, graphs);
   for (const remark of graphs.remarks) log.warning("config_key_ignored", { remark });
-  const localServices = await localServicesOf(host, table, config, host.env, graphs, { traces: null, collector: null });
+  const described = { table, config, env: host.env, graphs, traces: null, collector: null };
+  const localServices = await localServicesOf(host, described);
   const tracing = await openTracing(host, config, log, null);
   const server = await startAgentServer(host, {
     config,

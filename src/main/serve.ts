@@ -40,7 +40,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
   const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
   await checkAccess(config, graphs);
   const tracing = await openTracing(host, config, log, null);
-  const localServices = await localServicesOf(host, table, config, env, graphs, { traces: null, collector: null });
+  const localServices = await localServicesOf(host, { table, config, env, graphs, traces: null, collector: null });
   const server = await startAgentServer(host, { config, graphs, log, tracing, localServices, routes: [], origins: [] });
   const isLocal = config.databaseUri === null; // many machines share no folder
   const url = callable(server.url);
@@ -121,17 +121,20 @@ export type ProcessParts = Pick<LocalServices, "traces" | "collector">;
 
 export async function localServicesOf<Table extends SettingsTable>(
   { product, nodeVersion }: Host,
-  table: Table,
-  config: Config<Table>,
-  env: Env,
-  { folder, graphs: sources }: GraphsConfig,
-  parts: ProcessParts,
+  described: ProcessParts & {
+    readonly table: Table;
+    readonly config: Config<Table>;
+    readonly env: Env;
+    readonly graphs: GraphsConfig;
+  },
 ): Promise<LocalServices> {
+  const { table, config, env, traces, collector } = described;
+  const { folder, graphs: sources } = described.graphs;
   const { describeConfig } = await import("../base/config/config.ts");
   const settings = describeConfig(table, config, env);
   const graphs = sources.map((source) => ({
     graph_id: source.graphId,
     source: "given" in source ? "given as a value" : `${relative(folder, source.file)}:${source.exportName}`,
   }));
-  return { ...parts, settings, graphs, versions: { holdpoint: product.version, node: nodeVersion } };
+  return { traces, collector, settings, graphs, versions: { holdpoint: product.version, node: nodeVersion } };
 }

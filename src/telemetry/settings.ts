@@ -12,7 +12,7 @@ function protocolForTraces(name: string): Setting<Protocol | null> {
 /** `name=value,name=value`, values percent-encoded. */
 function pairs(name: string, type: string, secret: boolean, meaning: string): Setting<string | null> {
   const limits = "name=value with commas between them";
-  return setting<string | null>(name, type, null, limits, { meaning, secret }, (value) => {
+  return setting<string | null>(name, { type, fallback: null, limits }, { meaning, secret }, (value) => {
     readHeaders(value);
     return value;
   });
@@ -84,9 +84,7 @@ export const TELEMETRY_SETTINGS = {
   ),
   otelSamplerArg: setting<number | null>(
     "OTEL_TRACES_SAMPLER_ARG",
-    "number",
-    null,
-    "0 to 1",
+    { type: "number", fallback: null, limits: "0 to 1" },
     { meaning: "The share of traces, for the samplers with a ratio." },
     (value) => {
       const ratio = Number(value);

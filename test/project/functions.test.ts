@@ -14,7 +14,7 @@ const LINES_MAX = 80;
 const PARAMETERS_MAX = 4;
 const SOURCE = /(?<!\.d|\.test|\.contract)\.tsx?$/;
 
-/** To be split: most are pages with all of their parts inside. */
+/** To be split: pages with all of their parts inside. */
 const EXCEPTIONS: readonly string[] = [
   "console/api/problem.ts ApiProblem: parameters",
   "console/json/schema.ts field: parameters",
@@ -31,12 +31,6 @@ const EXCEPTIONS: readonly string[] = [
   "console/pages/thread/runs.tsx Detail: lines",
   "console/pages/trace/tree-view.tsx TreeView: lines",
   "console/pages/traces/page.tsx FilterBar: lines",
-  "src/base/config/config.ts setting: parameters",
-  "src/collector/assemble/trace-tree.ts emitAt: parameters",
-  "src/http/outbound/guarded-post.ts guardedPost: parameters",
-  "src/main/dev.ts startParts: lines",
-  "src/main/dev.ts welcome: parameters",
-  "src/main/serve.ts localServicesOf: parameters",
 ];
 
 function faultsOf(sources: ReadonlyMap<string, string>): string[] {

@@ -32,7 +32,8 @@ function digestOf(key: string): Buffer {
 /** `name:key`, `name:key:read` or a bare key, separated by commas, blanks or lines. */
 export function apiKeysSetting(name: string, meaning: string): Setting<readonly ApiKey[] | null> {
   const limits = `1 to ${KEYS_MAX} of name:key, name:key:read or key`;
-  return setting<readonly ApiKey[] | null>(name, "list of keys", null, limits, { meaning, secret: true }, parseApiKeys);
+  const kind = { type: "list of keys", fallback: null, limits };
+  return setting<readonly ApiKey[] | null>(name, kind, { meaning, secret: true }, parseApiKeys);
 }
 
 /** @throws {ShownReason} by position, never by value. */

@@ -89,7 +89,7 @@ function createServerWebhooks(config: AgentConfig, ports: AgentServerPorts, link
       post: (post, policy, limits, signal) =>
         post.url.startsWith("/")
           ? postHere(links.loopback, `${surface.mountPrefix}${post.url}`, post, { ...limits, signal })
-          : guardedPost(post, policy, limits, { resolve: resolveHost, clock }, signal),
+          : guardedPost(post, policy, { ...limits, signal }, { resolve: resolveHost, clock }),
       isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
       onOutcome: links.counted.onWebhook,
     },

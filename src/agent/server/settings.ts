@@ -20,7 +20,7 @@ const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
 
 function mountPrefix(name: string): Setting<string | null> {
   const meaning = "Path that all addresses are below; wins over http.mount_prefix of the configuration file.";
-  return setting<string | null>(name, "path", null, "/path", { meaning }, (value) => {
+  return setting<string | null>(name, { type: "path", fallback: null, limits: "/path" }, { meaning }, (value) => {
     if (!PREFIX.test(value)) throw new Error(`"${value}" is not of the form /path`);
     return value.replace(/\/$/, "");
   });
@@ -29,7 +29,8 @@ function mountPrefix(name: string): Setting<string | null> {
 function graphEnv(name: string): Setting<readonly string[] | null> {
   const meaning =
     "Environment variables visible to graphs, in addition to `env` in the configuration file and machine variables such as PATH. `AWS_*` matches a prefix, `*` all variables except the server's secrets. Default: as `*`.";
-  return setting<readonly string[] | null>(name, "list of names", null, "names with commas", { meaning }, (value) => {
+  const kind = { type: "list of names", fallback: null, limits: "names with commas" };
+  return setting<readonly string[] | null>(name, kind, { meaning }, (value) => {
     const names = value.split(",").map((one) => one.trim());
     const bad = names.find((one) => !/^(\w+|\w*\*)$/.test(one));
     if (bad === undefined) return names;
@@ -40,7 +41,7 @@ function graphEnv(name: string): Setting<readonly string[] | null> {
 function graphConfig(name: string): Setting<string> {
   const meaning =
     "Configuration file that names the graphs; the --config option wins. A text that begins with `{` is JSON instead: `{graph: {configurable, context, …}}`, with which the graphs' own assistants are made; the file is then langgraph.json, or that of --config.";
-  return setting(name, "text", GRAPH_CONFIG_FILE, "not empty", { meaning }, (value) => {
+  return setting(name, { type: "text", fallback: GRAPH_CONFIG_FILE, limits: "not empty" }, { meaning }, (value) => {
     assistantDefaults(value);
     return value;
   });

@@ -57,7 +57,8 @@ export function integer(
   limits: { readonly min: number; readonly max: number },
   notes: Notes,
 ): Setting<number> {
-  return setting(name, "integer", fallback, `${limits.min} to ${limits.max}`, notes, (text) => {
+  const kind = { type: "integer", fallback, limits: `${limits.min} to ${limits.max}` };
+  return setting(name, kind, notes, (text) => {
     if (!/^[+-]?\d+$/.test(text.trim())) throw new Error(`"${text}" is not a whole number`);
     const value = Number(text) + 0; // "-0" is 0
     if (!Number.isSafeInteger(value) || value < limits.min || value > limits.max)
@@ -67,7 +68,7 @@ export function integer(
 }
 
 export function text<T extends string | null>(name: string, fallback: T, notes: Notes): Setting<string | T> {
-  return setting<string | T>(name, "text", fallback, "not empty", notes, (value) => {
+  return setting<string | T>(name, { type: "text", fallback, limits: "not empty" }, notes, (value) => {
     if (value.trim() === "") throw new Error("is empty");
     if (/[\u0000-\u001f]/.test(value)) throw new Error("contains control characters");
     return value;
@@ -80,7 +81,7 @@ export function choice<const T extends string>(
   options: readonly T[],
   notes: Notes,
 ): Setting<T> {
-  return setting<T>(name, "choice", fallback, options.join(", "), notes, (value) => {
+  return setting<T>(name, { type: "choice", fallback, limits: options.join(", ") }, notes, (value) => {
     const match = options.find((option) => option.toLowerCase() === value.trim().toLowerCase());
     if (match === undefined) throw new Error(`"${value}" is not one of ${options.join(", ")}`);
     return match;
@@ -88,7 +89,7 @@ export function choice<const T extends string>(
 }
 
 export function boolean<T extends boolean | null>(name: string, fallback: T, notes: Notes): Setting<boolean | T> {
-  return setting<boolean | T>(name, "boolean", fallback, "true or false", notes, (value) => {
+  return setting<boolean | T>(name, { type: "boolean", fallback, limits: "true or false" }, notes, (value) => {
     const lower = value.trim().toLowerCase();
     if (["true", "1", "yes", "on"].includes(lower)) return true;
     if (["false", "0", "no", "off"].includes(lower)) return false;
@@ -105,7 +106,8 @@ export function durationMs(
   limits: { readonly min: number; readonly max: number },
   notes: Notes,
 ): Setting<number> {
-  return setting(name, "duration", fallback, `${limits.min} to ${limits.max} ms`, notes, (value) => {
+  const kind = { type: "duration", fallback, limits: `${limits.min} to ${limits.max} ms` };
+  return setting(name, kind, notes, (value) => {
     const match = /^(\d+)(ms|s|m|h|d)?$/.exec(value.trim());
     if (match === null) throw new Error(`"${value}" is not a duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds`);
     const result = Number(match[1]) * (DURATION_UNITS_MS[match[2] ?? "ms"] ?? 1);
@@ -118,12 +120,11 @@ export function durationMs(
 /** A setting of a type of its own. @param parse throws {Error} with the reason, a secret's {ShownReason}. */
 export function setting<T>(
   name: string,
-  type: string,
-  fallback: T,
-  limits: string,
+  kind: Pick<Setting<T>, "type" | "fallback" | "limits">,
   notes: Notes,
   parse: (text: string) => T,
 ): Setting<T> {
+  const { type, fallback, limits } = kind;
   return {
     name,
     type,

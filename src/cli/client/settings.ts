@@ -18,9 +18,7 @@ export function serverUrl(value: string): string {
 export const CLIENT_SETTINGS = {
   url: setting<string | null>(
     "HOLDPOINT_URL",
-    "url",
-    null,
-    "http or https",
+    { type: "url", fallback: null, limits: "http or https" },
     {
       meaning:
         "The agent server that CLI commands call, with its prefix; without it, the server that runs on the data folder.",
@@ -30,9 +28,7 @@ export const CLIENT_SETTINGS = {
   ),
   tracesUrl: setting<string | null>(
     "HOLDPOINT_TRACES_URL",
-    "url",
-    null,
-    "http or https",
+    { type: "url", fallback: null, limits: "http or https" },
     {
       meaning:
         "The trace store that `holdpoint trace` reads; without it, that of `HOLDPOINT_URL` or of the data folder's server.",
@@ -41,9 +37,7 @@ export const CLIENT_SETTINGS = {
   ),
   apiKey: setting<string | null>(
     "HOLDPOINT_API_KEY",
-    "text",
-    null,
-    "not empty, no spaces",
+    { type: "text", fallback: null, limits: "not empty, no spaces" },
     {
       meaning: "API key, sent as `x-api-key`. Never shown.",
       aliases: ["LANGGRAPH_API_KEY"],

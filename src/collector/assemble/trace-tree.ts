@@ -9,7 +9,7 @@ import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { claimPlace } from "./claimed-places.ts";
 import { createNode, DEPTH_MAX, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
-import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 
 /** `merged`: a duplicate of a span that still waits, which takes over its origins. */
 export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "merged" | "amended";
@@ -59,13 +59,13 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
 
 /** The same span again: equal content has no effect, different content amends the uploaded run. */
 function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arrival {
-  if (run.content === null || node.state === "filtered") return "duplicate";
+  if (!isKept(run) || node.state === "filtered") return "duplicate";
   const print = fingerprint(run);
   if (node.state === "promised") {
     node.state = "placed";
     node.fingerprint = print;
     if (node === tree.root) tree.rootTaken = true;
-    emitAt(tree, node, run, false, emit);
+    emit(placedRun(tree, node, run, false));
     return "placed";
   }
   if (node.state === "waiting") {
@@ -80,7 +80,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   }
   if (node.fingerprint === print) return "duplicate";
   node.fingerprint = print;
-  emitAt(tree, node, run, true, emit);
+  emit(placedRun(tree, node, run, true));
   return "amended";
 }
 
@@ -150,12 +150,12 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
       tree.waitingBytes -= sizeOf(run);
     }
     one.run = null;
-    if (run.content === null) {
+    if (isKept(run)) {
+      place(tree, one, run, under);
+      emit(placedRun(tree, one, run, false));
+    } else {
       one.state = "filtered";
       one.parent = under;
-    } else {
-      place(tree, one, run, under);
-      emitAt(tree, one, run, false, emit);
     }
     const children = one.children;
     one.children = null;
@@ -213,9 +213,12 @@ function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
   return taken(padded) ? uuidV5(run.spanId, uuidOfTrace(run.traceId)) : padded; // 64-bit trace ids: root span id = trace id
 }
 
-function emitAt(tree: Tree, node: Node, run: UnplacedRun, amends: boolean, emit: Emit): void {
-  if (run.content === null) return;
-  emit({
+type KeptRun = UnplacedRun & { readonly content: RunContent };
+
+const isKept = (run: UnplacedRun): run is KeptRun => run.content !== null;
+
+function placedRun(tree: Tree, node: Node, run: KeptRun, amends: boolean): TraceRun {
+  return {
     tenant: run.tenant,
     span: run,
     id: idOfSegment(node.segment),
@@ -224,7 +227,7 @@ function emitAt(tree: Tree, node: Node, run: UnplacedRun, amends: boolean, emit:
     dottedOrder: orderOf(node),
     amends,
     content: run.content,
-  });
+  };
 }
 
 function sizeOf(run: UnplacedRun): number {

@@ -54,7 +54,8 @@ function post(
   const { rules = OPEN, resolve = resolveHost, timeoutMs = LIMITS.timeoutMs } = options;
   const request = { url, headers: { "content-type": "application/json", "x-own": "1" }, body: '{"ä":1}' };
   const ports = { resolve, clock: systemClock };
-  return guardedPost(request, rules, { ...LIMITS, timeoutMs }, ports, new AbortController().signal);
+  const { signal } = new AbortController();
+  return guardedPost(request, rules, { ...LIMITS, timeoutMs, signal }, ports);
 }
 
 test("the body and the headers arrive, and the status comes back", PATIENCE, async () => {

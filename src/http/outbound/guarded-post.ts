@@ -38,15 +38,14 @@ export const resolveHost: Resolve = async (host) => (await lookup(host, { all: t
 export async function guardedPost(
   post: Post,
   rules: OutboundRules,
-  limits: PostLimits,
+  limits: PostLimits & { readonly signal: AbortSignal },
   ports: { readonly resolve: Resolve; readonly clock: Clock },
-  signal: AbortSignal,
 ): Promise<PostOutcome> {
   const checked = checkOutboundUrl(post.url, rules);
   if (checked.kind === "refused") return checked;
   const deadline = new AbortController();
   const cancelTimer = ports.clock.after(limits.timeoutMs, () => deadline.abort());
-  const either = AbortSignal.any([signal, deadline.signal]);
+  const either = AbortSignal.any([limits.signal, deadline.signal]);
   try {
     const host = hostOf(checked.url);
     const addresses = isIP(host) > 0 ? [host] : await Promise.race([ports.resolve(host), rejectsOn(either)]);

@@ -1,0 +1,176 @@
+// Dev parts: the services of `holdpoint dev`, started in order: trace store, collector, tracing, agent server, hot
+// reload, and the file by which other commands find them.
+import { realpathSync } from "node:fs";
+import type { LocalCollector, LocalServices } from "../agent/server/console-api.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log/log.ts";
+import type { RecentLog } from "../base/log/recent-log.ts";
+import { callable } from "../cli/client/local-server.ts";
+import type { CollectorConfig } from "../collector/settings.ts";
+import type { MovedPort } from "../dev/welcome.ts";
+import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
+import type { HttpRoute } from "../http/server/app.ts";
+import type { TelemetryConfig } from "../telemetry/settings.ts";
+import type { TraceConfig } from "../traces/settings.ts";
+import { startAgentServer, type RunningServer } from "./agent-server.ts";
+import { localBackend, localUrl, openTraceServer } from "./collect.ts";
+import { announced, type Host } from "./host.ts";
+import type { ProcessParts } from "./serve.ts";
+import { openTracing } from "./tracing.ts";
+
+export type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
+
+/** The ports in force, in the names of the settings. */
+export type Ports = Pick<DevConfig, "port" | "httpPort" | "tracePort">;
+
+export interface DevParts {
+  readonly config: DevConfig;
+  readonly graphs: GraphsConfig;
+  /** The file that names them. */
+  readonly path: string;
+  readonly log: Log;
+  readonly anyPort: boolean;
+  readonly origins: readonly string[];
+  /** Receives the started services in order; they stop in reverse order. */
+  readonly running: Service[];
+  readonly describe: (parts: ProcessParts, ports: Ports) => Promise<LocalServices>;
+}
+
+export interface StartedParts {
+  readonly server: RunningServer;
+  readonly collectorUrl: string;
+  readonly moved: readonly MovedPort[];
+}
+
+const PROBLEMS_KEPT = 50;
+
+export async function startParts(host: Host, dev: DevParts): Promise<StartedParts> {
+  const { config, log, running } = dev;
+  const traceStore = await startTraceStore(host, dev);
+  const tracesUrl = traceStore === null ? null : localUrl(traceStore.port);
+  const collector = await startCollector(host, dev, tracesUrl);
+  const collectorUrl = localUrl(collector.port);
+  const tracing = await openTracing(host, config, log, {
+    address: `${collectorUrl}/v1/traces`,
+    token: config.ingestToken,
+  });
+  if (tracing !== null) running.push(tracing);
+  const ports = { httpPort: collector.port, tracePort: traceStore?.port ?? config.tracePort };
+  const local = await localCollector(collectorUrl, config.ingestToken, collector.recent);
+  const server = await startReloadingServer(host, dev, async (port) =>
+    startAgentServer(host, {
+      config: { ...config, port },
+      graphs: dev.graphs,
+      log,
+      tracing,
+      localServices: await dev.describe({ traces: traceStore?.routes ?? null, collector: local }, { port, ...ports }),
+      routes: traceStore !== null && isOpen(dev) ? traceStore.routes : [], // for programs that use this port only
+      origins: dev.origins,
+    }),
+  );
+  running.push(announced(config.dataDir, { pid: host.processId, url: callable(server.url), tracesUrl, collectorUrl }));
+  const moved = movedPorts(config, { port: Number(new URL(server.url).port), ...ports });
+  return { server, collectorUrl, moved };
+}
+
+const isOpen = ({ config, graphs }: DevParts): boolean => config.apiKeys === null && graphs.auth === null;
+
+interface StartedTraceStore {
+  readonly port: number;
+  readonly routes: readonly HttpRoute[];
+}
+
+/** Null with a tracing backend elsewhere. */
+async function startTraceStore(host: Host, { config, log, running }: DevParts): Promise<StartedTraceStore | null> {
+  if (config.endpoint !== null) return null;
+  const { traceRoutes } = await import("../traces/routes.ts");
+  const server = await onPort(host, { name: "TRACES_PORT", host: "127.0.0.1", port: config.tracePort }, (tracePort) =>
+    openTraceServer(host, { ...config, tracePort }, log),
+  );
+  running.push(server);
+  return { port: server.address().port, routes: traceRoutes(server.store) };
+}
+
+/** @param tracesUrl the trace store of this process, or null */
+async function startCollector(
+  host: Host,
+  { config, log, running }: DevParts,
+  tracesUrl: string | null,
+): Promise<{ readonly port: number; readonly recent: RecentLog }> {
+  const [{ runCollector }, { createRecentLog }] = await Promise.all([
+    import("../collector/open-collector.ts"),
+    import("../base/log/recent-log.ts"),
+  ]);
+  const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
+  const at = { name: "HTTP_PORT", host: config.host, port: config.httpPort };
+  const collector = await onPort(host, at, async (httpPort) => {
+    const one = runCollector(localBackend({ ...config, httpPort }, tracesUrl), recent);
+    await one.start();
+    return one;
+  });
+  running.push(collector);
+  return { port: collector.address().port, recent };
+}
+
+/** The server of `open`, whose graphs reload when their files change. */
+async function startReloadingServer(
+  host: Host,
+  dev: DevParts,
+  open: (port: number) => Promise<RunningServer>,
+): Promise<RunningServer> {
+  const { config, graphs, path, log, running } = dev;
+  const [{ createFreshModules }, { createHotReload }, { systemClock: clock }] = await Promise.all([
+    import("../graphs/loading/module-reload.ts"),
+    import("../graphs/hot-reload.ts"),
+    import("../base/clock.ts"),
+  ]);
+  const { readGraphsConfig } = await import("../graphs/config/langgraph-json.ts");
+  const modules = createFreshModules(realpathSync(graphs.folder)); // before the first graph loads
+  const at = { name: "PORT", host: config.host, port: config.port };
+  const server = await (dev.anyPort ? onPort(host, at, open) : open(config.port));
+  running.push(server);
+  const { deployed, registerGraphs: onReloaded } = server;
+  const readConfig = (): GraphsConfig => readGraphsConfig(path, host.env);
+  const reload = createHotReload(path, graphs, { modules, graphs: deployed, readConfig, onReloaded, clock, log });
+  await reload.start();
+  running.push(reload);
+  return server;
+}
+
+/** Opens on the usual port, or on a free one. A port that the environment sets is used as it is. */
+async function onPort<T>(
+  { env }: Host,
+  { name, host, port }: { readonly name: string; readonly host: string; readonly port: number },
+  open: (port: number) => Promise<T>,
+): Promise<T> {
+  if (env[name] !== undefined) return open(port);
+  const { onFreePort } = await import("../dev/free-port.ts");
+  return onFreePort({ host, port }, open);
+}
+
+/** Port 0 asks for any port, so that nothing moved. */
+function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
+  const services = { port: "agent server", httpPort: "collector", tracePort: "trace store" } as const;
+  return (["port", "httpPort", "tracePort"] as const).flatMap((name) =>
+    usual[name] === 0 || usual[name] === inForce[name]
+      ? []
+      : [{ service: services[name], usual: usual[name], taken: inForce[name] }],
+  );
+}
+
+const METRICS_TIMEOUT_MS = 5000;
+
+/** The collector of this process, called at its own port like any other. */
+async function localCollector(url: string, token: string | null, recent: RecentLog): Promise<LocalCollector> {
+  const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
+    import("../dev/sample-span.ts"),
+    import("node:crypto"),
+  ]);
+  return {
+    url,
+    metrics: async () => (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) })).text(),
+    problems: () => recent.recent(),
+    sendSample: () => sendSampleSpan(url, token, Date.now(), (count) => randomBytes(count).toString("hex")),
+  };
+}
