@@ -96,6 +96,27 @@ test("the limit stops work in the middle, errors propagate, and bounded work nes
   );
 });
 
+test("work that the machine held up is not too slow: it gets its CPU time (bounded-work.3, bounded-work.4)", () => {
+  let attempts = 0;
+  const heldUp = (times: number) => (): string => {
+    if (++attempts <= times) for (;;);
+    return "done";
+  };
+  const noCpuTime = (): number => 0;
+  assert.deepEqual(boundedWork(5, heldUp(2), noCpuTime), { result: "done" });
+  assert.equal(attempts, 3);
+  attempts = 0;
+  assert.equal(boundedWork(5, heldUp(100), noCpuTime), "too_slow");
+  assert.equal(attempts, 3);
+  attempts = 0;
+  let cpuMs = 0;
+  assert.equal(
+    boundedWork(5, heldUp(100), () => (cpuMs += 5)),
+    "too_slow",
+  );
+  assert.equal(attempts, 1);
+});
+
 /** Says how long the slowest call took. */
 function probe(t: { readonly diagnostic: (text: string) => void; readonly after: (done: () => void) => void }) {
   let slowestMs = 0;
