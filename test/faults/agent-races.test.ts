@@ -6,8 +6,6 @@
 //        caller hears.
 //   agent-races.4. The server accepts an answer sent as soon as the question is visible.
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
 import {
   Bench,
@@ -20,6 +18,7 @@ import {
   resumeBody,
   seeded,
 } from "../harness/faults/fault-server.ts";
+import { rowsOf } from "../harness/rows.ts";
 import type { Answer } from "../harness/server.ts";
 
 const RACES = FULL ? 1000 : 10;
@@ -87,32 +86,12 @@ test(`a cancel meets an answer (${RACES} races; agent-races.1)`, async () => {
   );
 });
 
-/** Rows of a thread, in all tables that have such rows. */
-function rowsOf(thread: string): number {
-  const db = new DatabaseSync(join(bench.dataDir, "holdpoint.db"), { readOnly: true });
-  try {
-    const tables = db
-      .prepare(
-        "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'thread_id'",
-      )
-      .all();
-    assert.ok(tables.length >= 6, "the tables of a thread were found");
-    return tables
-      .map(({ name }) =>
-        Number(db.prepare(`SELECT count(*) AS n FROM ${String(name)} WHERE thread_id = ?`).get(thread)?.["n"]),
-      )
-      .reduce((sum, rows) => sum + rows);
-  } finally {
-    db.close();
-  }
-}
-
 async function proveGone(thread: string): Promise<void> {
   for (const path of [`/threads/${thread}`, `/threads/${thread}/state`, `/threads/${thread}/runs`]) {
     assert.equal((await bench.call("GET", path)).status, 404, path);
   }
   assert.equal((await bench.resume(thread, "ask", "late")).status, 404);
-  assert.equal(rowsOf(thread), 0);
+  assert.equal(await rowsOf(bench.server, thread), 0);
 }
 
 test(`a delete meets a run in progress (${DELETES} races; agent-races.2)`, async () => {

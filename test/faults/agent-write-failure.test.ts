@@ -6,6 +6,7 @@
 //        gets its result once that is stored; never a 200 for an unstored result.
 //   agent-write-failure.4. After the storage recovers, service continues without a restart: the run resumes from its
 //        last checkpoint and ends, nodes after that checkpoint execute again, and each answer counts once.
+// On PostgreSQL the database refuses the same statements (faults-postgres.ts). Its disk and its syncs are its own.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,6 +17,7 @@ import {
   each,
   FULL,
   identity,
+  ON_POSTGRES,
   only,
   questionsIn,
   resumeBody,
@@ -200,7 +202,7 @@ test("nothing can be written for a while: new calls get 503, the run in progress
 
 test(
   "the disk is full, and then it is not (agent-write-failure.1, agent-write-failure.4)",
-  { skip: !FULL && "long form only" },
+  { skip: ON_POSTGRES ? "machines-full-disk.test.ts has PostgreSQL's full disk" : !FULL && "long form only" },
   async (t) => {
     const folder = temporaryFolder();
     try {
@@ -261,7 +263,9 @@ test(
 
 /** Which syncs fail, counted from the end of the start: in the long form each of the first 20. */
 const FAILING_SYNCS = FULL ? Array.from({ length: 20 }, (_, at) => at + 1) : [3];
-const NO_STRACE = straceRuns() ? false : "strace does not run here: the commits that throw above stand in for it";
+const SKIP_SYNCS = ON_POSTGRES
+  ? "the server syncs nothing: machines-connections.test.ts has commits without an answer"
+  : !straceRuns() && "strace does not run here: the commits that throw above stand in for it";
 
 function straceRuns(): boolean {
   try {
@@ -272,7 +276,7 @@ function straceRuns(): boolean {
   }
 }
 
-test("a failed sync acknowledges no call (agent-write-failure.3)", { skip: NO_STRACE }, async () => {
+test("a failed sync acknowledges no call (agent-write-failure.3)", { skip: SKIP_SYNCS }, async () => {
   const counting = await syncsUnder([], async () => undefined);
   const atStart = counting.good;
   let [acknowledged, refused] = [0, 0];
@@ -325,6 +329,7 @@ test("commits that fail now and then lose nothing: every accepted answer is used
   const threads = FULL ? 200 : 40;
   const all: { readonly thread: string; accepted: unknown }[] = [];
   for (let at = 0; at < threads; at++) all.push({ thread: (await bench.pause("ask")).thread, accepted: null });
+  const met = faultsMet();
   bench.arm({ point: "before commit: any", action: "throw", nth: 3, times: 3 });
   let refused = 0;
   await each(all, 8, async (one) => {
@@ -345,6 +350,7 @@ test("commits that fail now and then lose nothing: every accepted answer is used
     assert.ok(bench.effectsOf(thread, "record").length >= 1);
   }
   console.log(`failing commits: ${threads} answered, ${refused} refused with 503`);
-  assert.ok(bench.server.logs.some(({ event }) => event === "commit_failed"));
+  assert.ok(faultsMet() > met, "commits failed");
+  if (!ON_POSTGRES) assert.ok(bench.server.logs.some(({ event }) => event === "commit_failed"));
   await proveHealthy();
 });

@@ -7,6 +7,9 @@ import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, ty
 /** Long forms run every case as often as the promises say; the short ones fit into `npm test`. */
 export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 
+/** The servers of this run keep their data in PostgreSQL. */
+export const ON_POSTGRES = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres";
+
 /** Limit of every wait here, and of a thread's busy time after a restart. */
 const BOUND_MS = 60_000;
 

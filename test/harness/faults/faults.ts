@@ -9,18 +9,8 @@
 //   `node: after answer`      named by the code of a test graph
 import { readFileSync, writeSync } from "node:fs";
 import { ServerResponse } from "node:http";
-import { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Fault } from "./fault-server.ts";
-
-/** SQLite's errors in Node: of a full disk, or of a failed write or sync of the file. */
-class SqliteFault extends Error {
-  readonly code = "ERR_SQLITE_ERROR";
-  readonly errcode: number;
-  constructor(isFileFault: boolean) {
-    super(isFileFault ? "disk I/O error" : "database or disk is full");
-    this.errcode = isFileFault ? 10 : 13;
-  }
-}
+import { wrap } from "./wrap.ts";
 
 const FILE = process.env["HOLDPOINT_TEST_FAULT_FILE"] ?? "";
 let specification = "";
@@ -41,16 +31,21 @@ function matches(fault: Fault, points: ReadonlySet<string>, threads: readonly un
   return points.has(fault.point) && (fault.thread === undefined || threads.includes(fault.thread));
 }
 
-/** @throws {SqliteFault} when that is the fault; for a kill it does not return. */
-function pass(points: ReadonlySet<string>, threads: readonly unknown[] = []): void {
+/**
+ * One passing of points. A fault that kills does not return.
+ *
+ * @param threads the thread ids that have to do with it
+ * @returns the fault that the caller has to inject, if any
+ */
+function pass(points: ReadonlySet<string>, threads: readonly unknown[] = []): Fault | null {
   const fault = readFault();
-  if (fault === null || !matches(fault, points, threads)) return;
+  if (fault === null || !matches(fault, points, threads)) return null;
   seen++;
   const first = fault.nth ?? 1;
-  if (seen < first || seen >= first + (fault.times ?? 1)) return;
+  if (seen < first || seen >= first + (fault.times ?? 1)) return null;
   writeSync(2, `${JSON.stringify({ event: "fault", point: fault.point, action: fault.action })}\n`);
   if (fault.action === "kill") process.kill(process.pid, "SIGKILL");
-  throw new SqliteFault(fault.action === "eio");
+  return fault;
 }
 
 /** Once for each fault that says so: with a broken disk taking back may fail as well. */
@@ -62,73 +57,8 @@ function rollbackFails(): boolean {
 }
 let rollbackFailed = "";
 
-/** Labels of a transaction, derived from its writes. */
-function labelsOf(sql: string, parameters: readonly unknown[]): readonly string[] {
-  if (sql.startsWith("INSERT INTO runs")) {
-    const answers = parameters.some((parameter) => typeof parameter === "string" && parameter.includes('"answers":'));
-    return answers ? ["accept", "accept answer"] : ["accept"];
-  }
-  if (sql.startsWith("UPDATE runs")) {
-    if (parameters.includes("pause")) return ["pause", "finish"];
-    if (parameters.includes("done")) return ["end", "finish"];
-    if (parameters.includes("failure") || parameters.includes("cancel")) return ["finish"];
-    if (parameters.includes("pending")) return ["hand back"];
-    return ["claim"];
-  }
-  if (sql.includes("INTO checkpoints")) return ["checkpoint"];
-  if (sql.includes("INTO writes")) {
-    const consumes = parameters.some((parameter) => String(parameter).includes('"__resume__"'));
-    return consumes ? ["consumed"] : [];
-  }
-  if (sql.includes("INTO audit")) return parameters.includes("cancelled") ? ["cancel"] : [];
-  return sql.startsWith("DELETE FROM threads") ? ["delete"] : [];
-}
-
-let labels = new Set<string>();
-let bound: unknown[] = [];
-
-function pointsOf(moment: string): ReadonlySet<string> {
-  const all = new Set([...labels, "any"]);
-  if (labels.has("checkpoint") && !labels.has("finish")) all.add("superstep");
-  return new Set([...all].map((label) => `${moment} commit: ${label}`));
-}
-
-/** One statement on its way to the database. */
-function passStatement<T>(sql: string, parameters: readonly unknown[], execute: () => T): T {
-  if (sql === "BEGIN") {
-    labels = new Set();
-    bound = [];
-  }
-  for (const label of labelsOf(sql, parameters)) labels.add(label);
-  if (/^(INSERT|UPDATE|DELETE)/.test(sql)) {
-    bound.push(...parameters);
-    const table = /(?:INTO|UPDATE|FROM) (\w+)/.exec(sql)?.[1] ?? "";
-    pass(new Set([`statement: ${table}`]), parameters);
-  }
-  if (sql === "COMMIT") pass(pointsOf("before"), bound);
-  if (sql === "ROLLBACK" && rollbackFails()) throw new SqliteFault(true);
-  const result = execute();
-  if (sql === "COMMIT") pass(pointsOf("after"), bound);
-  return result;
-}
-
-/** Replaces a built-in method by `around`, which gets the original. */
-function wrap<This extends object, Result>(
-  prototype: This,
-  name: string & keyof This,
-  around: (self: This, parameters: readonly unknown[], original: () => Result) => Result,
-): void {
-  const method = Reflect.get(prototype, name) as (...parameters: unknown[]) => Result;
-  const wrapped = function (this: This, ...parameters: unknown[]): Result {
-    return around(this, parameters, () => method.apply(this, parameters));
-  };
-  Reflect.set(prototype, name, wrapped);
-}
-
-wrap(DatabaseSync.prototype, "exec", (_database, [sql], execute) => passStatement(String(sql), [], execute));
-wrap(StatementSync.prototype, "run", (statement, parameters, execute) =>
-  passStatement(statement.sourceSQL, parameters, execute),
-);
+if ((process.env["DATABASE_URI"] ?? "") === "") (await import("./faults-sqlite.ts")).install({ pass, rollbackFails });
+else (await import("./faults-postgres.ts")).install({ pass, rollbackFails });
 
 function replyPoints(moment: string, response: ServerResponse): ReadonlySet<string> {
   const path = response.req.url?.split("?")[0] ?? "";

@@ -1,0 +1,56 @@
+// Labels of a transaction, derived from its writes: the names of its points in faults.ts. Both storages write the same
+// tables; only the schema's name before them differs.
+import type { Fault } from "./fault-server.ts";
+
+/** What faults.ts gives to the part for one storage. */
+export interface Points {
+  readonly pass: (points: ReadonlySet<string>, threads?: readonly unknown[]) => Fault | null;
+  readonly rollbackFails: () => boolean;
+}
+
+/** The transaction on one connection. */
+export class Transaction {
+  private labels = new Set<string>();
+  /** Parameters of its writes. */
+  bound: unknown[] = [];
+
+  begin(): void {
+    this.labels = new Set();
+    this.bound = [];
+  }
+
+  /** @returns the point of this statement, or null for one that writes nothing */
+  add(sql: string, parameters: readonly unknown[]): string | null {
+    for (const label of labelsOf(sql, parameters)) this.labels.add(label);
+    if (!/^(INSERT|UPDATE|DELETE)/.test(sql)) return null;
+    this.bound.push(...parameters);
+    return `statement: ${/(?:INTO|UPDATE|FROM) (\w+)/.exec(sql)?.[1] ?? ""}`;
+  }
+
+  pointsOf(moment: "before" | "after"): ReadonlySet<string> {
+    const all = new Set([...this.labels, "any"]);
+    if (all.has("checkpoint") && !all.has("finish")) all.add("superstep");
+    return new Set([...all].map((label) => `${moment} commit: ${label}`));
+  }
+}
+
+function labelsOf(sql: string, parameters: readonly unknown[]): readonly string[] {
+  if (sql.startsWith("INSERT INTO runs")) {
+    const answers = parameters.some((parameter) => typeof parameter === "string" && parameter.includes('"answers":'));
+    return answers ? ["accept", "accept answer"] : ["accept"];
+  }
+  if (sql.startsWith("UPDATE runs")) {
+    if (parameters.includes("pause")) return ["pause", "finish"];
+    if (parameters.includes("done")) return ["end", "finish"];
+    if (parameters.includes("failure") || parameters.includes("cancel")) return ["finish"];
+    if (parameters.includes("pending")) return ["hand back"];
+    return ["claim"];
+  }
+  if (sql.includes("INTO checkpoints")) return ["checkpoint"];
+  if (sql.includes("INTO writes")) {
+    const consumes = parameters.some((parameter) => String(parameter).includes('"__resume__"'));
+    return consumes ? ["consumed"] : [];
+  }
+  if (sql.includes("INTO audit")) return parameters.includes("cancelled") ? ["cancel"] : [];
+  return sql.startsWith("DELETE FROM threads") ? ["delete"] : [];
+}
