@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log/log.ts";
 import type { Body } from "../../src/collector/encode/batch-body.ts";
-import { createSpanAccounting } from "../../src/collector/shared/span-accounting.ts";
+import { createSpanAccounting, type SpanAccounting } from "../../src/collector/shared/span-accounting.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
 import { lockSpool, SpoolInUseError } from "../../src/collector/spool/lock.ts";
 import type { Spool } from "../../src/collector/spool/port.ts";
@@ -51,14 +51,14 @@ const eagerClock: Clock = {
   },
 };
 
-function spoolOn(files: FilePort, log: string[] = []): Spool {
+function spoolOn(files: FilePort, log: string[] = [], accounting = createSpanAccounting()): Spool {
   return createSpool(
     { dir: DIR, segmentBytesMax: 1500, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
     {
       files,
       clock: eagerClock,
       log: createLog({ level: "info", json: true, secrets: [], now: Date.now, write: (line) => void log.push(line) }),
-      accounting: createSpanAccounting,
+      accounting: () => accounting,
       tenantOf,
     },
   );
@@ -93,7 +93,9 @@ function bodyOf(names: readonly string[]): Body {
 }
 
 /** Everything that a recovered spool would still deliver, by name. */
-async function pendingIn(spool: Spool): Promise<{ readonly names: Set<string>; readonly bad: number }> {
+async function pendingIn(
+  spool: Spool,
+): Promise<{ readonly names: Set<string>; readonly bad: number; readonly lost: number }> {
   const recovered = await spool.recover();
   const names = new Set<string>();
   const isPending = (done: Uint8Array | null, index: number): boolean =>
@@ -109,7 +111,7 @@ async function pendingIn(spool: Spool): Promise<{ readonly names: Set<string>; r
     for (const [index, name] of all.entries()) if (isPending(batch.done, index)) names.add(name);
   }
   await spool.close();
-  return { names, bad: recovered.badRecords };
+  return { names, bad: recovered.badRecords, lost: recovered.accounting.lost.unreadable };
 }
 
 describe("power cuts", () => {
@@ -165,8 +167,9 @@ describe("power cuts", () => {
     capture();
     assert.ok(images.length >= (full ? 2000 : 300), `${images.length} images`);
     for (const { disk, must } of images) {
-      const { names } = await pendingIn(spoolOn(disk.files));
+      const { names, lost: counted } = await pendingIn(spoolOn(disk.files));
       const lost = must.difference(names);
+      assert.equal(counted, 0, "no span counts as lost");
       assert.equal(lost.size, 0, `lost ${[...lost].slice(0, 5).join(", ")}`);
     }
   });
@@ -325,6 +328,76 @@ describe("damage", () => {
       for (const segment of segments.slice(1, -1)) assert.ok(!disk.contents.has(pathOf(segment)));
       assert.ok(!log.some((line) => line.includes("spool_collect_failed")));
     });
+  }
+
+  for (const damaged of [false, true])
+    test(`after a crash, undelivered spans of a ${damaged ? "damaged" : "deleted"} segment count as lost, once`, async () => {
+      const disk = createMemoryDisk();
+      const { spool, accounting } = await opened(disk);
+      const requests = await fill(spool, accounting);
+      const [{ segment, offset } = assert.fail()] = requests;
+      const own = requests.filter((request) => request.segment === segment);
+      spool.requestDone(own[0] ?? assert.fail(), [0]); // delivered
+      await append(spool, []); // its mark is on disk by then
+      const contents = new Map(disk.contents);
+      const path = `${DIR}/${String(segment).padStart(10, "0")}.log`;
+      if (damaged) contents.set(path, Buffer.from(contents.get(path) ?? assert.fail()).fill(0, offset));
+      else contents.delete(path);
+      const books = { received: 80, delivered: 1, lost: own.length * 2 - 1 };
+      const crashed = createMemoryDisk(contents);
+      for (let start = 0; start < 2; start++) {
+        const log: string[] = [];
+        const again = await opened(crashed, log);
+        assert.deepEqual(totals(again.accounting), books);
+        assert.equal(log.filter((line) => line.includes("spool_spans_lost")).length, 1, "until newer books are there");
+      }
+      const next = await opened(crashed);
+      await fill(next.spool, next.accounting);
+      const log: string[] = [];
+      const last = await opened(crashed, log);
+      assert.deepEqual(totals(last.accounting), { ...books, received: 160 });
+      assert.ok(!log.some((line) => line.includes("spool_spans_lost")));
+    });
+
+  test("spans of a segment that was removed when it was done with never count as lost", async () => {
+    const disk = createMemoryDisk();
+    const images: MemoryDisk[] = [];
+    const { spool, accounting } = await opened(disk, [], () => images.push(disk.image((_, synced) => synced)));
+    for (const request of await fill(spool, accounting)) spool.requestDone(request, [0, 1]);
+    while (logsOf(disk).length > 1) await new Promise((resolve) => setImmediate(resolve)); // all but the open one
+    await spool.close();
+    for (const image of images) assert.equal((await opened(image)).accounting.lost.unreadable, 0);
+    assert.deepEqual(totals((await opened(disk)).accounting), { received: 80, delivered: 80, lost: 0 });
+    const left = [...disk.contents.keys()];
+    for (const path of left.filter((name) => name.endsWith(".marks")))
+      assert.ok(left.includes(path.replace(".marks", ".log")), `${path} is left of its segment`);
+  });
+
+  /** A recovered spool that keeps its totals. */
+  async function opened(disk: MemoryDisk, log: string[] = [], hook: () => void = () => undefined) {
+    const accounting = createSpanAccounting();
+    const spool = spoolOn(hookedFiles(disk.files, hook), log, accounting);
+    Object.assign(accounting, (await spool.recover()).accounting);
+    return { spool, accounting };
+  }
+
+  /** Forty requests with two spans each, over several segments. */
+  async function fill(spool: Spool, accounting: SpanAccounting): Promise<readonly StoredRequest[]> {
+    const requests: StoredRequest[] = [];
+    for (let at = 0; at < 40; at++) {
+      requests.push(await append(spool, [`${at} a`, `${at} b`]));
+      accounting.received += 2;
+    }
+    assert.ok(new Set(requests.map(({ segment }) => segment)).size > 2);
+    return requests;
+  }
+
+  function logsOf(disk: MemoryDisk): readonly string[] {
+    return [...disk.contents.keys()].filter((path) => path.endsWith(".log"));
+  }
+
+  function totals({ received, delivered, lost }: SpanAccounting) {
+    return { received, delivered, lost: lost.unreadable };
   }
 
   /** Records forged by a sender: reading one would stop the start, or forge another sender's span. */

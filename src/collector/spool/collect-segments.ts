@@ -19,6 +19,8 @@ export interface CollectPorts {
   readonly segments: Map<number, Segment>;
   /** The segment for new records: never removed. */
   readonly current: () => number;
+  /** Resolves with true once the totals are on disk, with the segments that have pending parts. */
+  readonly saveBooks: () => Promise<boolean>;
 }
 
 export interface SegmentCollector {
@@ -31,7 +33,9 @@ export interface SegmentCollector {
 export const LOG_SUFFIX = "log";
 const COLLECT_MS = 250;
 
-export function createSegmentCollector(ports: CollectPorts): SegmentCollector {
+/** @param marksLeft segments without a file whose marks are still there */
+export function createSegmentCollector(ports: CollectPorts, marksLeft: readonly number[]): SegmentCollector {
+  const removed = new Set(marksLeft);
   let collecting: Promise<void> | null = null;
   let cancelPlanned: (() => void) | null = null;
   let closed = false;
@@ -49,7 +53,7 @@ export function createSegmentCollector(ports: CollectPorts): SegmentCollector {
 
   async function collect(): Promise<void> {
     try {
-      await removeDead(ports);
+      await removeDead(ports, removed);
     } catch (error) {
       ports.log.warning("spool_collect_failed", { reason: error instanceof Error ? error.message : "unknown" });
       plan();
@@ -68,7 +72,8 @@ export function createSegmentCollector(ports: CollectPorts): SegmentCollector {
   };
 }
 
-async function removeDead(ports: CollectPorts): Promise<void> {
+/** @param removed segments whose marks the next start needs until it has newer books (spool.6) */
+async function removeDead(ports: CollectPorts, removed: Set<number>): Promise<void> {
   const { dir, files, marks, segments } = ports;
   const isDead = ([segment, { live }]: [number, Segment]): boolean => live === 0 && segment !== ports.current();
   const dead = [...segments].filter(isDead).sort(([one], [other]) => one - other);
@@ -86,9 +91,13 @@ async function removeDead(ports: CollectPorts): Promise<void> {
     segments.delete(segment);
     ports.guard.forget(segment);
     await marks.forget(segment);
-    await files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
+    removed.add(segment);
     if (unsettled !== null) await files.syncDir(dir); // keeps the order of removal across a power cut
   }
   await files.syncDir(dir);
   await ports.reserve.make();
+  if (!(await ports.saveBooks())) return;
+  for (const segment of removed)
+    await files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
+  removed.clear();
 }

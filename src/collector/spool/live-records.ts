@@ -6,13 +6,15 @@ export interface Segment {
   bytes: number;
   /** Requests and batches with pending parts. */
   live: number;
+  /** Spans and runs of all its records. */
+  parts: number;
   damaged: boolean;
 }
 
 export interface LiveRecords {
   readonly segments: Map<number, Segment>;
-  /** Counts one more record in the segment; `end` is the offset after it. */
-  readonly add: (segment: number, end: number) => void;
+  /** Counts one more record in the segment; `end` is the offset after it, `parts` are its spans or runs. */
+  readonly add: (segment: number, end: number, parts: number) => void;
   /** Counts one record of the segment as done. */
   readonly remove: (segment: number) => void;
   /** Adds a record's bytes to its tenant; negative for a completed record. */
@@ -49,11 +51,12 @@ export function createLiveRecords(onDead: () => void): LiveRecords {
     segments,
     hold,
     remove,
-    add(segment, end) {
+    add(segment, end, parts) {
       const one = segments.get(segment);
       if (one === undefined) return;
       one.bytes = Math.max(one.bytes, end);
       one.live++;
+      one.parts += parts;
     },
     finish(stored, total, indexes) {
       if (stored.pending === 0) return [];

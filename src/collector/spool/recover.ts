@@ -8,9 +8,10 @@
 import { basename } from "node:path";
 import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
-import { type SpanAccounting, createSpanAccounting, DROP_REASONS } from "../shared/span-accounting.ts";
+import { type SpanAccounting, createSpanAccounting } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import { segmentName, segmentOf } from "./append-log.ts";
+import { balance, type Books, newBooks, noteDone, noteIntact, readBooks } from "./books.ts";
 import type { FilePort } from "./file-port.ts";
 import { MARKS_SUFFIX } from "./marks.ts";
 import type { Recovered, StoredBatch } from "./port.ts";
@@ -22,8 +23,16 @@ import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
 export interface Recovery extends Recovered {
   readonly nextSegment: number;
   readonly nextTreeSegment: number;
-  readonly segments: ReadonlyMap<number, { readonly bytes: number; readonly damaged: boolean }>;
+  readonly segments: ReadonlyMap<number, RecoveredSegment>;
+  /** Segments without a file whose marks are needed until newer books are on disk (books.ts). */
+  readonly marksLeft: readonly number[];
   readonly treeSegments: readonly TreeSegment[];
+}
+
+interface RecoveredSegment {
+  readonly bytes: number;
+  readonly parts: number;
+  readonly damaged: boolean;
 }
 
 export interface RecoverPorts {
@@ -38,6 +47,7 @@ interface Found {
   readonly batches: Map<string, StoredBatch>;
   readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
   accounting: SpanAccounting;
+  readonly books: Books;
   badRecords: number;
   /** Changes to the folder, applied after the last file. */
   readonly tidying: (() => Promise<void>)[];
@@ -57,22 +67,26 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     batches: new Map(),
     covers: [],
     accounting: createSpanAccounting(),
+    books: newBooks(),
     badRecords: 0,
     tidying: [],
   };
-  const segments = new Map<number, { bytes: number; damaged: boolean }>();
+  const segments = new Map<number, RecoveredSegment>();
   const logs = numbers(LOG_SUFFIX);
   const treeNumbers = numbers(TREES_SUFFIX);
   const marksNumbers = numbers(MARKS_SUFFIX);
   for (const segment of logs) {
     const scan = await readFile(`${dir}/${segmentName(segment, LOG_SUFFIX)}`, segment, ports, found);
-    segments.set(segment, { bytes: scan.bytes, damaged: scan.badStretches > 0 });
     readSegment(segment, scan.records, found, ports.tenantOf);
+    const parts = found.books.intact.get(segment) ?? 0;
+    segments.set(segment, { bytes: scan.bytes, parts, damaged: scan.badStretches > 0 });
   }
-  for (const { key, indexes } of found.covers) markDone(found.requests.get(key), indexes); // recover.2
+  for (const { key, indexes } of found.covers) markDone(found, key, indexes); // recover.2
+  const marksLeft: number[] = [];
   for (const segment of marksNumbers) {
-    if (!segments.has(segment))
-      found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
+    const isNeeded = segments.has(segment) || found.books.pending.has(segment);
+    if (isNeeded && !segments.has(segment)) marksLeft.push(segment);
+    if (!isNeeded) found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
     else
       readMarks(
         segment,
@@ -84,12 +98,14 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   for (const tidy of found.tidying) await tidy().catch(() => undefined); // recover.3: this is after the last file
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
-  balance(found.accounting, requests, batches);
+  const pending = [...requests, ...batches].reduce((sum, stored) => sum + stored.pending, 0);
+  balance(found.accounting, found.books, pending, ports.log);
   return {
     ...trees,
     requests,
     batches,
     segments,
+    marksLeft,
     accounting: found.accounting,
     badRecords: found.badRecords,
     nextSegment: Math.max(0, ...logs, ...marksNumbers) + 1,
@@ -140,18 +156,20 @@ function readSegment(
     const { header, offset, bytes } = record;
     const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
     const key = `${segment}:${offset}`;
-    if (record.type === RECORD.accounting) readBooks(header, found.accounting);
+    if (record.type === RECORD.accounting) readBooks(header, found.accounting, found.books);
     else if (record.type === RECORD.request) {
       const spans = Number(header["spans"]);
       const rejected = Number(header["rejected"]);
       found.accounting.received += spans + rejected;
       found.accounting.rejected += rejected;
+      noteIntact(found.books, segment, spans);
       found.requests.set(key, { segment, offset, bytes, tenant, spans, pending: spans, done: null });
     } else if (record.type === RECORD.batch) {
       const runs = (header["offsets"] as number[]).length;
       const createdMs = Number(header["createdMs"]);
       for (const [at = 0, from = 0, ...indexes] of header["covers"] as number[][])
         found.covers.push({ key: `${at}:${from}`, indexes });
+      noteIntact(found.books, segment, runs);
       found.batches.set(key, { segment, offset, bytes, tenant, createdMs, runs, pending: runs, done: null });
     }
   }
@@ -171,11 +189,11 @@ function readMarks(segment: number, records: readonly SpoolRecord[], found: Foun
     if (record.type !== RECORD.marks) continue;
     for (const [offset = 0, ...ranges] of record.header["marks"] as number[][]) {
       const key = `${segment}:${offset}`;
-      const stored = found.requests.get(key) ?? found.batches.get(key);
       for (let at = 0; at + 1 < ranges.length; at += 2) {
         const first = ranges[at] ?? 0;
         markDone(
-          stored,
+          found,
+          key,
           Array.from({ length: ranges[at + 1] ?? 0 }, (_, index) => first + index),
         );
       }
@@ -183,8 +201,9 @@ function readMarks(segment: number, records: readonly SpoolRecord[], found: Foun
   }
 }
 
-function markDone(stored: StoredRequest | StoredBatch | undefined, indexes: readonly number[]): void {
-  if (stored === undefined) return;
+function markDone(found: Found, key: string, indexes: readonly number[]): void {
+  const stored = found.requests.get(key) ?? found.batches.get(key);
+  if (stored === undefined) return noteDone(found.books, key, indexes);
   const total = "spans" in stored ? stored.spans : stored.runs;
   const bits = (stored.done ??= new Uint8Array((total + 7) >> 3));
   for (const index of indexes) {
@@ -218,34 +237,6 @@ async function readTrees(
 
 function* eachDecision(records: readonly SpoolRecord[]): Generator<Decision> {
   for (const record of records) yield* decisionsOf(record);
-}
-
-/** The newest totals replace the counts so far; later records add to them. */
-function readBooks(header: Readonly<Record<string, unknown>>, accounting: SpanAccounting): void {
-  const saved = header as unknown as SpanAccounting;
-  accounting.received = saved.received;
-  accounting.rejected = saved.rejected;
-  accounting.filtered = saved.filtered;
-  accounting.duplicates = saved.duplicates;
-  for (const reason of DROP_REASONS) {
-    accounting.deadLettered[reason] = saved.deadLettered[reason] ?? 0;
-    accounting.lost[reason] = saved.lost[reason] ?? 0;
-  }
-}
-
-/** Spans that left the spool without another outcome count as delivered. */
-function balance(
-  accounting: SpanAccounting,
-  requests: readonly StoredRequest[],
-  batches: readonly StoredBatch[],
-): void {
-  const pending = [...requests, ...batches].reduce((sum, stored) => sum + stored.pending, 0);
-  const elsewhere = DROP_REASONS.reduce(
-    (sum, reason) => sum + accounting.deadLettered[reason] + accounting.lost[reason],
-    0,
-  );
-  const { received, rejected, filtered, duplicates } = accounting;
-  accounting.delivered = Math.max(0, received - rejected - filtered - duplicates - elsewhere - pending);
 }
 
 function textOf(value: unknown): string {

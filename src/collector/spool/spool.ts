@@ -7,6 +7,7 @@
 //   collect-segments.ts  removes segments without live records
 //   segment-guard.ts     detects closed segments that were deleted or replaced
 //   reserve.ts           disk space kept for marks and batches
+//   books.ts             the totals on disk, and what is missing of the pending segments
 //   append-log.ts        numbered segment files with group commit
 //   tree-log.ts          the place of each run, for late spans of its trace
 //   marks.ts             a file beside each segment: the parts that are done
@@ -25,11 +26,14 @@
 //   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
 //        space.
 //   spool.5. Places are final: the decisions of a batch are in the tree log before the batch's first upload.
+//   spool.6. The marks of a removed segment stay until newer books are on disk: without them, the next start would take
+//        its parts for lost (books.ts).
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { Tenant } from "../shared/tenants.ts";
+import { encodeBooks } from "./books.ts";
 import { type AppendLog, createAppendLog, segmentName } from "./append-log.ts";
 import { createSegmentCollector, LOG_SUFFIX, type SegmentCollector } from "./collect-segments.ts";
 import type { FilePort } from "./file-port.ts";
@@ -37,7 +41,7 @@ import { createLiveRecords, type LiveRecords } from "./live-records.ts";
 import { createMarks, type Marks } from "./marks.ts";
 import type { BatchRecord, Spool, StoredBatch } from "./port.ts";
 import { bodyOf, encodeBatch, encodeRequest, groupCovers, requestOf } from "./record-content.ts";
-import { encodeRecord, frameLength, readRecord, RECORD, type SpoolRecord } from "./record.ts";
+import { type Encoded, frameLength, readRecord, type SpoolRecord } from "./record.ts";
 import { type Recovery, recoverSpool } from "./recover.ts";
 import { createReserve } from "./reserve.ts";
 import { createSegmentGuard, type SegmentGuard } from "./segment-guard.ts";
@@ -96,7 +100,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       const { live, main } = files();
       const { spans, tenant } = record;
       const ref = await main.append(encodeRequest(record));
-      live.add(ref.segment, ref.offset + ref.bytes);
+      live.add(ref.segment, ref.offset + ref.bytes, spans);
       const stored = { ...ref, tenant, spans, pending: spans, done: null };
       if (spans === 0) live.remove(ref.segment);
       else live.hold(stored, stored.bytes);
@@ -125,9 +129,9 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     missing: () => opened?.guard.problem() ?? null,
     async close() {
       if (opened === null) return;
-      const { collector, main, marks, trees } = opened;
+      const { collector, live, main, marks, trees } = opened;
       await collector.close(async () => {
-        await main.append(encodeRecord(RECORD.accounting, ports.accounting())).catch(() => undefined);
+        await main.append(encodeBooks(ports.accounting(), live.segments)).catch(() => undefined);
       });
       await Promise.all([main.close(), trees.close(), marks.close()]);
     },
@@ -140,6 +144,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
   const { dir } = options;
   const marks = createMarks(dir, files);
   const reserve = createReserve(dir, files);
+  const books = (): Encoded => encodeBooks(ports.accounting(), live.segments);
   const live = createLiveRecords(() => collector.plan());
   const main = createAppendLog(
     {
@@ -147,9 +152,9 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
       suffix: LOG_SUFFIX,
       firstSegment: recovery.nextSegment,
       segmentBytesMax: options.segmentBytesMax,
-      preamble: () => [encodeRecord(RECORD.accounting, ports.accounting())],
+      preamble: () => [books()],
       onSegment(segment) {
-        live.segments.set(segment, { bytes: 0, live: 0, damaged: false });
+        live.segments.set(segment, { bytes: 0, live: 0, parts: 0, damaged: false });
         void guard.note(segment);
         collector.plan();
       },
@@ -167,13 +172,25 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
   );
   const { segments } = live;
   const guard = createSegmentGuard({ dir, suffix: LOG_SUFFIX, files, log, segments });
-  const collector = createSegmentCollector({ ...ports, dir, marks, reserve, guard, segments, current: main.current });
+  const collector = createSegmentCollector(
+    {
+      ...ports,
+      dir,
+      marks,
+      reserve,
+      guard,
+      segments,
+      current: main.current,
+      saveBooks: async () => main.current() !== -1 && (await main.append(books()).then(() => true)),
+    },
+    recovery.marksLeft,
+  );
   for (const [segment, found] of recovery.segments) {
     segments.set(segment, { ...found, live: 0 });
     await guard.note(segment);
   }
   for (const stored of [...recovery.requests, ...recovery.batches]) {
-    live.add(stored.segment, 0);
+    live.add(stored.segment, 0, 0);
     live.hold(stored, stored.bytes);
   }
   await reserve.make().catch(() => undefined); // a full disk shows at the first write
@@ -190,7 +207,7 @@ async function appendBatch(
   const covered = groupCovers(covers);
   // Live as soon as it is on disk: the segment must not look dead during the write of the tree log.
   const appending = main.append(encodeBatch(body, covered)).then((written) => {
-    live.add(written.segment, written.offset + written.bytes);
+    live.add(written.segment, written.offset + written.bytes, body.offsets.length);
     return written;
   });
   const [ref, decided] = await Promise.allSettled([appending, trees.append(tenant.id, places)]); // spool.5
