@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder } from "../harness/server.ts";
+import { type Answer, call, removeFolder } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 
 const THREADS = 30;
@@ -89,3 +89,93 @@ test("a history of big states, and runs of big inputs, come whole (big-lists.1)"
     Array.from({ length: 12 }, (_, at) => String(11 - at)),
   );
 });
+
+const MANY = 12;
+const text = (at: number): string => `${at}:${"z".repeat(UNITS)}`;
+const numberOf = (value: string): number => Number(value.slice(0, value.indexOf(":")));
+const ORDER = Array.from({ length: MANY }, (_, at) => MANY - 1 - at);
+
+interface BigList {
+  readonly name: string;
+  readonly make: (at: number) => Promise<Answer>;
+  readonly list: (page: object) => Promise<Answer>;
+}
+
+interface BigRow {
+  readonly context?: string;
+  readonly payload?: { readonly input: { readonly payload: string } };
+  readonly value?: { readonly text: string };
+}
+
+const textIn = ({ context, payload, value }: BigRow): string =>
+  context ?? payload?.input.payload ?? value?.text ?? assert.fail("a row without its text");
+
+const BIG_LISTS: readonly BigList[] = [
+  {
+    name: "assistants",
+    make: (at) => call(server, "POST", "/assistants", { graph_id: "echo", metadata: { mine: 1 }, context: text(at) }),
+    list: (page) =>
+      call(server, "POST", "/assistants/search", { metadata: { mine: 1 }, sort_by: "created_at", ...page }),
+  },
+  {
+    name: "versions of an assistant",
+    make: (at) => call(server, "PATCH", "/assistants/echo", { context: text(at) }),
+    list: (page) => call(server, "POST", "/assistants/echo/versions", page),
+  },
+  {
+    name: "crons",
+    make: (at) =>
+      call(server, "POST", "/runs/crons", {
+        assistant_id: "echo",
+        schedule: "0 0 1 1 *",
+        input: { payload: text(at) },
+      }),
+    list: (page) => call(server, "POST", "/runs/crons/search", { sort_by: "created_at", ...page }),
+  },
+  {
+    name: "items of the store",
+    make: (at) =>
+      call(server, "PUT", "/store/items", { namespace: ["big"], key: `k${at}`, value: { kind: "a", text: text(at) } }),
+    list: (page) =>
+      call(server, "POST", "/store/items/search", { namespace_prefix: ["big"], filter: { kind: "a" }, ...page }),
+  },
+];
+
+suite("a list of large rows is streamed, with the rows of a short one (big-lists.1)", PATIENCE, () => {
+  for (const { name, make, list } of BIG_LISTS) {
+    test(name, async () => {
+      for (let at = 0; at < MANY; at++) {
+        const { status, text: said } = await make(at);
+        assert.ok(status < 300, said.slice(0, 300));
+      }
+      const seen = async (page: object) => {
+        const { status, headers, body } = await list(page);
+        assert.deepEqual([status, headers.get("content-length")], [200, null]);
+        const rows: readonly BigRow[] = "items" in body ? body["items"] : body;
+        return rows.map((row) => numberOf(textIn(row)));
+      };
+      assert.deepEqual(await seen({ limit: MANY }), ORDER);
+      assert.deepEqual(await seen({ limit: 4, offset: 3 }), ORDER.slice(3, 7));
+    });
+  }
+});
+
+test(
+  "a page of the inbox ends before its values are larger than 4 MB, and the next one goes on there",
+  PATIENCE,
+  async () => {
+    for (let at = 0; at < 3; at++) {
+      const thread = await newThread(server, "echo");
+      await thread.run({ input: { payload: text(at).repeat(4) } });
+    }
+    const pages: number[] = [];
+    for (let cursor: string | null = ""; cursor !== null && pages.length < 9;) {
+      const more: string = cursor === "" ? "" : `&cursor=${cursor}`;
+      const { body } = await call(server, "GET", `/inbox?limit=100${more}`);
+      const { items, next_cursor: next } = body as { items: readonly unknown[]; next_cursor: string | null };
+      pages.push(items.length);
+      cursor = next;
+    }
+    assert.deepEqual(pages, [3, 1]); // with the question of the test above
+  },
+);

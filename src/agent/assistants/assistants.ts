@@ -11,6 +11,7 @@ import type { DefaultsByGraph } from "../model/assistant-defaults.ts";
 import { assistantIdOf, builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
 import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Graphs, Tx } from "../ports/ports.ts";
+import { readRows } from "../read-rows.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
 
 export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVersion {
@@ -112,17 +113,23 @@ function deployedGraphs(graphs: Pick<Graphs, "list">): readonly string[] {
 /** Search as in the API: for one graph or all. */
 export type AssistantSearch = Omit<AssistantFilter, "graphIds"> & { readonly graphId: string | null };
 
-export function searchAssistants(
+/** Finds the assistants of a page at once, and reads each on demand. */
+export async function searchAssistants(
   agent: AgentContext,
   search: AssistantSearch,
   page: Omit<AssistantQuery, keyof AssistantFilter>,
-): Promise<{ readonly total: number; readonly assistants: readonly Assistant[] }> {
+): Promise<{ readonly total: number; readonly count: number; readonly assistants: AsyncIterable<Assistant> }> {
   const query = { ...filterOf(agent, search), ...page };
-  return agent.storage.transaction(async (tx) => {
-    const assistants = await tx.searchAssistants(query);
-    const complete = assistants.length < query.limit && (assistants.length > 0 || query.offset === 0);
-    return { total: complete ? query.offset + assistants.length : await tx.countAssistants(query), assistants };
+  const { total, ids } = await agent.storage.transaction(async (tx) => {
+    const found = await tx.searchAssistants(query);
+    const complete = found.length < query.limit && (found.length > 0 || query.offset === 0);
+    return { total: complete ? query.offset + found.length : await tx.countAssistants(query), ids: found };
   });
+  const read = async (tx: Tx, id: string): Promise<Assistant | null> => {
+    const assistant = await tx.assistant(id);
+    return assistant !== null && inScope(assistant.metadata, search.scope) ? assistant : null;
+  };
+  return { total, count: ids.length, assistants: readRows(agent.storage, ids, read) };
 }
 
 export function countAssistants(agent: AgentContext, search: AssistantSearch): Promise<number> {
@@ -173,6 +180,7 @@ export function assistantsVersion({ storage, graphs }: AgentContext): Promise<st
   const all = { scope: null, graphIds, name: null, metadata: null };
   return storage.read(async (tx) => {
     const [last] = await tx.searchAssistants({ ...all, limit: 1, offset: 0, sortBy: "updated_at", descending: true });
-    return `${await tx.countAssistants(all)} ${last?.assistantId} ${last?.updatedAt}`;
+    const newest = last === undefined ? null : await tx.assistant(last.id);
+    return `${await tx.countAssistants(all)} ${last?.id} ${newest?.updatedAt}`;
   });
 }

@@ -84,7 +84,8 @@ test("the built-in assistant of a graph is created once, and keeps callers' chan
   const again = await deploy("a", "b");
   const kept = await getAssistant(again, "a");
   assert.deepEqual([kept.context, kept.version, kept.graphId], [{ tone: "kind" }, 2, "a"]);
-  assert.equal((await listVersions(again, "a", { metadata: null, limit: 10, offset: 0 })).length, 2);
+  const versions = await listVersions(again, "a", { metadata: null, limit: 10, offset: 0 });
+  assert.equal((await Array.fromAsync(versions)).length, 2);
 });
 
 test("the name of a graph resolves to it, even if another assistant already has its id (assistants.1)", async (t) => {
@@ -119,12 +120,13 @@ test("the newest 1,000 versions are kept, and the one in use is among them (edit
   const { assistantId } = await createAssistant(agent, null, null, draft("a"));
   for (let at = 0; at < 10; at++)
     await Promise.all(Array.from({ length: 100 }, () => patchAssistant(agent, null, assistantId, {})));
-  const newest = await listVersions(agent, assistantId, { metadata: null, limit: 2000, offset: 0 });
+  const all = { metadata: null, limit: 2000, offset: 0 };
+  const newest = await Array.fromAsync(await listVersions(agent, assistantId, all));
   assert.deepEqual([newest.length, newest.at(0)?.version, newest.at(-1)?.version], [1000, 1001, 2]);
   await setLatestVersion(agent, null, assistantId, 2);
   const next = await patchAssistant(agent, null, assistantId, {});
   assert.equal(next.version, 1002);
-  const kept = await listVersions(agent, assistantId, { metadata: null, limit: 2000, offset: 0 });
+  const kept = await Array.fromAsync(await listVersions(agent, assistantId, all));
   assert.deepEqual([kept.length, kept.at(-1)?.version], [1000, 3]);
   await assert.rejects(setLatestVersion(agent, null, assistantId, 2), { code: "assistant_version_not_found" });
 });

@@ -12,6 +12,7 @@ import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { AssistantVersionQuery, Tx } from "../ports/ports.ts";
+import { readRows } from "../read-rows.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 
 /** The oldest versions are deleted. */
@@ -111,11 +112,12 @@ export async function listVersions(
   agent: AgentContext,
   idOrGraph: string,
   query: AssistantVersionQuery,
-): Promise<readonly AssistantVersion[]> {
-  return agent.storage.transaction(async (tx) => {
-    const { assistantId } = await findAssistant(agent, tx, idOrGraph);
-    return tx.assistantVersions(assistantId, query);
+): Promise<AsyncIterable<AssistantVersion>> {
+  const { assistantId, numbers } = await agent.storage.transaction(async (tx) => {
+    const assistant = await findAssistant(agent, tx, idOrGraph);
+    return { ...assistant, numbers: await tx.assistantVersions(assistant.assistantId, query) };
   });
+  return readRows(agent.storage, numbers, (tx, version) => tx.assistantVersion(assistantId, version));
 }
 
 export function isBuiltIn({ assistantId, graphId }: Assistant): boolean {

@@ -15,6 +15,7 @@ import { intentOf } from "../interrupts/run-intent.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../model/model.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { CronFilter, CronQuery, Tx } from "../ports/ports.ts";
+import { readRows } from "../read-rows.ts";
 import { callFromBody } from "../runs/accept/run-body.ts";
 import { type RunCall, checkControlValues, checkNodeNames } from "../runs/accept/run-request.ts";
 import { inScope, stamped } from "../auth/scope.ts";
@@ -110,15 +111,21 @@ export async function deleteCron(agent: AgentContext, cronId: string): Promise<v
   });
 }
 
+/** Finds the crons of a page at once, and reads each on demand. */
 export async function searchCrons(
   agent: AgentContext,
   query: CronQuery,
-): Promise<{ readonly total: number; readonly crons: readonly Cron[] }> {
+): Promise<{ readonly total: number; readonly count: number; readonly crons: AsyncIterable<Cron> }> {
   const found = named(query);
-  return agent.storage.transaction(async (tx) => ({
-    crons: await tx.searchCrons(found),
+  const { ids, total } = await agent.storage.transaction(async (tx) => ({
+    ids: await tx.searchCrons(found),
     total: await tx.countCrons(found),
   }));
+  const read = async (tx: Tx, id: string): Promise<Cron | null> => {
+    const cron = await tx.cron(id);
+    return cron !== null && inScope(cron.metadata, query.scope) ? cron : null;
+  };
+  return { total, count: ids.length, crons: readRows(agent.storage, ids, read) };
 }
 
 export async function countCrons(agent: AgentContext, filter: CronFilter): Promise<number> {

@@ -1,8 +1,7 @@
 // Inbox: the open interrupts and breakpoints of all threads, one item each.
 // Invariants:
 //   inbox.1. An item is listed exactly while it can be answered (storage: inbox-plan.1).
-//   inbox.2. A page contains at most PAGE_UNITS_MAX units of values beyond its first item; the next page continues
-//     there.
+//   inbox.2. A page has at most PAGE_BYTES_MAX of values, or one item; the next page continues there.
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
@@ -23,29 +22,11 @@ export interface InboxPage {
   readonly next: InboxPlace | null;
 }
 
-const PAGE_UNITS_MAX = 4_000_000;
-const ITEMS_AT_ONCE = 50;
+const PAGE_BYTES_MAX = 4_000_000;
 
-export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "now">): Promise<InboxPage> {
-  const now = agent.clock.now();
-  const rows: InboxRow[] = [];
-  let units = 0;
-  let more = true;
-  // Read in small batches, so that values beyond the page limit are not read.
-  while (more && rows.length < query.limit && units <= PAGE_UNITS_MAX) {
-    const wanted = Math.min(ITEMS_AT_ONCE, query.limit - rows.length);
-    const after: InboxPlace | null = rows.at(-1)?.interrupt ?? query.after;
-    const found = await agent.storage.read((tx) => tx.inbox({ ...query, after, now, limit: wanted + 1 }));
-    more = found.length > wanted;
-    for (const row of found.slice(0, wanted)) {
-      units += JSON.stringify(row.interrupt.value).length;
-      if (rows.length > 0 && units > PAGE_UNITS_MAX) {
-        more = true; // inbox.2
-        break;
-      }
-      rows.push(row);
-    }
-  }
+export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "now" | "bytesMax">): Promise<InboxPage> {
+  const page = { ...query, now: agent.clock.now(), bytesMax: PAGE_BYTES_MAX }; // inbox.2
+  const { rows, more } = await agent.storage.read((tx) => tx.inbox(page));
   return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
 }
 

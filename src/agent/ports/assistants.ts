@@ -1,7 +1,7 @@
 // Storage port for assistants and their versions.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable, SizedId } from "./awaitable.ts";
 
 export interface AssistantFilter {
   readonly scope: Scope;
@@ -27,7 +27,8 @@ export interface AssistantVersionQuery {
 export interface AssistantTx {
   /** @param toChange locks the row until the commit. */
   assistant(assistantId: string, toChange?: boolean): Awaitable<Assistant | null>;
-  searchAssistants(query: AssistantQuery): Awaitable<readonly Assistant[]>;
+  /** Ids of a page, in order, with the size of each row. */
+  searchAssistants(query: AssistantQuery): Awaitable<readonly SizedId[]>;
   countAssistants(query: AssistantFilter): Awaitable<number>;
   /** Counts the assistants of all graphs, including graphs that are not deployed. */
   countAllAssistants(): Awaitable<number>;
@@ -35,8 +36,8 @@ export interface AssistantTx {
   updateAssistant(assistantId: string, patch: Partial<Assistant>): Awaitable<void>;
   /** Deletes the assistant and its versions without a check for runs. */
   deleteAssistant(assistantId: string): Awaitable<void>;
-  /** Newest first. */
-  assistantVersions(assistantId: string, query: AssistantVersionQuery): Awaitable<readonly AssistantVersion[]>;
+  /** Numbers of a page, newest first, with the size of each row. */
+  assistantVersions(assistantId: string, query: AssistantVersionQuery): Awaitable<readonly SizedId<number>[]>;
   assistantVersion(assistantId: string, version: number): Awaitable<AssistantVersion | null>;
   /** 0 if the assistant has no version. */
   newestAssistantVersion(assistantId: string): Awaitable<number>;

@@ -1,7 +1,7 @@
 // Storage port for crons.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Cron, Scope } from "../model/model.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable, SizedId } from "./awaitable.ts";
 
 export interface CronFilter {
   readonly scope: Scope;
@@ -24,7 +24,8 @@ export interface CronTx {
   insertCron(cron: Cron): Awaitable<void>;
   updateCron(cronId: string, patch: Partial<Cron>): Awaitable<void>;
   deleteCron(cronId: string): Awaitable<void>;
-  searchCrons(query: CronQuery): Awaitable<readonly Cron[]>;
+  /** Ids of a page, in order, with the size of each row. */
+  searchCrons(query: CronQuery): Awaitable<readonly SizedId[]>;
   countCrons(filter: CronFilter): Awaitable<number>;
   /** Crons due at or before `at`, longest overdue first. */
   dueCrons(at: number, limit: number): Awaitable<readonly Cron[]>;

@@ -20,6 +20,8 @@ export interface InboxQuery {
   readonly metadata: JsonObject | null;
   readonly after: InboxPlace | null;
   readonly limit: number;
+  /** The page ends before an item with which it would be larger; its first item may be of any size. */
+  readonly bytesMax: number;
   readonly descending: boolean;
 }
 
@@ -33,6 +35,13 @@ export interface InboxRow {
   readonly interrupt: Interrupt;
   readonly metadata: JsonObject;
   readonly status: ThreadStatus;
+  readonly bytes: number;
+}
+
+export interface InboxRows {
+  readonly rows: readonly InboxRow[];
+  /** True if more items follow. */
+  readonly more: boolean;
 }
 
 export interface AuditRecord extends AuditEntry {
@@ -48,7 +57,7 @@ export interface InterruptTx {
   /** The breakpoint at which the thread is paused. */
   openBreakpoint(threadId: string): Awaitable<Interrupt | null>;
   /** Open interrupts and breakpoints of paused threads. */
-  inbox(query: InboxQuery): Awaitable<readonly InboxRow[]>;
+  inbox(query: InboxQuery): Awaitable<InboxRows>;
   /** Open interrupts of paused threads with a passed deadline and an expiry action; earliest first. */
   dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
   /** The earliest such deadline. */

@@ -14,14 +14,21 @@ export interface ClaimedRow {
   readonly thread: Thread | null;
 }
 
+/** A run without its request and input. */
+export interface RunHead extends Pick<Run, "threadId" | "runId" | "status" | "attempt" | "updatedAt"> {
+  /** Of the whole run. */
+  readonly bytes: number;
+}
+
 export interface RunTx {
   run(threadId: string, runId: string): Awaitable<Run | null>;
   /** The thread of a run. */
   threadOfRun(runId: string): Awaitable<string | null>;
+  /** A page of the runs of a thread, newest first. */
   runs(
     threadId: string,
     query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
-  ): Awaitable<readonly Run[]>;
+  ): Awaitable<readonly RunHead[]>;
   /** Running and pending runs of a thread in execution order, delayed runs last. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
   /** Runs of an assistant, oldest first: either active (pending or running) or ended ones. */

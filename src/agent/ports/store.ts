@@ -1,20 +1,43 @@
 // Ports of the long-term memory: the store, its rows in storage, and the embedder.
-import type { FilterCondition } from "../../base/json/json-filter.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Scope, StoreItem, StoreVector } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
-export interface StoreQuery {
+/** Place in the order of a list: newest first. */
+export type StorePlace = readonly [updatedAt: number, itemId: number];
+
+export interface StorePage {
   /** Matches items of this namespace and of nested namespaces. */
   readonly prefix: readonly string[];
-  readonly filter: readonly FilterCondition[];
-  /** Ranks by similarity and omits items without a vector; null sorts newest first. */
-  readonly vector: Float32Array | null;
+  /** Null for the first page. */
+  readonly after: StorePlace | null;
   readonly limit: number;
-  readonly offset: number;
-  /** Maximum number of items and vectors that one search may read. */
+  readonly at: number;
+}
+
+export interface StoreRanking {
+  readonly prefix: readonly string[];
+  readonly vector: Float32Array;
+  /** Maximum number of vectors that the search may read. */
   readonly scanMax: number;
   readonly at: number;
+}
+
+/** An item without its value. */
+export interface StoreRef extends Pick<StoreItem, "namespace" | "key" | "ttlMs"> {
+  /** A replaced item gets another one. */
+  readonly itemId: number;
+  /** Of its value, as JSON. */
+  readonly bytes: number;
+  /** Cosine similarity to the query vector; null without one. */
+  readonly score: number | null;
+}
+
+/** A page of items, newest first. */
+export interface StoreRefs {
+  readonly refs: readonly StoreRef[];
+  /** Null at the end. */
+  readonly next: StorePlace | null;
 }
 
 export interface FoundItem extends StoreItem {
@@ -42,8 +65,11 @@ export interface StoreTx {
   deleteStoreItem(namespace: readonly string[], key: string): Awaitable<void>;
   /** Restarts the time to live of items that have one. */
   refreshStoreItems(items: readonly Pick<StoreItem, "namespace" | "key">[], at: number): Awaitable<void>;
-  /** @returns null if the search would read more than `scanMax` */
-  searchStore(query: StoreQuery): Awaitable<readonly FoundItem[] | null>;
+  newestStoreItems(page: StorePage): Awaitable<StoreRefs>;
+  /** Items with a vector, best first. @returns null if the search would read more than `scanMax` vectors */
+  nearestStoreItems(query: StoreRanking): Awaitable<readonly StoreRef[] | null>;
+  /** By item id, without those that were replaced or deleted. */
+  storeItems(itemIds: readonly number[], at: number): Awaitable<ReadonlyMap<number, StoreItem>>;
   /** Stable order. @returns null if the search would read more than `scanMax` */
   storeNamespaces(query: NamespaceQuery): Awaitable<readonly (readonly string[])[] | null>;
   /** @returns the number deleted, at most `limit` */
@@ -87,7 +113,8 @@ export interface Store {
   /** Resolves once the item is durable. */
   put(request: StorePut): Promise<void>;
   delete(namespace: readonly string[], key: string, scope?: Scope): Promise<void>;
-  search(request: StoreSearch): Promise<readonly FoundItem[]>;
+  /** Values are read on demand: each item appears in its state at that moment, and only while it matches. */
+  search(request: StoreSearch): Promise<AsyncIterable<FoundItem>>;
   listNamespaces(request: NamespaceSearch): Promise<readonly (readonly string[])[]>;
 }
 

@@ -4,9 +4,9 @@
 //   baseline.2. Its numbers are between those of the kept rows and of the rows to come.
 import type { AgentContext } from "../context.ts";
 import { endMark } from "../events/end-mark.ts";
-import type { Interrupt, Run, Thread } from "../model/model.ts";
+import type { Interrupt, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { RunHead, Tx } from "../ports/ports.ts";
 import { stateEvents } from "./converted-row.ts";
 import { baselineSeq } from "./event-place.ts";
 import { endData, endId, requestedData, requestedId } from "./root-lifecycle.ts";
@@ -14,7 +14,7 @@ import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
 
 export interface BaselineQuery {
   readonly thread: Thread;
-  readonly newest: Run | null;
+  readonly newest: RunHead | null;
   readonly open: readonly Interrupt[];
   /** The last row that is kept; 0 for none. */
   readonly row: number;
@@ -24,7 +24,8 @@ export async function baselineOf(agent: AgentContext, tx: Tx, query: BaselineQue
   const { thread, newest, open, row } = query;
   const { threadId } = thread;
   const isGone = async (runId: string): Promise<boolean> => (await tx.eventExtent(threadId, runId)) === null;
-  const ended = newest !== null && !isActive(newest.status) && (await isGone(newest.runId)) ? newest : null;
+  const wanted = newest !== null && !isActive(newest.status) && (await isGone(newest.runId));
+  const ended = wanted ? await tx.run(threadId, newest.runId) : null;
   const made: WireEvent[] = [];
   const parts = (method: EventParts["method"], id: string, timestamp: number): EventParts => ({
     seq: baselineSeq(row, made.length), // baseline.2

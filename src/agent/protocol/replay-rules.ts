@@ -9,9 +9,9 @@ import type { AgentContext } from "../context.ts";
 import type { EndMark } from "../events/end-mark.ts";
 import { END } from "../events/event-batch.ts";
 import { storedBatch } from "../events/stored-batch.ts";
-import type { Interrupt, Run, Thread } from "../model/model.ts";
+import type { Interrupt, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { RunHead, Tx } from "../ports/ports.ts";
 import { baselineOf } from "./baseline.ts";
 import type { EventFilter } from "./event-filter.ts";
 import { rowOf } from "./event-place.ts";
@@ -57,7 +57,7 @@ export async function attachedTo(
 /** replay-rules.2. The run that ended last requests all questions that are open then. */
 async function newestRequests(
   tx: Tx,
-  runs: readonly Run[],
+  runs: readonly RunHead[],
   open: readonly Interrupt[],
 ): Promise<ReadonlyMap<string, string>> {
   if (open.length === 0) return NO_REQUESTS;

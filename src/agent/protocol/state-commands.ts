@@ -119,11 +119,11 @@ export async function treeCommand(agent: AgentContext, call: CommandCall): Promi
   const { run_id: asked } = parse(treeParams, call.command.params ?? {}, "body");
   const thread = await readableThread(agent, call);
   const { threadId } = call;
-  const run = await agent.storage.read(async (tx) =>
-    typeof asked === "string"
-      ? tx.run(threadId, asked)
-      : ((await tx.runs(threadId, { limit: 1, offset: 0, status: null }))[0] ?? null),
-  );
+  const run = await agent.storage.read(async (tx) => {
+    const [newest] = typeof asked === "string" ? [] : await tx.runs(threadId, { limit: 1, offset: 0, status: null });
+    const runId = asked ?? newest?.runId;
+    return runId === undefined ? null : tx.run(threadId, runId);
+  });
   if (run === null && typeof asked === "string")
     throw new CommandError("no_such_run", `The thread has no run ${asked}.`);
   const root: TreeNode = {

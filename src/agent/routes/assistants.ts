@@ -21,9 +21,10 @@ import {
   subgraphsOfAssistant,
 } from "../assistants/assistants.ts";
 import { hasDefaultAnswer } from "../interrupts/deadline.ts";
-import type { Scope } from "../model/model.ts";
+import type { Assistant, Scope } from "../model/model.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
 import { serializeAssistant, serializeAssistantVersion, serializeSchemas } from "../serializers/api-objects.ts";
+import { listReply, textsOf } from "./list-reply.ts";
 import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /**
@@ -59,14 +60,14 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
       return json(serializeAssistant(assistant));
     }),
     route(contract.searchAssistants, async ({ body, scope }) => {
-      const { total, assistants } = await searchAssistants(agent, searchOf(body, scope), {
+      const { total, count, assistants } = await searchAssistants(agent, searchOf(body, scope), {
         limit: body.limit,
         offset: body.offset,
         sortBy: body.sort_by,
         descending: body.sort_order === "desc",
       });
-      const list = assistants.map((assistant) => select(serializeAssistant(assistant), body.select));
-      return json(list, paginationHeaders(total, body.offset, list.length));
+      const object = (assistant: Assistant): object => select(serializeAssistant(assistant), body.select);
+      return listReply(textsOf(assistants, object), paginationHeaders(total, body.offset, count));
     }),
     route(contract.countAssistants, async ({ body, scope }) =>
       json(await countAssistants(agent, searchOf(body, scope))),
@@ -84,7 +85,7 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.listVersions, async ({ ids, body }) => {
       const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
       const versions = await listVersions(agent, id(ids, "assistant_id"), query);
-      return json(versions.map(serializeAssistantVersion));
+      return listReply(textsOf(versions, serializeAssistantVersion));
     }),
     route(contract.setLatest, async ({ ids, body, scope }) =>
       json(serializeAssistant(await setLatestVersion(agent, scope, id(ids, "assistant_id"), body.version))),

@@ -15,9 +15,10 @@ import {
   requireCron,
   searchCrons,
 } from "../crons/crons.ts";
-import type { Scope } from "../model/model.ts";
+import type { Cron, Scope } from "../model/model.ts";
 import { serializeCron } from "../serializers/api-objects.ts";
 import { reachOf } from "./path-scope.ts";
+import { listReply, textsOf } from "./list-reply.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
 export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
@@ -32,15 +33,15 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       return json(serializeCron(await createCron(agent, { ...call, reach }, given)));
     }),
     route(contract.searchCrons, async ({ body, scope }) => {
-      const { total, crons } = await searchCrons(agent, {
+      const { total, count, crons } = await searchCrons(agent, {
         ...filterOf(body, scope),
         limit: body.limit,
         offset: body.offset,
         sortBy: body.sort_by,
         descending: body.sort_order === "desc",
       });
-      const list = crons.map((cron) => select(serializeCron(cron), body.select));
-      return json(list, paginationHeaders(total, body.offset, list.length));
+      const object = (cron: Cron): object => select(serializeCron(cron), body.select);
+      return listReply(textsOf(crons, object), paginationHeaders(total, body.offset, count));
     }),
     route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
     route(contract.patchCron, async ({ ids, body, scope, ask }) => {

@@ -15,7 +15,7 @@ import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.
 import type { Caller } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
-import { id, json, route, type AgentRoute } from "./route.ts";
+import { id, json, longJson, route, type AgentRoute } from "./route.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const itemObject = ({ interrupt, thread }: Item) =>
@@ -40,7 +40,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       const items = rows.map(({ interrupt, metadata, status }) =>
         itemObject({ interrupt, thread: { metadata, status } }),
       );
-      return json({ items, next_cursor: next === null ? null : cursorOf(next) });
+      return longJson({ items, next_cursor: next === null ? null : cursorOf(next) });
     }),
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
@@ -51,7 +51,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       })();
       return { status: 200, body: withHeartbeats(texts, agent.clock, keepAliveMs), headers: SSE_HEADERS };
     }),
-    route(contract.getInboxItem, async ({ ids }) => json(itemObject(await getItem(agent, addressOf(ids))))),
+    route(contract.getInboxItem, async ({ ids }) => longJson(itemObject(await getItem(agent, addressOf(ids))))),
     route(contract.claimInboxItem, async ({ ids, body, caller }) => {
       const seconds = body.expires_in_seconds ?? null;
       const forMs = seconds === null ? null : Math.ceil(seconds * 1000);

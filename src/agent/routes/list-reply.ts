@@ -8,6 +8,7 @@
 //     delays other calls, a list does not.
 //   list-reply.4. At most STREAMS_MAX long lists are sent at once; the others queue. A peer that reads nothing for
 //     STALL_MS is disconnected.
+import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 
 const WHOLE_UNITS_MAX = 256 * 1024;
@@ -35,6 +36,11 @@ export async function listReply(
   }
   const body = pieces(`${around[0]}[${texts.splice(0).join(",")}`, source, `]${around[1]}`);
   return { status: 200, body, headers: { "Content-Type": "application/json", ...headers }, stallMs: STALL_MS };
+}
+
+/** The rows of a list as JSON texts. */
+export async function* textsOf<Row>(rows: AsyncIterable<Row>, object: (row: Row) => object): AsyncGenerator<string> {
+  for await (const row of rows) yield stringifySlowly(object(row));
 }
 
 async function* pieces(begin: string, rows: AsyncIterator<string>, end: string): AsyncGenerator<string> {

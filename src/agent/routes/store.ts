@@ -2,7 +2,11 @@
 import * as contract from "../../api/store.ts";
 import type { AgentContext } from "../context.ts";
 import { serializeStoreItem } from "../serializers/api-objects.ts";
+import type { FoundItem } from "../ports/ports.ts";
+import { listReply, textsOf } from "./list-reply.ts";
 import { json, longJson, NO_CONTENT, route, type AgentRoute } from "./route.ts";
+
+const found = (item: FoundItem): object => serializeStoreItem(item, item.score);
 
 export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
   return [
@@ -29,7 +33,7 @@ export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
         refreshTtl: body.refresh_ttl ?? null,
         scope,
       });
-      return json({ items: items.map((item) => serializeStoreItem(item, item.score)) });
+      return listReply(textsOf(items, found), {}, ['{"items":', "}"]);
     }),
     route(contract.listNamespaces, async ({ body, scope }) => {
       const { limit, offset } = body;

@@ -2,12 +2,11 @@
 import type * as z from "zod";
 import * as contract from "../../api/threads.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import type { AgentContext } from "../context.ts";
 import { askToEdit } from "../threads/bypass.ts";
 import { extract } from "./extract.ts";
-import { listReply } from "./list-reply.ts";
+import { listReply, textsOf } from "./list-reply.ts";
 import { type StateView, editState, getHistory, getState } from "../threads/thread-state.ts";
 import {
   type ThreadView,
@@ -39,10 +38,6 @@ import {
 async function threadReply({ thread, values, open }: ThreadView, more: object = {}): Promise<HttpReply> {
   const object = { ...serializeThread(thread, open), ...more };
   return jsonText(withValues(object, (await values?.textSlowly()) ?? null));
-}
-
-async function* stateTexts(states: AsyncIterable<StateView>): AsyncGenerator<string> {
-  for await (const state of states) yield stringifySlowly(stateObject(state));
 }
 
 const stateObject = ({ state, known, newest }: StateView) => serializeState(state, known, newest);
@@ -183,7 +178,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.getHistory, async ({ ids, query }) => {
       const filter = { ns: "", before: query.before ?? null, limit: query.limit, metadata: null };
-      return listReply(stateTexts(getHistory(agent, id(ids, "thread_id"), filter)));
+      return listReply(textsOf(getHistory(agent, id(ids, "thread_id"), filter), stateObject));
     }),
     route(contract.postHistory, async ({ ids, body }) => {
       const filter = {
@@ -192,7 +187,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         limit: body.limit,
         metadata: body.metadata ?? null,
       };
-      return listReply(stateTexts(getHistory(agent, id(ids, "thread_id"), filter)));
+      return listReply(textsOf(getHistory(agent, id(ids, "thread_id"), filter), stateObject));
     }),
   ];
 }

@@ -3,6 +3,7 @@ import { ApiError } from "../../base/api-error.ts";
 import type { AgentContext } from "../context.ts";
 import type { Run, RunStatus } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
+import { readRows } from "../read-rows.ts";
 import type { WaitResult } from "../services.ts";
 import { requireThread } from "../threads/find-thread.ts";
 import { isActive } from "../model/status.ts";
@@ -12,33 +13,19 @@ export async function getRun(agent: AgentContext, threadId: string, runId: strin
   return agent.storage.read((tx) => requireRun(tx, threadId, runId));
 }
 
-/**
- * Newest first, read on demand because inputs may be large. A run created meanwhile shifts the others, and is not in
- * the list.
- * @throws {ApiError} `thread_not_found`
- */
+/** Newest first. Finds the runs of a page at once, and reads each on demand. @throws {ApiError} `thread_not_found` */
 export async function* listRuns(
   agent: AgentContext,
   threadId: string,
   query: { readonly limit: number; readonly offset: number; readonly status: RunStatus | null },
 ): AsyncGenerator<Run> {
-  let last: string | null = null;
-  for (let at = 0; at < query.limit; at += RUNS_AT_ONCE) {
-    const limit = Math.min(RUNS_AT_ONCE, query.limit - at);
-    const runs = await agent.storage.read(async (tx) => {
-      if (at === 0) await requireThread(tx, threadId);
-      return tx.runs(threadId, { ...query, limit, offset: query.offset + at });
-    });
-    for (const run of runs) {
-      if (last !== null && run.runId >= last) continue;
-      last = run.runId;
-      yield run;
-    }
-    if (runs.length < limit) return;
-  }
+  const heads = await agent.storage.read(async (tx) => {
+    await requireThread(tx, threadId);
+    return tx.runs(threadId, query);
+  });
+  const ids = heads.map(({ runId, bytes }) => ({ id: runId, bytes }));
+  yield* readRows(agent.storage, ids, (tx, runId) => tx.run(threadId, runId));
 }
-
-const RUNS_AT_ONCE = 10;
 
 export function isGone(error: unknown): boolean {
   return error instanceof ApiError && error.code.endsWith("_not_found");

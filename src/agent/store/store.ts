@@ -12,8 +12,9 @@ import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
 import { stringifySlowly } from "../../base/stringify-slowly.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
-import type { StoreItem, StoreVector } from "../model/model.ts";
+import type { StoreVector } from "../model/model.ts";
 import type { Embedder, FoundItem, NamespaceSearch, Storage, Store, StorePut, StoreSearch } from "../ports/ports.ts";
+import { COMPARE_MAX, findItems, LOOK_MAX, readItems, type StoreLook } from "./search-store.ts";
 import { itemInScope, namespaceInScope, SCOPED_SCAN_MAX, scopedRows } from "./store-scope.ts";
 import { textsAt, type IndexedText } from "../../base/json/json-path.ts";
 
@@ -38,10 +39,6 @@ const STORE_LABEL_UNITS_MAX = 256;
 const STORE_DEPTH_MAX = 16;
 const STORE_KEY_UNITS_MAX = 1024;
 const VECTORS_PER_ITEM_MAX = 100;
-/** Maximum number of items that a filter search reads. */
-const LOOK_MAX = 100_000;
-/** Maximum number of vectors that a brute-force search compares. */
-const COMPARE_MAX = 10_000;
 const SWEEP_BATCH = 500;
 const EMBED_TIMEOUT_MS = 60_000;
 
@@ -128,24 +125,19 @@ async function search(
   request: StoreSearch,
   options: StoreOptions,
   { storage, clock, embedder }: StorePorts,
-): Promise<readonly FoundItem[]> {
+): Promise<AsyncIterable<FoundItem>> {
   checkLabels(request.prefix);
-  const filter = filterOf(request.filter);
   const { prefix, limit, offset, scope = null } = request;
+  const filter = filterOf(request.filter);
   const asked = embedder === null || request.query === null ? null : [request.query];
   const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
-  const scanMax = vector === null && scope === null ? LOOK_MAX : COMPARE_MAX;
-  const found = await storage.transaction(async (tx) => {
-    const at = clock.now();
-    const look = { prefix, filter, vector, scanMax: vector === null ? LOOK_MAX : COMPARE_MAX, at };
-    const page = (count: number, from: number) => tx.searchStore({ ...look, limit: count, offset: from });
-    const fits = (item: StoreItem): boolean => itemInScope(item, scope);
-    const items = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
-    const used = (request.refreshTtl ?? options.refreshOnRead) ? (items ?? []) : [];
-    await tx.refreshStoreItems(used.filter(isFleeting), at);
-    return items;
-  });
-  return found ?? tooBroad(`${scanMax} ${vector === null ? "items" : "vectors"}`);
+  const look = { prefix, filter, vector, limit, offset, scope };
+  const at = clock.now();
+  const found = (await findItems(storage, look, at)) ?? tooBroad(look);
+  const fleeting = found.filter(({ ttlMs }) => ttlMs !== null);
+  if (fleeting.length > 0 && (request.refreshTtl ?? options.refreshOnRead))
+    await storage.transaction((tx) => tx.refreshStoreItems(fleeting, at));
+  return readItems(storage, found, look, () => clock.now());
 }
 
 async function listNamespaces(
@@ -161,7 +153,7 @@ async function listNamespaces(
     const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
     return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
   });
-  return found ?? tooBroad(`${scope === null ? LOOK_MAX : SCOPED_SCAN_MAX} namespaces`);
+  return found ?? refuseBroad(`${scope === null ? LOOK_MAX : SCOPED_SCAN_MAX} namespaces`);
 }
 
 /** In batches, so that other transactions run in between. @returns the number of deleted items */
@@ -173,13 +165,16 @@ async function sweep(storage: Storage, clock: Clock): Promise<number> {
   }
 }
 
-const isFleeting = (item: StoreItem): boolean => item.ttlMs !== null;
-
 function outOfScope(): ApiError {
   return new ApiError("forbidden", "The caller may not write this item.");
 }
 
-function tooBroad(limit: string): never {
+function tooBroad({ vector, scope }: StoreLook): never {
+  if (vector !== null) refuseBroad(`${COMPARE_MAX} vectors`);
+  refuseBroad(`${scope === null ? LOOK_MAX : SCOPED_SCAN_MAX} items`);
+}
+
+function refuseBroad(limit: string): never {
   const detail = `The search would read more than ${limit}: use a longer namespace prefix.`;
   throw new ApiError("store_search_too_broad", detail);
 }

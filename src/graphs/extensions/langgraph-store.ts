@@ -70,7 +70,10 @@ async function search(store: Store, operation: SearchOperation): Promise<unknown
     offset: operation.offset ?? 0,
     refreshTtl: null,
   });
-  return found.map((item: FoundItem) => ({ ...toItem(item), ...(item.score === null ? {} : { score: item.score }) }));
+  return Array.fromAsync(found, (item: FoundItem) => ({
+    ...toItem(item),
+    ...(item.score === null ? {} : { score: item.score }),
+  }));
 }
 
 async function list(store: Store, operation: ListNamespacesOperation): Promise<unknown> {

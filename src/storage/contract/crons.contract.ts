@@ -82,11 +82,11 @@ export function cronCases(open: (t: TestContext) => Promise<Storage>, odd: JsonO
     await insert(storage, [one, two, three]);
     const found = async (changes: Partial<CronQuery>) => {
       const query = { ...ALL, ...changes };
-      const [crons, count] = await storage.transaction(async (tx) => [
-        await tx.searchCrons(query),
-        await tx.countCrons(query),
-      ]);
-      return [crons.map(({ createdAt }) => createdAt), count];
+      return storage.transaction(async (tx) => {
+        const times: (number | undefined)[] = [];
+        for (const { id } of await tx.searchCrons(query)) times.push((await tx.cron(id))?.createdAt);
+        return [times, await tx.countCrons(query)];
+      });
     };
     assert.deepEqual(await found({}), [[3, 2, 1], 3]);
     assert.deepEqual(await found({ sortBy: "next_run_date", descending: true }), [[1, 2, 3], 3]);

@@ -30,6 +30,7 @@ const EVERYTHING: InboxQuery = {
   metadata: null,
   after: null,
   limit: 100,
+  bytesMax: 1_000_000,
   descending: false,
 };
 
@@ -37,7 +38,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
   const paused = (changes: Partial<Thread> = {}): Thread =>
     newThread({ status: "interrupted", pause: "question", ...changes });
   const list = async (storage: Storage, query: Partial<InboxQuery> = {}): Promise<readonly string[]> => {
-    const rows = await storage.transaction((tx) => tx.inbox({ ...EVERYTHING, ...query }));
+    const { rows } = await storage.transaction((tx) => tx.inbox({ ...EVERYTHING, ...query }));
     return rows.map(({ interrupt }) => interrupt.interruptId);
   };
 
@@ -58,7 +59,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
       }
       await tx.putInterrupts([newInterrupt(stopped.threadId, "stop", { kind: "breakpoint", createdAt: 2 })]);
     });
-    const rows = await storage.transaction((tx) => tx.inbox(EVERYTHING));
+    const { rows } = await storage.transaction((tx) => tx.inbox(EVERYTHING));
     const [first] = threads;
     assert.deepEqual(
       rows.map(({ interrupt, metadata, status }) => [interrupt.interruptId, metadata, status]),
@@ -113,7 +114,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
         let after: InboxQuery["after"] = null;
         for (let page = 0; page < times.length; page++) {
           const query: InboxQuery = { ...EVERYTHING, ...filter, descending, after, limit: 2 };
-          const rows = await storage.transaction((tx) => tx.inbox(query));
+          const { rows } = await storage.transaction((tx) => tx.inbox(query));
           seen.push(...rows.map(({ interrupt }) => interrupt.interruptId));
           after = rows.at(-1)?.interrupt ?? after;
           if (page > 0) continue;

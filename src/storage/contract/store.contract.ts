@@ -7,8 +7,14 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { StoreItem, StoreVector } from "../../agent/model/model.ts";
-import type { NamespaceQuery, Storage, StoreQuery } from "../../agent/ports/ports.ts";
-import { parseFilter } from "../../base/json/json-filter.ts";
+import type {
+  NamespaceQuery,
+  Storage,
+  StorePage,
+  StorePlace,
+  StoreRanking,
+  StoreRefs,
+} from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 
 const NOW = 1000;
@@ -21,17 +27,6 @@ const newItem = (namespace: readonly string[], key: string, changes: Partial<Sto
   updatedAt: 2,
   ttlMs: null,
   expiresAt: null,
-  ...changes,
-});
-
-const search = (prefix: readonly string[], changes: Partial<StoreQuery> = {}): StoreQuery => ({
-  prefix,
-  filter: [],
-  vector: null,
-  limit: 100,
-  offset: 0,
-  scanMax: 1000,
-  at: NOW,
   ...changes,
 });
 
@@ -52,8 +47,15 @@ const vector = (...numbers: readonly number[]): Float32Array => Float32Array.fro
 export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: JsonObject): void {
   const put = (storage: Storage, item: StoreItem, vectors: readonly StoreVector[] = []) =>
     storage.transaction((tx) => tx.putStoreItem(item, vectors));
-  const keys = async (storage: Storage, query: StoreQuery) =>
-    (await storage.transaction((tx) => tx.searchStore(query)))?.map(({ key }) => key) ?? null;
+  const newest = async (storage: Storage, prefix: readonly string[], at = NOW) =>
+    (await storage.read((tx) => tx.newestStoreItems({ prefix, after: null, limit: 100, at }))).refs;
+  const nearest = (
+    storage: Storage,
+    prefix: readonly string[],
+    to: Float32Array,
+    changes: Partial<StoreRanking> = {},
+  ) => storage.read((tx) => tx.nearestStoreItems({ prefix, vector: to, scanMax: 1000, at: NOW, ...changes }));
+  const keys = (refs: readonly { readonly key: string }[] | null) => refs?.map(({ key }) => key) ?? null;
 
   test("an item reads back as stored; replacing and deleting affect the whole item", async (t) => {
     const storage = await open(t);
@@ -64,11 +66,11 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     const second = { ...item, value: { y: 1 }, updatedAt: 9, ttlMs: null, expiresAt: null };
     await put(storage, second);
     assert.deepEqual(await get(), second);
-    assert.deepEqual(await keys(storage, search([], { vector: vector(1, 0) })), [], "its vectors are gone");
+    assert.deepEqual(await nearest(storage, [], vector(1, 0)), [], "its vectors are gone");
     await storage.transaction((tx) => tx.deleteStoreItem(item.namespace, "another"));
     await storage.transaction((tx) => tx.deleteStoreItem(item.namespace, item.key));
     assert.equal(await get(), null);
-    assert.deepEqual(await keys(storage, search([])), []);
+    assert.deepEqual(await newest(storage, []), []);
   });
 
   test("an item is found under every prefix of its namespace, and under no other (contract/store.1)", async (t) => {
@@ -98,40 +100,48 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
       [[], namespaces.map((namespace) => namespace.join(">"))],
     ];
     for (const [prefix, expected] of found) {
-      assert.deepEqual(new Set(await keys(storage, search(prefix))), new Set(expected), prefix.join(">"));
+      assert.deepEqual(new Set(keys(await newest(storage, prefix))), new Set(expected), prefix.join(">"));
     }
   });
 
   test("a search comes newest first, in pages, and a rewritten item counts as new (contract/store.2)", async (t) => {
     const storage = await open(t);
     for (const at of [1, 2, 3, 4]) await put(storage, newItem(["n", String(at)], `k${at}`, { updatedAt: at }));
-    assert.deepEqual(await keys(storage, search(["n"])), ["k4", "k3", "k2", "k1"]);
+    assert.deepEqual(keys(await newest(storage, ["n"])), ["k4", "k3", "k2", "k1"]);
     await put(storage, newItem(["n", "2"], "k2", { updatedAt: 5 }));
-    assert.deepEqual(await keys(storage, search(["n"])), ["k2", "k4", "k3", "k1"]);
-    assert.deepEqual(await keys(storage, search(["n"], { limit: 2, offset: 1 })), ["k4", "k3"]);
-    assert.deepEqual(await keys(storage, search(["n"], { offset: 4 })), []);
+    assert.deepEqual(keys(await newest(storage, ["n"])), ["k2", "k4", "k3", "k1"]);
+    const pages: (readonly string[] | null)[] = [];
+    for (let after: StorePlace | null = null; pages.length < 9;) {
+      const page: StorePage = { prefix: ["n"], after, limit: 2, at: NOW };
+      const { refs, next }: StoreRefs = await storage.read((tx) => tx.newestStoreItems(page));
+      pages.push(keys(refs));
+      if (next === null) break;
+      after = next;
+    }
+    assert.deepEqual(pages, [["k2", "k4"], ["k3", "k1"], []]);
   });
 
-  test("a filter returns exactly its matches, for any names and values", async (t) => {
+  test("a list has the size of each value, and the items are read by their ids", async (t) => {
     const storage = await open(t);
-    const nasty = `x' OR 1=1 --`;
-    await put(storage, newItem(["n"], "one", { value: { kind: "a", size: 1, [nasty]: nasty } }));
-    await put(storage, newItem(["n"], "two", { value: { kind: "b", size: 2, deep: { "a.b": "z" } } }));
-    await put(storage, newItem(["n"], "odd", { value: odd }));
-    const cases: readonly (readonly [filter: JsonObject, keys: readonly string[]])[] = [
-      [{ kind: "a" }, ["one"]],
-      [{ kind: { $ne: "a" } }, ["odd", "two"]],
-      [{ size: { $gte: 1, $lt: 2 } }, ["one"]],
-      [{ kind: "b", size: 2 }, ["two"]],
-      [{ [nasty]: nasty }, ["one"]],
-      [{ kind: nasty }, []],
-      [{ deep: { "a.b": "z" } }, ["two"]],
-      [{ nul: "\u0000", half: "\ud800" }, ["odd"]],
-    ];
-    for (const [filter, expected] of cases) {
-      const found = await keys(storage, search(["n"], { filter: parseFilter(filter) }));
-      assert.deepEqual(new Set(found), new Set(expected), JSON.stringify(filter));
-    }
+    const one = newItem(["n"], "one", { value: odd, ttlMs: 5, expiresAt: NOW + 5 });
+    await put(storage, one);
+    await put(storage, newItem(["n"], "two", { value: { text: "x".repeat(1000) }, updatedAt: 9 }));
+    const refs = await newest(storage, ["n"]);
+    const [two, first] = refs;
+    assert.ok(two !== undefined && first !== undefined);
+    assert.deepEqual([two.namespace, two.ttlMs, two.score, two.bytes], [["n"], null, null, 1011]);
+    assert.equal(first.ttlMs, 5);
+    const read = (at: number) =>
+      storage.read((tx) =>
+        tx.storeItems(
+          refs.map(({ itemId }) => itemId),
+          at,
+        ),
+      );
+    assert.deepEqual((await read(NOW)).get(first.itemId), one);
+    assert.deepEqual([...(await read(NOW + 5)).keys()], [two.itemId]);
+    await put(storage, { ...one, updatedAt: 10 });
+    assert.deepEqual([...(await read(NOW)).keys()], [two.itemId], "a replaced item has another id");
   });
 
   test("an expired item is invisible, unless refreshed in time (contract/store.3)", async (t) => {
@@ -142,11 +152,11 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     const seen = async (at: number) => {
       const [item, list, near, names] = await storage.transaction(async (tx) => [
         await tx.storeItem(["n"], "short", at),
-        await tx.searchStore(search(["n"], { at })),
-        await tx.searchStore(search(["n"], { at, vector: vector(1) })),
+        (await tx.newestStoreItems({ prefix: ["n"], after: null, limit: 9, at })).refs,
+        await tx.nearestStoreItems({ prefix: ["n"], vector: vector(1), scanMax: 9, at }),
         await tx.storeNamespaces(spaces({ at })),
       ]);
-      return [item !== null, list?.length, near?.length, names];
+      return [item !== null, list.length, near?.length, names];
     };
     assert.deepEqual(await seen(NOW - 1), [true, 2, 2, [["n"]]]);
     assert.deepEqual(await seen(NOW), [false, 1, 1, [["n"]]]);
@@ -165,24 +175,23 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     await put(storage, newItem(["n"], "kept"));
     const sweep = (at: number) => storage.transaction((tx) => tx.deleteExpiredStoreItems(at, 2));
     assert.deepEqual([await sweep(3), await sweep(3), await sweep(3)], [2, 1, 0]);
-    const left = await keys(storage, search(["n"], { at: 0 }));
+    const left = keys(await newest(storage, ["n"], 0));
     assert.deepEqual(new Set(left), new Set(["k4", "kept"]));
-    assert.deepEqual(await keys(storage, search(["n"], { at: 0, vector: vector(1) })), ["k4"]);
+    assert.deepEqual(keys(await nearest(storage, ["n"], vector(1), { at: 0 })), ["k4"]);
   });
 
   test("the best vector ranks an item; items without a comparable vector are left out", async (t) => {
     const storage = await open(t);
     const at = (...numbers: readonly number[]): StoreVector => ({ field: numbers.join(), vector: vector(...numbers) });
-    await put(storage, newItem(["n"], "same", { value: { kind: "a" } }), [at(2, 0)]);
-    await put(storage, newItem(["n", "m"], "half", { value: { kind: "a" } }), [at(0, 3), at(4, 3)]);
+    await put(storage, newItem(["n"], "same"), [at(2, 0)]);
+    await put(storage, newItem(["n", "m"], "half"), [at(0, 3), at(4, 3)]);
     await put(storage, newItem(["n"], "across"), [at(0, 1)]);
     await put(storage, newItem(["n"], "against"), [at(-1, 0)]);
     await put(storage, newItem(["n"], "longer"), [at(1, 0, 0)]);
     await put(storage, newItem(["n"], "nowhere"), [at(0, 0)]);
     await put(storage, newItem(["n"], "none"));
     await put(storage, newItem(["other"], "same"), [at(1, 0)]);
-    const query = search(["n"], { vector: vector(1, 0) });
-    const found = await storage.transaction((tx) => tx.searchStore(query));
+    const found = await nearest(storage, ["n"], vector(1, 0));
     assert.deepEqual(
       found?.map(({ key, score }) => [key, Math.round((score ?? 9) * 1000) / 1000]),
       [
@@ -192,8 +201,6 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
         ["against", -1],
       ],
     );
-    assert.deepEqual(await keys(storage, { ...query, limit: 1, offset: 1 }), ["half"]);
-    assert.deepEqual(await keys(storage, { ...query, filter: parseFilter({ kind: "a" }) }), ["same", "half"]);
   });
 
   test("a search that would read too much returns no result (contract/store.4)", async (t) => {
@@ -201,13 +208,8 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     for (let at = 0; at < 10; at++) {
       await put(storage, newItem(["n", String(at)], "k", { updatedAt: at }), [{ field: "x", vector: vector(1) }]);
     }
-    const filter = parseFilter({ kind: "none" });
-    assert.deepEqual(await keys(storage, search(["n"], { filter, scanMax: 10 })), []);
-    assert.equal(await keys(storage, search(["n"], { filter, scanMax: 9 })), null);
-    assert.equal((await keys(storage, search(["n"], { limit: 3, scanMax: 3 })))?.length, 3, "nothing is passed by");
-    assert.equal(await keys(storage, search(["n"], { limit: 3, offset: 3, scanMax: 3 })), null);
-    assert.equal((await keys(storage, search(["n"], { vector: vector(1), scanMax: 10 })))?.length, 10);
-    assert.equal(await keys(storage, search(["n"], { vector: vector(1), scanMax: 9 })), null);
+    assert.equal((await nearest(storage, ["n"], vector(1), { scanMax: 10 }))?.length, 10);
+    assert.equal(await nearest(storage, ["n"], vector(1), { scanMax: 9 }), null);
     const list = (changes: Partial<NamespaceQuery>) => storage.transaction((tx) => tx.storeNamespaces(spaces(changes)));
     assert.equal((await list({ scanMax: 10 }))?.length, 10);
     assert.equal(await list({ suffix: ["none"], scanMax: 9 }), null);

@@ -29,6 +29,8 @@ const ASSISTANTS = table<AssistantRow>("assistants", {
   nameLower: ["name_lower", "plain"],
 });
 
+const BYTES = "octet_length(metadata) + octet_length(config) + octet_length(context)";
+
 const assistantKey = (assistantId: string): string => `assistant ${assistantId}`;
 
 export function assistantVerbs(db: Sql): AssistantTx {
@@ -45,12 +47,12 @@ export function assistantVerbs(db: Sql): AssistantTx {
       const search = conditionsOf(query);
       const direction = query.descending ? "DESC" : "ASC"; // one clock reading for both, as in the index
       const rows = await db.all(
-        `SELECT ${ASSISTANTS.columns} FROM holdpoint.assistants AS a ${search.where()}
+        `SELECT assistant_id, ${BYTES} AS bytes FROM holdpoint.assistants AS a ${search.where()}
          ORDER BY ${query.sortBy} ${direction}, assistant_id ${direction}
          LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
         ...search.parameters,
       );
-      return rows.map(readAssistant);
+      return rows.map((row) => ({ id: String(row["assistant_id"]), bytes: Number(row["bytes"]) }));
     },
     countAssistants(query) {
       const search = conditionsOf(query);
@@ -78,7 +80,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
     },
     async assistantVersions(assistantId, { metadata, limit, offset }) {
       const rows = await db.all(
-        `SELECT ${VERSIONS.columns} FROM holdpoint.assistant_versions
+        `SELECT version, ${BYTES} AS bytes FROM holdpoint.assistant_versions
          WHERE assistant_id = $1 AND ($2::text IS NULL OR metadata::jsonb @> $2::jsonb)
          ORDER BY version DESC LIMIT $3 OFFSET $4`,
         assistantId,
@@ -86,7 +88,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
         limit,
         offset,
       );
-      return rows.map(VERSIONS.read);
+      return rows.map((row) => ({ id: Number(row["version"]), bytes: Number(row["bytes"]) }));
     },
     async assistantVersion(assistantId, version) {
       const sql = `SELECT ${VERSIONS.columns} FROM holdpoint.assistant_versions WHERE assistant_id = $1 AND version = $2`;

@@ -32,12 +32,12 @@ export function cronVerbs(db: Sql): CronTx {
       const search = conditionsOf(query);
       const direction = query.descending ? "DESC NULLS LAST" : "ASC NULLS FIRST";
       const rows = await db.all(
-        `SELECT ${CRONS.columns} FROM holdpoint.crons ${search.where()}
+        `SELECT cron_id, octet_length(payload) + octet_length(metadata) AS bytes FROM holdpoint.crons ${search.where()}
          ORDER BY ${query.sortBy} ${direction}, cron_id ${direction}
          LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
         ...search.parameters,
       );
-      return rows.map(CRONS.read);
+      return rows.map((row) => ({ id: String(row["cron_id"]), bytes: Number(row["bytes"]) }));
     },
     async countCrons(filter) {
       const search = conditionsOf(filter);

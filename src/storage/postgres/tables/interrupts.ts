@@ -8,6 +8,7 @@
 import type { Assignment, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
+import { fittingRows } from "../../shared/fitting-rows.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
@@ -77,23 +78,37 @@ function threadVerbs(
   };
 }
 
+const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
+
 function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
   return {
     async inbox(query) {
       const search = conditionsOf(query);
       const direction = query.descending ? "DESC" : "ASC";
-      const rows = await db.all(
-        `SELECT ${INTERRUPTS.columnsOf("i")}, t.metadata AS thread_metadata, t.status AS thread_status
-         FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id ${search.where()}
-         ORDER BY i.created_at ${direction}, i.thread_id ${direction}, i.interrupt_id ${direction}
-         LIMIT ${search.mark(query.limit)}`,
-        ...search.parameters,
+      const where = search.where();
+      const limitMark = search.mark(0);
+      const page = (columns: string, limit: number): Promise<readonly Row[]> =>
+        db.all(
+          `SELECT ${columns}
+           FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id ${where}
+           ORDER BY i.created_at ${direction}, i.thread_id ${direction}, i.interrupt_id ${direction}
+           LIMIT ${limitMark}`,
+          ...search.parameters.slice(0, -1),
+          limit,
+        );
+      const sizes = await page(`${BYTES} AS bytes`, query.limit + 1); // reads no values
+      const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax);
+      const rows = await page(
+        `${INTERRUPTS.columnsOf("i")}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`,
+        limit,
       );
-      return rows.map((row) => ({
+      const items = rows.map((row) => ({
         interrupt: readInterrupt(row),
         metadata: JSON.parse(fromJsonText(String(row["thread_metadata"]))) as JsonObject,
         status: row["thread_status"] as ThreadStatus,
+        bytes: Number(row["bytes"]),
       }));
+      return { rows: items, more: sizes.length > limit };
     },
     async dueInterrupts(at, limit) {
       const rows = await db.all(

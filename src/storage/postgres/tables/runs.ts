@@ -16,6 +16,7 @@ import type {
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";
+import { readHead } from "../../shared/run-head.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "../client/transaction.ts";
@@ -63,6 +64,11 @@ export function runVerbs(db: Sql): RunTx & IdempotencyTx {
   return { ...readVerbs(db, reader), ...writeVerbs(db), ...queueVerbs(db, reader), ...idempotencyVerbs(db) };
 }
 
+const INPUT_BYTES = `CASE WHEN input LIKE '#%'
+  THEN (SELECT octet_length(data) FROM holdpoint.blobs AS b
+        WHERE b.thread_id = r.thread_id AND b.hash = substr(r.input, 2))
+  ELSE coalesce(octet_length(input), 0) END`;
+
 interface RunReader {
   readonly read: (row: Row) => Promise<Run>;
   readonly one: (where: string, ...parameters: Parameter[]) => Promise<Run | null>;
@@ -105,15 +111,18 @@ function readVerbs(
       db.hold(threadKey(threadId)); // postgres/runs.4
       return one("WHERE run_id = $1 AND thread_id = $2", runId, threadId);
     },
-    runs(threadId, { status, limit, offset }) {
+    async runs(threadId, { status, limit, offset }) {
       db.follow(threadKey(threadId));
-      return list(
-        `WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2) ORDER BY run_id DESC LIMIT $3 OFFSET $4`,
+      const rows = await db.all(
+        `SELECT thread_id, run_id, status, attempt, updated_at, octet_length(request) + ${INPUT_BYTES} AS bytes
+         FROM holdpoint.runs AS r WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
+         ORDER BY run_id DESC LIMIT $3 OFFSET $4`,
         threadId,
         status,
         limit,
         offset,
       );
+      return rows.map(readHead);
     },
     activeRuns(threadId) {
       db.hold(threadKey(threadId)); // postgres/runs.4

@@ -3,11 +3,18 @@
 //   postgres/store.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest
 //        items are read in order. A search with a limit costs as much as it returns, however many items exist.
 //   postgres/store.2. Expired items are invisible, swept or not.
-//   postgres/store.3. No search reads more than its `scanMax` items, vectors or namespaces; it reads them page by page.
+//   postgres/store.3. No search reads more than its `scanMax` vectors or namespaces; vectors are read page by page.
 //   postgres/store.4. A write of an item holds its lock: concurrent writers run one after the other.
+//   postgres/store.5. A page of a list reads no values.
 import type { StoreItem } from "../../../agent/model/model.ts";
-import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
-import { matchesFilter } from "../../../base/json/json-filter.ts";
+import type {
+  NamespaceQuery,
+  StorePage,
+  StoreRanking,
+  StoreRef,
+  StoreRefs,
+  StoreTx,
+} from "../../../agent/ports/ports.ts";
 import {
   afterNamespace,
   cosine,
@@ -25,7 +32,7 @@ import type { Sql } from "../client/transaction.ts";
 
 const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
 
-/** Page size for rows that JavaScript tests. */
+/** Vectors per page. */
 const PAGE_ROWS = 1000;
 
 const itemKey = (ns: string, key: string): string => `item ${ns} ${key}`;
@@ -92,8 +99,7 @@ export function storeVerbs(db: Sql): StoreTx {
         );
       }
     },
-    searchStore: (query) => (query.vector === null ? newest(db, query) : nearest(db, query, query.vector)),
-    storeNamespaces: (query) => namespaces(db, query),
+    ...searchVerbs(db),
     async deleteExpiredStoreItems(at, limit) {
       const rows = await db.change(
         `WITH gone AS (
@@ -111,53 +117,61 @@ export function storeVerbs(db: Sql): StoreTx {
   };
 }
 
+function searchVerbs(
+  db: Sql,
+): Pick<StoreTx, "newestStoreItems" | "nearestStoreItems" | "storeItems" | "storeNamespaces"> {
+  return {
+    newestStoreItems: (page) => newest(db, page),
+    nearestStoreItems: (query) => nearest(db, query),
+    async storeItems(itemIds, at) {
+      const rows = await db.all(
+        `SELECT item_id, ${ITEMS.columns} FROM holdpoint.store_items
+         WHERE item_id = ANY($1::bigint[]) AND (expires_at IS NULL OR expires_at > $2)`,
+        itemIds.map(String),
+        at,
+      );
+      return new Map(rows.map((row) => [Number(row["item_id"]), readItem(row)]));
+    },
+    storeNamespaces: (query) => namespaces(db, query),
+  };
+}
+
 function readItem(row: Row): StoreItem {
   const { ns, ...item } = ITEMS.read(row);
   return { namespace: decodeNamespace(ns), ...item };
 }
 
-// postgres/store.2
-const isAlive = ({ expiresAt }: StoreItem, at: number): boolean => expiresAt === null || expiresAt > at;
+/** The size of a value is in its row: it is not read (postgres/store.5). */
+const REF_COLUMNS = "i.item_id, i.ns, i.key, i.ttl_ms, octet_length(i.value) AS bytes";
 
-async function newest(db: Sql, query: StoreQuery): Promise<readonly FoundItem[] | null> {
-  const prefix = encodeNamespace(query.prefix);
-  const passesBy = query.filter.length > 0 || query.offset > 0;
-  const scanMax = passesBy ? query.scanMax : Number.POSITIVE_INFINITY;
-  const found: FoundItem[] = [];
-  let skipped = 0;
-  let looked = 0;
-  let place: readonly [number, number] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-  while (found.length < query.limit) {
-    const pageRows = passesBy ? PAGE_ROWS : Math.min(query.limit, PAGE_ROWS);
-    const rows = await db.all(
-      `SELECT ${ITEMS.columnsOf("i")}, o.updated_at AS place_at, o.item_id AS place_id
-       FROM holdpoint.store_order AS o JOIN holdpoint.store_items AS i USING (item_id)
-       WHERE o.prefix = $1 AND (o.updated_at, o.item_id) < ($2, $3)
-       ORDER BY o.updated_at DESC, o.item_id DESC LIMIT $4`, // postgres/store.1
-      prefix,
-      ...place,
-      pageRows,
-    );
-    for (const row of rows) {
-      if (found.length === query.limit) break;
-      if (++looked > scanMax) return null; // postgres/store.3
-      const item = readItem(row);
-      if (!isAlive(item, query.at) || !matchesFilter(item.value, query.filter)) continue;
-      if (skipped++ >= query.offset) found.push({ ...item, score: null });
-    }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < pageRows) break;
-    place = [Number(last["place_at"]), Number(last["place_id"])];
-  }
-  return found;
+function readRef({ item_id, ns, key, ttl_ms, bytes }: Row, score: number | null): StoreRef {
+  return {
+    itemId: Number(item_id),
+    namespace: decodeNamespace(String(ns)),
+    key: String(key),
+    ttlMs: ttl_ms === null ? null : Number(ttl_ms),
+    bytes: Number(bytes),
+    score,
+  };
 }
 
-interface Ranked {
-  readonly itemId: number;
-  readonly score: number;
+async function newest(db: Sql, page: StorePage): Promise<StoreRefs> {
+  const rows = await db.all(
+    `SELECT ${REF_COLUMNS}, i.expires_at, o.updated_at AS place_at
+     FROM holdpoint.store_order AS o JOIN holdpoint.store_items AS i USING (item_id)
+     WHERE o.prefix = $1 AND (o.updated_at, o.item_id) < ($2, $3)
+     ORDER BY o.updated_at DESC, o.item_id DESC LIMIT $4`, // postgres/store.1
+    encodeNamespace(page.prefix),
+    ...(page.after ?? [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]),
+    page.limit,
+  );
+  const last = rows.length < page.limit ? undefined : rows.at(-1);
+  const next = last === undefined ? null : ([Number(last["place_at"]), Number(last["item_id"])] as const);
+  const alive = rows.filter((row) => row["expires_at"] === null || Number(row["expires_at"]) > page.at); // postgres/store.2
+  return { refs: alive.map((row) => readRef(row, null)), next };
 }
 
-async function nearest(db: Sql, query: StoreQuery, wanted: Float32Array): Promise<readonly FoundItem[] | null> {
+async function nearest(db: Sql, query: StoreRanking): Promise<readonly StoreRef[] | null> {
   const prefix = encodeNamespace(query.prefix);
   const from = `FROM holdpoint.store_order AS o JOIN holdpoint.store_vectors AS v USING (item_id)`;
   const counted = await db.get(
@@ -166,11 +180,11 @@ async function nearest(db: Sql, query: StoreQuery, wanted: Float32Array): Promis
     query.scanMax + 1,
   );
   if (Number(counted?.["n"]) > query.scanMax) return null; // postgres/store.3
-  const unit = unitVector(wanted) ?? new Float32Array();
-  const scores = new Map<number, number>();
+  const unit = unitVector(query.vector) ?? new Float32Array();
+  const best = new Map<number, StoreRef & { readonly score: number }>();
   for (let after: readonly [number, string] = [0, ""]; ;) {
     const rows = await db.all(
-      `SELECT v.item_id, v.field, v.vector FROM holdpoint.store_vectors AS v
+      `SELECT ${REF_COLUMNS}, v.field, v.vector FROM holdpoint.store_vectors AS v
        JOIN holdpoint.store_items AS i USING (item_id)
        WHERE (v.item_id, v.field) > ($2, $3) AND (i.expires_at IS NULL OR i.expires_at > $4)
          AND EXISTS (SELECT 1 FROM holdpoint.store_order AS o
@@ -183,39 +197,15 @@ async function nearest(db: Sql, query: StoreQuery, wanted: Float32Array): Promis
     );
     for (const row of rows) {
       const score = cosine(floatsOf(row["vector"] as Uint8Array), unit);
-      const itemId = Number(row["item_id"]);
-      if (score !== null) scores.set(itemId, Math.max(scores.get(itemId) ?? score, score));
+      const ref = score === null ? null : { ...readRef(row, score), score };
+      if (ref !== null && ref.score > (best.get(ref.itemId)?.score ?? Number.NEGATIVE_INFINITY))
+        best.set(ref.itemId, ref);
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_ROWS) break;
     after = [Number(last["item_id"]), String(last["field"])];
   }
-  const ranked = [...scores].map(([itemId, score]): Ranked => ({ itemId, score }));
-  return best(
-    db,
-    query,
-    ranked.toSorted((a, b) => b.score - a.score || a.itemId - b.itemId),
-  );
-}
-
-/** The items themselves, from the best on, as far as they match the filter. */
-async function best(db: Sql, query: StoreQuery, ranked: readonly Ranked[]): Promise<readonly FoundItem[]> {
-  const found: FoundItem[] = [];
-  let skipped = 0;
-  for (let from = 0; from < ranked.length && found.length < query.limit; from += PAGE_ROWS) {
-    const page = ranked.slice(from, from + PAGE_ROWS);
-    const rows = await db.all(
-      `SELECT ${ITEMS.columnsOf("i")}, i.item_id FROM holdpoint.store_items AS i WHERE i.item_id = ANY($1::bigint[])`,
-      page.map(({ itemId }) => String(itemId)),
-    );
-    const items = new Map(rows.map((row) => [Number(row["item_id"]), readItem(row)]));
-    for (const { itemId, score } of page) {
-      const item = items.get(itemId);
-      if (item === undefined || !matchesFilter(item.value, query.filter)) continue;
-      if (skipped++ >= query.offset && found.length < query.limit) found.push({ ...item, score });
-    }
-  }
-  return found;
+  return [...best.values()].toSorted((a, b) => b.score - a.score || a.itemId - b.itemId);
 }
 
 /** Jumps from one namespace to the next by the index, however many items lie between. */

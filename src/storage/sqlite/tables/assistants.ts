@@ -15,6 +15,8 @@ import { table } from "./rows.ts";
 const VERSIONS = table<AssistantVersion>("assistant_versions", VERSION_COLUMNS);
 const ASSISTANTS = table<Assistant>("assistants", { ...VERSION_COLUMNS, updatedAt: ["updated_at", "plain"] });
 
+const BYTES = "octet_length(metadata) + octet_length(config) + octet_length(context)";
+
 export function assistantVerbs(db: Database): AssistantTx {
   db.defineFunction("name_contains", (name, part) => (String(name).toLowerCase().includes(String(part)) ? 1 : 0));
   const count = (sql: string, ...parameters: SQLInputValue[]): number => Number(db.get(sql, ...parameters)?.["n"] ?? 0);
@@ -27,13 +29,13 @@ export function assistantVerbs(db: Database): AssistantTx {
       const { where, parameters } = filterOf(query);
       const direction = query.descending ? "DESC" : "ASC"; // one clock reading for both, as in the index
       const rows = db.all(
-        `SELECT ${ASSISTANTS.columns} FROM assistants ${where}
+        `SELECT assistant_id, ${BYTES} AS bytes FROM assistants ${where}
          ORDER BY ${query.sortBy} ${direction}, assistant_id ${direction} LIMIT ? OFFSET ?`,
         ...parameters,
         query.limit,
         query.offset,
       );
-      return rows.map(ASSISTANTS.read);
+      return rows.map((row) => ({ id: String(row["assistant_id"]), bytes: Number(row["bytes"]) }));
     },
     countAssistants(query) {
       const { where, parameters } = filterOf(query);
@@ -55,7 +57,7 @@ export function assistantVerbs(db: Database): AssistantTx {
     },
     assistantVersions(assistantId, { metadata, limit, offset }) {
       const rows = db.all(
-        `SELECT ${VERSIONS.columns} FROM assistant_versions
+        `SELECT version, ${BYTES} AS bytes FROM assistant_versions
          WHERE assistant_id = ? AND (? IS NULL OR json_contains(metadata, ?)) ORDER BY version DESC LIMIT ? OFFSET ?`,
         assistantId,
         metadata === null ? null : "",
@@ -63,7 +65,7 @@ export function assistantVerbs(db: Database): AssistantTx {
         limit,
         offset,
       );
-      return rows.map(VERSIONS.read);
+      return rows.map((row) => ({ id: Number(row["version"]), bytes: Number(row["bytes"]) }));
     },
     assistantVersion(assistantId, version) {
       const sql = `SELECT ${VERSIONS.columns} FROM assistant_versions WHERE assistant_id = ? AND version = ?`;

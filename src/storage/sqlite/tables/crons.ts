@@ -31,13 +31,13 @@ export function cronVerbs(db: Database): CronTx {
       const { where, parameters } = filterOf(query);
       const direction = query.descending ? "DESC" : "ASC";
       const rows = db.all(
-        `SELECT ${CRONS.columns} FROM crons ${where}
+        `SELECT cron_id, octet_length(payload) + octet_length(metadata) AS bytes FROM crons ${where}
          ORDER BY ${query.sortBy} ${direction}, cron_id ${direction} LIMIT ? OFFSET ?`,
         ...parameters,
         query.limit,
         query.offset,
       );
-      return rows.map(read);
+      return rows.map((row) => ({ id: String(row["cron_id"]), bytes: Number(row["bytes"]) }));
     },
     countCrons(filter) {
       const { where, parameters } = filterOf(filter);

@@ -4,7 +4,8 @@ import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
-import type { Database } from "../client/database.ts";
+import type { Database, Row } from "../client/database.ts";
+import { fittingRows } from "../../shared/fitting-rows.ts";
 import { planInbox } from "./inbox-plan.ts";
 import { indexItem } from "./metadata-index.ts";
 import { table } from "./rows.ts";
@@ -47,22 +48,33 @@ function threadVerbs(
   };
 }
 
+const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
+
 function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
   return {
     inbox(query) {
       const { from, where, parameters, place } = planInbox(db, query);
       const direction = query.descending ? "DESC" : "ASC";
-      const rows = db.all(
-        `SELECT ${COLUMNS}, t.metadata AS thread_metadata, t.status AS thread_status FROM ${from} WHERE ${where}
-         ORDER BY ${place.map((column) => `${column} ${direction}`).join(", ")} LIMIT ?`,
-        ...parameters,
-        query.limit,
+      const page = (columns: string, limit: number): Row[] =>
+        db.all(
+          `SELECT ${columns} FROM ${from} WHERE ${where}
+           ORDER BY ${place.map((column) => `${column} ${direction}`).join(", ")} LIMIT ?`,
+          ...parameters,
+          limit,
+        );
+      const sizes = page(`${BYTES} AS bytes`, query.limit + 1); // reads no values
+      const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax);
+      const rows = page(
+        `${COLUMNS}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`,
+        limit,
       );
-      return rows.map((row) => ({
+      const items = rows.map((row) => ({
         interrupt: readInterrupt(row),
         metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
         status: row["thread_status"] as ThreadStatus,
+        bytes: Number(row["bytes"]),
       }));
+      return { rows: items, more: sizes.length > limit };
     },
     dueInterrupts(at, limit) {
       const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);

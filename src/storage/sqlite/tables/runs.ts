@@ -9,6 +9,7 @@ import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 import { table } from "./rows.ts";
+import { readHead } from "../../shared/run-head.ts";
 import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
@@ -28,6 +29,10 @@ export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
     ...idempotencyVerbs(db),
   };
 }
+
+const INPUT_BYTES = `CASE WHEN input LIKE '#%'
+  THEN (SELECT octet_length(data) FROM blobs AS b WHERE b.thread_id = r.thread_id AND b.hash = substr(r.input, 2))
+  ELSE coalesce(octet_length(input), 0) END`;
 
 interface RunReader {
   readonly read: (row: Row) => Run;
@@ -60,7 +65,8 @@ function readVerbs(
     run: (threadId, runId) => one("WHERE run_id = ? AND thread_id = ?", runId, threadId),
     runs(threadId, query) {
       const rows = db.all(
-        `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND (? IS NULL OR status = ?)
+        `SELECT thread_id, run_id, status, attempt, updated_at, octet_length(request) + ${INPUT_BYTES} AS bytes
+         FROM runs AS r WHERE thread_id = ? AND (? IS NULL OR status = ?)
          ORDER BY run_id DESC LIMIT ? OFFSET ?`,
         threadId,
         query.status,
@@ -68,7 +74,7 @@ function readVerbs(
         query.limit,
         query.offset,
       );
-      return rows.map(read);
+      return rows.map(readHead);
     },
     activeRuns(threadId) {
       const rows = db.all(

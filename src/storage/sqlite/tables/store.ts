@@ -2,14 +2,12 @@
 // Invariants:
 //   sqlite/store.1. `store_order` has a row for each item under each prefix of its namespace, so a prefix's newest
 //        items are read in order. A search with a limit costs as much as it returns, however many items exist.
-//   sqlite/store.2. A filter's names and values are bound parameters, never part of the SQL text.
-//   sqlite/store.3. Expired items are invisible, swept or not.
-//   sqlite/store.4. No search reads more than its `scanMax` items, vectors or namespaces.
+//   sqlite/store.2. Expired items are invisible, swept or not.
+//   sqlite/store.3. No search reads more than its `scanMax` vectors or namespaces.
+//   sqlite/store.4. A page of a list reads no values.
 import type { SQLInputValue } from "node:sqlite";
 import type { StoreItem } from "../../../agent/model/model.ts";
-import type { FoundItem, NamespaceQuery, StoreQuery, StoreTx } from "../../../agent/ports/ports.ts";
-import { matchesFilter, type FilterCondition } from "../../../base/json/json-filter.ts";
-import type { JsonObject } from "../../../base/json/json.ts";
+import type { NamespaceQuery, StoreRanking, StoreRef, StoreTx } from "../../../agent/ports/ports.ts";
 import {
   afterNamespace,
   cosine,
@@ -110,21 +108,56 @@ function itemVerbs(
   };
 }
 
-function searchVerbs(db: Database): Pick<StoreTx, "searchStore" | "storeNamespaces"> {
-  db.defineFunction("meets_filter", (value, filter) => {
-    const conditions = JSON.parse(String(filter)) as readonly FilterCondition[];
-    return matchesFilter(JSON.parse(String(value)) as JsonObject, conditions) ? 1 : 0;
-  });
+function searchVerbs(
+  db: Database,
+): Pick<StoreTx, "newestStoreItems" | "nearestStoreItems" | "storeItems" | "storeNamespaces"> {
   // The query's vector is not an argument: SQLite would copy it for every row.
   let wanted: Float32Array = new Float32Array();
   db.defineFunction("likeness", (vector) => cosine(floats(vector), wanted));
   return {
-    searchStore(query) {
-      if (query.vector === null) return newest(db, query);
+    newestStoreItems(page) {
+      const rows = db.all(
+        `SELECT ${REF_COLUMNS}, o.updated_at AS place_at FROM store_order AS o CROSS JOIN store_items AS i USING (item_id)
+         WHERE o.prefix = ? AND ${ALIVE} AND (o.updated_at, o.item_id) < (?, ?)
+         ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ?`, // sqlite/store.1
+        encodeNamespace(page.prefix),
+        page.at,
+        ...(page.after ?? [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]),
+        page.limit,
+      );
+      const last = rows.length < page.limit ? undefined : rows.at(-1);
+      const next = last === undefined ? null : ([Number(last["place_at"]), Number(last["item_id"])] as const);
+      return { refs: rows.map(readRef), next };
+    },
+    nearestStoreItems(query) {
       wanted = unitVector(query.vector) ?? new Float32Array();
       return nearest(db, query);
     },
+    storeItems(itemIds, at) {
+      const rows = db.all(
+        `SELECT item_id, ${ITEMS.columns} FROM store_items
+         WHERE item_id IN (SELECT value FROM json_each(?)) AND ${ALIVE}`,
+        JSON.stringify(itemIds),
+        at,
+      );
+      return new Map(rows.map((row) => [Number(row["item_id"]), readItem(row)]));
+    },
     storeNamespaces: (query) => namespaces(db, query),
+  };
+}
+
+/** octet_length reads no value (sqlite/store.4). */
+const REF_COLUMNS = "i.item_id, i.ns, i.key, i.ttl_ms, octet_length(i.value) AS bytes";
+
+function readRef(row: Row): StoreRef {
+  const { item_id, ns, key, ttl_ms, bytes, score } = row;
+  return {
+    itemId: Number(item_id),
+    namespace: decodeNamespace(String(ns)),
+    key: String(key),
+    ttlMs: ttl_ms === null ? null : Number(ttl_ms),
+    bytes: Number(bytes),
+    score: score === undefined ? null : Number(score),
   };
 }
 
@@ -133,40 +166,7 @@ function readItem(row: Row): StoreItem {
   return { namespace: decodeNamespace(ns), ...item };
 }
 
-/** CROSS JOIN fixes the join order in SQLite. */
-const UNDER_PREFIX = "FROM store_order AS o CROSS JOIN store_items AS i USING (item_id)";
-
-function newest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
-  const prefix = encodeNamespace(query.prefix);
-  const { where, parameters } = filterOf(query.filter);
-  const end = query.filter.length === 0 && query.offset === 0 ? null : lastToLookAt(db, prefix, query.scanMax);
-  const found = db.all(
-    `SELECT ${columnsOf("i")} ${UNDER_PREFIX} WHERE o.prefix = ? AND ${ALIVE}
-     ${end === null ? "" : "AND (o.updated_at, o.item_id) > (?, ?)"} ${where}
-     ORDER BY o.updated_at DESC, o.item_id DESC LIMIT ? OFFSET ?`, // sqlite/store.1
-    prefix,
-    query.at,
-    ...(end ?? []),
-    ...parameters,
-    query.limit,
-    query.offset,
-  );
-  if (end !== null && found.length < query.limit) return null; // sqlite/store.4
-  return found.map((row) => ({ ...readItem(row), score: null }));
-}
-
-/** The last position that a search with skipped items may read; null if there are fewer items. */
-function lastToLookAt(db: Database, prefix: string, scanMax: number): readonly [number, number] | null {
-  const row = db.get(
-    `SELECT updated_at, item_id FROM store_order WHERE prefix = ?
-     ORDER BY updated_at DESC, item_id DESC LIMIT 1 OFFSET ?`,
-    prefix,
-    scanMax,
-  );
-  return row === null ? null : [Number(row["updated_at"]), Number(row["item_id"])];
-}
-
-function nearest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
+function nearest(db: Database, query: StoreRanking): readonly StoreRef[] | null {
   const prefix = encodeNamespace(query.prefix);
   const from = "FROM store_order AS o CROSS JOIN store_vectors AS v USING (item_id)";
   const counted = db.get(
@@ -174,47 +174,17 @@ function nearest(db: Database, query: StoreQuery): readonly FoundItem[] | null {
     prefix,
     query.scanMax + 1,
   );
-  if (Number(counted?.["n"]) > query.scanMax) return null; // sqlite/store.4
-  const { where, parameters } = filterOf(query.filter);
+  if (Number(counted?.["n"]) > query.scanMax) return null; // sqlite/store.3
   const rows = db.all(
     `WITH ranked AS (
-       SELECT item_id, max(likeness(v.vector)) AS score
-       ${from} CROSS JOIN store_items AS i USING (item_id) WHERE o.prefix = ? AND ${ALIVE} ${where}
-       GROUP BY item_id HAVING score IS NOT NULL ORDER BY score DESC, item_id LIMIT ? OFFSET ?)
-     SELECT ${columnsOf("i")}, score FROM ranked CROSS JOIN store_items AS i USING (item_id)
+       SELECT item_id, max(likeness(v.vector)) AS score ${from} WHERE o.prefix = ?
+       GROUP BY item_id HAVING score IS NOT NULL)
+     SELECT ${REF_COLUMNS}, score FROM ranked CROSS JOIN store_items AS i USING (item_id) WHERE ${ALIVE}
      ORDER BY score DESC, item_id`,
     prefix,
     query.at,
-    ...parameters,
-    query.limit,
-    query.offset,
   );
-  return rows.map((row) => ({ ...readItem(row), score: Number(row["score"]) }));
-}
-
-const columnsOf = (alias: string): string =>
-  ITEMS.columns
-    .split(", ")
-    .map((column) => `${alias}.${column}`)
-    .join(", ");
-
-function filterOf(filter: readonly FilterCondition[]): {
-  readonly where: string;
-  readonly parameters: SQLInputValue[];
-} {
-  if (filter.length === 0) return { where: "", parameters: [] };
-  const parameters: SQLInputValue[] = [];
-  let where = "";
-  for (const { path, op, value } of filter) {
-    const [name = ""] = path;
-    // SQLite itself compares a plain member with a text; the exact test sees only the rest.
-    const plain = op === "eq" && path.length === 1 && typeof value === "string" && /^\w+$/.test(name);
-    if (!plain || !value.isWellFormed() || value.includes("\u0000")) continue;
-    where += " AND i.value ->> ? = ?";
-    parameters.push(`$."${name}"`, value); // sqlite/store.2
-  }
-  parameters.push(JSON.stringify(filter));
-  return { where: `${where} AND meets_filter(i.value, ?)`, parameters };
+  return rows.map(readRef);
 }
 
 function floats(bytes: SqlValue | undefined): Float32Array {
@@ -230,7 +200,7 @@ function namespaces(db: Database, query: NamespaceQuery): readonly (readonly str
   let skipped = 0;
   let from = within;
   for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.scanMax) return null; // sqlite/store.4
+    if (looked > query.scanMax) return null; // sqlite/store.3
     const row = db.get(
       `SELECT ns FROM store_items WHERE ns >= ? ${end === null ? "" : "AND ns < ?"} AND ${ALIVE} ORDER BY ns LIMIT 1`,
       from,
