@@ -100,6 +100,7 @@ export const run = z
     metadata: z.record(z.string(), z.unknown()),
     multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]),
     kwargs: z.record(z.string(), z.unknown()),
+    continues: uuid.optional().describe("the first of the runs that this one continues over their pauses"),
     error: z
       .object({
         error: z.string(),

@@ -9,7 +9,6 @@ import type { Surface } from "../agent/server/api-surface.ts";
 import type { GatewayServer } from "../agent/server/server-ports.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
-import type { GatewayOptions } from "../gateways/mcp-routes.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { LoadedApp } from "../graphs/extensions/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
@@ -98,11 +97,7 @@ async function startOver(
     engine: await openEngine(config, storage, log),
     webhooks: graphsConfig.webhooks,
     pages: await openRoutes(host, parts, surface),
-    gateways: await openGateways(host, surface, {
-      log,
-      clock: systemClock,
-      authorizationServers: graphsConfig.authorizationServers,
-    }),
+    gateways: await openGateways(host, parts, surface),
     localServices: config.console
       ? { ...localServices, versions: { ...localServices.versions, langgraph: library.version } }
       : null,
@@ -252,16 +247,24 @@ async function openDocs({ product }: Host, { disabled }: Surface): Promise<reado
 /** Other protocols in front of the API. Each loads its library at its first request. */
 async function openGateways(
   { product }: Host,
+  { config, graphs, log }: ServerParts,
   { disabled, mountPrefix }: Surface,
-  options: Pick<GatewayOptions, "log" | "clock" | "authorizationServers">,
 ) {
-  const [{ mcpRoutes }, { createIdSource }] = await Promise.all([
+  const [{ mcpRoutes }, { a2aRoutes }, { createIdSource }, { systemClock: clock }] = await Promise.all([
     import("../gateways/mcp-routes.ts"),
+    import("../gateways/a2a-routes.ts"),
     import("../base/ids.ts"),
+    import("../base/clock.ts"),
   ]);
-  const own = { ...options, prefix: mountPrefix, version: product.version, newId: createIdSource(Date.now, null) };
-  return (server: GatewayServer): readonly HttpRoute[] =>
-    disabled.includes("mcp") ? [] : mcpRoutes({ ...server, ...own });
+  const { authorizationServers, securitySchemes } = graphs;
+  const handlers = graphs.auth === null ? ("none" as const) : ("handlers" as const);
+  const authentication = config.apiKeys === null ? handlers : ("keys" as const);
+  const common = { log, clock, prefix: mountPrefix, version: product.version };
+  const mcp = { ...common, authorizationServers, newId: createIdSource(Date.now, null) };
+  return (server: GatewayServer): readonly HttpRoute[] => [
+    ...(disabled.includes("mcp") ? [] : mcpRoutes({ ...server, ...mcp })),
+    ...(disabled.includes("a2a") ? [] : a2aRoutes({ ...server, ...common, authentication, securitySchemes })),
+  ];
 }
 
 /** Components that graphs name for their clients. */

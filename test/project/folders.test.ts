@@ -86,7 +86,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "shared",
     "sqlite/client",
   ],
-  "src/gateways": [".", "mcp/endpoint", "mcp", "calls"],
+  "src/gateways": [".", "mcp/endpoint", "mcp", "a2a/endpoint", "a2a", "calls"],
   "src/cli": ["program", "commands", "template", "client", "errors", "output"],
 };
 

@@ -104,6 +104,7 @@ export function serializeRun(run: Run, input: Json): JsonObject {
       subgraphs: request.stream?.subgraphs ?? false,
       resumable: request.stream?.resumable ?? false,
     },
+    ...(request.trace === undefined ? {} : { continues: request.trace.rootRunId }),
     ...(run.error === null ? {} : { error: { ...run.error } }),
   };
 }

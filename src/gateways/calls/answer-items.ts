@@ -14,14 +14,22 @@ export type Answered =
   /** `code`: for example `interrupt_stale`, `answer_rejected` */
   | { readonly ok: false; readonly code: string; readonly reason: string };
 
-/** All answers in one call; one result each, in their order. @throws {ApiRefusal} */
-export async function answerItems(api: OwnApi, answers: readonly ItemAnswer[]): Promise<readonly Answered[]> {
+/**
+ * All answers in one call; one result each, in their order.
+ * @param idempotencyKey a repeated call with it gets the results of the first one
+ * @throws {ApiRefusal}
+ */
+export async function answerItems(
+  api: OwnApi,
+  answers: readonly ItemAnswer[],
+  idempotencyKey: string | null = null,
+): Promise<readonly Answered[]> {
   const body = answers.map(({ item, resume }) => ({
     thread_id: item.thread_id,
     interrupt_id: item.id,
     ...(resume === undefined ? {} : { resume }),
   }));
-  const { results } = (await api.call("POST", "/inbox/answers", { body })) as unknown as {
+  const { results } = (await api.call("POST", "/inbox/answers", { body, idempotencyKey })) as unknown as {
     readonly results: readonly Result[];
   };
   return results.map((result): Answered => {

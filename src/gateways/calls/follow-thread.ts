@@ -5,14 +5,9 @@
 import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import type { OwnApi } from "./own-api.ts";
-import { getRun, newestRun } from "./run-object.ts";
+import { getRun, newestRun, type RunPlace } from "./run-object.ts";
 
 const LOOK_MS = 1000;
-
-export interface RunPlace {
-  readonly threadId: string;
-  readonly runId: string;
-}
 
 export type Outcome = RunPlace &
   (

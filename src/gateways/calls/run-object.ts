@@ -1,5 +1,11 @@
 // Run object: a run of the API, as gateways read it.
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { OwnApi } from "./own-api.ts";
+
+export interface RunPlace {
+  readonly threadId: string;
+  readonly runId: string;
+}
 
 export interface RunObject {
   readonly run_id: string;
@@ -8,6 +14,16 @@ export interface RunObject {
   readonly status: string;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly ended_by: string | null;
+  readonly metadata: JsonObject;
+  readonly kwargs: {
+    readonly input: Json;
+    /** `resume`: answers by interrupt id. */
+    readonly command: { readonly resume?: JsonObject } | null;
+  };
+  /** The first of the runs that this one continues. */
+  readonly continues?: string;
+  readonly error?: { readonly error: string; readonly message: string };
 }
 
 /** @throws {ApiRefusal} `thread_not_found`, `run_not_found` */

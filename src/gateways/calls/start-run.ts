@@ -1,8 +1,7 @@
 // Start run: a run of an assistant for a gateway, on a thread of its own or on the caller's.
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import type { RunPlace } from "./follow-thread.ts";
 import type { OwnApi } from "./own-api.ts";
-import type { RunObject } from "./run-object.ts";
+import type { RunObject, RunPlace } from "./run-object.ts";
 
 export interface RunStart {
   readonly assistantId: string;
@@ -12,19 +11,20 @@ export interface RunStart {
   /** A repeated call with the same key gets the run of the first one. */
   readonly idempotencyKey: string | null;
   readonly metadata: JsonObject;
+  readonly streamModes: readonly string[];
 }
 
-/** @throws {ApiRefusal} */
-export async function startRun(api: OwnApi, start: RunStart): Promise<RunPlace> {
-  const { assistantId, input, threadId, idempotencyKey, metadata } = start;
-  const body = { assistant_id: assistantId, input, metadata, stream_mode: ["updates"], stream_resumable: true };
+/** @returns the run as accepted, or as it is now for a repeated call. @throws {ApiRefusal} */
+export async function startRun(api: OwnApi, start: RunStart): Promise<RunPlace & { readonly run: RunObject }> {
+  const { assistantId, input, threadId, idempotencyKey, metadata, streamModes } = start;
+  const body = { assistant_id: assistantId, input, metadata, stream_mode: streamModes, stream_resumable: true };
   const [path, more] =
     threadId === null
       ? ["/runs", { on_completion: "keep" }]
       : [`/threads/${encodeURIComponent(threadId)}/runs`, { if_not_exists: "create", multitask_strategy: "reject" }];
   const started = await api.call("POST", path, { body: { ...body, ...more }, idempotencyKey });
-  const { thread_id, run_id } = started as unknown as RunObject;
-  return { threadId: thread_id, runId: run_id };
+  const run = started as unknown as RunObject;
+  return { threadId: run.thread_id, runId: run.run_id, run };
 }
 
 /** Best effort: the run may have ended, and a paused run stays paused. */

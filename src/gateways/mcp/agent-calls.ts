@@ -2,15 +2,16 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { answerItems } from "../calls/answer-items.ts";
-import { type Outcome, type RunPlace, openItems } from "../calls/follow-thread.ts";
-import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
-import { getRun } from "../calls/run-object.ts";
+import type { ConfigOf } from "../calls/assistant-config.ts";
+import { type Outcome, openItems } from "../calls/follow-thread.ts";
+import { linkTo } from "../calls/inbox-items.ts";
+import type { RunPlace } from "../calls/run-object.ts";
 import { isForPeopleOnly } from "../calls/person-only.ts";
 import { cancelRun, type RunStart, startRun } from "../calls/start-run.ts";
 import type { Elicits } from "./elicitation.ts";
 import { applyAnswers, askAgain, type RepeatedCall } from "./pause-modern.ts";
 import { askAndWait, type CallStream, type ElicitReplies } from "./pause-legacy.ts";
-import { errorResult, follow, linkTo, type Refusals, resultOf, type ToolCall } from "./tool-call.ts";
+import { errorResult, follow, type Refusals, resultOf, type ToolCall } from "./tool-call.ts";
 import type { Agent } from "./tools.ts";
 
 export interface AgentCall {
@@ -76,6 +77,7 @@ export function startOf(assistantId: string, args: JsonObject, meta: JsonObject)
     threadId: textOf(meta["thread_id"]),
     idempotencyKey: textOf(meta["idempotency_key"]),
     metadata: { source: "mcp" },
+    streamModes: ["updates"],
   };
 }
 
@@ -91,31 +93,15 @@ export async function callResume(call: ToolCall, args: JsonObject, configOf: Con
   if (other !== undefined)
     return errorResult(`Several interrupts are open: name one. ${open.map(({ id }) => id).join(", ")}`);
   if (isForPeopleOnly(item, await configOf(call.api, item.assistant_id)))
-    return errorResult(`Only a person may answer this interrupt. A person can open it at ${linkTo(call, item)}`);
+    return errorResult(
+      `Only a person may answer this interrupt. A person can open it at ${linkTo(call.publicUrl, item)}`,
+    );
   const [result] = await answerItems(call.api, [
     { item, resume: item.kind === "breakpoint" ? undefined : (answer ?? null) },
   ]);
   if (result === undefined) throw new Error("the inbox returned no result");
   if (!result.ok) return errorResult(`${result.reason} (${result.code})`);
   return resultOf(call, await follow(call, { threadId, runId: result.runId }));
-}
-
-export type ConfigOf = (api: OwnApi, assistantId: string) => Promise<Json>;
-
-/** Config of an assistant; null for one that is gone. */
-export const configOfAssistant: ConfigOf = async (api, assistantId) => {
-  try {
-    const assistant = (await api.call("GET", `/assistants/${encodeURIComponent(assistantId)}`)) as JsonObject;
-    return assistant["config"] ?? null;
-  } catch (error) {
-    if (error instanceof ApiRefusal && error.status === 404) return null;
-    throw error;
-  }
-};
-
-/** Config of the assistant of a run. @throws {ApiRefusal} `run_not_found` */
-export async function configOfRun(api: OwnApi, { threadId, runId }: RunPlace): Promise<Json> {
-  return configOfAssistant(api, (await getRun(api, threadId, runId)).assistant_id);
 }
 
 function textOf(value: Json | undefined): string | null {

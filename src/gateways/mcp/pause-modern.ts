@@ -5,7 +5,8 @@
 import { inputRequired, type InputRequests, type InputRequiredResult } from "@modelcontextprotocol/server";
 import { isUuid } from "../../base/ids.ts";
 import { isJsonObject } from "../../base/json/json.ts";
-import { type Outcome, type RunPlace, nextRun } from "../calls/follow-thread.ts";
+import { type Outcome, nextRun } from "../calls/follow-thread.ts";
+import type { RunPlace } from "../calls/run-object.ts";
 import { type Elicited, type ElicitParams, type Elicits, elicitedOf } from "./elicitation.ts";
 import { answerElicited, paramsFor, type Refusals, type ToolCall } from "./tool-call.ts";
 

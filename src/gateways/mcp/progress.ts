@@ -1,6 +1,6 @@
 // Progress: one notification for each step of a run, for clients that asked for them.
 import { isJsonObject, type Json } from "../../base/json/json.ts";
-import type { RunPlace } from "../calls/follow-thread.ts";
+import type { RunPlace } from "../calls/run-object.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 
 export interface Progress {

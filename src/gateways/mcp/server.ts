@@ -9,10 +9,11 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
-import type { RunPlace } from "../calls/follow-thread.ts";
+import { configOfAssistant, configOfRun } from "../calls/assistant-config.ts";
+import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { startRun } from "../calls/start-run.ts";
-import { callAgent, callResume, configOfAssistant, configOfRun, finish, startOf } from "./agent-calls.ts";
+import { callAgent, callResume, finish, startOf } from "./agent-calls.ts";
 import { factsOf } from "./client-facts.ts";
 import { type Elicits, elicitsOf } from "./elicitation.ts";
 import type { CallStream, ElicitReplies } from "./pause-legacy.ts";

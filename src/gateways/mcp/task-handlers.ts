@@ -8,7 +8,7 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { RunPlace } from "../calls/follow-thread.ts";
+import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { cancelRun } from "../calls/start-run.ts";
 import { taskAt, taskPlaceOf } from "./tasks.ts";

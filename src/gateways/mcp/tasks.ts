@@ -4,8 +4,8 @@
 //   tasks.1. A task's status is read from the thread: nothing else is stored about it.
 import type { Task } from "@modelcontextprotocol/server";
 import { isUuid } from "../../base/ids.ts";
-import { type RunPlace, openItems } from "../calls/follow-thread.ts";
-import { getRun, newestRun } from "../calls/run-object.ts";
+import { openItems } from "../calls/follow-thread.ts";
+import { getRun, newestRun, type RunPlace } from "../calls/run-object.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 
 const POLL_MS = 1000;

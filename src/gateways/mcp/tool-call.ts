@@ -8,8 +8,10 @@ import type { InboxItem } from "../../api/inbox.ts";
 import type { Json } from "../../base/json/json.ts";
 import { type Answered, answerItems, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { answerOf } from "../calls/flat-form.ts";
-import { type Outcome, type RunPlace, followThread } from "../calls/follow-thread.ts";
-import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
+import { type Outcome, followThread } from "../calls/follow-thread.ts";
+import type { RunPlace } from "../calls/run-object.ts";
+import type { OwnApi } from "../calls/own-api.ts";
+import { elsewhere, itemOf, linkTo } from "../calls/inbox-items.ts";
 import { isForPeopleOnly } from "../calls/person-only.ts";
 import { callResult } from "./call-result.ts";
 import { type Elicited, type ElicitParams, elicitParams, type Elicits } from "./elicitation.ts";
@@ -26,14 +28,10 @@ export interface ToolCall {
   readonly notes: string[];
 }
 
-export function linkTo({ publicUrl }: Pick<ToolCall, "publicUrl">, item: Pick<InboxItem, "thread_id" | "id">): string {
-  return `${publicUrl}/console/inbox/${item.thread_id}/${item.id}`;
-}
-
 export function resultOf(call: ToolCall, outcome: Outcome): CallToolResult {
   return callResult(outcome, {
     notes: call.notes,
-    linkTo: (item) => linkTo(call, item),
+    linkTo: (item) => linkTo(call.publicUrl, item),
     isForPeopleOnly: (item) => isForPeopleOnly(item, call.config),
   });
 }
@@ -53,7 +51,7 @@ export type Refusals = ReadonlyMap<string, string>;
 export function paramsFor(call: ToolCall, item: InboxItem, elicits: Elicits, refusals: Refusals): ElicitParams | null {
   return elicitParams(item, {
     elicits,
-    linkTo: (one) => linkTo(call, one),
+    linkTo: (one) => linkTo(call.publicUrl, one),
     isForPeopleOnly: (one) => isForPeopleOnly(one, call.config),
     refused: refusals.get(item.id) ?? null,
   });
@@ -94,20 +92,4 @@ async function noteRefusal(
   if (isStillOpen(result)) return void refusals.set(item.id, result.reason);
   const now = await itemOf(call.api, item.thread_id, item.id);
   call.notes.push(now === null || now.state === "open" ? result.reason : elsewhere(now));
-}
-
-/** Null for an item out of reach. */
-export async function itemOf(api: OwnApi, threadId: string, interruptId: string): Promise<InboxItem | null> {
-  try {
-    return (await api.call("GET", `/inbox/${threadId}/${interruptId}`)) as unknown as InboxItem;
-  } catch (error) {
-    if (error instanceof ApiRefusal && error.status < 500) return null;
-    throw error;
-  }
-}
-
-function elsewhere({ title, state, answered }: InboxItem): string {
-  return state === "answered"
-    ? `"${title}" was already answered by ${answered?.by ?? "somebody else"}.`
-    : `"${title}" is no longer open.`;
 }

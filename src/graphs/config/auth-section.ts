@@ -1,5 +1,6 @@
 // Auth section of langgraph.json → the location of the handlers, and warnings about the rest.
 import * as z from "zod";
+import type { JsonObject } from "../../base/json/json.ts";
 import { sectionRemarks } from "./config-keys.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
@@ -31,6 +32,11 @@ export function authPath(section: z.infer<typeof AUTH_SECTION> | undefined, fold
 export function authorizationServers(section: z.infer<typeof AUTH_SECTION> | undefined): readonly string[] {
   const urls = Object.values(section?.openapi?.securitySchemes ?? {}).map(({ openIdConnectUrl: url }) => url);
   return urls.filter((url) => url !== undefined).map((url) => url.replace(DISCOVERY, ""));
+}
+
+/** Security schemes in OpenAPI's form, by name. */
+export function securitySchemes(section: z.infer<typeof AUTH_SECTION> | undefined): JsonObject {
+  return (section?.openapi?.securitySchemes ?? {}) as JsonObject;
 }
 
 export function authRemarks(section: object | undefined): readonly string[] {

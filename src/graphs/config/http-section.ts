@@ -17,7 +17,7 @@ const HEADER_RULES = z.looseObject({
   exclude: headerNames.nullish(),
 });
 
-const DISABLED = ["assistants", "threads", "runs", "store", "meta", "crons", "inbox", "ui", "mcp"] as const;
+const DISABLED = ["assistants", "threads", "runs", "store", "meta", "crons", "inbox", "ui", "mcp", "a2a"] as const;
 
 export const HTTP_SECTION = z.looseObject({
   app: z
@@ -129,8 +129,7 @@ function headerConfig(given: Section["configurable_headers"]): HeaderConfig | nu
   };
 }
 
-const ABSENT_ROUTES = ["disable_a2a"];
-const KNOWN = new Set([...Object.keys(HTTP_SECTION.shape), ...ABSENT_ROUTES]);
+const KNOWN = new Set(Object.keys(HTTP_SECTION.shape));
 const WITHOUT_EFFECT = { logging_headers: "the log contains no headers of calls" };
 const KNOWN_CORS = new Set([
   "allow_origins",

@@ -189,7 +189,7 @@ test("http sets routes, prefix and origins; other keys cause warnings (langgraph
     customRouteAuth: false,
     authBeforeMiddleware: false,
     mountPrefix: "/api",
-    disabled: ["store", "mcp"],
+    disabled: ["store", "mcp", "a2a"],
     cors: {
       origins: ["https://a.example", "*"],
       pattern: new LinearPattern("^(?:https://.*)$", ""),

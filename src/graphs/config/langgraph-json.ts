@@ -6,7 +6,8 @@ import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { WebhookPolicy } from "../../agent/ports/ports.ts";
-import { AUTH_SECTION, authorizationServers, authPath, authRemarks } from "./auth-section.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import { AUTH_SECTION, authorizationServers, authPath, authRemarks, securitySchemes } from "./auth-section.ts";
 import {
   CHECKPOINTER_SECTION,
   type CheckpointerConfig,
@@ -42,6 +43,8 @@ export interface GraphsConfig {
   readonly auth: ExportPath | null;
   /** Issuers that `auth.openapi` names. */
   readonly authorizationServers: readonly string[];
+  /** How callers authenticate with the handlers, in OpenAPI's form. */
+  readonly securitySchemes: JsonObject;
   readonly store: StoreConfig;
   readonly http: HttpConfig;
   readonly webhooks: WebhookPolicy;
@@ -121,6 +124,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
     webhookVariables: webhookVariables(parsed.data.webhooks),
     auth: authPath(parsed.data.auth, folder),
     authorizationServers: authorizationServers(parsed.data.auth),
+    securitySchemes: securitySchemes(parsed.data.auth),
     store: storeConfig(parsed.data.store, folder),
     http: httpConfig(parsed.data.http, folder),
     webhooks: readWebhooks(file, parsed.data.webhooks, { ...ownEnv, ...env }),

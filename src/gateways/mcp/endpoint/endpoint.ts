@@ -7,6 +7,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import { answerItems } from "../../calls/answer-items.ts";
 import { answerOf } from "../../calls/flat-form.ts";
+import { itemOf } from "../../calls/inbox-items.ts";
 import type { OwnApi } from "../../calls/own-api.ts";
 import { sessionIdOf } from "../client-facts.ts";
 import { elicitPlaceOf } from "../elicit-ids.ts";
@@ -16,7 +17,6 @@ import { noticeStream } from "./notice-stream.ts";
 import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
 import { createRunningCalls } from "../running-calls.ts";
 import { createMcpServer } from "../server.ts";
-import { itemOf } from "../tool-call.ts";
 
 export interface EndpointOptions {
   readonly version: string;
