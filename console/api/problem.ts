@@ -1,5 +1,13 @@
 // Problem: a refusal of the API (RFC 9457), or a missing reply, as a displayable error.
 
+interface ProblemParts {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
 export class ApiProblem extends Error {
   /** 0 without a reply. */
   readonly status: number;
@@ -8,7 +16,7 @@ export class ApiProblem extends Error {
   readonly title: string;
   readonly members: Readonly<Record<string, unknown>>;
 
-  constructor(status: number, code: string, title: string, detail: string, members: Readonly<Record<string, unknown>>) {
+  constructor({ status, code, title, detail, members = {} }: ProblemParts) {
     super(detail);
     this.name = "ApiProblem";
     this.status = status;
@@ -25,19 +33,19 @@ export function problemFrom(value: unknown, status: number): ApiProblem {
     const member = members[name];
     return typeof member === "string" ? member : fallback;
   };
-  const said = typeof members["status"] === "number" ? members["status"] : status;
-  return new ApiProblem(
-    said,
-    text("code", "unknown"),
-    text("title", "The call failed"),
-    text("detail", `Status ${said}.`),
+  const given = typeof members["status"] === "number" ? members["status"] : status;
+  return new ApiProblem({
+    status: given,
+    code: text("code", "unknown"),
+    title: text("title", "The call failed"),
+    detail: text("detail", `Status ${given}.`),
     members,
-  );
+  });
 }
 
 export function unreachable(cause: unknown): ApiProblem {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ApiProblem(0, "unreachable", "Cannot reach the server", reason, {});
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new ApiProblem({ status: 0, code: "unreachable", title: "Cannot reach the server", detail });
 }
 
 /** Any thrown value, as text for a person. */

@@ -1,10 +1,10 @@
 // List page: the frame of paged lists: query, header, error, loading state, empty state, rows.
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
 import { useEffect, useMemo, type ReactNode } from "react";
-import { call } from "../api/client.ts";
+import { call, type CallOptions } from "../api/client.ts";
 import { setTitle } from "../browser/badge.ts";
 import { Button, Failure, Loading } from "../ui/controls.tsx";
-import { CopyCurl } from "../ui/copy.tsx";
+import { CopyCurl, type CurlProps } from "../ui/copy.tsx";
 import type { Shortcut } from "../hooks/shortcuts.ts";
 import { VirtualList } from "../ui/virtual-list.tsx";
 
@@ -26,10 +26,11 @@ export interface PagedList<Item> {
   readonly isError: boolean;
   readonly error: Error | null;
   readonly retry: () => void;
-  /** Undefined once everything is loaded. */
+  readonly hasMore: boolean;
+  /** Undefined while a page loads, and once everything is loaded. */
   readonly loadMore: (() => void) | undefined;
   /** The call of the first page, for the curl button. */
-  readonly call: { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
+  readonly call: CurlProps;
 }
 
 export function usePagedList<Reply, Item>(search: PagedSearch<Reply, Item>): PagedList<Item> {
@@ -43,14 +44,51 @@ export function usePagedList<Reply, Item>(search: PagedSearch<Reply, Item>): Pag
     ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs }),
   });
   const items = useMemo(() => list.data?.pages.flatMap((reply) => itemsOf(reply)) ?? [], [list.data]);
+  return pagedList(items, list, { method: "POST", path, body: body(PAGE_SIZE, 0) });
+}
+
+/** A list whose pages name the next one: `GET path` with `limit` and `cursor`. */
+export interface CursorSearch {
+  readonly key: readonly unknown[];
+  readonly path: string;
+  readonly query: () => NonNullable<CallOptions["query"]>;
+  readonly refreshMs: number;
+}
+
+interface CursorPage<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+export function useCursorList<Item>({ key, path, query, refreshMs }: CursorSearch): PagedList<Item> {
+  const list = useInfiniteQuery({
+    queryKey: key,
+    initialPageParam: null as string | null,
+    queryFn: ({ pageParam, signal }) =>
+      call<CursorPage<Item>>("GET", path, { query: { ...query(), limit: PAGE_SIZE, cursor: pageParam }, signal }),
+    getNextPageParam: (last) => last.next_cursor,
+    refetchInterval: refreshMs,
+    placeholderData: keepPreviousData,
+  });
+  const items = useMemo(() => list.data?.pages.flatMap((one) => one.items) ?? [], [list.data]);
+  return pagedList(items, list, { method: "GET", path, query: { ...query(), limit: PAGE_SIZE } });
+}
+
+type ListQuery = Pick<
+  UseInfiniteQueryResult,
+  "isPending" | "isError" | "error" | "refetch" | "hasNextPage" | "isFetchingNextPage" | "fetchNextPage"
+>;
+
+function pagedList<Item>(items: readonly Item[], list: ListQuery, call: CurlProps): PagedList<Item> {
   return {
     items,
     isPending: list.isPending,
     isError: list.isError,
     error: list.error,
     retry: () => void list.refetch(),
+    hasMore: list.hasNextPage,
     loadMore: list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined,
-    call: { path, body: body(PAGE_SIZE, 0) },
+    call,
   };
 }
 
@@ -69,7 +107,7 @@ export function ListHeader({
     <header className="page-header">
       <h1>{title}</h1>
       <span className="row spread">
-        <CopyCurl method="POST" {...list.call} />
+        <CopyCurl {...list.call} />
         {create === undefined ? null : (
           <Button kind="primary" hint="n" onClick={create.run}>
             {create.label}

@@ -26,3 +26,14 @@ export function readList(text: string | undefined): readonly string[] {
 export function writeList(items: readonly string[]): string | undefined {
   return items.length === 0 ? undefined : items.join(",");
 }
+
+/** Breakpoints in the URL, as "before node" and "after node". */
+export function breakpointWords(search: {
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}): readonly string[] {
+  return [
+    ...readList(search.before).map((node) => `before ${node}`),
+    ...readList(search.after).map((node) => `after ${node}`),
+  ];
+}

@@ -26,10 +26,17 @@ const DEPTH_MAX = 5;
 const LONG_TEXT_UNITS = 80;
 
 export function fieldOf(schema: JsonObject): FormField {
-  return field("", schema, true, schema, 0);
+  return field({ name: "", schema, required: true }, schema, 0);
 }
 
-function field(name: string, given: JsonObject, required: boolean, root: JsonObject, depth: number): FormField {
+interface Member {
+  readonly name: string;
+  readonly schema: JsonObject;
+  readonly required: boolean;
+}
+
+/** @param root the document that `$ref`s point into */
+function field({ name, schema: given, required }: Member, root: JsonObject, depth: number): FormField {
   const { schema, nullable } = plain(resolve(given, root), root);
   const own = (member: string): string | null => textOf(given[member]) ?? textOf(schema[member]);
   const base = {
@@ -46,11 +53,12 @@ function field(name: string, given: JsonObject, required: boolean, root: JsonObj
   if (choices !== null) return { ...base, control: "choice", choices };
   const control = controlOf(schema);
   if (control === "group" && depth < DEPTH_MAX) {
-    const fields = membersOf(schema).map(([key, member, wanted]) => field(key, member, wanted, root, depth + 1));
+    const fields = membersOf(schema).map((member) => field(member, root, depth + 1));
     return { ...base, control, fields };
   }
   if (control === "list" && depth < DEPTH_MAX) {
-    const item = field("", memberOf(schema, "items") as JsonObject, true, root, depth + 1);
+    const items = memberOf(schema, "items") as JsonObject;
+    const item = field({ name: "", schema: items, required: true }, root, depth + 1);
     if (["text", "number", "integer", "choice"].includes(item.control)) return { ...base, control, fields: [item] };
   }
   return { ...base, control: control === "group" || control === "list" ? "json" : control }; // schema.2
@@ -115,14 +123,14 @@ function isLong(schema: JsonObject): boolean {
   return format === "textarea" || format === "markdown" || typeof contentMediaType === "string";
 }
 
-function membersOf(schema: JsonObject): readonly (readonly [name: string, schema: JsonObject, required: boolean])[] {
+function membersOf(schema: JsonObject): readonly Member[] {
   const { properties, required } = schema;
   const wanted: readonly Json[] = Array.isArray(required) ? required : [];
-  return Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => [
+  return Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => ({
     name,
-    isObject(member) ? member : {},
-    wanted.includes(name),
-  ]);
+    schema: isObject(member) ? member : {},
+    required: wanted.includes(name),
+  }));
 }
 
 /** Initial value of a form without a given one; undefined if optional. */

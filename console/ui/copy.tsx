@@ -4,14 +4,14 @@ import { curlOf } from "../api/curl.ts";
 import { urlOf, type CallOptions, type Method } from "../api/client.ts";
 import { apiKey } from "../api/credentials.ts";
 import { Button, IconButton } from "./controls.tsx";
-import { tell } from "./toast.tsx";
+import { showToast } from "./toast.tsx";
 
 export async function copy(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tell(`Copied ${what}.`);
+    showToast(`Copied ${what}.`);
   } catch {
-    tell(`The browser does not allow copying here. Copy this: ${text}`, { tone: "amber", ms: null });
+    showToast(`The browser does not allow copying here. Copy this: ${text}`, { tone: "amber", ms: null });
   }
 }
 
@@ -19,18 +19,15 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   return <IconButton icon="copy" label={`Copy ${what}`} onClick={() => void copy(text, what)} />;
 }
 
-/** The shell command for the button beside it. */
-export function CopyCurl({
-  method,
-  path,
-  query,
-  body,
-}: {
+export interface CurlProps {
   readonly method: Method;
   readonly path: string;
   readonly query?: CallOptions["query"];
   readonly body?: unknown;
-}): ReactNode {
+}
+
+/** The shell command for the button beside it. */
+export function CopyCurl({ method, path, query, body }: CurlProps): ReactNode {
   const run = (): void => {
     void copy(curlOf(method, urlOf(path, query), body, apiKey.get() !== null), "the curl command");
   };

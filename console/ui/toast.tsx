@@ -16,7 +16,7 @@ const toasts = createValue<readonly Toast[]>([]);
 let lastId = 0;
 
 /** @returns dismisses it. @param ms duration; null until dismissed. */
-export function tell(
+export function showToast(
   text: string,
   {
     tone = "neutral",

@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { problemMessage } from "../../api/problem.ts";
 import { Button } from "../../ui/controls.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 import { useValue } from "../../hooks/value.ts";
 import { outbox, send, undoAnswer, type PendingAnswer } from "./outbox.ts";
 
@@ -12,7 +12,7 @@ const TICK_MS = 250;
 export function OutboxView(): ReactNode {
   const parcels = useValue(outbox);
   const undo = (): void => {
-    if (undoAnswer()) tell("Undone. Nothing was sent.");
+    if (undoAnswer()) showToast("Undone. Nothing was sent.");
   };
   useShortcuts("Sending answers", parcels.length === 0 ? [] : [{ keys: "u", label: "Undo the answer", run: undo }]);
   return (
@@ -27,7 +27,7 @@ export function OutboxView(): ReactNode {
 function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
   const { id, label, state, error } = parcel;
   const undo = (): void => {
-    if (undoAnswer(id)) tell("Undone. Nothing was sent.");
+    if (undoAnswer(id)) showToast("Undone. Nothing was sent.");
   };
   return (
     <div className={`toast ${state === "failed" ? "red" : "accent"}`}>

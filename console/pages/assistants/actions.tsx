@@ -3,12 +3,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { request } from "../../api/client.ts";
-import { problemMessage } from "../../api/problem.ts";
 import type { Assistant } from "../../api/types.ts";
+import { DeleteDialog } from "../../frames/delete-dialog.tsx";
 import { Button } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { withToast } from "../../ui/with-toast.ts";
 import { AssistantDialog } from "./assistant-dialog.tsx";
 import { isBuiltIn } from "./built-in.ts";
 
@@ -51,31 +50,21 @@ function Deletion({
   const queries = useQueryClient();
   const remove = async (): Promise<void> => {
     onClose();
-    try {
+    await withToast(async () => {
       await request("DELETE", path);
-      tell("Assistant deleted.");
       await navigate({ to: "/assistants", search: {}, replace: true });
-      await queries.invalidateQueries({ queryKey: ["assistants"] });
-    } catch (error) {
-      tell(problemMessage(error), { tone: "red" });
-    }
+    }, "Assistant deleted.");
+    await queries.invalidateQueries({ queryKey: ["assistants"] });
   };
   return (
-    <Dialog
+    <DeleteDialog
       title={`Delete ${assistant.name}?`}
       description="Deletes its versions and finished runs. Threads stay. This cannot be undone."
+      call={{ path }}
+      onDelete={() => void remove()}
       onClose={onClose}
-      footer={
-        <>
-          <CopyCurl method="DELETE" path={path} />
-          <Button onClick={onClose}>Keep it</Button>
-          <Button kind="danger" onClick={() => void remove()}>
-            Delete
-          </Button>
-        </>
-      }
     >
       <p className="mono">{assistant.assistant_id}</p>
-    </Dialog>
+    </DeleteDialog>
   );
 }

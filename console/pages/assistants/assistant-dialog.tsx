@@ -10,9 +10,13 @@ import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
 import { JsonDiff } from "../../json/json-diff.tsx";
 import { parseJson } from "../../json/parse-json.ts";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 
-interface Texts {
+/** The fields as typed. */
+interface Draft {
+  readonly graph: string;
+  readonly name: string;
+  readonly description: string;
   readonly config: string;
   readonly context: string;
 }
@@ -26,32 +30,19 @@ export function AssistantDialog({
   readonly onClose: () => void;
 }): ReactNode {
   const graphs = useGraphNames();
-  const [graph, setGraph] = useState(assistant?.graph_id ?? "");
-  const [name, setName] = useState(assistant?.name ?? "");
-  const [description, setDescription] = useState(assistant?.description ?? "");
-  const [texts, setTexts] = useState<Texts>({
-    config: JSON.stringify(assistant?.config ?? {}, null, 2),
-    context: JSON.stringify(assistant?.context ?? {}, null, 2),
-  });
-  const [begun] = useState(texts);
+  const [draft, setDraft] = useState(() => draftOf(assistant));
+  const [initial] = useState(draft);
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const [config, context] = [parseJson(texts.config), parseJson(texts.context)];
-  const fault = !config.ok ? `Config: ${config.error}` : !context.ok ? `Context: ${context.error}` : null;
-  const body = {
-    graph_id: graph === "" ? graphs[0] : graph,
-    name: name.trim(),
-    description: description.trim() === "" ? null : description.trim(),
-    config: config.ok ? config.value : null,
-    context: context.ok ? context.value : null,
-  };
+  const set = (change: Partial<Draft>): void => setDraft((now) => ({ ...now, ...change }));
+  const { body, fault } = bodyOf(draft, graphs);
   const [method, path] =
     assistant === null
       ? (["POST", "/assistants"] as const)
       : (["PATCH", `/assistants/${assistant.assistant_id}`] as const);
   const save = async (): Promise<void> => {
     const saved = await call<Assistant>(method, path, { body });
-    tell(assistant === null ? "Assistant created." : `Saved as version ${saved.version}.`, { tone: "green" });
+    showToast(assistant === null ? "Assistant created." : `Saved as version ${saved.version}.`, { tone: "green" });
     onClose();
     await navigate({ to: "/assistants", search: { assistant: saved.assistant_id }, replace: true });
     await queries.invalidateQueries({ queryKey: ["assistants"] });
@@ -69,26 +60,20 @@ export function AssistantDialog({
       onClose={onClose}
     >
       <Field label="Name">
-        <input autoFocus value={name} onChange={(event) => setName(event.target.value)} />
+        <input autoFocus value={draft.name} onChange={(event) => set({ name: event.target.value })} />
       </Field>
       <Field label="Graph">
-        <select value={body.graph_id} onChange={(event) => setGraph(event.target.value)}>
+        <select value={body.graph_id} onChange={(event) => set({ graph: event.target.value })}>
           {graphs.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>
       </Field>
       <Field label="Description">
-        <input value={description} onChange={(event) => setDescription(event.target.value)} />
+        <input value={draft.description} onChange={(event) => set({ description: event.target.value })} />
       </Field>
-      {(["config", "context"] as const).map((member) => (
-        <JsonField
-          key={member}
-          label={LABELS[member]}
-          initial={begun[member]}
-          onChange={(text) => setTexts((now) => ({ ...now, [member]: text }))}
-        />
-      ))}
+      <JsonField label="Config" initial={initial.config} onChange={(config) => set({ config })} />
+      <JsonField label="Context" initial={initial.context} onChange={(context) => set({ context })} />
       {fault === null ? null : <p className="field-error">{fault}</p>}
       {assistant === null || fault !== null ? null : (
         <section>
@@ -100,7 +85,31 @@ export function AssistantDialog({
   );
 }
 
-const LABELS: Readonly<Record<keyof Texts, string>> = { config: "Config", context: "Context" };
+function draftOf(assistant: Assistant | null): Draft {
+  return {
+    graph: assistant?.graph_id ?? "",
+    name: assistant?.name ?? "",
+    description: assistant?.description ?? "",
+    config: JSON.stringify(assistant?.config ?? {}, null, 2),
+    context: JSON.stringify(assistant?.context ?? {}, null, 2),
+  };
+}
+
+/** The body of the call, and the first invalid field; @param graphs the first one is the default. */
+function bodyOf(draft: Draft, graphs: readonly string[]) {
+  const [config, context] = [parseJson(draft.config), parseJson(draft.context)];
+  const description = draft.description.trim();
+  return {
+    fault: !config.ok ? `Config: ${config.error}` : !context.ok ? `Context: ${context.error}` : null,
+    body: {
+      graph_id: draft.graph === "" ? graphs[0] : draft.graph,
+      name: draft.name.trim(),
+      description: description === "" ? null : description,
+      config: config.ok ? config.value : null,
+      context: context.ok ? context.value : null,
+    },
+  };
+}
 
 const shownOf = ({ graph_id, name, description, config, context }: Assistant): object => ({
   graph_id,

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { Assistant, Drawing } from "../../api/types.ts";
 import { GraphFrame, addressMarks } from "../../frames/graph-frame.tsx";
 import type { GraphMarks } from "../../graph/graph-view.tsx";
-import { readList } from "../../hooks/search-params.ts";
+import { breakpointWords } from "../../hooks/search-params.ts";
 import { Chip } from "../../ui/controls.tsx";
 
 const assistantsRoute = getRouteApi("/assistants");
@@ -37,10 +37,7 @@ function useMarks(): GraphMarks {
 
 function Side({ drawing }: { readonly drawing: Drawing }): ReactNode {
   const search = assistantsRoute.useSearch();
-  const stops = [
-    ...readList(search.before).map((node) => `before ${node}`),
-    ...readList(search.after).map((node) => `after ${node}`),
-  ];
+  const stops = breakpointWords(search);
   const node = drawing.nodes.find(({ id }) => id === search.node);
   return (
     <aside className="graph-side" aria-label="Graph details" tabIndex={0}>

@@ -1,11 +1,16 @@
 // Test of the request that a tried run begins with.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tryBody, valueOf, type Entry } from "./try-body.ts";
+import { tryBody, valueOf, type Entry, type TryForm } from "./try-body.ts";
 
-const PLAIN = { thread: "", durability: "", multitask: "" } as const;
-const NO_STOPS = { before: [], after: [] };
 const NONE: Entry = { kind: "none" };
+const PLAIN: TryForm = {
+  assistantId: "a",
+  input: NONE,
+  context: NONE,
+  options: { thread: "", durability: "", multitask: "" },
+  stops: { before: [], after: [] },
+};
 
 const VALUES: readonly { readonly name: string; readonly entry: Entry; readonly is: unknown }[] = [
   { name: "nothing is an empty object", entry: NONE, is: { ok: true, value: {} } },
@@ -32,19 +37,18 @@ const VALUES: readonly { readonly name: string; readonly entry: Entry; readonly 
 for (const { name, entry, is } of VALUES) test(name, () => assert.deepEqual(valueOf(entry), is));
 
 test("a run requests the stream modes of the thread page, and only the chosen options", () => {
-  const { stream_mode: modes, stream_resumable: resumable, ...rest } = tryBody("a", NONE, NONE, PLAIN, NO_STOPS);
+  const { stream_mode: modes, stream_resumable: resumable, ...rest } = tryBody(PLAIN);
   assert.deepEqual(rest, { assistant_id: "a", input: {} });
   assert.deepEqual([modes, resumable], [["values", "updates", "messages-tuple"], true]);
 });
 
 test("stops, context, durability and strategy go along; a star stops everywhere", () => {
-  const body = tryBody(
-    "a",
-    NONE,
-    { kind: "json", text: '{"tone":"kind"}' },
-    { thread: "", durability: "exit", multitask: "reject" },
-    { before: [" send ", ""], after: ["plan", "*"] },
-  );
+  const body = tryBody({
+    ...PLAIN,
+    context: { kind: "json", text: '{"tone":"kind"}' },
+    options: { thread: "", durability: "exit", multitask: "reject" },
+    stops: { before: [" send ", ""], after: ["plan", "*"] },
+  });
   assert.deepEqual(body["interrupt_before"], ["send"]);
   assert.deepEqual(body["interrupt_after"], "*");
   assert.deepEqual(body["context"], { tone: "kind" });

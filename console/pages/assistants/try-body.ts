@@ -1,4 +1,5 @@
 // Try body: the form's input → the request that starts the run. Pure.
+import { LIVE_STREAM } from "../../api/live-stream.ts";
 import type { Json } from "../../json/json.ts";
 import { parseJson } from "../../json/parse-json.ts";
 
@@ -39,26 +40,31 @@ export interface TryOptions {
   readonly multitask: string;
 }
 
-/** Initial data for the thread's page to show a running run. */
-const STREAMED = { stream_mode: ["values", "updates", "messages-tuple"], stream_resumable: true } as const;
+export interface TryForm {
+  readonly assistantId: string;
+  readonly input: Entry;
+  readonly context: Entry;
+  readonly options: TryOptions;
+  readonly stops: { readonly before: readonly string[]; readonly after: readonly string[] };
+}
 
-export function tryBody(
-  assistantId: string,
-  input: Entry,
-  context: Entry,
-  { durability, multitask }: TryOptions,
-  stops: { readonly before: readonly string[]; readonly after: readonly string[] },
-): Readonly<Record<string, unknown>> {
-  const [given, around] = [valueOf(input), valueOf(context)];
+export function tryBody({
+  assistantId,
+  input,
+  context,
+  options: { durability, multitask },
+  stops,
+}: TryForm): Readonly<Record<string, unknown>> {
+  const [givenInput, givenContext] = [valueOf(input), valueOf(context)];
   return {
     assistant_id: assistantId,
-    input: given.ok ? given.value : null,
-    ...(context.kind === "none" || !around.ok ? {} : { context: around.value }),
+    input: givenInput.ok ? givenInput.value : null,
+    ...(context.kind === "none" || !givenContext.ok ? {} : { context: givenContext.value }),
     ...(stops.before.length === 0 ? {} : { interrupt_before: nodesOf(stops.before) }),
     ...(stops.after.length === 0 ? {} : { interrupt_after: nodesOf(stops.after) }),
     ...(durability === "" ? {} : { durability }),
     ...(multitask === "" ? {} : { multitask_strategy: multitask }),
-    ...STREAMED,
+    ...LIVE_STREAM,
   };
 }
 

@@ -38,18 +38,17 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
   const [sending, setSending] = useState(false);
   const search = assistantsRoute.useSearch();
   const navigate = useNavigate();
-  const set = (change: Partial<TryOptions>): void => setOptions((now) => ({ ...now, ...change }));
   const stops = useMemo(
     () => ({ before: readList(search.before), after: readList(search.after) }),
     [search.before, search.after],
   );
-  const body = tryBody(
-    assistant.assistant_id,
+  const body = tryBody({
+    assistantId: assistant.assistant_id,
     input,
-    contextSchema === null ? { kind: "none" } : context,
+    context: contextSchema === null ? { kind: "none" } : context,
     options,
     stops,
-  );
+  });
   const isReady = valueOf(input).ok && valueOf(context).ok && !sending;
   const thread = options.thread.trim();
   const run = async (): Promise<void> => {
@@ -83,32 +82,7 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
           <ValueEntry title="Context" schema={contextSchema} value={context} onChange={setContext} />
         </section>
       )}
-      <section className="card state-card">
-        <h3>How it runs</h3>
-        <div className="try-options">
-          <Field label="Thread" hint="Thread id. Leave empty to create a thread.">
-            <input value={options.thread} onChange={(event) => set({ thread: event.target.value })} />
-          </Field>
-          <Stop side="before" />
-          <Stop side="after" />
-          <Field label="Durability" hint="When checkpoints are written.">
-            <select value={options.durability} onChange={(event) => set({ durability: event.target.value })}>
-              <option value="">server default</option>
-              <option value="sync">sync: before the next step</option>
-              <option value="async">async: during the next step</option>
-              <option value="exit">exit: at the end</option>
-            </select>
-          </Field>
-          <Field label="When the thread is busy" hint="Only for an existing thread.">
-            <select value={options.multitask} onChange={(event) => set({ multitask: event.target.value })}>
-              <option value="">server default</option>
-              {["enqueue", "reject", "interrupt", "rollback"].map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </Field>
-        </div>
-      </section>
+      <Options options={options} onChange={setOptions} />
       {failure === null ? null : (
         <p className="field-error" role="alert">
           {failure}
@@ -125,6 +99,44 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
         />
       </div>
     </form>
+  );
+}
+
+function Options({
+  options,
+  onChange,
+}: {
+  readonly options: TryOptions;
+  readonly onChange: (options: TryOptions) => void;
+}): ReactNode {
+  const set = (change: Partial<TryOptions>): void => onChange({ ...options, ...change });
+  return (
+    <section className="card state-card">
+      <h3>Run options</h3>
+      <div className="try-options">
+        <Field label="Thread" hint="Thread id. Leave empty to create a thread.">
+          <input value={options.thread} onChange={(event) => set({ thread: event.target.value })} />
+        </Field>
+        <Stop side="before" />
+        <Stop side="after" />
+        <Field label="Durability" hint="When checkpoints are written.">
+          <select value={options.durability} onChange={(event) => set({ durability: event.target.value })}>
+            <option value="">server default</option>
+            <option value="sync">sync: before the next step</option>
+            <option value="async">async: during the next step</option>
+            <option value="exit">exit: at the end</option>
+          </select>
+        </Field>
+        <Field label="When the thread is busy" hint="Only for an existing thread.">
+          <select value={options.multitask} onChange={(event) => set({ multitask: event.target.value })}>
+            <option value="">server default</option>
+            {["enqueue", "reject", "interrupt", "rollback"].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </Field>
+      </div>
+    </section>
   );
 }
 

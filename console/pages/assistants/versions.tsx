@@ -3,14 +3,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import { problemMessage } from "../../api/problem.ts";
 import type { Assistant, AssistantVersion } from "../../api/types.ts";
 import { JsonDiff } from "../../json/json-diff.tsx";
-import { JsonView } from "../../json/json-view.tsx";
+import { JsonCard } from "../../json/json-card.tsx";
 import { Button, Chip, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { withToast } from "../../ui/with-toast.ts";
 import { isBuiltIn } from "./built-in.ts";
 
 const assistantsRoute = getRouteApi("/assistants");
@@ -70,20 +69,17 @@ export function VersionsTab({ assistant }: { readonly assistant: Assistant }): R
             {before === undefined ? (
               <p className="muted">First version.</p>
             ) : (
-              <JsonDiff before={saidBy(before)} after={saidBy(shown)} />
+              <JsonDiff before={contentOf(before)} after={contentOf(shown)} />
             )}
           </section>
-          <section className="card state-card">
-            <h3>Full version</h3>
-            <JsonView value={saidBy(shown)} label="the version" openLevels={2} />
-          </section>
+          <JsonCard title="Full version" value={contentOf(shown)} label="the version" openLevels={2} />
         </div>
       )}
     </div>
   );
 }
 
-const saidBy = ({ graph_id, name, description, config, context, metadata }: AssistantVersion): object => ({
+const contentOf = ({ graph_id, name, description, config, context, metadata }: AssistantVersion): object => ({
   graph_id,
   name,
   description,
@@ -94,18 +90,14 @@ const saidBy = ({ graph_id, name, description, config, context, metadata }: Assi
 
 function MakeLatest({ path, version }: { readonly path: string; readonly version: number }): ReactNode {
   const queries = useQueryClient();
-  const bring = async (): Promise<void> => {
-    try {
-      await call<Assistant>("POST", `${path}/latest`, { body: { version } });
-      tell(`Version ${version} is now the latest.`, { tone: "green" });
-    } catch (error) {
-      tell(problemMessage(error), { tone: "red" });
-    }
+  const restore = async (): Promise<void> => {
+    const work = (): Promise<unknown> => call<Assistant>("POST", `${path}/latest`, { body: { version } });
+    await withToast(work, `Version ${version} is now the latest.`, "green");
     await queries.invalidateQueries({ queryKey: ["assistants"] });
   };
   return (
     <>
-      <Button kind="primary" onClick={() => void bring()}>
+      <Button kind="primary" onClick={() => void restore()}>
         Set as latest
       </Button>
       <CopyCurl method="POST" path={`${path}/latest`} body={{ version }} />

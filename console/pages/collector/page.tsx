@@ -11,7 +11,7 @@ import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { glance } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 import { NoCollector, isAbsent } from "../../ui/unavailable.tsx";
 import "./collector.css";
 import { type Problem, useFigures } from "./figures.ts";
@@ -67,13 +67,13 @@ function SendSample({ hasStore }: { readonly hasStore: boolean }): ReactNode {
     try {
       const { trace_id: traceId } = await call<{ readonly trace_id: string }>("POST", `${PATH}/sample`);
       const open = (): void => void navigate({ to: "/traces/$traceId", params: { traceId } });
-      tell("The collector accepted a sample span.", {
+      showToast("The collector accepted a sample span.", {
         tone: "green",
         actions: hasStore ? [{ label: "See its trace", run: open }] : [],
       });
       await queries.invalidateQueries({ queryKey: ["traces"] });
     } catch (error) {
-      tell(problemMessage(error), { tone: "red", ms: null });
+      showToast(problemMessage(error), { tone: "red", ms: null });
     }
     setSending(false);
   };

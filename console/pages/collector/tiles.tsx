@@ -7,6 +7,15 @@ import { rateNow, type RateSample } from "./rates.ts";
 const MS = 1000;
 const FULL_SHARE = 0.8;
 
+interface TileProps {
+  readonly name: string;
+  readonly value: string;
+  readonly note: string;
+  readonly tone?: "amber" | "red" | null;
+  /** Fill level, 0 to 1. */
+  readonly share?: number;
+}
+
 export function Tiles({
   figures,
   moments,
@@ -14,83 +23,104 @@ export function Tiles({
   readonly figures: readonly Figure[];
   readonly moments: readonly RateSample[];
 }): ReactNode {
-  const total = (name: string): number => sumOf(figures, `otelcol_${name}`);
-  const [raw, packed] = [
-    total("exporter_batch_uncompressed_bytes_total"),
-    total("exporter_batch_compressed_bytes_total"),
-  ];
-  const [queued, capacity] = [total("exporter_queue_size"), total("exporter_queue_capacity")];
-  const uploads = [0.5, 0.95, 0.99].map((share) => quantileOf(figures, "otelcol_exporter_upload_seconds", share));
-  const [dropped, resting] = [total("exporter_dropped_spans_total"), total("exporter_resting_keys")];
-  const refused = sharesOf(figures, "http_server_requests_total", "status").filter(([status]) => status !== "200");
+  const tiles = [...trafficTiles(figures, moments), ...queueTiles(figures), ...lossTiles(figures)];
   return (
     <dl className="tiles" aria-label="Figures">
-      <Tile
-        name="Requests"
-        value={perSecond(rateNow(moments, "requests"))}
-        note={
-          refused.length === 0 ? "all accepted" : refused.map(([status, sum]) => `${count(sum)} × ${status}`).join(", ")
-        }
-        tone={refused.length === 0 ? null : "amber"}
-      />
-      <Tile
-        name="Spans in"
-        value={perSecond(rateNow(moments, "received"))}
-        note={`${count(total("receiver_accepted_spans_total"))} accepted, ${count(total("receiver_rejected_spans_total"))} rejected`}
-      />
-      <Tile
-        name="Spans out"
-        value={perSecond(rateNow(moments, "sent"))}
-        note={`${count(total("exporter_sent_spans_total"))} delivered, ${count(total("exporter_pending_spans"))} in flight`}
-      />
-      <Tile
-        name="Uploaded"
-        value={`${bytes(Math.round(rateNow(moments, "packedBytes") ?? 0))}/s`}
-        note={
-          packed === 0 ? "nothing yet" : `${bytes(raw)} packed into ${bytes(packed)}, ${(raw / packed).toFixed(1)} to 1`
-        }
-      />
-      <Tile
-        name="Buffer"
-        value={bytes(queued)}
-        note={`of ${bytes(capacity)}; ${count(total("exporter_queue_runs"))} in sealed batches`}
-        tone={capacity > 0 && queued > capacity * FULL_SHARE ? "amber" : null}
-        share={capacity === 0 ? 0 : queued / capacity}
-      />
-      <Tile
-        name="Uploads in progress"
-        value={count(total("exporter_inflight_uploads"))}
-        note={
-          uploads[0] === null
-            ? "none finished yet"
-            : `p50 ${secs(uploads[0])}, p95 ${secs(uploads[1])}, p99 ${secs(uploads[2])}`
-        }
-      />
-      <Tile
-        name="Retries"
-        value={count(total("exporter_retries_total"))}
-        note={resting === 0 ? "no keys backing off" : `${count(resting)} backing off`}
-        tone={resting === 0 ? null : "amber"}
-      />
-      <Tile
-        name="Dead letters"
-        value={count(total("exporter_dead_letter_spans_total"))}
-        note={reasons(figures, "otelcol_exporter_dead_letter_spans_total") || "no dead letters"}
-        tone={total("exporter_dead_letter_spans_total") === 0 ? null : "amber"}
-      />
-      <Tile
-        name="Lost"
-        value={count(dropped)}
-        note={reasons(figures, "otelcol_exporter_dropped_spans_total") || "nothing"}
-        tone={dropped === 0 ? null : "red"}
-      />
-      <Tile
-        name="Waiting for a parent"
-        value={count(total("processor_waiting_spans"))}
-        note={`traces remembered: ${count(total("processor_traces"))}`}
-      />
+      {tiles.map((tile) => (
+        <Tile key={tile.name} {...tile} />
+      ))}
     </dl>
   );
+}
+
+const total = (figures: readonly Figure[], name: string): number => sumOf(figures, `otelcol_${name}`);
+
+function trafficTiles(figures: readonly Figure[], moments: readonly RateSample[]): readonly TileProps[] {
+  const sum = (name: string): string => count(total(figures, name));
+  const refused = sharesOf(figures, "http_server_requests_total", "status").filter(([status]) => status !== "200");
+  const raw = total(figures, "exporter_batch_uncompressed_bytes_total");
+  const compressed = total(figures, "exporter_batch_compressed_bytes_total");
+  return [
+    {
+      name: "Requests",
+      value: perSecond(rateNow(moments, "requests")),
+      note:
+        refused.length === 0
+          ? "all accepted"
+          : refused.map(([status, refusals]) => `${count(refusals)} × ${status}`).join(", "),
+      tone: refused.length === 0 ? null : "amber",
+    },
+    {
+      name: "Spans in",
+      value: perSecond(rateNow(moments, "received")),
+      note: `${sum("receiver_accepted_spans_total")} accepted, ${sum("receiver_rejected_spans_total")} rejected`,
+    },
+    {
+      name: "Spans out",
+      value: perSecond(rateNow(moments, "sent")),
+      note: `${sum("exporter_sent_spans_total")} delivered, ${sum("exporter_pending_spans")} in flight`,
+    },
+    {
+      name: "Uploaded",
+      value: `${bytes(Math.round(rateNow(moments, "packedBytes") ?? 0))}/s`,
+      note:
+        compressed === 0
+          ? "nothing yet"
+          : `${bytes(raw)} compressed to ${bytes(compressed)}, ${(raw / compressed).toFixed(1)} to 1`,
+    },
+  ];
+}
+
+function queueTiles(figures: readonly Figure[]): readonly TileProps[] {
+  const [queued, capacity] = [total(figures, "exporter_queue_size"), total(figures, "exporter_queue_capacity")];
+  const paused = total(figures, "exporter_resting_keys");
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) =>
+    quantileOf(figures, "otelcol_exporter_upload_seconds", share),
+  );
+  return [
+    {
+      name: "Buffer",
+      value: bytes(queued),
+      note: `of ${bytes(capacity)}; ${count(total(figures, "exporter_queue_runs"))} in sealed batches`,
+      tone: capacity > 0 && queued > capacity * FULL_SHARE ? "amber" : null,
+      share: capacity === 0 ? 0 : queued / capacity,
+    },
+    {
+      name: "Uploads in progress",
+      value: count(total(figures, "exporter_inflight_uploads")),
+      note: p50 === null ? "none finished yet" : `p50 ${secs(p50)}, p95 ${secs(p95)}, p99 ${secs(p99)}`,
+    },
+    {
+      name: "Retries",
+      value: count(total(figures, "exporter_retries_total")),
+      note: paused === 0 ? "no keys backing off" : `${count(paused)} backing off`,
+      tone: paused === 0 ? null : "amber",
+    },
+  ];
+}
+
+function lossTiles(figures: readonly Figure[]): readonly TileProps[] {
+  const dropped = total(figures, "exporter_dropped_spans_total");
+  const deadLetters = total(figures, "exporter_dead_letter_spans_total");
+  return [
+    {
+      name: "Dead letters",
+      value: count(deadLetters),
+      note: reasons(figures, "otelcol_exporter_dead_letter_spans_total") || "no dead letters",
+      tone: deadLetters === 0 ? null : "amber",
+    },
+    {
+      name: "Lost",
+      value: count(dropped),
+      note: reasons(figures, "otelcol_exporter_dropped_spans_total") || "nothing",
+      tone: dropped === 0 ? null : "red",
+    },
+    {
+      name: "Waiting for a parent",
+      value: count(total(figures, "processor_waiting_spans")),
+      note: `traces remembered: ${count(total(figures, "processor_traces"))}`,
+    },
+  ];
 }
 
 const perSecond = (rate: number | null): string =>
@@ -104,20 +134,7 @@ const reasons = (figures: readonly Figure[], name: string): string =>
     .map(([reason, sum]) => `${count(sum)} ${reason.replaceAll("_", " ")}`)
     .join(", ");
 
-function Tile({
-  name,
-  value,
-  note,
-  tone = null,
-  share,
-}: {
-  readonly name: string;
-  readonly value: string;
-  readonly note: string;
-  readonly tone?: "amber" | "red" | null;
-  /** Fill level, 0 to 1. */
-  readonly share?: number;
-}): ReactNode {
+function Tile({ name, value, note, tone = null, share }: TileProps): ReactNode {
   return (
     <div className={`tile card ${tone ?? ""}`}>
       <dt>{name}</dt>

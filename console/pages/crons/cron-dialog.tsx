@@ -5,9 +5,10 @@ import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
 import type { Cron } from "../../api/types.ts";
 import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
+import { AssistantSelect } from "../../graph/assistant-select.tsx";
 import { useAssistants } from "../../graph/graph-names.ts";
 import { Field } from "../../ui/controls.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 import { type Draft, NEW_DRAFT, bodyOf, draftOf, faultOf } from "./draft.ts";
 
 const cronsRoute = getRouteApi("/crons");
@@ -31,7 +32,7 @@ export function CronDialog({
   const { method, path, body } = callFor(cron, { ...draft, assistant });
   const save = async (): Promise<void> => {
     const saved = await call<Cron>(method, path, { body });
-    tell(cron === null ? "Cron created." : "Cron saved.", { tone: "green" });
+    showToast(cron === null ? "Cron created." : "Cron saved.", { tone: "green" });
     await queries.invalidateQueries({ queryKey: ["crons"] });
     onClose();
     await navigate({ to: "/crons", search: { ...search, cron: saved.cron_id }, replace: true });
@@ -47,13 +48,7 @@ export function CronDialog({
       {cron === null ? (
         <>
           <Field label="Assistant">
-            <select value={assistant} onChange={(event) => set({ assistant: event.target.value })}>
-              {assistants.map((one) => (
-                <option key={one.assistant_id} value={one.assistant_id}>
-                  {one.name === one.graph_id ? one.name : `${one.name} (${one.graph_id})`}
-                </option>
-              ))}
-            </select>
+            <AssistantSelect value={assistant} onChange={(id) => set({ assistant: id })} />
           </Field>
           <Field label="Thread" hint="Thread id. Leave empty to give every run its own thread.">
             <input value={draft.thread} onChange={(event) => set({ thread: event.target.value })} />

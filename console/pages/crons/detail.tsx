@@ -3,17 +3,17 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call, request } from "../../api/client.ts";
-import { problemMessage } from "../../api/problem.ts";
 import type { Cron, Thread } from "../../api/types.ts";
+import { DeleteDialog } from "../../frames/delete-dialog.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { JsonView } from "../../json/json-view.tsx";
+import { JsonCard } from "../../json/json-card.tsx";
 import { Button, Chip, Failure } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
 import { absoluteTime, shortId } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { withToast } from "../../ui/with-toast.ts";
 import { CronDialog } from "./cron-dialog.tsx";
 
 const cronsRoute = getRouteApi("/crons");
@@ -28,24 +28,16 @@ export function CronDetail({
   readonly assistantName: string;
 }): ReactNode {
   const [open, setOpen] = useState<"edit" | "delete" | null>(null);
-  const navigate = useNavigate();
-  const search = cronsRoute.useSearch();
   const queries = useQueryClient();
   const path = `/runs/crons/${cron.cron_id}`;
-  const act = async (work: () => Promise<unknown>, done: string): Promise<void> => {
-    try {
-      await work();
-      tell(done);
-    } catch (error) {
-      tell(problemMessage(error), { tone: "red" });
-    }
-    await queries.invalidateQueries({ queryKey: ["crons"] });
-  };
-  const toggle = (): Promise<void> =>
-    act(
+  const toggle = async (): Promise<void> => {
+    await withToast(
       () => call("PATCH", path, { body: { enabled: !cron.enabled } }),
       cron.enabled ? "Cron paused." : "Cron resumed.",
     );
+    await queries.invalidateQueries({ queryKey: ["crons"] });
+  };
+  const close = (): void => setOpen(null);
   useShortcuts("Cron", [
     { keys: "e", label: "Edit the cron", run: () => setOpen("edit") },
     { keys: "p", label: cron.enabled ? "Pause" : "Resume", run: () => void toggle() },
@@ -64,111 +56,95 @@ export function CronDetail({
           {cron.enabled ? "Pause" : "Resume"}
         </Button>
         <Button hint="e" onClick={() => setOpen("edit")}>
-          Change
+          Edit
         </Button>
         <Button kind="danger" onClick={() => setOpen("delete")}>
           Delete
         </Button>
         <CopyCurl method="PATCH" path={path} body={{ enabled: !cron.enabled }} />
       </div>
-      <Facts cron={cron} assistantName={assistantName} />
-      <section className="card state-card">
-        <h3>Request of every run</h3>
-        <JsonView value={cron.payload} label="the request" openLevels={2} />
-      </section>
+      <CronFacts cron={cron} assistantName={assistantName} />
+      <JsonCard title="Request of every run" value={cron.payload} label="the request" openLevels={2} />
       {Object.keys(cron.metadata).length === 0 ? null : (
-        <section className="card state-card">
-          <h3>Metadata</h3>
-          <JsonView value={cron.metadata} label="the metadata" openLevels={1} />
-        </section>
+        <JsonCard title="Metadata" value={cron.metadata} openLevels={1} />
       )}
       {cron.thread_id === null ? <Threads cron={cron} /> : null}
-      {open === "edit" ? <CronDialog cron={cron} onClose={() => setOpen(null)} /> : null}
-      {open === "delete" ? (
-        <Dialog
-          title="Delete this cron?"
-          description="Runs already started continue. This cannot be undone."
-          onClose={() => setOpen(null)}
-          footer={
-            <>
-              <CopyCurl method="DELETE" path={path} />
-              <Button onClick={() => setOpen(null)}>Keep it</Button>
-              <Button
-                kind="danger"
-                onClick={() => {
-                  setOpen(null);
-                  void act(async () => {
-                    await request("DELETE", path);
-                    await navigate({ to: "/crons", search: { ...search, cron: undefined }, replace: true });
-                  }, "Cron deleted.");
-                }}
-              >
-                Delete
-              </Button>
-            </>
-          }
-        >
-          <p>
-            <code>{cron.schedule}</code> of {assistantName}
-          </p>
-        </Dialog>
-      ) : null}
+      {open === "edit" ? <CronDialog cron={cron} onClose={close} /> : null}
+      {open === "delete" ? <Deletion cron={cron} assistantName={assistantName} onClose={close} /> : null}
     </div>
   );
 }
 
-function Facts({ cron, assistantName }: { readonly cron: Cron; readonly assistantName: string }): ReactNode {
+function Deletion({
+  cron,
+  assistantName,
+  onClose,
+}: {
+  readonly cron: Cron;
+  readonly assistantName: string;
+  readonly onClose: () => void;
+}): ReactNode {
+  const navigate = useNavigate();
+  const search = cronsRoute.useSearch();
+  const queries = useQueryClient();
+  const path = `/runs/crons/${cron.cron_id}`;
+  const remove = async (): Promise<void> => {
+    onClose();
+    await withToast(async () => {
+      await request("DELETE", path);
+      await navigate({ to: "/crons", search: { ...search, cron: undefined }, replace: true });
+    }, "Cron deleted.");
+    await queries.invalidateQueries({ queryKey: ["crons"] });
+  };
+  return (
+    <DeleteDialog
+      title="Delete this cron?"
+      description="Runs already started continue. This cannot be undone."
+      call={{ path }}
+      onDelete={() => void remove()}
+      onClose={onClose}
+    >
+      <p>
+        <code>{cron.schedule}</code> of {assistantName}
+      </p>
+    </DeleteDialog>
+  );
+}
+
+function CronFacts({ cron, assistantName }: { readonly cron: Cron; readonly assistantName: string }): ReactNode {
   const { next_run_date: next, end_time: end } = cron;
   return (
-    <dl className="facts">
-      <div>
-        <dt>Next run</dt>
-        <dd>
-          {next === null ? (
-            "never"
-          ) : (
-            <>
-              <RelativeTime at={next} /> <span className="muted">{absoluteTime(Date.parse(next))}</span>
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Time zone</dt>
-        <dd>{cron.timezone ?? "UTC"}</dd>
-      </div>
-      <div>
-        <dt>End</dt>
-        <dd>{end === null ? "none" : absoluteTime(Date.parse(end))}</dd>
-      </div>
-      <div>
-        <dt>Assistant</dt>
-        <dd>
-          <Link to="/assistants" search={{ assistant: cron.assistant_id }}>
-            {assistantName}
+    <Facts>
+      <Fact name="Next run">
+        {next === null ? (
+          "never"
+        ) : (
+          <>
+            <RelativeTime at={next} /> <span className="muted">{absoluteTime(Date.parse(next))}</span>
+          </>
+        )}
+      </Fact>
+      <Fact name="Time zone">{cron.timezone ?? "UTC"}</Fact>
+      <Fact name="End">{end === null ? "none" : absoluteTime(Date.parse(end))}</Fact>
+      <Fact name="Assistant">
+        <Link to="/assistants" search={{ assistant: cron.assistant_id }}>
+          {assistantName}
+        </Link>
+      </Fact>
+      <Fact name="Thread">
+        {cron.thread_id === null ? (
+          `one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted after the run"}`
+        ) : (
+          <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
+            {shortId(cron.thread_id)}
           </Link>
-        </dd>
-      </div>
-      <div>
-        <dt>Thread</dt>
-        <dd>
-          {cron.thread_id === null ? (
-            `one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted after the run"}`
-          ) : (
-            <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
-              {shortId(cron.thread_id)}
-            </Link>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Created</dt>
-        <dd>
-          <RelativeTime at={cron.created_at} />
-          {cron.user_id === null ? "" : ` by ${cron.user_id}`}
-        </dd>
-      </div>
-    </dl>
+        )}
+      </Fact>
+      <Fact name="Created">
+        <RelativeTime at={cron.created_at} />
+        {cron.user_id === null ? "" : ` by ${cron.user_id}`}
+      </Fact>
+    </Facts>
   );
 }
 

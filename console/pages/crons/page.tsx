@@ -2,10 +2,11 @@
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Assistant, Cron } from "../../api/types.ts";
+import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
 import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
 import { useAssistants } from "../../graph/graph-names.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { Button, EmptyState } from "../../ui/controls.tsx";
+import { EmptyState } from "../../ui/controls.tsx";
 import { glance, shortId } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { CronDialog } from "./cron-dialog.tsx";
@@ -138,40 +139,26 @@ function FilterBar({
   const set = (name: keyof Filters, value: string): void =>
     void navigate({ to: "/crons", search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
   return (
-    <search className="filter-bar" aria-label="Filters">
-      <select
-        aria-label="Assistant"
-        value={filters.assistant ?? ""}
-        onChange={(event) => set("assistant", event.target.value)}
-      >
-        <option value="">Any assistant</option>
-        {assistants.map((one) => (
-          <option key={one.assistant_id} value={one.assistant_id}>
-            {one.name}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label="Enabled"
-        value={filters.enabled ?? ""}
-        onChange={(event) => set("enabled", event.target.value)}
-      >
-        <option value="">Active and paused</option>
-        <option value="true">Active</option>
-        <option value="false">Paused</option>
-      </select>
-      <input
-        aria-label="Thread id"
-        placeholder="thread id"
-        value={filters.thread ?? ""}
-        onChange={(event) => set("thread", event.target.value)}
+    <ListFilters onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/crons", search: {} })}>
+      <ChoiceFilter
+        label="Assistant"
+        any="Any assistant"
+        value={filters.assistant}
+        options={assistants.map((one) => [one.assistant_id, one.name] as const)}
+        onChange={(assistant) => set("assistant", assistant)}
       />
-      {Object.keys(filters).length === 0 ? null : (
-        <Button kind="quiet" icon="cross" onClick={() => void navigate({ to: "/crons", search: {} })}>
-          Clear
-        </Button>
-      )}
-    </search>
+      <ChoiceFilter
+        label="Enabled"
+        any="Active and paused"
+        value={filters.enabled}
+        options={[
+          ["true", "Active"],
+          ["false", "Paused"],
+        ]}
+        onChange={(enabled) => set("enabled", enabled)}
+      />
+      <TextFilter label="Thread id" value={filters.thread} onChange={(thread) => set("thread", thread)} />
+    </ListFilters>
   );
 }
 

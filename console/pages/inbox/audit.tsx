@@ -9,7 +9,7 @@ import { INBOX } from "../../data/inbox/live.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { JsonView } from "../../json/json-view.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 
 const FORMATS = ["csv", "ndjson"] as const;
 
@@ -73,6 +73,6 @@ async function download(threadId: string, format: (typeof FORMATS)[number]): Pro
     link.click();
     URL.revokeObjectURL(url);
   } catch (error) {
-    tell(problemMessage(error), { tone: "red" });
+    showToast(problemMessage(error), { tone: "red" });
   }
 }

@@ -16,7 +16,7 @@ import { JsonView } from "../../json/json-view.tsx";
 import { apiKey } from "../../api/credentials.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 import { useValue } from "../../hooks/value.ts";
 import { Answering } from "./answer/answering.tsx";
 import { Audit } from "./audit.tsx";
@@ -129,9 +129,9 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
       const changed = await work;
       if (apiKey.get() !== null && changed.claim !== null) knownAs.set(changed.claim.by);
       queries.setQueryData([INBOX, "item", keyOf(item)], changed);
-      tell(done(changed));
+      showToast(done(changed));
     } catch (error) {
-      tell(problemMessage(error), { tone: "amber" });
+      showToast(problemMessage(error), { tone: "amber" });
       await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
     }
   };
@@ -145,7 +145,7 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
   // A stray key press must not release another person's claim.
   const byKey = (): void => {
     if (mine || item.claim === null) toggle();
-    else tell(`Claimed by ${item.claim.by}. Use the button to release it anyway.`, { tone: "amber" });
+    else showToast(`Claimed by ${item.claim.by}. Use the button to release it anyway.`, { tone: "amber" });
   };
   useShortcuts("Claim", open ? [{ keys: "c", label: mine ? "Release" : "Claim", run: byKey }] : []);
   if (!open) return null;

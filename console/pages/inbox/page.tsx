@@ -1,10 +1,9 @@
 // Page Inbox: pending interrupts. The list, its filters and keys, and the item of the URL beside it.
 import { createLazyRoute, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { setTitle } from "../../browser/badge.ts";
 import { type ListedItem, keyOf } from "../../data/inbox/item.ts";
 import { openPath } from "../../data/inbox/live.ts";
-import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { useValue } from "../../hooks/value.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { VirtualList } from "../../ui/virtual-list.tsx";
@@ -17,9 +16,10 @@ import { EmptyInbox } from "./list/empty-inbox.tsx";
 import { FilterBar } from "./list/filter-bar.tsx";
 import { type Filters, activeFilters, readFilters } from "./list/filters.ts";
 import { HEADINGS, Row } from "./list/row.tsx";
+import { useCursor } from "./list/use-cursor.ts";
+import { useInboxKeys } from "./list/use-inbox-keys.ts";
 import { useList } from "./list/use-list.ts";
 import { useNarrow } from "./list/use-narrow.ts";
-import { type IntentKind, intent } from "./model/intent.ts";
 
 const inboxRoute = getRouteApi("/inbox");
 
@@ -36,72 +36,16 @@ function InboxPage(): ReactNode {
   const openKey = threadId === undefined || interruptId === undefined ? null : `${threadId}/${interruptId}`;
   const list = useList(filters);
   const { items } = list;
-  const [cursor, setCursor] = useState<string | null>(null);
   const selection = useSelection(items);
   const [bulk, setBulk] = useState<readonly ListedItem[] | null>(null);
   const narrow = useNarrow() || openKey !== null;
-  const at = items.findIndex((item) => keyOf(item) === (openKey ?? cursor));
-  const current = items[at];
-
+  const cursor = useCursor(items, openKey, filters);
+  const close = (): void => void navigate({ to: "/inbox", search: filters });
   useEffect(() => {
     if (openKey === null) setTitle("Inbox");
   }, [openKey]);
-
-  const open = useCallback(
-    (item: ListedItem, replace = false): void => {
-      setCursor(keyOf(item));
-      const params = { threadId: item.thread_id, interruptId: item.id };
-      void navigate({ to: "/inbox/$threadId/$interruptId", params, search: filters, replace });
-    },
-    [navigate, filters],
-  );
-  const close = (): void => void navigate({ to: "/inbox", search: filters });
-  const move = (step: number): void => {
-    const next = items[Math.max(0, Math.min(items.length - 1, at + step))];
-    if (next === undefined) return;
-    if (openKey === null) setCursor(keyOf(next));
-    else open(next, true);
-  };
-  /** Decision keys open the item first, so that it is visible. */
-  const decide = (kind: IntentKind) => (): void => {
-    if (kind === "approve" && selection.chosen.length > 0) return setBulk(selection.chosen);
-    if (current === undefined) return;
-    intent.set({ key: keyOf(current), kind });
-    open(current);
-  };
   useFollowedNotification(filters);
-  useShortcuts("Inbox", [
-    { keys: "j", label: "Next", run: () => move(1) },
-    { keys: "k", label: "Previous", run: () => move(-1) },
-    { keys: "ArrowDown", label: "Next", run: () => move(1) },
-    { keys: "ArrowUp", label: "Previous", run: () => move(-1) },
-    { keys: "Enter", label: "Open", run: () => current !== undefined && open(current) },
-    { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(keyOf(current)) },
-    {
-      keys: "Shift+x",
-      label: "Select from the last selected to here",
-      run: () => current !== undefined && selection.extend(keyOf(current)),
-    },
-    { keys: "a", label: "Approve (all selected)", run: decide("approve") },
-    { keys: "e", label: "Edit", run: decide("edit") },
-    { keys: "r", label: "Reject, with a message", run: decide("reject") },
-    { keys: "i", label: "Ignore", run: decide("ignore") },
-    { keys: "c", label: "Claim or release", run: decide("claim") },
-    { keys: "/", label: "Search", run: () => document.getElementById("inbox-search")?.focus() },
-    {
-      keys: "Escape",
-      label: "Close, or clear the selection",
-      inFields: true,
-      run: () => {
-        const focused = document.activeElement;
-        if (focused instanceof HTMLElement && focused.matches("input, textarea, select, [contenteditable]")) {
-          focused.blur();
-        } else if (openKey !== null) close();
-        else selection.clear();
-      },
-    },
-  ]);
-
+  useInboxKeys({ cursor, selection, isOpen: openKey !== null, onClose: close, onBulk: setBulk });
   return (
     <div className={openKey === null ? "inbox" : "inbox with-item"}>
       <section className="inbox-list" aria-label="Pending items">
@@ -128,7 +72,7 @@ function InboxPage(): ReactNode {
               rowHeight={narrow ? NARROW_ROW_PX : WIDE_ROW_PX}
               label="Pending items"
               keyOf={keyOf}
-              active={at}
+              active={cursor.at}
               onNearEnd={list.hasMore ? list.loadMore : undefined}
               renderRow={(item) => {
                 const key = keyOf(item);
@@ -137,7 +81,7 @@ function InboxPage(): ReactNode {
                     item={item}
                     filters={filters}
                     narrow={narrow}
-                    active={key === (openKey ?? cursor)}
+                    active={key === cursor.key}
                     open={key === openKey}
                     selected={selection.keys.has(key)}
                     onSelect={(range) => (range ? selection.extend(key) : selection.toggle(key))}
@@ -149,7 +93,7 @@ function InboxPage(): ReactNode {
         )}
       </section>
       {threadId === undefined || interruptId === undefined ? null : (
-        <ItemPane key={openKey} threadId={threadId} interruptId={interruptId} onClose={close} onMove={move} />
+        <ItemPane key={openKey} threadId={threadId} interruptId={interruptId} onClose={close} onMove={cursor.move} />
       )}
       <BulkResults />
       {bulk === null ? null : (

@@ -9,7 +9,7 @@ import { JsonDiff } from "../../json/json-diff.tsx";
 import { isObject } from "../../json/json.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { Field } from "../../ui/controls.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 import { labelsOf } from "./namespaces.ts";
 
 const storeRoute = getRouteApi("/store");
@@ -42,7 +42,7 @@ export function ItemDialog({
   const isReady = value !== null && labels.length > 0 && key !== "";
   const save = async (): Promise<void> => {
     await request("PUT", PATH, { body });
-    tell("Item stored.", { tone: "green" });
+    showToast("Item stored.", { tone: "green" });
     onClose();
     await navigate({ to: "/store", search: { ...search, ns: labels.join("."), key }, replace: true });
     await queries.invalidateQueries({ queryKey: ["store"] });

@@ -3,16 +3,16 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { call, request } from "../../api/client.ts";
-import { problemMessage } from "../../api/problem.ts";
 import type { StoreItem } from "../../api/types.ts";
+import { DeleteDialog } from "../../frames/delete-dialog.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { JsonView } from "../../json/json-view.tsx";
+import { JsonCard } from "../../json/json-card.tsx";
 import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Fact, Facts } from "../../ui/facts.tsx";
 import { absoluteTime } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { withToast } from "../../ui/with-toast.ts";
 import { ItemDialog } from "./item-dialog.tsx";
 
 const storeRoute = getRouteApi("/store");
@@ -59,28 +59,16 @@ export function ItemPane({
         </Button>
         <CopyCurl method="GET" path={PATH} query={query} />
       </div>
-      <dl className="facts">
-        <div>
-          <dt>Namespace</dt>
-          <dd>{item.namespace.join(" › ")}</dd>
-        </div>
-        <div>
-          <dt>Updated</dt>
-          <dd title={absoluteTime(Date.parse(item.updated_at))}>
-            <RelativeTime at={item.updated_at} />
-          </dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd title={absoluteTime(Date.parse(item.created_at))}>
-            <RelativeTime at={item.created_at} />
-          </dd>
-        </div>
-      </dl>
-      <section className="card state-card">
-        <h3>Value</h3>
-        <JsonView value={item.value} label="the value" openLevels={3} />
-      </section>
+      <Facts>
+        <Fact name="Namespace">{item.namespace.join(" › ")}</Fact>
+        <Fact name="Updated" title={absoluteTime(Date.parse(item.updated_at))}>
+          <RelativeTime at={item.updated_at} />
+        </Fact>
+        <Fact name="Created" title={absoluteTime(Date.parse(item.created_at))}>
+          <RelativeTime at={item.created_at} />
+        </Fact>
+      </Facts>
+      <JsonCard title="Value" value={item.value} openLevels={3} />
       {open === "edit" ? <ItemDialog item={item} namespace={namespace} onClose={() => setOpen(null)} /> : null}
       {open === "delete" ? <Deletion item={item} onClose={() => setOpen(null)} /> : null}
     </div>
@@ -94,33 +82,23 @@ function Deletion({ item, onClose }: { readonly item: StoreItem; readonly onClos
   const body = { namespace: item.namespace, key: item.key };
   const remove = async (): Promise<void> => {
     onClose();
-    try {
+    await withToast(async () => {
       await request("DELETE", PATH, { body });
-      tell("Item deleted.");
       await navigate({ to: "/store", search: { ...search, ns: undefined, key: undefined }, replace: true });
-    } catch (error) {
-      tell(problemMessage(error), { tone: "red" });
-    }
+    }, "Item deleted.");
     await queries.invalidateQueries({ queryKey: ["store"] });
   };
   return (
-    <Dialog
+    <DeleteDialog
       title="Delete this item?"
       description="Graphs can no longer read it. This cannot be undone."
+      call={{ path: PATH, body }}
+      onDelete={() => void remove()}
       onClose={onClose}
-      footer={
-        <>
-          <CopyCurl method="DELETE" path={PATH} body={body} />
-          <Button onClick={onClose}>Keep it</Button>
-          <Button kind="danger" onClick={() => void remove()}>
-            Delete
-          </Button>
-        </>
-      }
     >
       <p className="mono">
         {item.namespace.join(" › ")} › {item.key}
       </p>
-    </Dialog>
+    </DeleteDialog>
   );
 }

@@ -2,16 +2,16 @@
 // there.
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
-import { problemMessage } from "../../api/problem.ts";
 import type { Thread } from "../../api/types.ts";
+import { ChoiceRow } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { JsonCard } from "../../json/json-card.tsx";
 import { JsonDiff } from "../../json/json-diff.tsx";
-import { JsonView } from "../../json/json-view.tsx";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { duration, shortId } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { withToast } from "../../ui/with-toast.ts";
 import { VirtualList } from "../../ui/virtual-list.tsx";
 import { type Step, stepsOf } from "./history.ts";
 import { StateDialog, runFrom, startFrom } from "./state-dialog.tsx";
@@ -114,28 +114,26 @@ function Row({
   const { state, source } = step;
   const tone = SOURCE_TONES[source as keyof typeof SOURCE_TONES] ?? "neutral";
   return (
-    <div role="listitem" className="step-item">
-      <button type="button" className={`step ${chosen ? "active" : ""}`} aria-pressed={chosen} onClick={onChoose}>
-        <Rails step={step} />
-        <span className="step-words">
-          <span className="row">
-            <span className="numeric step-number">{step.number ?? "–"}</span>
-            <Chip tone={tone}>{source}</Chip>
-            {state.next.length > 0 ? (
-              <span className="truncate">next {state.next.join(", ")}</span>
-            ) : (
-              <span className="muted">end</span>
-            )}
-            {state.interrupts.length > 0 ? <Chip tone="amber">paused</Chip> : null}
-            {compared ? <Chip tone="accent">compared</Chip> : null}
-          </span>
-          <span className="muted small truncate">
-            {step.durationMs === null ? "" : `${duration(step.durationMs)} · `}
-            {step.changed.length === 0 ? "no changes" : `changed ${step.changed.join(", ")}`}
-          </span>
+    <ChoiceRow chosen={chosen} onChoose={onChoose}>
+      <Rails step={step} />
+      <span className="step-words">
+        <span className="row">
+          <span className="numeric step-number">{step.number ?? "–"}</span>
+          <Chip tone={tone}>{source}</Chip>
+          {state.next.length > 0 ? (
+            <span className="truncate">next {state.next.join(", ")}</span>
+          ) : (
+            <span className="muted">end</span>
+          )}
+          {state.interrupts.length > 0 ? <Chip tone="amber">paused</Chip> : null}
+          {compared ? <Chip tone="accent">compared</Chip> : null}
         </span>
-      </button>
-    </div>
+        <span className="muted small truncate">
+          {step.durationMs === null ? "" : `${duration(step.durationMs)} · `}
+          {step.changed.length === 0 ? "no changes" : `changed ${step.changed.join(", ")}`}
+        </span>
+      </span>
+    </ChoiceRow>
   );
 }
 
@@ -169,19 +167,7 @@ function Detail({
   readonly other: string | null;
   readonly onCompare: (id: string | undefined) => void;
 }): ReactNode {
-  const [forking, setForking] = useState(false);
-  const refresh = useRefresh(thread.thread_id);
   const compared = useCheckpoint(thread.thread_id, other === step.id ? null : other);
-  const rerun = async (): Promise<void> => {
-    try {
-      await startFrom(thread, step.id);
-      tell("A run continues from this checkpoint.", { tone: "green" });
-    } catch (error) {
-      tell(problemMessage(error), { tone: "red", ms: null });
-    }
-    await refresh();
-  };
-  const canRun = thread.metadata["graph_id"] !== undefined && thread.status !== "busy";
   return (
     <div className="split-detail" role="region" aria-label="Checkpoint" tabIndex={0}>
       <div className="row detail-head">
@@ -195,28 +181,12 @@ function Detail({
           </span>
         )}
       </div>
-      <div className="actions">
-        <Button
-          kind="primary"
-          disabled={!canRun || step.state.next.length === 0}
-          title={step.state.next.length === 0 ? "The graph ended here: fork instead" : undefined}
-          onClick={() => void rerun()}
-        >
-          Re-run from here
-        </Button>
-        <Button disabled={!canRun} onClick={() => setForking(true)}>
-          Fork from here
-        </Button>
-        <Button
-          kind="quiet"
-          hint="c"
-          className={other === null ? "button quiet" : "button pressed"}
-          onClick={() => onCompare(other === null ? step.id : undefined)}
-        >
-          {other === null ? "Compare" : "Stop comparing"}
-        </Button>
-        <CopyCurl method="POST" path={`/threads/${thread.thread_id}/runs`} body={runFrom(thread, step.id)} />
-      </div>
+      <Actions
+        thread={thread}
+        step={step}
+        comparing={other !== null}
+        onCompare={() => onCompare(other === null ? step.id : undefined)}
+      />
       {other === step.id ? <p className="muted">Select another checkpoint to compare.</p> : null}
       {compared.isError ? <Failure error={compared.error} /> : null}
       {compared.data === undefined || other === step.id ? null : (
@@ -228,20 +198,49 @@ function Detail({
           <JsonDiff before={compared.data.values} after={step.state.values} none="The values are the same." />
         </section>
       )}
-      <section className="card state-card">
-        <h3>Values</h3>
-        <JsonView value={step.state.values} label="the values" />
-      </section>
-      {step.state.tasks.length === 0 ? null : (
-        <section className="card state-card">
-          <h3>Tasks</h3>
-          <JsonView value={step.state.tasks} label="the tasks" />
-        </section>
-      )}
-      <section className="card state-card">
-        <h3>Metadata</h3>
-        <JsonView value={step.state.metadata} label="the metadata" openLevels={1} />
-      </section>
+      <JsonCard title="Values" value={step.state.values} />
+      {step.state.tasks.length === 0 ? null : <JsonCard title="Tasks" value={step.state.tasks} />}
+      <JsonCard title="Metadata" value={step.state.metadata} openLevels={1} />
+    </div>
+  );
+}
+
+function Actions({
+  thread,
+  step,
+  comparing,
+  onCompare,
+}: {
+  readonly thread: Thread;
+  readonly step: Step;
+  readonly comparing: boolean;
+  readonly onCompare: () => void;
+}): ReactNode {
+  const [forking, setForking] = useState(false);
+  const refresh = useRefresh(thread.thread_id);
+  const rerun = async (): Promise<void> => {
+    await withToast(() => startFrom(thread, step.id), "A run continues from this checkpoint.", "green");
+    await refresh();
+  };
+  const canRun = thread.metadata["graph_id"] !== undefined && thread.status !== "busy";
+  const hasEnded = step.state.next.length === 0;
+  return (
+    <div className="actions">
+      <Button
+        kind="primary"
+        disabled={!canRun || hasEnded}
+        title={hasEnded ? "The graph ended here: fork instead" : undefined}
+        onClick={() => void rerun()}
+      >
+        Re-run from here
+      </Button>
+      <Button disabled={!canRun} onClick={() => setForking(true)}>
+        Fork from here
+      </Button>
+      <Button kind="quiet" hint="c" className={comparing ? "button pressed" : "button quiet"} onClick={onCompare}>
+        {comparing ? "Stop comparing" : "Compare"}
+      </Button>
+      <CopyCurl method="POST" path={`/threads/${thread.thread_id}/runs`} body={runFrom(thread, step.id)} />
       {forking ? (
         <StateDialog thread={thread} state={step.state} kind="fork" onClose={() => setForking(false)} />
       ) : null}

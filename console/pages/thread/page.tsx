@@ -2,18 +2,17 @@
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useEffect, useState } from "react";
 import { call, request } from "../../api/client.ts";
-import { problemMessage } from "../../api/problem.ts";
 import type { Run, Thread } from "../../api/types.ts";
 import { setTitle } from "../../browser/badge.ts";
+import { DeleteDialog } from "../../frames/delete-dialog.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { glance, shortId } from "../../ui/format.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
-import { tell } from "../../ui/toast.tsx";
+import { withToast } from "../../ui/with-toast.ts";
 import { ChatTab } from "./chat.tsx";
 import { HistoryTab } from "./history.tsx";
 import { RunsTab } from "./runs.tsx";
@@ -148,13 +147,16 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
   const refresh = useRefresh(thread.thread_id);
   const path = `/threads/${thread.thread_id}`;
   const act = async (work: () => Promise<unknown>, done: string): Promise<void> => {
-    try {
-      await work();
-      tell(done);
-    } catch (error) {
-      tell(problemMessage(error), { tone: "red" });
-    }
+    await withToast(work, done);
     await refresh();
+  };
+  const duplicate = async (): Promise<void> => {
+    const copied = await call<Thread>("POST", `${path}/copy`);
+    await navigate({ to: "/threads/$threadId", params: { threadId: copied.thread_id }, search: {} });
+  };
+  const remove = async (): Promise<void> => {
+    await request("DELETE", path);
+    await navigate({ to: "/threads" });
   };
   return (
     <span className="row spread">
@@ -168,45 +170,21 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
           Cancel run
         </Button>
       )}
-      <Button
-        kind="quiet"
-        icon="copy"
-        onClick={() =>
-          void act(async () => {
-            const copied = await call<Thread>("POST", `${path}/copy`);
-            await navigate({ to: "/threads/$threadId", params: { threadId: copied.thread_id }, search: {} });
-          }, "Thread duplicated. This is the copy.")
-        }
-      >
+      <Button kind="quiet" icon="copy" onClick={() => void act(duplicate, "Thread duplicated. This is the copy.")}>
         Duplicate
       </Button>
       <CopyCurl method="GET" path={`${path}/state`} />
       <IconButton icon="cross" label="Delete the thread" onClick={() => setDeleting(true)} />
       {deleting ? (
-        <Dialog
+        <DeleteDialog
           title="Delete this thread?"
           description="Deletes its runs, checkpoints and open interrupts too. This cannot be undone."
+          call={{ path }}
+          onDelete={() => void act(remove, "Thread deleted.")}
           onClose={() => setDeleting(false)}
-          footer={
-            <>
-              <CopyCurl method="DELETE" path={path} />
-              <Button onClick={() => setDeleting(false)}>Keep it</Button>
-              <Button
-                kind="danger"
-                onClick={() =>
-                  void act(async () => {
-                    await request("DELETE", path);
-                    await navigate({ to: "/threads" });
-                  }, "Thread deleted.")
-                }
-              >
-                Delete
-              </Button>
-            </>
-          }
         >
           <p className="mono">{thread.thread_id}</p>
-        </Dialog>
+        </DeleteDialog>
       ) : null}
     </span>
   );

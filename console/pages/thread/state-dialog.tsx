@@ -2,13 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { call } from "../../api/client.ts";
+import { LIVE_STREAM } from "../../api/live-stream.ts";
 import type { Drawing, Thread, ThreadState } from "../../api/types.ts";
 import { Field } from "../../ui/controls.tsx";
 import { EditDialog } from "../../frames/edit-dialog.tsx";
 import { JsonEditor } from "../../json/editor.tsx";
 import { JsonDiff } from "../../json/json-diff.tsx";
 import { parseJson } from "../../json/parse-json.ts";
-import { tell } from "../../ui/toast.tsx";
+import { showToast } from "../../ui/toast.tsx";
 import { changedMembers } from "./history.ts";
 import { useRefresh } from "./use-thread.ts";
 
@@ -48,7 +49,7 @@ export function StateDialog({
       body,
     });
     if (runs) await startFrom(thread, checkpoint.checkpoint_id);
-    tell(runs ? "State saved. A run continues from it." : "State saved.", { tone: "green" });
+    showToast(runs ? "State saved. A run continues from it." : "State saved.", { tone: "green" });
     await refresh();
     onClose();
   };
@@ -95,7 +96,6 @@ export function runFrom(thread: Thread, checkpointId: string): Readonly<Record<s
     assistant_id: thread.metadata["assistant_id"] ?? thread.metadata["graph_id"],
     input: null,
     checkpoint_id: checkpointId,
-    stream_mode: ["values", "updates", "messages-tuple"],
-    stream_resumable: true,
+    ...LIVE_STREAM,
   };
 }

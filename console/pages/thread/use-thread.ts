@@ -33,13 +33,12 @@ export function useThread(threadId: string) {
       });
       const [thread] = found;
       if (thread === undefined)
-        throw new ApiProblem(
-          404,
-          "thread_not_found",
-          "Thread not found",
-          "The thread does not exist, or you have no access to it.",
-          {},
-        );
+        throw new ApiProblem({
+          status: 404,
+          code: "thread_not_found",
+          title: "Thread not found",
+          detail: "The thread does not exist, or you have no access to it.",
+        });
       return thread;
     },
     refetchInterval: LOOK_MS,

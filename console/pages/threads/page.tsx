@@ -2,10 +2,11 @@
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Thread } from "../../api/types.ts";
+import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
 import { ListBody, ListHeader, Rows, moveKeys, usePagedList } from "../../frames/list-page.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { Button, Chip, EmptyState } from "../../ui/controls.tsx";
+import { Chip, EmptyState } from "../../ui/controls.tsx";
 import { glance, shortId } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
@@ -123,41 +124,38 @@ function FilterBar({ filters }: { readonly filters: ThreadFilters }): ReactNode 
   const set = (name: keyof ThreadFilters, value: string): void =>
     void navigate({ to: "/threads", search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
   return (
-    <search className="filter-bar" aria-label="Filters">
-      <select aria-label="Status" value={filters.status ?? ""} onChange={(event) => set("status", event.target.value)}>
-        <option value="">Any status</option>
-        {STATUSES.map((status) => (
-          <option key={status}>{status}</option>
-        ))}
-      </select>
-      <select aria-label="Graph" value={filters.graph ?? ""} onChange={(event) => set("graph", event.target.value)}>
-        <option value="">Any graph</option>
-        {useGraphNames().map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-      <input
-        aria-label="Metadata"
+    <ListFilters
+      onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/threads", search: {} })}
+    >
+      <ChoiceFilter
+        label="Status"
+        any="Any status"
+        value={filters.status}
+        options={STATUSES}
+        onChange={(status) => set("status", status)}
+      />
+      <ChoiceFilter
+        label="Graph"
+        any="Any graph"
+        value={filters.graph}
+        options={useGraphNames()}
+        onChange={(graph) => set("graph", graph)}
+      />
+      <TextFilter
+        label="Metadata"
         placeholder="metadata: key=value"
-        value={filters.metadata ?? ""}
-        onChange={(event) => set("metadata", event.target.value)}
+        value={filters.metadata}
+        onChange={(metadata) => set("metadata", metadata)}
       />
-      <input
-        aria-label="Thread id"
-        placeholder="thread id"
-        value={filters.id ?? ""}
-        onChange={(event) => set("id", event.target.value)}
+      <TextFilter label="Thread id" value={filters.id} onChange={(id) => set("id", id)} />
+      <ChoiceFilter
+        label="Order"
+        any="Recently updated"
+        value={filters.sort}
+        options={[["created", "Newest first"]]}
+        onChange={(sort) => set("sort", sort)}
       />
-      <select aria-label="Order" value={filters.sort ?? ""} onChange={(event) => set("sort", event.target.value)}>
-        <option value="">Recently updated</option>
-        <option value="created">Newest first</option>
-      </select>
-      {Object.keys(filters).length === 0 ? null : (
-        <Button kind="quiet" icon="cross" onClick={() => void navigate({ to: "/threads", search: {} })}>
-          Clear
-        </Button>
-      )}
-    </search>
+    </ListFilters>
   );
 }
 

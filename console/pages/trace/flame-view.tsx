@@ -3,8 +3,9 @@ import { useMemo, type ReactNode } from "react";
 import { count } from "../../ui/format.ts";
 import { flameOf, type FlameBox } from "./flame.ts";
 import { kindOf } from "./kind.ts";
-import { ancestorsOf, type SpanTree } from "./tree.ts";
-import { microTime, ticksOf } from "./waterfall.ts";
+import { Ticks } from "./ticks.tsx";
+import { ancestorsOf, type SpanTree, type SpanViewProps } from "./tree.ts";
+import { microTime } from "./waterfall.ts";
 
 const NARROWEST_PERCENT = 0.25;
 const BOXES_MAX = 4000;
@@ -13,30 +14,17 @@ const TICKS_MOST = 8;
 /** A narrower box would truncate the name to a few dots. */
 const NAMED_PERCENT = 3;
 
-export function FlameView({
-  tree,
-  chosen,
-  onChoose,
-}: {
-  readonly tree: SpanTree;
-  readonly chosen: string | null;
-  readonly onChoose: (span: string) => void;
-}): ReactNode {
+export function FlameView({ tree, chosen, onChoose }: SpanViewProps): ReactNode {
   const flame = useMemo(() => flameOf(tree, NARROWEST_PERCENT), [tree]);
   const above = useMemo(() => {
     const place = tree.nodes.findIndex(({ span }) => span.id === chosen);
     return new Set(place < 0 ? [] : ancestorsOf(tree, place));
   }, [tree, chosen]);
-  const length = tree.endUs - tree.startUs;
   const shown = flame.boxes.slice(0, BOXES_MAX);
   return (
     <section className="flame" aria-label="Flame">
       <div className="flame-axis" aria-hidden="true">
-        {ticksOf(length, TICKS_MOST).map((at) => (
-          <span key={at} className="span-tick numeric" style={{ left: `${length === 0 ? 0 : (at / length) * 100}%` }}>
-            {microTime(at)}
-          </span>
-        ))}
+        <Ticks lengthUs={tree.endUs - tree.startUs} most={TICKS_MOST} />
       </div>
       <div className="flame-scroller" role="group" aria-label={`${count(tree.nodes.length)} spans`} tabIndex={0}>
         <div className="flame-space" style={{ height: flame.rows * ROW_PX }}>

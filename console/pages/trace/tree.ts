@@ -30,6 +30,14 @@ export interface SpanTree {
   readonly endUs: number;
 }
 
+/** Properties of a view of the whole trace with one selected span. */
+export interface SpanViewProps {
+  readonly tree: SpanTree;
+  /** Id of the span. */
+  readonly chosen: string | null;
+  readonly onChoose: (span: string) => void;
+}
+
 /** @param runs in store order. @param nowUs end of unfinished spans. */
 export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
   const byId = new Map(runs.map((run) => [run.id, run]));

@@ -18,6 +18,10 @@ export interface TraceFilters {
   readonly to?: string | undefined;
 }
 
+export const PATH = "/console/api/traces";
+export const US_IN_MS = 1000;
+/** Quantile of latency from which a trace counts as slow. */
+export const SLOW_SHARE = 0.95;
 export const STATUSES = ["success", "error", "pending", "incomplete"] as const;
 export const SINCE = ["15m", "1h", "6h", "24h", "7d"] as const;
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
 import type { Json } from "../../../json/json.ts";
 import { Button } from "../../../ui/controls.tsx";
-import { tell } from "../../../ui/toast.tsx";
+import { showToast } from "../../../ui/toast.tsx";
 import { labelOf } from "../model/draft.ts";
 import type { IntentKind } from "../model/intent.ts";
 import {
@@ -31,48 +31,12 @@ const WORDS: Readonly<Record<DecisionType, readonly [label: string, key: string]
 
 export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { readonly request: Actions }): ReactNode {
   const { actions } = request;
-  const [decisions, setDecisions] = useState<readonly (Decision | null)[]>(() => actions.map(() => null));
-  const [faulty, setFaulty] = useState<ReadonlySet<number>>(new Set());
-  const [active, setActive] = useState(0);
-  const put = (at: number, decision: Decision | null): void =>
-    setDecisions((all) => all.map((one, index) => (index === at ? decision : one)));
-
-  const review = (all: readonly (Decision | null)[]): void => {
-    const made = all.filter((one) => one !== null);
-    if (made.length < actions.length)
-      return void tell(`${actions.length - made.length} actions are undecided.`, { tone: "amber" });
-    if (faulty.size > 0) return void tell("Some input is not valid yet.", { tone: "amber" });
-    onReview({
-      label: labelOf(actions, made),
-      resume: answerOf(request, made),
-      parts: made.map((decision, at) => ({ kind: "decision", action: actions[at] as Action, decision })),
-    });
-  };
-  /** Decides the current action; approving a single action only needs the confirmation. */
-  const decide = (kind: DecisionType, at = active): void => {
-    const action = actions[at];
-    if (action === undefined) return;
-    if (!allows(action, kind)) return void tell(`${action.name} cannot be ${PAST[kind]} here.`, { tone: "amber" });
-    const decision = decisionOf(kind, action, decisions[at] ?? null);
-    const all = decisions.map((one, index) => (index === at ? decision : one));
-    setActive(at);
-    setDecisions(all);
-    setFaulty(new Set([...faulty].filter((index) => index !== at)));
-    if (actions.length === 1 && (kind === "approve" || kind === "ignore")) review(all);
-  };
-  /** Approves undecided actions, then opens the confirmation. */
-  const approveRest = (): void => {
-    const blocked = actions.find((action, at) => decisions[at] === null && !allows(action, "approve"));
-    if (blocked !== undefined) return void tell(`${blocked.name} cannot be approved here.`, { tone: "amber" });
-    const all = decisions.map((one) => one ?? ({ type: "approve" } as const));
-    setDecisions(all);
-    review(all);
-  };
-  const rejects = (): DecisionType => (actions[active]?.allowed.includes("reject") === true ? "reject" : "respond");
+  const answer = useDecisions(request, onReview);
+  const { decisions, active, decide, approveRest, review } = answer;
   const run: Readonly<Record<Exclude<IntentKind, "claim">, () => void>> = {
     approve: () => (actions.length === 1 ? decide("approve") : approveRest()),
     edit: () => decide("edit"),
-    reject: () => decide(rejects()),
+    reject: () => decide(actions[active]?.allowed.includes("reject") === true ? "reject" : "respond"),
     ignore: () => decide("ignore"),
   };
   useShortcuts("This item", [
@@ -86,41 +50,11 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     if (wanted !== null && wanted !== "claim") run[wanted]();
     // Depends on the intent only, not on the identity of the functions.
   }, [wanted]);
-
   const decided = decisions.filter((one) => one !== null).length;
   return (
     <div className="answer">
       {actions.map((action, at) => (
-        <div key={at} className={at === active ? "decide active" : "decide"} onFocus={() => setActive(at)}>
-          {actions.length === 1 ? null : (
-            <h3 className="row">
-              <span className="place">{at + 1}</span>
-              <code>{action.name}</code>
-            </h3>
-          )}
-          <div className="decide-buttons" role="group" aria-label={`Decision about ${action.name}`}>
-            {DECISIONS.filter((kind) => allows(action, kind)).map((kind) => (
-              <Button
-                key={kind}
-                kind={kindOf(kind, actions.length === 1 && decided === 0)}
-                pressed={decisions[at]?.type === kind}
-                hint={WORDS[kind][1]}
-                onClick={() => decide(kind, at)}
-              >
-                {WORDS[kind][0]}
-              </Button>
-            ))}
-          </div>
-          <DecisionEditor
-            key={decisions[at]?.type}
-            action={action}
-            decision={decisions[at] ?? null}
-            onChange={(decision) => put(at, decision)}
-            onFault={(isFaulty) =>
-              setFaulty((all) => new Set(isFaulty ? [...all, at] : [...all].filter((index) => index !== at)))
-            }
-          />
-        </div>
+        <ActionDecision key={at} action={action} at={at} of={actions.length} answer={answer} />
       ))}
       <div className="answer-foot">
         {actions.length === 1 ? null : (
@@ -131,13 +65,117 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
         {decided === 0 ? null : (
           <Button
             kind="primary"
-            disabled={decided < actions.length || faulty.size > 0}
+            disabled={decided < actions.length || answer.isFaulty}
             onClick={() => review(decisions)}
           >
             Review and send
           </Button>
         )}
       </div>
+    </div>
+  );
+}
+
+type Decisions = readonly (Decision | null)[];
+
+interface DecisionsState {
+  /** By place of the action; null while undecided. */
+  readonly decisions: Decisions;
+  /** Place of the current action. */
+  readonly active: number;
+  readonly setActive: (at: number) => void;
+  readonly isFaulty: boolean;
+  readonly put: (at: number, decision: Decision) => void;
+  readonly setFault: (at: number, isFaulty: boolean) => void;
+  /** Decides one action, the current one by default; approving a single action only needs the confirmation. */
+  readonly decide: (kind: DecisionType, at?: number) => void;
+  /** Approves undecided actions, then opens the confirmation. */
+  readonly approveRest: () => void;
+  readonly review: (all: Decisions) => void;
+}
+
+function useDecisions(request: Actions, onReview: EditorProps["onReview"]): DecisionsState {
+  const { actions } = request;
+  const [decisions, setDecisions] = useState<Decisions>(() => actions.map(() => null));
+  const [faulty, setFaulty] = useState<ReadonlySet<number>>(new Set());
+  const [active, setActive] = useState(0);
+  const setFault = (at: number, isFaulty: boolean): void =>
+    setFaulty((all) => new Set(isFaulty ? [...all, at] : [...all].filter((index) => index !== at)));
+  const review = (all: Decisions): void => {
+    const made = all.filter((one) => one !== null);
+    if (made.length < actions.length)
+      return void showToast(`${actions.length - made.length} actions are undecided.`, { tone: "amber" });
+    if (faulty.size > 0) return void showToast("Some input is not valid yet.", { tone: "amber" });
+    onReview({
+      label: labelOf(actions, made),
+      resume: answerOf(request, made),
+      parts: made.map((decision, at) => ({ kind: "decision", action: actions[at] as Action, decision })),
+    });
+  };
+  const decide = (kind: DecisionType, at = active): void => {
+    const action = actions[at];
+    if (action === undefined) return;
+    if (!allows(action, kind)) return void showToast(`${action.name} cannot be ${PAST[kind]} here.`, { tone: "amber" });
+    const all = decisions.with(at, decisionOf(kind, action, decisions[at] ?? null));
+    setActive(at);
+    setDecisions(all);
+    setFault(at, false);
+    if (actions.length === 1 && (kind === "approve" || kind === "ignore")) review(all);
+  };
+  const approveRest = (): void => {
+    const blocked = actions.find((action, at) => decisions[at] === null && !allows(action, "approve"));
+    if (blocked !== undefined) return void showToast(`${blocked.name} cannot be approved here.`, { tone: "amber" });
+    const all = decisions.map((one) => one ?? ({ type: "approve" } as const));
+    setDecisions(all);
+    review(all);
+  };
+  const put = (at: number, decision: Decision): void => setDecisions((all) => all.with(at, decision));
+  const isFaulty = faulty.size > 0;
+  return { decisions, active, setActive, isFaulty, put, setFault, decide, approveRest, review };
+}
+
+function ActionDecision({
+  action,
+  at,
+  of,
+  answer,
+}: {
+  readonly action: Action;
+  readonly at: number;
+  /** Number of actions. */
+  readonly of: number;
+  readonly answer: DecisionsState;
+}): ReactNode {
+  const decision = answer.decisions[at] ?? null;
+  const isObvious = of === 1 && answer.decisions.every((one) => one === null);
+  return (
+    <div className={at === answer.active ? "decide active" : "decide"} onFocus={() => answer.setActive(at)}>
+      {of === 1 ? null : (
+        <h3 className="row">
+          <span className="place">{at + 1}</span>
+          <code>{action.name}</code>
+        </h3>
+      )}
+      <div className="decide-buttons" role="group" aria-label={`Decision about ${action.name}`}>
+        {DECISIONS.filter((kind) => allows(action, kind)).map((kind) => (
+          <Button
+            key={kind}
+            kind={kindOf(kind, isObvious)}
+            pressed={decision?.type === kind}
+            hint={WORDS[kind][1]}
+            onClick={() => answer.decide(kind, at)}
+          >
+            {WORDS[kind][0]}
+          </Button>
+        ))}
+      </div>
+      <DecisionEditor
+        key={decision?.type}
+        action={action}
+        decision={decision}
+        onChange={(changed) => answer.put(at, changed)}
+        onFault={(isFaulty) => answer.setFault(at, isFaulty)}
+      />
     </div>
   );
 }

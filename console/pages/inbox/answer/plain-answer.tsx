@@ -33,8 +33,6 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
   useEffect(() => {
     if (wanted === "approve" || wanted === "edit") focusForm();
   }, [wanted]);
-  const choices = choicesIn(payload);
-  const texts = textsIn(payload);
   return (
     <form
       className="answer"
@@ -44,15 +42,7 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
       }}
     >
       <h3>Answer</h3>
-      {choices.length === 0 ? null : (
-        <div className="actions" role="group" aria-label="Choices">
-          {choices.map((choice) => (
-            <Button key={JSON.stringify(choice)} onClick={() => review(choice)}>
-              {typeof choice === "string" ? choice : JSON.stringify(choice)}
-            </Button>
-          ))}
-        </div>
-      )}
+      <Choices choices={choicesIn(payload)} onChoose={review} />
       <div className="switch" role="group" aria-label="Type of the answer">
         {TYPES.map((one) => (
           <button key={one} type="button" aria-pressed={type === one} onClick={() => setType(one)}>
@@ -61,23 +51,14 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
         ))}
       </div>
       <Input type={type} text={text} onChange={setText} onChoose={review} />
-      {type === "Text" && texts.length > 0 ? (
-        <div className="actions small">
-          <span className="muted">Start from</span>
-          {texts.map(([name, value]) => (
-            <button
-              key={name}
-              type="button"
-              className="text-button"
-              onClick={() => {
-                setText(value);
-                setSource(value);
-              }}
-            >
-              {name}
-            </button>
-          ))}
-        </div>
+      {type === "Text" ? (
+        <StartingTexts
+          texts={textsIn(payload)}
+          onChoose={(value) => {
+            setText(value);
+            setSource(value);
+          }}
+        />
       ) : null}
       {fault === null ? null : (
         <span className="field-error" role="alert">
@@ -92,6 +73,46 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
         </div>
       )}
     </form>
+  );
+}
+
+/** Buttons that answer at once. */
+function Choices({
+  choices,
+  onChoose,
+}: {
+  readonly choices: readonly Json[];
+  readonly onChoose: (choice: Json) => void;
+}): ReactNode {
+  if (choices.length === 0) return null;
+  return (
+    <div className="actions" role="group" aria-label="Choices">
+      {choices.map((choice) => (
+        <Button key={JSON.stringify(choice)} onClick={() => onChoose(choice)}>
+          {typeof choice === "string" ? choice : JSON.stringify(choice)}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function StartingTexts({
+  texts,
+  onChoose,
+}: {
+  readonly texts: readonly (readonly [name: string, text: string])[];
+  readonly onChoose: (text: string) => void;
+}): ReactNode {
+  if (texts.length === 0) return null;
+  return (
+    <div className="actions small">
+      <span className="muted">Start from</span>
+      {texts.map(([name, value]) => (
+        <button key={name} type="button" className="text-button" onClick={() => onChoose(value)}>
+          {name}
+        </button>
+      ))}
+    </div>
   );
 }
 

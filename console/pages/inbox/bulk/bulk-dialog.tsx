@@ -14,7 +14,7 @@ import { CopyCurl } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { glance } from "../../../ui/format.ts";
 import { holdSecs } from "../../../hooks/preferences.ts";
-import { tell } from "../../../ui/toast.tsx";
+import { showToast } from "../../../ui/toast.tsx";
 import { createValue, useValue } from "../../../hooks/value.ts";
 import { VirtualList } from "../../../ui/virtual-list.tsx";
 import { planOf, type Planned } from "./bulk.ts";
@@ -54,7 +54,7 @@ export function BulkDialog({
     post(`Approve ${plan.taken.length} × ${plan.what}`, answers, holdSecs.get() * 1000, (results) => {
       const refused = results.filter(({ problem }) => problem !== null).length;
       const sent = results.length - refused;
-      tell(refused === 0 ? `Approved ${sent}.` : `Approved ${sent}, ${refused} not accepted.`, {
+      showToast(refused === 0 ? `Approved ${sent}.` : `Approved ${sent}, ${refused} not accepted.`, {
         tone: refused === 0 ? "green" : "amber",
         actions: [{ label: "Each result", run: () => bulkResults.set({ planned: plan.taken, results }) }],
         ms: refused === 0 ? 6000 : null,

@@ -2,13 +2,13 @@
 import type { ApiProblem } from "../../../api/problem.ts";
 import type { AnswerResult } from "../../../data/inbox/calls.ts";
 import { memberOf, textOf } from "../../../json/json.ts";
-import { tell } from "../../../ui/toast.tsx";
+import { showToast } from "../../../ui/toast.tsx";
 import type { Draft } from "./draft.ts";
 
 export function reportOne({ label }: Draft, result: AnswerResult | undefined): void {
   const problem = result?.problem ?? null;
-  if (problem === null) tell(`Sent: ${label}.`, { tone: "green" });
-  else tell(`Not accepted: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
+  if (problem === null) showToast(`Sent: ${label}.`, { tone: "green" });
+  else showToast(`Not accepted: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
 }
 
 /** A stale interrupt is not an error: the text names the other person and the time. */

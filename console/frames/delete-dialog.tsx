@@ -1,0 +1,41 @@
+// Delete dialog: the frame of dialogs that confirm one DELETE call.
+import type { ReactNode } from "react";
+import { Button } from "../ui/controls.tsx";
+import { CopyCurl } from "../ui/copy.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+
+export function DeleteDialog({
+  title,
+  description,
+  call,
+  onDelete,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly description: string;
+  /** The call of `onDelete`, for the curl button. */
+  readonly call: { readonly path: string; readonly body?: unknown };
+  readonly onDelete: () => void;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <Dialog
+      title={title}
+      description={description}
+      onClose={onClose}
+      footer={
+        <>
+          <CopyCurl method="DELETE" {...call} />
+          <Button onClick={onClose}>Keep it</Button>
+          <Button kind="danger" onClick={onDelete}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

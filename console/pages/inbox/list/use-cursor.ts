@@ -1,0 +1,37 @@
+// Cursor: the current item of the list: the open one, otherwise the one that the keys moved to.
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useState } from "react";
+import { type ListedItem, keyOf } from "../../../data/inbox/item.ts";
+import type { Filters } from "./filters.ts";
+
+export interface Cursor {
+  readonly key: string | null;
+  /** Place of the current item, or -1. */
+  readonly at: number;
+  readonly current: ListedItem | undefined;
+  readonly open: (item: ListedItem) => void;
+  readonly move: (step: number) => void;
+}
+
+/** @param openKey key of the item in the URL, or null */
+export function useCursor(items: readonly ListedItem[], openKey: string | null, filters: Filters): Cursor {
+  const navigate = useNavigate();
+  const [movedTo, setMovedTo] = useState<string | null>(null);
+  const key = openKey ?? movedTo;
+  const at = items.findIndex((item) => keyOf(item) === key);
+  const open = useCallback(
+    (item: ListedItem, replace = false): void => {
+      setMovedTo(keyOf(item));
+      const params = { threadId: item.thread_id, interruptId: item.id };
+      void navigate({ to: "/inbox/$threadId/$interruptId", params, search: filters, replace });
+    },
+    [navigate, filters],
+  );
+  const move = (step: number): void => {
+    const next = items[Math.max(0, Math.min(items.length - 1, at + step))];
+    if (next === undefined) return;
+    if (openKey === null) setMovedTo(keyOf(next));
+    else open(next, true);
+  };
+  return { key, at, current: items[at], open, move };
+}
