@@ -157,7 +157,7 @@ function NumberInput({
   );
 }
 
-const said = (choice: Json): string =>
+const choiceText = (choice: Json): string =>
   choice === true ? "Yes" : choice === false ? "No" : typeof choice === "string" ? choice : JSON.stringify(choice);
 
 function Choice({
@@ -179,7 +179,7 @@ function Choice({
       {at === -1 || !field.required ? <option value={-1}>{field.required ? "Choose…" : "Not set"}</option> : null}
       {choices.map((choice, index) => (
         <option key={JSON.stringify(choice)} value={index}>
-          {said(choice)}
+          {choiceText(choice)}
         </option>
       ))}
     </select>

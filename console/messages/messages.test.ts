@@ -59,8 +59,8 @@ const FORMS: readonly { readonly name: string; readonly list: readonly unknown[]
 
 for (const { name, list } of FORMS) {
   test(`a tool call carries its result: ${name} (messages.2)`, () => {
-    const told = readMessages(list).map(({ speaker, text, calls }) => ({ speaker, text, calls }));
-    assert.deepEqual(told, [
+    const read = readMessages(list).map(({ speaker, text, calls }) => ({ speaker, text, calls }));
+    assert.deepEqual(read, [
       { speaker: "human", text: "Weather?", calls: [] },
       { speaker: "ai", text: "", calls: [{ ...WEATHER, result: "rain", failed: false }] },
     ]);

@@ -68,16 +68,16 @@ export function buildAnswer(asked: Question, decisions: readonly Decision[]): Bu
   const wanted = Math.max(1, asked.actions.length);
   if (decisions.length !== wanted) return refused(`${decisions.length} decisions, but the question expects ${wanted}`); // dialects.2
   if (asked.actions.length === 0) return plainAnswer(asked, decisions[0] as Decision);
-  const said: Json[] = [];
+  const answers: Json[] = [];
   for (const [index, action] of asked.actions.entries()) {
     const decision = decisions[index] as Decision;
     if (!action.allowed.includes(decision.type)) return refused(notAllowed(decision, action.allowed, action.name)); // dialects.4
     const built =
       asked.dialect === "human_interrupt" ? humanResponse(action, decision) : verdict(asked, action, decision);
     if (!built.ok) return built;
-    said.push(built.value);
+    answers.push(built.value);
   }
-  return accepted(asked.dialect === "human_interrupt" ? said : { decisions: said });
+  return accepted(asked.dialect === "human_interrupt" ? answers : { decisions: answers });
 }
 
 /** The same decision for every action. */

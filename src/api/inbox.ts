@@ -67,7 +67,7 @@ const objectText = z
       const value: unknown = JSON.parse(text);
       if (isJsonObject(value)) return value;
     } catch {
-      // said below
+      // described below
     }
     context.addIssue({ code: "custom", message: "must be a JSON object" });
     return z.NEVER;

@@ -20,8 +20,8 @@ export function titleOf(value: Json): string {
 
 /** `("refund", "A customer asks.\n…")` → `refund: A customer asks.` */
 export function actionTitle(name: string | null, description: string | null): string {
-  const said = [name, description].filter((text) => text !== null).map(firstLine);
-  return short(said.join(": ") || "an action");
+  const parts = [name, description].filter((text) => text !== null).map(firstLine);
+  return short(parts.join(": ") || "an action");
 }
 
 /** A member of a known dialect, or null. */

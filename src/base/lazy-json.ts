@@ -1,6 +1,6 @@
 // Lazy JSON: a JSON text whose value is parsed on first use, or before it in slices of the event loop.
 import type { Json } from "./json/json.ts";
-import { parseSlowly } from "./parse-slowly.ts";
+import { parseInSlices } from "./parse-in-slices.ts";
 
 /** JSON.parse of a shorter text is a short turn, and several times faster. */
 const LONG_UNITS = 2 * 1024 * 1024;
@@ -22,7 +22,7 @@ export function lazyJson(text: string): LazyJson {
     },
     load() {
       if (parsed !== null || text.length <= LONG_UNITS) return undefined;
-      return parseSlowly(text, Infinity).then((json) => void (parsed ??= { json: json as Json }));
+      return parseInSlices(text, Infinity).then((json) => void (parsed ??= { json: json as Json }));
     },
   };
 }

@@ -1,8 +1,8 @@
-// Tests of sliced work, and of JSON parsed in slices: slices.1, slices.2, parse-slowly.1, parse-slowly.2.
+// Tests of sliced work, and of JSON parsed in slices: slices.1, slices.2, parse-in-slices.1, parse-in-slices.2.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parseSlowly, PLAIN_UNITS_MAX, TooDeepError } from "./parse-slowly.ts";
+import { parseInSlices, PLAIN_UNITS_MAX, TooDeepError } from "./parse-in-slices.ts";
 import { inSlice } from "./slices.ts";
 
 test("work runs in order, one slice a turn, with other work of the loop between (slices.1, slices.2)", async () => {
@@ -35,7 +35,7 @@ const PAD = JSON.stringify("x".repeat(PLAIN_UNITS_MAX / 4));
 const padded = (text: string): string =>
   `{"first": ${text}, "pad":${PAD},"list":[${text},[${PAD}, ${text} ,${PAD},${text}], {"pad":${PAD},"last":${text}}] , "last":${text}}`;
 
-test("a long text parses as with JSON.parse (parse-slowly.1)", async () => {
+test("a long text parses as with JSON.parse (parse-in-slices.1)", async () => {
   const odd = [
     '{"__proto__":{"a":1},"a":1,"a":2}',
     '"\\\\"',
@@ -45,10 +45,10 @@ test("a long text parses as with JSON.parse (parse-slowly.1)", async () => {
     "{}",
     " [ { } , [ ] ] ",
   ];
-  for (const text of odd) assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(padded(text)), text);
+  for (const text of odd) assert.deepEqual(await parseInSlices(padded(text), 500), JSON.parse(padded(text)), text);
   await fc.assert(
     fc.asyncProperty(fc.json({ maxDepth: 6 }), async (text) => {
-      assert.deepEqual(await parseSlowly(padded(text), 500), JSON.parse(padded(text)));
+      assert.deepEqual(await parseInSlices(padded(text), 500), JSON.parse(padded(text)));
     }),
     { numRuns: 50 },
   );
@@ -63,7 +63,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test("invalid long JSON fails as with JSON.parse (parse-slowly.1)", async () => {
+test("invalid long JSON fails as with JSON.parse (parse-in-slices.1)", async () => {
   const wrong = [
     "",
     "[",
@@ -97,12 +97,12 @@ test("invalid long JSON fails as with JSON.parse (parse-slowly.1)", async () => 
   for (const text of wrong) {
     const long = [`[${PAD},${PAD},[${text}],${PAD},${PAD}]`, `[${PAD},${PAD},${text},[${PAD},${PAD}]]`, padded(text)];
     for (const whole of long.filter((one) => !isJson(one)))
-      await assert.rejects(parseSlowly(whole, 500), SyntaxError, `${text}: ${whole.replaceAll(PAD, "PAD")}`);
+      await assert.rejects(parseInSlices(whole, 500), SyntaxError, `${text}: ${whole.replaceAll(PAD, "PAD")}`);
     assert.ok(!isJson(padded(text)), text);
   }
 });
 
-test("the loop turns while a long text is parsed (parse-slowly.2)", async (t) => {
+test("the loop turns while a long text is parsed (parse-in-slices.2)", async (t) => {
   const value = Array.from({ length: 60_000 }, (_, at) => ({ at, name: `row ${at}`, inner: { list: [at, null] } }));
   let [turns, last, worst] = [0, performance.now(), 0];
   let reading = true;
@@ -114,13 +114,13 @@ test("the loop turns while a long text is parsed (parse-slowly.2)", async (t) =>
   };
   setImmediate(count);
   const text = JSON.stringify(value);
-  assert.deepEqual(await parseSlowly(text, 500), value);
+  assert.deepEqual(await parseInSlices(text, 500), value);
   reading = false;
   t.diagnostic(`${(text.length / 1e6).toFixed(1)} MB in ${turns} turns, the longest ${Math.round(worst)} ms`);
   assert.ok(turns >= 5, `${turns} turns`);
 });
 
-test("excessive nesting fails, in short and in long texts (parse-slowly.4)", async () => {
+test("excessive nesting fails, in short and in long texts (parse-in-slices.4)", async () => {
   for (const [text, fits] of [
     ['{"a":[{}]}', true],
     ['{"a":[{"b":1}],"c":[[],{"d":0}]}', true],
@@ -132,7 +132,7 @@ test("excessive nesting fails, in short and in long texts (parse-slowly.4)", asy
       [`{"pad":[${PAD},${PAD},${PAD},${PAD}],"at":${text}}`, 4],
       [`{"pad":1,"at":[${text},${PAD},${PAD},${PAD},${PAD}]}`, 5],
     ] as const) {
-      if (fits) assert.deepEqual(await parseSlowly(given, levels), JSON.parse(given));
-      else await assert.rejects(parseSlowly(given, levels), TooDeepError, text);
+      if (fits) assert.deepEqual(await parseInSlices(given, levels), JSON.parse(given));
+      else await assert.rejects(parseInSlices(given, levels), TooDeepError, text);
     }
 });

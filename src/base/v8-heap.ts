@@ -5,7 +5,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 
 const OLD_GROWTH_PERCENT = 40;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 const ROOMY_YOUNG_BYTES_MAX = 96 * 1024 * 1024;
 const ROOMY_OLD_GROWTH_PERCENT = 200;
 /** The young generation stops growing at this size, both halves together. Process-wide, as the flags are. */
@@ -14,12 +14,12 @@ const young = { bytesMax: 16 * 1024 * 1024 };
 /** Call before loading anything large. V8 reads the flags at each collection. */
 export function keepHeapSmall(): void {
   letOldHeapGrow(OLD_GROWTH_PERCENT);
-  const look = (): void => {
+  const checkHeap = (): void => {
     const bytes = getHeapSpaceStatistics().find((space) => space.space_name === "new_space")?.space_size ?? 0;
     setFlagsFromString(`--semi-space-growth-factor=${bytes >= young.bytesMax ? 1 : 2}`);
   };
   setFlagsFromString("--semi-space-growth-factor=1"); // loading modules leaves little garbage
-  setInterval(look, LOOK_EVERY_MS).unref();
+  setInterval(checkHeap, CHECK_EVERY_MS).unref();
 }
 
 /**

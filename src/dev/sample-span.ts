@@ -2,7 +2,7 @@
 import { ApiError } from "../base/api-error.ts";
 
 const TIMEOUT_MS = 10_000;
-const SAID_UNITS_MAX = 500;
+const REPLY_UNITS_MAX = 500;
 const DURATION_MS = 420;
 const NANOS_IN_MS = 1_000_000n;
 
@@ -25,8 +25,8 @@ export async function sendSampleSpan(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (!response.ok) {
-    const said = (await response.text()).slice(0, SAID_UNITS_MAX).toWellFormed();
-    throw new ApiError("sample_refused", `The collector answered ${response.status}: ${said}`);
+    const reply = (await response.text()).slice(0, REPLY_UNITS_MAX).toWellFormed();
+    throw new ApiError("sample_refused", `The collector answered ${response.status}: ${reply}`);
   }
   return traceId;
 }

@@ -25,8 +25,8 @@ export interface MovedPort {
 
 /** One line, or none. */
 function movedLines(moved: readonly MovedPort[]): readonly string[] {
-  const said = moved.map(({ service, usual, taken }) => `${service} ${usual} → ${taken}`).join(", ");
-  return said === "" ? [] : [`  ports moved   ${said} (the usual ones are in use)`];
+  const list = moved.map(({ service, usual, taken }) => `${service} ${usual} → ${taken}`).join(", ");
+  return list === "" ? [] : [`  ports moved   ${list} (the usual ones are in use)`];
 }
 
 export function inboxLink(url: string, { threadId, interruptId }: PausedSample): string {

@@ -26,13 +26,13 @@ import type {
 } from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json/json.ts";
-import { isLong } from "../base/stringify-slowly.ts";
+import { isLong } from "../base/stringify-in-slices.ts";
 import { type Codec, createCodec } from "./checkpoints/codec/value-codec.ts";
 import { fingerprintOf, missingParts } from "./checkpoints/graph-fingerprint.ts";
 import { withDeadlines } from "./config/deadlines-section.ts";
 import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
 import { createGraphStore } from "./extensions/langgraph-store.ts";
-import { refuseControlValues, refuseControlValuesSlowly } from "./langgraph/control-values.ts";
+import { rejectControlValues, rejectControlValuesInSlices } from "./langgraph/control-values.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
 import type { Library } from "./langgraph/library.ts";
 import {
@@ -88,8 +88,8 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
   return {
     deploy: (source) => deploy(deployment, source),
     list: () => [...deployment.graphs.values()],
-    checkGiven: refuseControlValues,
-    checkGivenSlowly: refuseControlValuesSlowly,
+    checkGiven: rejectControlValues,
+    checkGivenInSlices: rejectControlValuesInSlices,
     describe: (graphId) => deployment.graphs.get(graphId) ?? null,
     run: (run, sink, signal, history) => runDeployed(deployment, run, { sink, signal, history }),
     ...stateOperations(deployment),
@@ -212,17 +212,17 @@ function schemaOperations(deployment: Deployment): SchemaOperations {
   };
 }
 
-type TextOperations = Pick<Graphs, "encode" | "toWire" | "storedWireText" | "wireText" | "longWireText">;
+type TextOperations = Pick<Graphs, "encode" | "toClientJson" | "storedClientText" | "clientText" | "longClientText">;
 
 function textOperations(codec: Codec): TextOperations {
   return {
-    encode: (value) => (isLong(value) ? codec.encodeSlowly(value) : codec.encode(value)),
-    toWire: (encoded) => codec.toWire(codec.decode(codec.parse(encoded))),
-    storedWireText(encoded) {
+    encode: (value) => (isLong(value) ? codec.encodeInSlices(value) : codec.encode(value)),
+    toClientJson: (encoded) => codec.toClientJson(codec.decode(codec.parse(encoded))),
+    storedClientText(encoded) {
       const stored = codec.parse(encoded);
-      return stored.tagged ? codec.wireText(codec.decode(stored)) : encoded;
+      return stored.tagged ? codec.clientText(codec.decode(stored)) : encoded;
     },
-    wireText: (value) => codec.wireText(value),
-    longWireText: async (value) => (isLong(value) ? codec.wireTextSlowly(value) : null),
+    clientText: (value) => codec.clientText(value),
+    longClientText: async (value) => (isLong(value) ? codec.clientTextInSlices(value) : null),
   };
 }

@@ -41,8 +41,8 @@ interface Reloader {
   /** File → hash of its content. */
   readonly contents: Map<string, string>;
   sources: readonly GraphSource[];
-  cancelLook: () => void;
-  looking: Promise<void> | null;
+  cancelCheck: () => void;
+  checking: Promise<void> | null;
   stopped: boolean;
 }
 
@@ -55,8 +55,8 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
     watchers: new Map(),
     contents: new Map(),
     sources: config.graphs,
-    cancelLook: () => undefined,
-    looking: null,
+    cancelCheck: () => undefined,
+    checking: null,
     stopped: false,
   };
   return {
@@ -66,9 +66,9 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
     },
     async stop() {
       reloader.stopped = true;
-      reloader.cancelLook();
+      reloader.cancelCheck();
       for (const watcher of reloader.watchers.values()) watcher.close();
-      await reloader.looking;
+      await reloader.checking;
     },
   };
 }
@@ -80,7 +80,7 @@ function watchFolders(reloader: Reloader): void {
   for (const folder of new Set(watchedFiles(reloader).map(dirname))) {
     if (watchers.has(folder) || watchers.size >= FOLDERS_MAX) continue;
     try {
-      const watcher = watch(folder, () => lookSoon(reloader));
+      const watcher = watch(folder, () => scheduleCheck(reloader));
       watcher.on("error", () => watchers.delete(folder));
       watchers.set(folder, watcher);
     } catch {
@@ -89,14 +89,14 @@ function watchFolders(reloader: Reloader): void {
   }
 }
 
-function lookSoon(reloader: Reloader): void {
-  reloader.cancelLook();
-  reloader.cancelLook = reloader.ports.clock.after(QUIET_MS, () => {
-    reloader.looking = (reloader.looking ?? Promise.resolve()).then(() => look(reloader));
+function scheduleCheck(reloader: Reloader): void {
+  reloader.cancelCheck();
+  reloader.cancelCheck = reloader.ports.clock.after(QUIET_MS, () => {
+    reloader.checking = (reloader.checking ?? Promise.resolve()).then(() => check(reloader));
   });
 }
 
-async function look(reloader: Reloader): Promise<void> {
+async function check(reloader: Reloader): Promise<void> {
   try {
     while (!reloader.stopped && changedFiles(reloader).length > 0) await reload(reloader);
   } catch (error) {

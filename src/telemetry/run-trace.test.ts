@@ -65,7 +65,7 @@ const AFTER_PAUSE: Run = {
 };
 
 /** The spans of each run, with a separate provider: as after a restart of the process. */
-function spansOf(runs: readonly Run[], captureContent: boolean, tell: (trace: RunTrace) => void) {
+function spansOf(runs: readonly Run[], captureContent: boolean, report: (trace: RunTrace) => void) {
   return runs.flatMap((run) => {
     const exporter = new InMemorySpanExporter();
     const spanProcessors = [new SimpleSpanProcessor({ exporter })];
@@ -83,7 +83,7 @@ function spansOf(runs: readonly Run[], captureContent: boolean, tell: (trace: Ru
       },
     };
     const tracer = provider.getTracer("test");
-    tell(beginRunTrace(run, { tracer, ids, flagsOf: () => TraceFlags.SAMPLED, captureContent }));
+    report(beginRunTrace(run, { tracer, ids, flagsOf: () => TraceFlags.SAMPLED, captureContent }));
     return exporter.getFinishedSpans();
   });
 }
@@ -121,8 +121,8 @@ test("a span has no content unless the settings request it (run-trace.2)", () =>
     spansOf([AFTER_PAUSE], false, callTool).map(({ attributes, status }) => [attributes, status]),
   );
   assert.doesNotMatch(quiet, new RegExp(`${SECRET}|Ada`));
-  const telling = spansOf([AFTER_PAUSE], true, callTool);
-  const tool = telling.find(({ name }) => name === "execute_tool refund");
+  const spans = spansOf([AFTER_PAUSE], true, callTool);
+  const tool = spans.find(({ name }) => name === "execute_tool refund");
   assert.equal(tool?.attributes["gen_ai.tool.call.arguments"], SECRET);
   assert.deepEqual(tool?.status, { code: SpanStatusCode.ERROR, message: SECRET });
 });

@@ -1,5 +1,5 @@
 // Upload body: the bytes of an upload, limited while they arrive and while they are decompressed.
-// Invariant upload-body.1: at most `bytesMax` are in memory, on the wire or decompressed, whatever the headers declare.
+// Invariant upload-body.1: at most `bytesMax` are in memory, on the encoded or decompressed, whatever the headers declare.
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
@@ -12,17 +12,17 @@ export async function readUpload(incoming: IncomingMessage, bytesMax: number): P
   const encoding = incoming.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip" && encoding !== "zstd")
     throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
-  const wire = await readWire(incoming, bytesMax);
-  if (encoding === "identity") return wire;
+  const encoded = await readEncoded(incoming, bytesMax);
+  if (encoding === "identity") return encoded;
   try {
-    return await inflate[encoding](wire, { maxOutputLength: bytesMax }); // upload-body.1
+    return await inflate[encoding](encoded, { maxOutputLength: bytesMax }); // upload-body.1
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw new ApiError("malformed_request", `The body is not valid ${encoding}.`);
   }
 }
 
-async function readWire(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+async function readEncoded(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
   const chunks: Buffer[] = [];
   let size = 0;

@@ -149,7 +149,7 @@ export const slow = new StateGraph(State)
   .compile();
 
 /** Interrupts, then works on the answer in the same node until its abort. */
-export const askSlowly = new StateGraph(State)
+export const askInSlices = new StateGraph(State)
   .addNode("ask", async (state, { signal }) => {
     const answer: unknown = interrupt({ question: "slowly" });
     note(state.notes, "works");

@@ -87,14 +87,14 @@ function Schema({ schema, title }: { readonly schema: unknown; readonly title: s
 }
 
 function typeOf({ schema, control, nullable, choices }: FormField): string {
-  const said = schema["type"];
+  const declared = schema["type"];
   const type =
     schema["langgraph_type"] === "messages"
       ? "messages"
       : choices.length > 0
         ? choices.map((choice) => JSON.stringify(choice)).join(" or ")
-        : typeof said === "string"
-          ? said
+        : typeof declared === "string"
+          ? declared
           : control;
   return nullable ? `${type} or null` : type;
 }

@@ -196,10 +196,10 @@ function State({ item }: { readonly item: InboxItem }): ReactNode {
       <p className="note amber">The thread is running. You can answer when it pauses again.</p>
     ) : null;
   }
-  const said = endOf(item, (at) => absoluteTime(Date.parse(at)));
+  const text = endOf(item, (at) => absoluteTime(Date.parse(at)));
   return (
     <div className="note green" role="status">
-      <strong>{said.charAt(0).toUpperCase() + said.slice(1)}</strong>
+      <strong>{text.charAt(0).toUpperCase() + text.slice(1)}</strong>
       {item.answered === undefined ? null : (
         <>
           <JsonView value={item.answered.value} label="the answer" />

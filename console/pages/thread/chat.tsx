@@ -24,10 +24,10 @@ export function ChatTab({
 }): ReactNode {
   const state = useThreadState(thread);
   const isStored = thread.status !== "busy" && !state.isPlaceholderData && !state.isFetching;
-  const said = useUntilStored(live, isStored);
+  const output = useUntilStored(live, isStored);
   const scroller = useRef<HTMLDivElement>(null);
   const values = state.data?.values;
-  const messages = useMemo(() => readMessages(messagesOf(said ?? NOTHING_YET, values)), [said, values]);
+  const messages = useMemo(() => readMessages(messagesOf(output ?? NOTHING_YET, values)), [output, values]);
   useEffect(() => {
     const element = scroller.current;
     if (element === null) return;

@@ -71,21 +71,21 @@ export function useRefresh(threadId: string): () => Promise<void> {
 
 /** @param runId of the running run; null for none. Null if no run streams, or before its first event. */
 export function useLive(threadId: string, runId: string | null): Live | null {
-  const [live, setLive] = useState<{ readonly runId: string; readonly said: Live } | null>(null);
+  const [live, setLive] = useState<{ readonly runId: string; readonly output: Live } | null>(null);
   const queries = useQueryClient();
   useEffect(() => {
     if (runId === null) return undefined;
     const stop = new AbortController();
-    let said = NOTHING_YET;
+    let output = NOTHING_YET;
     let frame = 0;
     const show = (): void => {
       frame = 0;
-      setLive({ runId, said });
+      setLive({ runId, output });
     };
     readStream(
       `/threads/${threadId}/runs/${runId}/stream`,
       (event) => {
-        said = withEvent(said, event);
+        output = withEvent(output, event);
         if (frame === 0) frame = requestAnimationFrame(show); // one render for many events
       },
       stop.signal,
@@ -100,7 +100,7 @@ export function useLive(threadId: string, runId: string | null): Live | null {
       cancelAnimationFrame(frame);
     };
   }, [threadId, runId, queries]);
-  return runId !== null && live?.runId === runId ? live.said : null;
+  return runId !== null && live?.runId === runId ? live.output : null;
 }
 
 /** Keeps a run's streamed content visible until the stored state includes it. */

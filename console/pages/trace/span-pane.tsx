@@ -60,7 +60,7 @@ export function SpanPane({ spanId }: { readonly spanId: string }): ReactNode {
             ))}
           </nav>
           <div className="span-body" tabIndex={0} role="region" aria-label={NAMES[view]}>
-            {view === "messages" ? <Said span={span.data} /> : null}
+            {view === "messages" ? <Content span={span.data} /> : null}
             {view === "fields" ? <Fields span={span.data} /> : null}
             {view === "translator" ? <Translated span={span.data} /> : null}
             {view === "raw" ? <JsonView value={span.data} label="the run as uploaded" /> : null}
@@ -117,7 +117,7 @@ function Head({ span }: { readonly span: SpanDetail }): ReactNode {
   );
 }
 
-function Said({ span }: { readonly span: SpanDetail }): ReactNode {
+function Content({ span }: { readonly span: SpanDetail }): ReactNode {
   return (
     <div className="stack">
       <Side name="Input" value={span.inputs} />

@@ -89,13 +89,13 @@ const everything = () => Promise.resolve(null);
 test("a run that is accepted while threads go keeps the assistant, and a repeated call deletes it (delete-assistant.1, delete-assistant.2)", async (t) => {
   const { agent, storage } = await start(t);
   const threadId = crypto.randomUUID();
-  let looked = 0;
+  let reads = 0;
   const between: AgentContext["storage"] = {
     ...storage,
     async transaction(work) {
       const result = await storage.transaction(work);
       // The second look is the one for runs that go on; this one comes right after it.
-      if (++looked === 2) await storage.transaction((tx) => tx.insertRun(newRun(threadId, "pending")));
+      if (++reads === 2) await storage.transaction((tx) => tx.insertRun(newRun(threadId, "pending")));
       return result;
     },
   };

@@ -79,7 +79,7 @@ async function bench(t: TestContext): Promise<Bench> {
       list: () => [{ graphId: "graph" }],
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
       checkGiven: () => undefined,
-      checkGivenSlowly: async () => undefined,
+      checkGivenInSlices: async () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
     },
     webhooks: { check: () => undefined, wake: () => undefined },
@@ -87,7 +87,7 @@ async function bench(t: TestContext): Promise<Bench> {
     inbox: { closed: () => undefined },
     events: { goneAt: () => 0, wakes: { wake: () => undefined } },
     worker: {
-      ends: createRunWaiters({ tell: () => undefined }),
+      ends: createRunWaiters({ notify: () => undefined }),
       draining: () => {
         if (refusal !== null) throw new ApiError(refusal, "on purpose");
         return false;

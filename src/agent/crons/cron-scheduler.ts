@@ -31,25 +31,25 @@ const DUE_BATCH = 100;
 export function createCronScheduler(agent: AgentContext): CronScheduler {
   const { clock, log } = agent;
   let running = false;
-  let looking: Promise<void> | null = null;
+  let polling: Promise<void> | null = null;
   /** Set by wake() during a check, whose result may be stale. */
   let again = false;
   let cancel: () => void = () => undefined;
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const waitMs = await runDue(agent, () => running).catch((error: unknown) => {
       log.warning("crons_delayed", { reason: describeError(error).message });
       return TRY_AGAIN_MS;
     });
-    looking = null;
+    polling = null;
     if (again) wake();
     else if (running) cancel = clock.after(waitMs, wake);
   };
   const wake = (): void => {
-    again = looking !== null;
+    again = polling !== null;
     if (again || !running) return;
     cancel();
-    looking = look();
+    polling = poll();
   };
   return {
     name: "crons",
@@ -61,7 +61,7 @@ export function createCronScheduler(agent: AgentContext): CronScheduler {
     async stop() {
       running = false;
       cancel();
-      await looking;
+      await polling;
     },
   };
 }

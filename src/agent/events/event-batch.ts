@@ -53,17 +53,17 @@ export function batchOf(events: readonly LoggedEvent[]): Batch {
 const encoded = new WeakMap<Batch, Uint8Array>();
 
 /** All events of a batch in one encoding, for readers of whole batches. */
-export function wireBytes(batch: Batch): Uint8Array {
+export function eventStreamBytes(batch: Batch): Uint8Array {
   let bytes = encoded.get(batch);
-  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(wireText(batch.events, String)))); // event-batch.1
+  if (bytes === undefined) encoded.set(batch, (bytes = Buffer.from(eventStreamText(batch.events, String)))); // event-batch.1
   return bytes;
 }
 
-export function wireText(events: readonly LoggedEvent[], wireId: (id: number) => string): string {
+export function eventStreamText(events: readonly LoggedEvent[], shownId: (id: number) => string): string {
   let text = "";
   for (const event of events) {
     if (event.name === END || event.text === null || isProtocolLine(event.name)) continue; // protocol-lines.1
-    text += sseText({ event: event.name, data: event.text, id: event.id < 0 ? null : wireId(event.id) });
+    text += sseText({ event: event.name, data: event.text, id: event.id < 0 ? null : shownId(event.id) });
   }
   return text;
 }

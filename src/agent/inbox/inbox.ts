@@ -51,12 +51,12 @@ export async function requireOpenItem(tx: ItemTx, address: ItemAddress): Promise
   const item = await requireItem(tx, address);
   const { thread, interrupt } = item;
   if (interrupt.state !== "open") {
-    const said: JsonObject = { thread_status: thread.status };
+    const details: JsonObject = { thread_status: thread.status };
     const { extra, headers } = answeredBy(interrupt, undefined);
     throw new ApiError(
       "interrupt_stale",
       `Interrupt ${interrupt.interruptId} is not open any more.`,
-      { ...said, ...extra },
+      { ...details, ...extra },
       headers,
     );
   }

@@ -93,7 +93,7 @@ export type Notice =
 export interface Peers {
   /** This is the only process, now and later. */
   readonly alone: boolean;
-  tell(notice: Notice): void;
+  notify(notice: Notice): void;
   /** @param onMissed notices may be lost: check everything that is awaited */
   listen(onNotice: (notice: Notice) => void, onMissed: () => void): void;
 }

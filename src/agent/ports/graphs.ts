@@ -190,9 +190,9 @@ export interface StateValues {
   /** Large values that need no translation are passed through without parsing. */
   readonly text: () => string;
   /** As json(), in slices of the event loop for long values. Call it outside a transaction. */
-  readonly jsonSlowly: () => Promise<Json>;
+  readonly jsonInSlices: () => Promise<Json>;
   /** As text(), in slices. */
-  readonly textSlowly: () => Promise<string>;
+  readonly textInSlices: () => Promise<string>;
 }
 
 export interface Graphs {
@@ -201,7 +201,7 @@ export interface Graphs {
   /** @throws {ApiError} `control_value_refused` if the library would execute a value instead of passing it on */
   checkGiven(values: GivenValues): void;
   /** The same, in slices of the event loop where the values are long. */
-  checkGivenSlowly(values: GivenValues): Promise<void>;
+  checkGivenInSlices(values: GivenValues): Promise<void>;
   /** Runs a graph until it ends, pauses or fails, or `signal` aborts. Never rejects. */
   run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;
@@ -240,13 +240,13 @@ export interface Graphs {
   /** Schemas of subgraphs by namespace: `"child"`, `"child|grandchild"`. */
   subgraphSchemas(graphId: string): Promise<ReadonlyMap<string, GraphSchemas>>;
   encode(value: unknown): Awaitable<Encoded>;
-  toWire(encoded: Encoded): Json;
-  /** Wire JSON of an encoded value: mostly the very text, not parsed. */
-  storedWireText(encoded: Encoded): string;
+  toClientJson(encoded: Encoded): Json;
+  /** Client JSON of an encoded value: mostly the very text, not parsed. */
+  storedClientText(encoded: Encoded): string;
   /** API JSON text of a live graph value, which may contain messages and other library objects. */
-  wireText(value: unknown): string;
+  clientText(value: unknown): string;
   /** The same text, written in slices of the event loop; null for a value whose text is short. */
-  longWireText(value: unknown): Promise<string | null>;
+  longClientText(value: unknown): Promise<string | null>;
 }
 
 /** End of a run, as waiting callers receive it. */

@@ -48,7 +48,7 @@ export class OutOfReach extends CutOff {}
 
 export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const { threadId, filter, onAttached } = query;
-  const bell = createWakeSignal(agent.events, threadId);
+  const signal = createWakeSignal(agent.events, threadId);
   const { since } = filter;
   let isCut = false;
   const wants = (event: WireEvent): boolean => matches(filter, event) && (since === null || event.seq > since);
@@ -57,7 +57,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     const found = await retryWhileUnavailable(
       agent.clock,
       async () => ({ found: await read() }),
-      () => bell.left() || agent.events.stopped(),
+      () => signal.left() || agent.events.stopped(),
     );
     if (found === null) throw new CutOff("the storage is not back");
     return found;
@@ -78,7 +78,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
       let attached: Attached | null = null;
       let baseline: readonly WireEvent[] = [];
       let last = since === null ? 0 : Math.max(0, rowOf(since) - 1);
-      while (!bell.left()) {
+      while (!signal.left()) {
         if (isCut) throw new CutOff("the caller may not read the thread any more");
         const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
         if (found === "deleted") return; // read-events.4
@@ -89,7 +89,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
           baseline = [];
         }
         if (found === "nothing_yet") {
-          await bell.next();
+          await signal.next();
           continue;
         }
         if ("runs" in found) {
@@ -105,14 +105,14 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         if (shown.length > 0) yield { isBaseline: false, events: shown };
       }
     } finally {
-      bell.leave();
+      signal.leave();
     }
   }
   const cut = (): void => {
     isCut = true;
-    bell.wake();
+    signal.wake();
   };
-  return { events: events(), leave: bell.leave, cut, look: bell.wake };
+  return { events: events(), leave: signal.leave, cut, look: signal.wake };
 }
 
 /** The first look attaches; each other one takes a row. */

@@ -11,7 +11,7 @@ import {
   takesBody,
 } from "../../api/operation.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
-import { stringifySlowly } from "../../base/stringify-slowly.ts";
+import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { JsonBody } from "../../http/server/body.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
@@ -132,7 +132,7 @@ export function jsonText(body: string, headers: Readonly<Record<string, string>>
 
 /** Of a value that may be long: it is written in slices of the event loop. */
 export async function longJson(value: unknown): Promise<HttpReply> {
-  return jsonText(await stringifySlowly(value));
+  return jsonText(await stringifyInSlices(value));
 }
 
 export const NO_CONTENT: HttpReply = { status: 204, body: null };

@@ -73,6 +73,6 @@ export function runText({ graphs }: AgentContext, run: Run, members?: readonly s
   const text = JSON.stringify(select(rest, members));
   if (members?.includes("kwargs") === false) return text;
   const { input: _null, ...others } = kwargs;
-  const input = run.input === null ? "null" : graphs.storedWireText(run.input);
+  const input = run.input === null ? "null" : graphs.storedClientText(run.input);
   return `${text.slice(0, -1)}${text === "{}" ? "" : ","}"kwargs":{"input":${input},${JSON.stringify(others).slice(1)}}`;
 }

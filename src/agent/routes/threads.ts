@@ -37,7 +37,7 @@ import {
 
 async function threadReply({ thread, values, open }: ThreadView, more: object = {}): Promise<HttpReply> {
   const object = { ...serializeThread(thread, open), ...more };
-  return jsonText(withValues(object, (await values?.textSlowly()) ?? null));
+  return jsonText(withValues(object, (await values?.textInSlices()) ?? null));
 }
 
 const stateObject = ({ state, known, newest }: StateView) => serializeState(state, known, newest);
@@ -135,9 +135,9 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
   const rowOf = async ({ thread, open, values }: ThreadView): Promise<string> => {
     const object = serializeThread(thread, open);
     const whole = async (): Promise<JsonObject> =>
-      values === null ? object : { ...object, values: await values.jsonSlowly() };
+      values === null ? object : { ...object, values: await values.jsonInSlices() };
     const extracted = paths ? { extracted: extract(await whole(), paths) } : {};
-    const text = shown ? ((await values?.textSlowly()) ?? null) : null;
+    const text = shown ? ((await values?.textInSlices()) ?? null) : null;
     return withValues({ ...select(object, members), ...extracted }, text);
   };
   async function* rows(): AsyncGenerator<string> {

@@ -31,9 +31,9 @@ export async function withText({ values, ...end }: StoredEnd): Promise<RunEnd> {
 
 async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<StoredEnd["values"]> {
   const { overlay } = run;
-  if (overlay !== null) return async () => JSON.stringify(agent.graphs.toWire(overlay));
+  if (overlay !== null) return async () => JSON.stringify(agent.graphs.toClientJson(overlay));
   if (run.checkpointId === null) return null;
-  return (await valuesAt(agent, tx, run.threadId, run.checkpointId))?.textSlowly ?? null;
+  return (await valuesAt(agent, tx, run.threadId, run.checkpointId))?.textInSlices ?? null;
 }
 
 /** State of a checkpoint; null if the checkpoint no longer exists. */

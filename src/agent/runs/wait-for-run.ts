@@ -42,7 +42,7 @@ export async function waitForRun(
   };
   void result.then(end);
   /** Null while the run is active. */
-  const look = async (): Promise<WaitResult | null> => {
+  const readResult = async (): Promise<WaitResult | null> => {
     let found = await readEnd(agent, threadId, runId);
     if (found === "running") {
       if (!over) leaveWakes ??= agent.events.wakes.listen(runId, () => undefined);
@@ -56,13 +56,13 @@ export async function waitForRun(
     later.resolve(found);
   };
   try {
-    settle(await look());
+    settle(await readResult());
   } catch (error) {
     if (!accepted || !isStorageFailure(error)) {
       waiting.leave();
       throw error;
     }
-    retryWhileUnavailable(agent.clock, look, () => over).then(settle, (failed) =>
+    retryWhileUnavailable(agent.clock, readResult, () => over).then(settle, (failed) =>
       settle(isGone(failed) ? DELETED : null),
     );
   }

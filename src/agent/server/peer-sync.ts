@@ -11,17 +11,17 @@ import type { Notice, Peers } from "../ports/ports.ts";
 import { storedEnd, withText } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 /** Polls of runs per poll of due work, which another process may have created before it stopped. */
-const LOOKS_A_ROUND = 5;
+const POLLS_A_ROUND = 5;
 
 export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
   const { worker, storage, clock, log } = agent;
-  let stopLooking: () => void = () => undefined;
+  let cancelPoll: () => void = () => undefined;
   let stopped = false;
-  let looks = 0;
+  let polls = 0;
 
-  const tellEnd = async (runId: string, known: string | null): Promise<void> => {
+  const announceEnd = async (runId: string, known: string | null): Promise<void> => {
     if (!worker.ends.isWaited(runId)) return;
     const end = await storage.read(async (tx) => {
       const threadId = known ?? (await tx.threadOfRun(runId));
@@ -47,17 +47,17 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
       log.debug("peer_sync_failed", { reason: describeError(error).message }); // the next poll retries
     }
   };
-  const lookAtWaited = async (): Promise<void> => {
+  const pollWaited = async (): Promise<void> => {
     const here = new Set(worker.here());
-    for (const runId of worker.ends.waited()) if (!here.has(runId)) await quietly(tellEnd(runId, null));
+    for (const runId of worker.ends.waited()) if (!here.has(runId)) await quietly(announceEnd(runId, null));
   };
-  const look = async (): Promise<void> => {
-    await lookAtWaited();
-    if (++looks % LOOKS_A_ROUND === 0) {
+  const poll = async (): Promise<void> => {
+    await pollWaited();
+    if (++polls % POLLS_A_ROUND === 0) {
       agent.webhooks.wake();
       agent.wakeCrons();
     }
-    if (!stopped) stopLooking = clock.after(LOOK_MS, () => void look());
+    if (!stopped) cancelPoll = clock.after(POLL_MS, () => void poll());
   };
   const hear = (notice: Notice): void => {
     switch (notice.kind) {
@@ -65,10 +65,10 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
         worker.abortHere(notice.runId, notice.reason);
         return;
       case "ended":
-        void quietly(tellEnd(notice.runId, notice.threadId));
+        void quietly(announceEnd(notice.runId, notice.threadId));
         return;
       case "gone":
-        void quietly(tellEnd(notice.runId, null));
+        void quietly(announceEnd(notice.runId, null));
         return;
       case "inbox":
         agent.inbox.changedElsewhere();
@@ -79,7 +79,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
   };
   const missed = async (): Promise<void> => {
     agent.inbox.changedElsewhere();
-    await lookAtWaited();
+    await pollWaited();
     for (const runId of worker.here()) await quietly(abortCancelled(runId)); // peer-sync.2
   };
   return {
@@ -87,11 +87,11 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
     async start() {
       if (peers.alone) return;
       peers.listen(hear, () => void missed());
-      stopLooking = clock.after(LOOK_MS, () => void look());
+      cancelPoll = clock.after(POLL_MS, () => void poll());
     },
     async stop() {
       stopped = true;
-      stopLooking();
+      cancelPoll();
     },
   };
 }

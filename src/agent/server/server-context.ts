@@ -42,7 +42,7 @@ export function slotsOf(config: AgentConfig): number {
 export function createServerContext(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): ServerContext {
   const { storage, store, graphs, engine, access, clock, newId, log } = ports;
   const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
-  const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.tell({ kind: "inbox" }));
+  const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.notify({ kind: "inbox" }));
   const webhooks = createServerWebhooks(config, ports, links);
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
   const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, ...links });

@@ -6,9 +6,9 @@ import { parseFilter } from "../../base/json/json-filter.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { StoreItem } from "../model/model.ts";
 import type { Storage, StorePage, StoreTx, Tx } from "../ports/ports.ts";
-import { findItems, readItems, type StoreLook } from "./search-store.ts";
+import { findItems, readItems, type StoreQuery } from "./search-store.ts";
 
-const LOOK: StoreLook = { prefix: [], filter: [], vector: null, limit: 1000, offset: 0, scope: null };
+const QUERY: StoreQuery = { prefix: [], filter: [], vector: null, limit: 1000, offset: 0, scope: null };
 
 interface Kept {
   readonly bytes: number;
@@ -40,11 +40,11 @@ function storageOf(rows: readonly Kept[]) {
     storeItem: (_namespace, key) => [...items.values()].find((item) => item.key === key) ?? null,
   };
   const storage = { read: async (work: (tx: Tx) => unknown) => work(tx as Tx) } as unknown as Storage;
-  const keys = async (changes: Partial<StoreLook>): Promise<readonly string[] | null> => {
-    const look = { ...LOOK, ...changes };
-    const found = await findItems(storage, look, 0);
+  const keys = async (changes: Partial<StoreQuery>): Promise<readonly string[] | null> => {
+    const query = { ...QUERY, ...changes };
+    const found = await findItems(storage, query, 0);
     if (found === null) return null;
-    return (await Array.fromAsync(readItems(storage, found, look, () => 0))).map(({ key }) => key);
+    return (await Array.fromAsync(readItems(storage, found, query, () => 0))).map(({ key }) => key);
   };
   return { storage, items, atOnce, keys };
 }
@@ -80,8 +80,8 @@ test("a list without a filter reads the values of its page only (search-store.1)
 
 test("an item is read by its key when it was replaced, and is omitted when it no longer matches (search-store.3)", async () => {
   const { storage, items } = storageOf([big("a"), big("a"), big("a"), big("a")]);
-  const look = { ...LOOK, filter: parseFilter({ kind: "a" }) };
-  const found = await findItems(storage, look, 0);
+  const query = { ...QUERY, filter: parseFilter({ kind: "a" }) };
+  const found = await findItems(storage, query, 0);
   const change = (id: number, value: JsonObject): void => {
     const item = items.get(id) as StoreItem;
     items.delete(id);
@@ -90,7 +90,7 @@ test("an item is read by its key when it was replaced, and is omitted when it no
   change(1, { kind: "a", replaced: true });
   change(2, { kind: "b" });
   items.delete(3);
-  const values = (await Array.fromAsync(readItems(storage, found ?? [], look, () => 0))).map(({ value }) => value);
+  const values = (await Array.fromAsync(readItems(storage, found ?? [], query, () => 0))).map(({ value }) => value);
   assert.deepEqual(values, [{ kind: "a" }, { kind: "a", replaced: true }]);
 });
 

@@ -11,12 +11,12 @@ import type { FoundItem, Storage, StorePage, StorePlace, StoreRef, StoreRefs } f
 import { itemInScope, SCOPED_SCAN_MAX } from "./store-scope.ts";
 
 /** Maximum number of items that a filter or an offset passes. */
-export const LOOK_MAX = 100_000;
+export const SCAN_MAX = 100_000;
 /** Maximum number of vectors that a brute-force search compares. */
 export const COMPARE_MAX = 10_000;
 const PAGE_ROWS = 1000;
 
-export interface StoreLook {
+export interface StoreQuery {
   readonly prefix: readonly string[];
   readonly filter: readonly FilterCondition[];
   readonly vector: Float32Array | null;
@@ -31,22 +31,26 @@ export interface StoreMatch extends StoreRef {
 }
 
 /** @returns null if the search would exceed its limit (search-store.4) */
-export async function findItems(storage: Storage, look: StoreLook, at: number): Promise<readonly StoreMatch[] | null> {
-  const byValue = look.filter.length > 0 || look.scope !== null;
-  const lookMax = look.scope === null ? LOOK_MAX : SCOPED_SCAN_MAX;
-  const passes = byValue || look.offset > 0;
+export async function findItems(
+  storage: Storage,
+  query: StoreQuery,
+  at: number,
+): Promise<readonly StoreMatch[] | null> {
+  const byValue = query.filter.length > 0 || query.scope !== null;
+  const lookMax = query.scope === null ? SCAN_MAX : SCOPED_SCAN_MAX;
+  const passes = byValue || query.offset > 0;
   const found: StoreMatch[] = [];
   let [looked, passed, kept] = [0, 0, 0];
-  for await (const refs of candidates(storage, look, at)) {
+  for await (const refs of candidates(storage, query, at)) {
     if (refs === null) return null;
     for (const chunk of byValue ? chunksOf(refs) : [refs]) {
       const items = byValue ? await storage.read((tx) => tx.storeItems(idsOf(chunk), at)) : null; // search-store.2
       for (const ref of chunk) {
-        if (found.length === look.limit) return found;
+        if (found.length === query.limit) return found;
         if (passes && ++looked > lookMax) return null;
         const item = items?.get(ref.itemId) ?? null;
-        if (byValue && !matches(item, look)) continue;
-        if (passed++ < look.offset) continue;
+        if (byValue && !matches(item, query)) continue;
+        if (passed++ < query.offset) continue;
         kept += ref.bytes;
         found.push({ ...ref, item: kept <= CHUNK_BYTES ? item : null }); // search-store.1
       }
@@ -57,7 +61,7 @@ export async function findItems(storage: Storage, look: StoreLook, at: number): 
 
 async function* candidates(
   storage: Storage,
-  { prefix, vector, limit, filter, offset, scope }: StoreLook,
+  { prefix, vector, limit, filter, offset, scope }: StoreQuery,
   at: number,
 ): AsyncGenerator<readonly StoreRef[] | null> {
   if (vector !== null) {
@@ -79,7 +83,7 @@ async function* candidates(
 export async function* readItems(
   storage: Storage,
   found: readonly StoreMatch[],
-  look: StoreLook,
+  query: StoreQuery,
   now: () => number,
 ): AsyncGenerator<FoundItem> {
   for (const chunk of chunksOf(found)) {
@@ -88,13 +92,13 @@ export async function* readItems(
     for (const { item, itemId, namespace, key, score } of chunk) {
       // a replaced item has another id
       const read = item ?? items.get(itemId) ?? (await storage.read((tx) => tx.storeItem(namespace, key, now())));
-      if (matches(read, look)) yield { ...read, score }; // search-store.3
+      if (matches(read, query)) yield { ...read, score }; // search-store.3
     }
   }
 }
 
 const idsOf = (refs: readonly StoreRef[]): readonly number[] => refs.map(({ itemId }) => itemId);
 
-function matches(item: StoreItem | null, { filter, scope }: StoreLook): item is StoreItem {
+function matches(item: StoreItem | null, { filter, scope }: StoreQuery): item is StoreItem {
   return item !== null && matchesFilter(item.value, filter) && itemInScope(item, scope);
 }

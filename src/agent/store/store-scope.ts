@@ -33,8 +33,8 @@ interface Window<Row> {
 export async function scopedRows<Row>({ limit, offset, fits, page }: Window<Row>): Promise<readonly Row[] | null> {
   const found: Row[] = [];
   let passed = 0;
-  for (let looked = 0; looked < SCOPED_SCAN_MAX; looked += PAGE) {
-    const rows = await page(PAGE, looked);
+  for (let scanned = 0; scanned < SCOPED_SCAN_MAX; scanned += PAGE) {
+    const rows = await page(PAGE, scanned);
     if (rows === null) return null;
     for (const row of rows) {
       if (!fits(row)) continue;

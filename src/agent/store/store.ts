@@ -9,12 +9,12 @@ import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
-import { stringifySlowly } from "../../base/stringify-slowly.ts";
+import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { StoreVector } from "../model/model.ts";
 import type { Embedder, FoundItem, NamespaceSearch, Storage, Store, StorePut, StoreSearch } from "../ports/ports.ts";
-import { COMPARE_MAX, findItems, LOOK_MAX, readItems, type StoreLook } from "./search-store.ts";
+import { COMPARE_MAX, findItems, SCAN_MAX, readItems, type StoreQuery } from "./search-store.ts";
 import { itemInScope, namespaceInScope, SCOPED_SCAN_MAX, scopedRows } from "./store-scope.ts";
 import { textsAt, type IndexedText } from "../../base/json/json-path.ts";
 
@@ -131,13 +131,13 @@ async function search(
   const filter = filterOf(request.filter);
   const asked = embedder === null || request.query === null ? null : [request.query];
   const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
-  const look = { prefix, filter, vector, limit, offset, scope };
+  const search = { prefix, filter, vector, limit, offset, scope };
   const at = clock.now();
-  const found = (await findItems(storage, look, at)) ?? tooBroad(look);
+  const found = (await findItems(storage, search, at)) ?? tooBroad(search);
   const fleeting = found.filter(({ ttlMs }) => ttlMs !== null);
   if (fleeting.length > 0 && (request.refreshTtl ?? options.refreshOnRead))
     await storage.transaction((tx) => tx.refreshStoreItems(fleeting, at));
-  return readItems(storage, found, look, () => clock.now());
+  return readItems(storage, found, search, () => clock.now());
 }
 
 async function listNamespaces(
@@ -147,13 +147,13 @@ async function listNamespaces(
   checkLabels(request.prefix);
   checkLabels(request.suffix);
   const { scope = null, limit, offset, ...wanted } = request;
-  const look = { ...wanted, scanMax: LOOK_MAX, at: clock.now() };
+  const search = { ...wanted, scanMax: SCAN_MAX, at: clock.now() };
   const found = await storage.transaction((tx) => {
-    const page = (count: number, from: number) => tx.storeNamespaces({ ...look, limit: count, offset: from });
+    const page = (count: number, from: number) => tx.storeNamespaces({ ...search, limit: count, offset: from });
     const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
     return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
   });
-  return found ?? refuseBroad(`${scope === null ? LOOK_MAX : SCOPED_SCAN_MAX} namespaces`);
+  return found ?? refuseBroad(`${scope === null ? SCAN_MAX : SCOPED_SCAN_MAX} namespaces`);
 }
 
 /** In batches, so that other transactions run in between. @returns the number of deleted items */
@@ -169,9 +169,9 @@ function outOfScope(): ApiError {
   return new ApiError("forbidden", "The caller may not write this item.");
 }
 
-function tooBroad({ vector, scope }: StoreLook): never {
+function tooBroad({ vector, scope }: StoreQuery): never {
   if (vector !== null) refuseBroad(`${COMPARE_MAX} vectors`);
-  refuseBroad(`${scope === null ? LOOK_MAX : SCOPED_SCAN_MAX} items`);
+  refuseBroad(`${scope === null ? SCAN_MAX : SCOPED_SCAN_MAX} items`);
 }
 
 function refuseBroad(limit: string): never {
@@ -213,7 +213,7 @@ const isPlain = (text: string): boolean => text.isWellFormed() && !text.includes
 
 async function checkValue(value: JsonObject, bytesMax: number): Promise<void> {
   if (!isJsonObject(value)) throw new ApiError("store_item_invalid", "value must be an object.");
-  const bytes = Buffer.byteLength(await stringifySlowly(value));
+  const bytes = Buffer.byteLength(await stringifyInSlices(value));
   if (bytes <= bytesMax) return;
   const detail = `The value has ${bytes} bytes as JSON, and ${bytesMax} are allowed (HOLDPOINT_MAX_STORE_ITEM_BYTES).`;
   throw new ApiError("store_item_too_large", detail);

@@ -33,5 +33,5 @@ async function textOf(agent: AgentContext, { threadId, runId }: RunKey, referenc
     return run === null ? null : storedEnd(agent, tx, run);
   });
   if (found === null) return null;
-  return "run" in found ? serializeRunEnd(await withText(found)) : found.textSlowly();
+  return "run" in found ? serializeRunEnd(await withText(found)) : found.textInSlices();
 }

@@ -9,7 +9,7 @@
 import type { AgentContext } from "../context.ts";
 import { inSlice } from "../../base/slices.ts";
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
-import { END, wireBytes, wireText, type Batch, type LoggedEvent } from "../events/event-batch.ts";
+import { END, eventStreamBytes, eventStreamText, type Batch, type LoggedEvent } from "../events/event-batch.ts";
 import { droppedEvent, metadataEvent } from "../events/synthetic-events.ts";
 import { createWakeSignal, CutOff, type Chunk, type Subscription } from "./subscription.ts";
 import { withTexts } from "./hydrate-events.ts";
@@ -30,10 +30,10 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
   const pick = (events: readonly LoggedEvent[]): readonly LoggedEvent[] =>
     wants === null ? events : events.filter(({ name }) => wants(name));
   const chunkOf = async (batch: Batch, from: number): Promise<Chunk> => {
-    if (wants === null && batch.complete && from <= batch.first) return inSlice(() => wireBytes(batch));
+    if (wants === null && batch.complete && from <= batch.first) return inSlice(() => eventStreamBytes(batch));
     const events = await inSlice(() => pick(batch.events.filter(({ id }) => id >= from))); // read-run.5
     const shown = await withTexts(agent, position, events);
-    return inSlice(() => wireText(shown, String));
+    return inSlice(() => eventStreamText(shown, String));
   };
   /** read-run.4. @throws {CutOff} if the reader leaves, or the server stops, before the storage is back */
   const retryUntilBack = async <T>(read: () => Promise<T>): Promise<T> => {
@@ -53,12 +53,12 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
           continue;
         }
         if (!("events" in found)) {
-          yield wireText(pick(found.last), String); // read-run.3
+          yield eventStreamText(pick(found.last), String); // read-run.3
           return;
         }
         const first = found.events.find(({ id }) => id >= next);
         if (first !== undefined && first.id > next && first.name !== "metadata") {
-          yield wireText([seen ? droppedEvent(next) : metadataEvent({ ...position, attempt })], String); // read-run.1
+          yield eventStreamText([seen ? droppedEvent(next) : metadataEvent({ ...position, attempt })], String); // read-run.1
           if (seen) return;
         }
         const chunk = await retryUntilBack(() => chunkOf(found, next));

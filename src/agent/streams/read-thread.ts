@@ -6,7 +6,7 @@
 import type { AgentContext } from "../context.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { inSlice } from "../../base/slices.ts";
-import { END, wireText, type LoggedEvent } from "../events/event-batch.ts";
+import { END, eventStreamText, type LoggedEvent } from "../events/event-batch.ts";
 import { DELETED, droppedEvent } from "../events/synthetic-events.ts";
 import { createWakeSignal, type Chunk, type Subscription } from "./subscription.ts";
 import type { Wants } from "./read-run.ts";
@@ -43,7 +43,7 @@ export function readThread(
       if (typeof after === "object") {
         const row = await read(0, after.runId, after.eventId);
         if (typeof row === "string") {
-          yield wireText([droppedEvent(`${after.runId}:${after.eventId}`)], String); // read-thread.1
+          yield eventStreamText([droppedEvent(`${after.runId}:${after.eventId}`)], String); // read-thread.1
           return;
         }
         seq = row.seq - 1;
@@ -52,7 +52,7 @@ export function readThread(
       while (!wakeSignal.left()) {
         const row = await read(seq, null, 0);
         if (row === "deleted") {
-          yield wireText([DELETED], String); // read-thread.2
+          yield eventStreamText([DELETED], String); // read-thread.2
           return;
         }
         if (row === "nothing_yet") {
@@ -63,7 +63,7 @@ export function readThread(
         const { events: all } = await storedBatch(row);
         const events = newEvents(row.runId, all, last);
         if (last?.runId === row.runId && isGap(last.eventId, events)) {
-          yield wireText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // read-thread.1
+          yield eventStreamText([droppedEvent(`${row.runId}:${last.eventId + 1}`)], String); // read-thread.1
           return;
         }
         last = { runId: row.runId, eventId: row.last };
@@ -71,7 +71,7 @@ export function readThread(
           events.map(asThreadEvent).filter(({ name }) => wants === null || wants(name)),
         );
         const shown = await withTexts(agent, row, wanted);
-        const piece = await inSlice(() => wireText(shown, (id) => `${row.runId}:${id}`));
+        const piece = await inSlice(() => eventStreamText(shown, (id) => `${row.runId}:${id}`));
         if (piece.length > 0) yield piece;
       }
     } finally {

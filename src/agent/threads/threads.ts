@@ -248,7 +248,7 @@ export async function searchByValues(agent: AgentContext, query: ThreadQuery, va
   const page: string[] = [];
   let total = 0;
   for await (const view of viewsOf(agent, ids, query.scope)) {
-    if (!contains(await view.values?.jsonSlowly(), values)) continue;
+    if (!contains(await view.values?.jsonInSlices(), values)) continue;
     if (total >= query.offset && page.length < query.limit) page.push(view.thread.threadId);
     total++;
   }
@@ -303,9 +303,9 @@ async function viewOf(agent: AgentContext, tx: Tx, thread: Thread, withValues = 
 async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
   const { overlay } = thread;
   if (overlay !== null) {
-    const json = (): Json => agent.graphs.toWire(overlay);
+    const json = (): Json => agent.graphs.toClientJson(overlay);
     const text = (): string => JSON.stringify(json());
-    return { units: overlay.length, json, text, jsonSlowly: async () => json(), textSlowly: async () => text() };
+    return { units: overlay.length, json, text, jsonInSlices: async () => json(), textInSlices: async () => text() };
   }
   if (thread.checkpointId === null) return null;
   const stored = await tx.checkpoint(thread.threadId, "", thread.checkpointId);

@@ -22,7 +22,7 @@ const QUESTION = {
   expiresAt: null,
 } as Interrupt;
 
-async function told(given: {
+async function notified(given: {
   readonly server?: ReturnType<typeof at> | null;
   readonly assistant?: Json;
   readonly run?: ReturnType<typeof at> | false;
@@ -38,7 +38,7 @@ async function told(given: {
   return rows;
 }
 
-const WORDS: readonly (readonly [name: string, given: Parameters<typeof told>[0], where: string | null])[] = [
+const WORDS: readonly (readonly [name: string, given: Parameters<typeof notified>[0], where: string | null])[] = [
   ["nobody has said anything", {}, null],
   ["the server says where", { server: at("server") }, "server"],
   ["the assistant says where", { server: at("server"), assistant: at("assistant") }, "assistant"],
@@ -49,8 +49,8 @@ const WORDS: readonly (readonly [name: string, given: Parameters<typeof told>[0]
 ];
 
 for (const [name, given, where] of WORDS) {
-  test(`${name}: ${where === null ? "nobody is told" : `${where} is told`} (interrupt-notifier.3)`, async () => {
-    const urls = (await told(given)).map(({ url }) => url);
+  test(`${name}: ${where === null ? "nobody is notified" : `${where} is notified`} (interrupt-notifier.3)`, async () => {
+    const urls = (await notified(given)).map(({ url }) => url);
     assert.deepEqual(urls, where === null ? [] : [at(where).url]);
   });
 }
@@ -58,9 +58,9 @@ for (const [name, given, where] of WORDS) {
 test("sends the new ones of several open interrupts, each under a separate id (interrupt-notifier.2)", async () => {
   const old = { ...QUESTION, interruptId: "1".repeat(32), createdAt: ASKED_AT - 1 };
   const other = { ...QUESTION, interruptId: "2".repeat(32) };
-  const rows = await told({ server: at("server"), waiting: [old, QUESTION, other] });
+  const rows = await notified({ server: at("server"), waiting: [old, QUESTION, other] });
   assert.equal(new Set(rows.map(({ runId }) => runId)).size, 2);
-  const [first] = await told({ server: at("server") });
+  const [first] = await notified({ server: at("server") });
   assert.equal(first?.runId, rows[0]?.runId, "the same question has the same id");
   assert.match(rows[1]?.body ?? "", new RegExp(`https://agents.example.com/console/inbox/thread/${"2".repeat(32)}`));
 });

@@ -23,7 +23,7 @@ export type Announce = (tx: Tx, ended: EndedRun) => Awaitable<void>;
 const VALUES_UNITS_MAX = 4 * 1024 * 1024;
 
 /** @param valuesText final state as JSON text; called only if the run has a webhook */
-export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => string | null): Announce {
+export function announcer(graphs: Pick<Graphs, "toClientJson">, valuesText: () => string | null): Announce {
   return (tx, ended) => {
     const { run } = ended;
     const { webhook: url } = run.request;
@@ -32,7 +32,7 @@ export function announcer(graphs: Pick<Graphs, "toWire">, valuesText: () => stri
       runId: run.runId,
       url,
       host: url.startsWith("/") ? "" : new URL(url).host, // "": a route of the custom app
-      body: eventText(ended, run.input === null ? null : graphs.toWire(run.input), valuesText()),
+      body: eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText()),
       attempts: 0,
       dueAt: run.updatedAt,
       createdAt: run.updatedAt,

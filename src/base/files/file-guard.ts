@@ -2,7 +2,7 @@
 // a deleted file is gone with the process, and another process can take a lock whose file was deleted.
 // Invariants:
 //   file-guard.1. Nothing is written while a file is missing or another one: every write looks first.
-//   file-guard.2. It is said in the log once, also when nothing is written, and once more when the file is back.
+//   file-guard.2. It is logged in the log once, also when nothing is written, and once more when the file is back.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "../clock.ts";
@@ -21,7 +21,7 @@ const LOOK_MS = 5000;
 /** @param paths of files that are there and open. */
 export function guardFiles(paths: readonly string[], clock: Clock, log: Log): FileGuard {
   const own = new Map(paths.map((path) => [path, identityOf(path)]));
-  let said: string | null = null;
+  let logged: string | null = null;
   const problem = (): string | null => {
     for (const [path, identity] of own) {
       const now = identityOf(path);
@@ -30,26 +30,26 @@ export function guardFiles(paths: readonly string[], clock: Clock, log: Log): Fi
     }
     return null;
   };
-  const look = (): string | null => {
+  const check = (): string | null => {
     const found = problem();
-    if (found !== said) {
+    if (found !== logged) {
       if (found === null) log.info("data_files_back", { paths: paths.length });
       else log.error("data_files_gone", { reason: found, remedy: "put the file back, or stop the server and restore" });
-      said = found; // file-guard.2
+      logged = found; // file-guard.2
     }
     return found;
   };
   let cancel = clock.after(LOOK_MS, again);
   function again(): void {
-    look();
+    check();
     cancel = clock.after(LOOK_MS, again);
   }
   return {
     check() {
-      const found = look();
+      const found = check();
       if (found !== null) throw new Error(`${found}; nothing can be stored until it is back`);
     },
-    problem: look,
+    problem: check,
     stop: () => cancel(),
   };
 }

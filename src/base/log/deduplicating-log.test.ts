@@ -62,7 +62,7 @@ describe("a repeated line", () => {
     for (let at = 0; at < 5000; at++) quiet.warning("uploads_paused", { tenant: String(at) });
     assert.equal(lines.length, 1001);
     await clock.advance(10_000);
-    const told = lines.reduce((sum, [, fields]) => sum + Number(fields["repeated"] ?? 1), 0);
-    assert.equal(told, 5000);
+    const counted = lines.reduce((sum, [, fields]) => sum + Number(fields["repeated"] ?? 1), 0);
+    assert.equal(counted, 5000);
   });
 });

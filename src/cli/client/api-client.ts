@@ -69,9 +69,9 @@ async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
   if (url !== undefined) return urlOption(url);
   const config = await cli.config();
   if (config.tracesUrl !== null) return config.tracesUrl;
-  if (config.url !== null) return besideAgent(config.url);
+  if (config.url !== null) return consoleApiOf(config.url);
   const local = await cli.localServer();
-  if (local !== null) return local.tracesUrl ?? besideAgent(local.url);
+  if (local !== null) return local.tracesUrl ?? consoleApiOf(local.url);
   throw new CliError(
     "no trace store runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_TRACES_URL or --url",
     EXIT.unavailable,
@@ -79,7 +79,7 @@ async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
 }
 
 /** An agent server shows the traces of its own process there, behind its authentication. */
-const besideAgent = (url: string): string => `${url}/console/api`;
+const consoleApiOf = (url: string): string => `${url}/console/api`;
 
 async function clientOf(cli: Cli, options: ServerOptions, server: Omit<Server, "apiKey">): Promise<Client> {
   const { apiKey = (await cli.config()).apiKey } = options;
@@ -206,16 +206,16 @@ function unreachable({ url, starter }: Server, error: unknown): CliError {
 function refusal({ url }: Server, status: number, body: Json | undefined): CliError {
   if (!isJsonObject(body) || typeof body["code"] !== "string")
     return new CliError(`${url} returned ${status} and is not a Holdpoint server: check --url`);
-  const said = problemText(body);
-  if (status === 401) return new CliError(`${said}: set HOLDPOINT_API_KEY, or use --api-key`);
-  return new CliError(said);
+  const reason = problemText(body);
+  if (status === 401) return new CliError(`${reason}: set HOLDPOINT_API_KEY, or use --api-key`);
+  return new CliError(reason);
 }
 
 /** `{detail, code, answered}` → `The thread … (interrupt_stale): answered by ann at …` */
 export function problemText(problem: JsonObject): string {
   const { detail, title, code, answered } = problem;
-  const said = [detail, title].find((text) => typeof text === "string") ?? "refused";
-  const text = `${said.replace(/\.$/, "")} (${typeof code === "string" ? code : "no code"})`;
+  const reason = [detail, title].find((text) => typeof text === "string") ?? "refused";
+  const text = `${reason.replace(/\.$/, "")} (${typeof code === "string" ? code : "no code"})`;
   if (!isJsonObject(answered)) return oneLine(text);
   const { by, at } = answered;
   return oneLine(typeof by === "string" && typeof at === "string" ? `${text}: answered by ${by} at ${at}` : text);

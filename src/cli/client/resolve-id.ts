@@ -1,14 +1,14 @@
 // Id resolution: a typed id prefix → the matching object.
 // Invariants:
 //   resolve-id.1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
-//   resolve-id.2. The search covers at most LOOKED_AT_MAX objects; beyond that, use the full id.
+//   resolve-id.2. The search covers at most LISTED_MAX objects; beyond that, use the full id.
 import type { TraceItem } from "../../api/traces.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Client, Query } from "./api-client.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 import type { InboxItem, Thread } from "./api-types.ts";
 
-const LOOKED_AT_MAX = 10_000;
+const LISTED_MAX = 10_000;
 const PAGE = 1000;
 const TRACES_PAGE = 200;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -70,7 +70,7 @@ export function threadsOf(client: Client, search: JsonObject, limit: number): Pr
  */
 export async function findItems(client: Client, words: readonly string[]): Promise<readonly InboxItem[]> {
   const wanted = words.map(placeOf);
-  const all = wanted.every(isWhole) ? [] : await inboxItems(client, {}, LOOKED_AT_MAX);
+  const all = wanted.every(isWhole) ? [] : await inboxItems(client, {}, LISTED_MAX);
   const found: InboxItem[] = [];
   for (const place of wanted) {
     const item: InboxItem = isWhole(place)
@@ -79,7 +79,7 @@ export async function findItems(client: Client, words: readonly string[]): Promi
           all.filter(({ id, thread_id }) => id.startsWith(place.id) && thread_id.startsWith(place.thread)),
           place.word,
           ({ id, thread_id }) => `${thread_id}/${id}`,
-          { what: "open item", list: "holdpoint inbox ls", looked: all.length },
+          { what: "open item", list: "holdpoint inbox ls", listed: all.length },
         );
     if (!found.some(({ id, thread_id }) => id === item.id && thread_id === item.thread_id)) found.push(item);
   }
@@ -102,24 +102,24 @@ const isWhole = ({ thread, id }: Place): boolean => UUID.test(thread) && INTERRU
 export async function findThread(client: Client, word: string): Promise<string> {
   const wanted = word.toLowerCase();
   if (UUID.test(wanted)) return wanted;
-  const all = await threadsOf(client, { select: ["thread_id"] }, LOOKED_AT_MAX);
+  const all = await threadsOf(client, { select: ["thread_id"] }, LISTED_MAX);
   const matching = all.map(({ thread_id }) => thread_id).filter((id) => id.startsWith(wanted));
-  return only(matching, word, (id) => id, { what: "thread", list: "holdpoint threads ls", looked: all.length });
+  return only(matching, word, (id) => id, { what: "thread", list: "holdpoint threads ls", listed: all.length });
 }
 
 export async function findTrace(client: Client, word: string): Promise<string> {
   const wanted = word.toLowerCase();
   if (UUID.test(wanted)) return wanted;
-  const all = await tracesOf(client, {}, LOOKED_AT_MAX);
+  const all = await tracesOf(client, {}, LISTED_MAX);
   const matching = all.map(({ trace_id }) => trace_id).filter((id) => id.startsWith(wanted));
-  return only(matching, word, (id) => id, { what: "trace", list: "holdpoint trace ls", looked: all.length });
+  return only(matching, word, (id) => id, { what: "trace", list: "holdpoint trace ls", listed: all.length });
 }
 
-interface Looked {
+interface Listing {
   readonly what: string;
   /** The command that lists the objects. */
   readonly list: string;
-  readonly looked: number;
+  readonly listed: number;
 }
 
 const NAMED_MAX = 5;
@@ -129,11 +129,11 @@ export function only<T>(
   matching: readonly T[],
   word: string,
   nameOf: (one: T) => string,
-  { what, list, looked }: Looked,
+  { what, list, listed }: Listing,
 ): T {
   const [one, ...others] = matching;
   if (one === undefined) {
-    const whole = looked < LOOKED_AT_MAX ? "" : ` among ${looked}; use the full id`; // resolve-id.2
+    const whole = listed < LISTED_MAX ? "" : ` among ${listed}; use the full id`; // resolve-id.2
     throw new CliError(`no ${what} has an id starting with "${word}"${whole}: see ${list}`);
   }
   if (others.length === 0) return one;

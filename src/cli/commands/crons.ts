@@ -100,10 +100,10 @@ export async function deleteCron(cli: Cli, word: string, options: Options & Conf
   return EXIT.done;
 }
 
-const LOOKED_AT_MAX = 10_000;
+const LISTED_MAX = 10_000;
 
 async function findCron(client: Client, word: string): Promise<string> {
-  const all = await paged<Cron>(client, "/runs/crons/search", {}, LOOKED_AT_MAX);
+  const all = await paged<Cron>(client, "/runs/crons/search", {}, LISTED_MAX);
   const ids = all.map(({ cron_id: id }) => id).filter((id) => id.startsWith(word.toLowerCase()));
-  return only(ids, word, String, { what: "cron", list: "holdpoint crons ls", looked: all.length });
+  return only(ids, word, String, { what: "cron", list: "holdpoint crons ls", listed: all.length });
 }

@@ -45,7 +45,7 @@ export interface DoctorOptions extends PrintOptions {
   readonly apiKey?: string;
 }
 
-type Check = readonly [name: string, look: () => Promise<readonly Seen[]>];
+type Check = readonly [name: string, run: () => Promise<readonly Seen[]>];
 type Seen = Omit<Finding, "check">;
 
 const ok = (detail: string): Seen => ({ status: "ok", detail, remedy: null });
@@ -55,8 +55,8 @@ const fail = (detail: string, remedy: string): Seen => ({ status: "fail", detail
 export async function doctor(cli: Cli, around: Surroundings, options: DoctorOptions): Promise<ExitCode> {
   const { terminal } = cli;
   const findings: Finding[] = [];
-  for (const [check, look] of checksOf(cli, around, options)) {
-    for (const seen of await withProgress(cli, `checking: ${check}`, attempt(look))) {
+  for (const [check, run] of checksOf(cli, around, options)) {
+    for (const seen of await withProgress(cli, `checking: ${check}`, attempt(run))) {
       findings.push({ check, ...seen });
       if (options.json !== true) terminal.out(`${lineOf(cli, { check, ...seen })}\n`);
     }
@@ -67,9 +67,9 @@ export async function doctor(cli: Cli, around: Surroundings, options: DoctorOpti
 }
 
 /** doctor.2. */
-async function attempt(look: () => Promise<readonly Seen[]>): Promise<readonly Seen[]> {
+async function attempt(run: () => Promise<readonly Seen[]>): Promise<readonly Seen[]> {
   try {
-    return await look();
+    return await run();
   } catch (error) {
     const { message } = error instanceof Error ? error : new Error(String(error));
     return message.split("\n").map((line) => fail(line, "correct it and run doctor again"));
@@ -78,8 +78,8 @@ async function attempt(look: () => Promise<readonly Seen[]>): Promise<readonly S
 
 function lineOf({ terminal }: Cli, { check, status, detail, remedy }: Finding): string {
   const style = { ok: "green", warn: "yellow", fail: "red" } as const;
-  const said = `${paint(terminal, style[status], status.padEnd(4))}  ${check.padEnd(14)} ${oneLine(detail)}`;
-  return remedy === null ? said : `${said}\n      ${" ".repeat(14)} ${paint(terminal, "dim", `→ ${oneLine(remedy)}`)}`;
+  const line = `${paint(terminal, style[status], status.padEnd(4))}  ${check.padEnd(14)} ${oneLine(detail)}`;
+  return remedy === null ? line : `${line}\n      ${" ".repeat(14)} ${paint(terminal, "dim", `→ ${oneLine(remedy)}`)}`;
 }
 
 function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): readonly Check[] {

@@ -25,7 +25,7 @@ type Answer = Json | undefined;
 
 export function approve(cli: Cli, words: readonly string[], options: AnswerOptions): Promise<ExitCode> {
   return answerItems(cli, words, options, (item) =>
-    item.kind === "breakpoint" ? undefined : said(item, answerAll(questionOf(item), { type: "approve" })),
+    item.kind === "breakpoint" ? undefined : answerOrThrow(item, answerAll(questionOf(item), { type: "approve" })),
   );
 }
 
@@ -36,7 +36,9 @@ export function reject(
 ): Promise<ExitCode> {
   const { message } = options;
   const decision: Decision = { type: "reject", ...(message === undefined ? {} : { message }) };
-  return answerItems(cli, words, options, (item) => said(asksSomething(item), answerAll(questionOf(item), decision)));
+  return answerItems(cli, words, options, (item) =>
+    answerOrThrow(asksSomething(item), answerAll(questionOf(item), decision)),
+  );
 }
 
 export interface EditOptions extends AnswerOptions {
@@ -60,7 +62,7 @@ export async function edit(cli: Cli, word: string, options: EditOptions): Promis
         if (options.json !== true) cli.terminal.out(`${oneLine(line)}\n`);
       return { type: "edit", args };
     });
-    return said(
+    return answerOrThrow(
       item,
       decisions.length === 0
         ? answerAll(question, { type: "edit", args: whole ?? {} })
@@ -95,7 +97,7 @@ export async function answer(
   return answerItems(cli, [word], options, (item) => {
     asksSomething(item);
     return given === undefined
-      ? said(item, answerAll(questionOf(item), { type: "respond", value: text ?? "" }))
+      ? answerOrThrow(item, answerAll(questionOf(item), { type: "respond", value: text ?? "" }))
       : given;
   });
 }
@@ -107,7 +109,7 @@ function asksSomething(item: InboxItem): InboxItem {
   );
 }
 
-function said({ id }: InboxItem, built: Built): Json {
+function answerOrThrow({ id }: InboxItem, built: Built): Json {
   if (built.ok) return built.value;
   throw new CliError(`${id}: ${oneLine(built.reason)}`); // inbox-answer.1
 }

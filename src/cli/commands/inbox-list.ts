@@ -86,7 +86,7 @@ export function itemLines(terminal: Terminal, item: InboxItem, now: number): rea
   const { columns } = terminal;
   const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
   const { claim, deadline, answered } = item;
-  const told = (text: string): readonly string[] =>
+  const block = (text: string): readonly string[] =>
     columns === null ? printable(text).split("\n") : wrap(printable(text), columns);
   return [
     paint(terminal, "bold", oneLine(item.title)),
@@ -104,23 +104,23 @@ export function itemLines(terminal: Terminal, item: InboxItem, now: number): rea
       ? []
       : [fact("answered", `by ${answered.by} at ${answered.at}: ${jsonText(answered.value)}`)]),
     "",
-    ...(item.kind === "breakpoint" ? told(`The run stopped before ${item.node}.`) : asked(terminal, item, told)),
+    ...(item.kind === "breakpoint" ? block(`The run stopped before ${item.node}.`) : asked(terminal, item, block)),
     ...(item.state === "open" ? ["", ...hints(item)] : []),
   ];
 }
 
-function asked(terminal: Terminal, item: InboxItem, told: (text: string) => readonly string[]): readonly string[] {
+function asked(terminal: Terminal, item: InboxItem, block: (text: string) => readonly string[]): readonly string[] {
   const question = questionOf(item);
   if (question.actions.length === 0) {
     const schema =
       question.schema === null
         ? []
-        : ["", paint(terminal, "dim", "answer schema"), ...told(jsonText(question.schema, 2))];
-    return [...told(typeof item.value === "string" ? item.value : jsonText(item.value, 2)), ...schema];
+        : ["", paint(terminal, "dim", "answer schema"), ...block(jsonText(question.schema, 2))];
+    return [...block(typeof item.value === "string" ? item.value : jsonText(item.value, 2)), ...schema];
   }
   return question.actions.flatMap((action, index) => [
     ...(index === 0 ? [] : [""]),
-    ...actionLines(terminal, action, index, told),
+    ...actionLines(terminal, action, index, block),
   ]);
 }
 
@@ -128,12 +128,12 @@ function actionLines(
   terminal: Terminal,
   { name, description, args, allowed }: Action,
   index: number,
-  told: (text: string) => readonly string[],
+  block: (text: string) => readonly string[],
 ): readonly string[] {
   return [
     `${index + 1}. ${paint(terminal, "cyan", oneLine(name ?? "an action"))}  ${paint(terminal, "dim", allowed.join(", "))}`,
-    ...(description === null ? [] : told(description)),
-    ...told(jsonText(args, 2)),
+    ...(description === null ? [] : block(description)),
+    ...block(jsonText(args, 2)),
   ];
 }
 

@@ -40,6 +40,6 @@ export interface Confirmed {
 export async function confirm({ terminal }: Cli, question: string, { yes }: Confirmed): Promise<void> {
   if (yes === true) return;
   if (terminal.ask === null) throw new CliError("this is irreversible: confirm with --yes", EXIT.usage);
-  const said = await terminal.ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(said.trim())) throw new CliError("cancelled: nothing changed");
+  const reply = await terminal.ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(reply.trim())) throw new CliError("cancelled: nothing changed");
 }

@@ -47,17 +47,17 @@ export async function withProgress<T>(
 ): Promise<T> {
   if (!terminal.watched) return work;
   const begun = clock.monotonic();
-  const tell = (): void => {
+  const show = (): void => {
     terminal.err(`\r\u001b[K${what}… ${Math.round((clock.monotonic() - begun) / 1000)} s`);
-    told = true;
-    cancel = clock.after(PATIENCE_MS, tell);
+    shown = true;
+    cancel = clock.after(PATIENCE_MS, show);
   };
-  let told = false;
-  let cancel = clock.after(PATIENCE_MS, tell);
+  let shown = false;
+  let cancel = clock.after(PATIENCE_MS, show);
   try {
     return await work;
   } finally {
     cancel();
-    if (told) terminal.err("\r\u001b[K");
+    if (shown) terminal.err("\r\u001b[K");
   }
 }

@@ -54,14 +54,14 @@ const UNITS_A_COLUMN_MAX = 32;
 
 /** The longest prefix of at most `columns` width, found without reading the rest. */
 function beginning(text: string, columns: number): string {
-  const looked = text.slice(0, columns * UNITS_A_COLUMN_MAX);
-  if (PLAIN.test(looked)) return text.slice(0, columns);
+  const head = text.slice(0, columns * UNITS_A_COLUMN_MAX);
+  if (PLAIN.test(head)) return text.slice(0, columns);
   let width = 0;
-  for (const { segment, index } of segments.segment(looked)) {
+  for (const { segment, index } of segments.segment(head)) {
     width += columnsOf(segment);
     if (width > columns) return text.slice(0, index);
   }
-  return looked;
+  return head;
 }
 
 export function pad(text: string, columns: number, right = false): string {

@@ -23,8 +23,8 @@ export function tableOf<Row>(rows: readonly Row[], layout: readonly Column<Row>[
     const width = Math.max(widthOf(column.title), ...cells.map(widthOf));
     return { column, cells, width };
   });
-  const told = drawn.filter(({ column, cells }) => column.optional !== true || cells.some((cell) => cell !== ""));
-  const shown = columns === null ? told : fit(told, columns); // table.2
+  const filled = drawn.filter(({ column, cells }) => column.optional !== true || cells.some((cell) => cell !== ""));
+  const shown = columns === null ? filled : fit(filled, columns); // table.2
   const lineOf = (cellOf: (part: (typeof shown)[number]) => string): string => {
     const cells = shown.map((part) => pad(clip(cellOf(part), part.width), part.width, part.column.right));
     const line = cells.join(GAP).trimEnd();

@@ -25,8 +25,8 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
   stdout.on("error", onError);
   stderr.on("error", onError);
   const { NO_COLOR, COLUMNS } = env;
-  const said = Number(COLUMNS);
-  const columns = stdout.columns || (Number.isInteger(said) && said > 0 ? said : null);
+  const given = Number(COLUMNS);
+  const columns = stdout.columns || (Number.isInteger(given) && given > 0 ? given : null);
   const ask = async (question: string): Promise<string> => {
     const lines = createInterface({ input: stdin, output: stderr });
     try {

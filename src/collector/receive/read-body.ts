@@ -98,7 +98,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
   /** A linked list: each request adds and removes one entry, and a map reallocates when it loses its last entry. */
   let first: Link | null = null;
   let armed = false;
-  const look = (): void => {
+  const checkProgress = (): void => {
     armed = false;
     const now = clock.monotonic();
     const tooSlow: Watched[] = [];
@@ -115,7 +115,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
   const arm = (): void => {
     if (armed || first === null) return;
     armed = true;
-    clock.after(PROGRESS_MS / 5, look);
+    clock.after(PROGRESS_MS / 5, checkProgress);
   };
   return {
     add(watched) {

@@ -50,7 +50,7 @@ interface Seen {
 
 /** `rawHeaders` of node: name, value, name, value. */
 export function readHead(rawHeaders: readonly string[], rules: HeadRules): RequestHead | HeadRefusal {
-  const seen = look(rawHeaders);
+  const seen = readHeaders(rawHeaders);
   const format = formatOf(seen.contentType);
   const refuse = (refusal: RefusalKind, message: string): HeadRefusal => ({
     refusal,
@@ -93,7 +93,7 @@ const ENCODINGS: ReadonlyMap<string, ContentEncoding> = new Map([
   ["zstd", "zstd"],
 ]);
 
-function look(rawHeaders: readonly string[]): Seen {
+function readHeaders(rawHeaders: readonly string[]): Seen {
   const seen: Seen = {
     contentType: "",
     contentEncoding: "",

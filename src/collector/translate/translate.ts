@@ -144,7 +144,7 @@ function contentOf(work: Work): RunContent {
   const subject: Subject = { facts, talk, type: typed.type };
   facts.enter("usage_metadata");
   const usage = usageOf(facts);
-  const usageIsSum = typed.said && typed.type !== "llm" && typed.type !== "embedding";
+  const usageIsSum = typed.declared && typed.type !== "llm" && typed.type !== "embedding";
   facts.enter("inputs");
   const inputs = textOf(inputsOf(subject));
   facts.enter("outputs");

@@ -105,12 +105,12 @@ function approvalAnswer(asked: Question, content: JsonObject): Built {
 
 function decisionOf(field: (name: string) => Json | undefined): Decision | { readonly reason: string } {
   const [type, message] = [field("decision"), field("message")];
-  const said = typeof message === "string" && message !== "" ? message : undefined;
+  const text = typeof message === "string" && message !== "" ? message : undefined;
   if (type === "approve" || type === "ignore") return { type };
-  if (type === "reject") return said === undefined ? { type } : { type, message: said };
+  if (type === "reject") return text === undefined ? { type } : { type, message: text };
   if (type === "edit") return edited(field("arguments"));
   if (type !== "respond") return { reason: "The field `decision` must name one of the choices." };
-  return said === undefined ? { reason: "The decision `respond` requires a message." } : { type, value: said };
+  return text === undefined ? { reason: "The decision `respond` requires a message." } : { type, value: text };
 }
 
 function edited(text: Json | undefined): Decision | { readonly reason: string } {

@@ -3,9 +3,9 @@
 import type { Stored } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
-import { isLong } from "../../base/stringify-slowly.ts";
+import { isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "./codec/value-codec.ts";
-import { decodeSlowly } from "./long-values.ts";
+import { decodeInSlices } from "./long-values.ts";
 
 /** LangGraph's checkpoint, as far as we store it. */
 export interface LibraryCheckpoint {
@@ -37,7 +37,7 @@ const NO_LONG_VALUES: LongValues = new Map();
 export function decodeLongValues({ values, blobs }: StoredCheckpoint, codec: Codec): Promise<LongValues> | undefined {
   const long = [...values.values(), ...blobs.values()].filter(({ text }) => text !== undefined && isLong(text));
   if (long.length === 0) return undefined;
-  return Promise.all(long.map(async (value) => [value, await decodeSlowly(codec, value)] as const)).then(
+  return Promise.all(long.map(async (value) => [value, await decodeInSlices(codec, value)] as const)).then(
     (decoded) => new Map(decoded),
   );
 }

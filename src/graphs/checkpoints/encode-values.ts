@@ -1,11 +1,11 @@
 // Encode values: live values → the texts that are stored, with the hash of those that become blobs.
 // Invariants:
 //   encode-values.1. Short values are encoded before the call returns: what changes them later is not in the text.
-//   encode-values.2. Long values are encoded in slices of the event loop (base/stringify-slowly.ts).
+//   encode-values.2. Long values are encoded in slices of the event loop (base/stringify-in-slices.ts).
 import { BIG_VALUE_UNITS, type Encoded } from "../../agent/model/model.ts";
 import { contentHash } from "../../base/ids.ts";
 import { inSlice } from "../../base/slices.ts";
-import { LONG_UNITS, isLong } from "../../base/stringify-slowly.ts";
+import { LONG_UNITS, isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "./codec/value-codec.ts";
 
 export interface ValueToEncode {
@@ -31,15 +31,15 @@ export function encodeValues(
   values: readonly ValueToEncode[],
   use: (encoded: readonly EncodedValue[]) => void,
 ): Promise<void> | undefined {
-  if (values.some(({ value, text }) => text === null && isLong(value))) return encodeSlowly(codec, values).then(use); // encode-values.2
+  if (values.some(({ value, text }) => text === null && isLong(value))) return encodeInSlices(codec, values).then(use); // encode-values.2
   use(values.map(({ channel, value, text }) => hashed(text ?? codec.encode(value, [channel])))); // encode-values.1
   return undefined;
 }
 
-async function encodeSlowly(codec: Codec, values: readonly ValueToEncode[]): Promise<readonly EncodedValue[]> {
+async function encodeInSlices(codec: Codec, values: readonly ValueToEncode[]): Promise<readonly EncodedValue[]> {
   const encodings: EncodedValue[] = [];
   for (const { channel, value, text } of values) {
-    const encoded = text ?? (await codec.encodeSlowly(value, [channel]));
+    const encoded = text ?? (await codec.encodeInSlices(value, [channel]));
     encodings.push(encoded.length <= LONG_UNITS ? hashed(encoded) : await inSlice(() => hashed(encoded)));
   }
   return encodings;

@@ -5,9 +5,9 @@ import { Send } from "@langchain/langgraph";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TAG } from "../../agent/model/model.ts";
-import { LONG_UNITS } from "../../base/stringify-slowly.ts";
+import { LONG_UNITS } from "../../base/stringify-in-slices.ts";
 import { loadLibrary } from "../langgraph/library.ts";
-import { decodeSlowly, toWireSlowly } from "./long-values.ts";
+import { decodeInSlices, clientJsonInSlices } from "./long-values.ts";
 import { createCodec } from "./codec/value-codec.ts";
 
 const codec = createCodec(await loadLibrary(import.meta.dirname));
@@ -34,9 +34,9 @@ for (const [kind, value] of Object.entries(VALUES)) {
   test(`${kind}: decoded and shown as by the codec (long-values.1)`, async () => {
     const encoded = codec.encode(value);
     const whole = codec.decode(codec.parse(encoded));
-    const slow = await decodeSlowly(codec, codec.parse(encoded));
+    const slow = await decodeInSlices(codec, codec.parse(encoded));
     assert.deepEqual(slow, whole);
-    assert.deepEqual(await toWireSlowly(codec, slow), codec.toWire(whole));
+    assert.deepEqual(await clientJsonInSlices(codec, slow), codec.toClientJson(whole));
   });
 }
 
@@ -50,7 +50,7 @@ test("a short value takes the plain way, a long one several turns (long-values.2
       setImmediate(count);
     };
     setImmediate(count);
-    await toWireSlowly(codec, value);
+    await clientJsonInSlices(codec, value);
     counting = false;
     return turns;
   };

@@ -7,21 +7,21 @@
 import { TAG, type Stored } from "../../agent/model/model.ts";
 import type { Json } from "../../base/json/json.ts";
 import { inSlices } from "../../base/slices.ts";
-import { PIECE_UNITS, isLong, estimatedUnits } from "../../base/stringify-slowly.ts";
+import { PIECE_UNITS, isLong, estimatedUnits } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "./codec/value-codec.ts";
 
 /** As codec.decode(). */
-export async function decodeSlowly(codec: Codec, stored: Stored): Promise<unknown> {
+export async function decodeInSlices(codec: Codec, stored: Stored): Promise<unknown> {
   await stored.load?.();
   if (!stored.tagged || !isLong(stored.json)) return codec.decode(stored);
   const whole = (json: unknown): unknown => codec.decode({ json: json as Json, tagged: true });
   return inSlices(steps(stored.json, whole, (object) => !Object.hasOwn(object, TAG)));
 }
 
-/** As codec.toWire(), for values that have been stored: without cycles. */
-export async function toWireSlowly(codec: Codec, value: unknown): Promise<Json> {
-  if (!isLong(value)) return codec.toWire(value);
-  return (await inSlices(steps(value, (part) => codec.toWire(part), isPlainObject))) as Json;
+/** As codec.toClientJson(), for values that have been stored: without cycles. */
+export async function clientJsonInSlices(codec: Codec, value: unknown): Promise<Json> {
+  if (!isLong(value)) return codec.toClientJson(value);
+  return (await inSlices(steps(value, (part) => codec.toClientJson(part), isPlainObject))) as Json;
 }
 
 function* steps(

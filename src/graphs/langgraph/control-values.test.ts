@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Run } from "../../agent/model/model.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import { refuseControlValues, refuseControlValuesSlowly } from "./control-values.ts";
+import { rejectControlValues, rejectControlValuesInSlices } from "./control-values.ts";
 import { loadLibrary } from "./library.ts";
 import { runConfig } from "../run/run-config.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
@@ -42,9 +42,9 @@ const WORDS = [
   ),
 ];
 
-function refused(given: Parameters<typeof refuseControlValues>[0]): boolean {
+function refused(given: Parameters<typeof rejectControlValues>[0]): boolean {
   try {
-    refuseControlValues(given);
+    rejectControlValues(given);
     return false;
   } catch (error) {
     assert.ok(error instanceof ApiError && error.code === "control_value_refused", String(error));
@@ -191,7 +191,9 @@ test("no key that LangGraph reads from `configurable` comes from a request (run-
 
 test("a control value in a long value is refused with its path (langgraph/control-values.1)", async () => {
   const list: unknown[] = Array.from({ length: 40_000 }, (_, at) => ({ at, name: `row ${at}` }));
-  await refuseControlValuesSlowly({ input: { list } });
+  await rejectControlValuesInSlices({ input: { list } });
   list[31_000] = { inner: [{ lg_name: "Command", resume: 1 }] };
-  await assert.rejects(refuseControlValuesSlowly({ input: { list } }), { extra: { path: "input.list.31000.inner.0" } });
+  await assert.rejects(rejectControlValuesInSlices({ input: { list } }), {
+    extra: { path: "input.list.31000.inner.0" },
+  });
 });

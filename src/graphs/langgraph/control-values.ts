@@ -10,7 +10,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";
 import { inSlices } from "../../base/slices.ts";
-import { PIECE_UNITS, isLong, estimatedUnits } from "../../base/stringify-slowly.ts";
+import { PIECE_UNITS, isLong, estimatedUnits } from "../../base/stringify-in-slices.ts";
 import type { GivenValues } from "../../agent/ports/ports.ts";
 
 /** Values of `lg_name` that mark LangGraph's own classes. */
@@ -47,14 +47,14 @@ interface Part {
 }
 
 /** @throws {ApiError} `control_value_refused`, with the path to the value. */
-export function refuseControlValues(given: GivenValues): void {
+export function rejectControlValues(given: GivenValues): void {
   refuseOwnChannels(given.update);
   for (const { value, path, sent } of partsOf(given)) refuseIn(value, path, sent);
 }
 
-/** As refuseControlValues(), in slices of the event loop where the values are long. */
-export async function refuseControlValuesSlowly(given: GivenValues): Promise<void> {
-  if (!isLong(given)) return refuseControlValues(given);
+/** As rejectControlValues(), in slices of the event loop where the values are long. */
+export async function rejectControlValuesInSlices(given: GivenValues): Promise<void> {
+  if (!isLong(given)) return rejectControlValues(given);
   refuseOwnChannels(given.update);
   for (const part of partsOf(given)) await inSlices(refuseSteps(part));
 }

@@ -14,14 +14,14 @@ import {
 import type { OpenAttempt } from "./attempt.ts";
 
 /** Writes of finished branches may trigger further nodes, which end as well: at most this often. */
-const GIVEN_UP_MAX = 100;
+const END_ATTEMPTS_MAX = 100;
 
 /**
  * @param config of the run, used to apply an update
  * @param started an earlier attempt has saved rows
  * @returns the state at the end
  */
-export async function giveUp(
+export async function endThread(
   { context: { library }, graph, saver, run }: OpenAttempt,
   config: StreamConfig,
   started: boolean,
@@ -50,7 +50,8 @@ async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<L
   for (let count = 0; ; count++) {
     const state = await view.getState(newest);
     if (state.tasks.length === 0) return state;
-    if (count === GIVEN_UP_MAX) throw new Error(`the graph still has pending tasks after ${count} attempts to end it`);
+    if (count === END_ATTEMPTS_MAX)
+      throw new Error(`the graph still has pending tasks after ${count} attempts to end it`);
     await endAs(view, newest, "__end__");
   }
 }

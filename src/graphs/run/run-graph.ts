@@ -15,7 +15,7 @@
 //   run-graph.2. Events keep LangGraph's stream order, except those that show a pause (stream-events.ts).
 import type { GraphOutcome, GraphRunResult } from "../../agent/ports/ports.ts";
 import { isStorageFailure } from "../../base/storage-failure.ts";
-import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
+import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
 import {
   type Attempt,
   type AttemptRequest,
@@ -26,7 +26,7 @@ import {
   resultOf,
   withCallbacks,
 } from "./attempt.ts";
-import { giveUp } from "./end-thread.ts";
+import { endThread } from "./end-thread.ts";
 import { runPasses } from "./graph-pass.ts";
 import { isRefusedAnswer } from "./refused-answer.ts";
 import type { RunContext } from "./run-context.ts";
@@ -47,12 +47,12 @@ async function outcomeOf(attempt: Attempt): Promise<GraphOutcome> {
   const { started, unused } = await progressOf(attempt);
   attempt.unused = unused;
   const { update, goto, answers = [] } = run.request.command ?? {};
-  await refuseControlValuesSlowly({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
+  await rejectControlValuesInSlices({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
   if (signal.aborted) return { kind: "aborted" }; // cancelled before the process died
   const opened = openAttempt(attempt);
   const config = configOf(opened, started);
   if (run.request.command?.givesUp !== true) return runPasses(opened, config, started);
-  const values = await giveUp(opened, withCallbacks(config, attempt.callbacks), started);
+  const values = await endThread(opened, withCallbacks(config, attempt.callbacks), started);
   return ended(opened, values);
 }
 

@@ -7,7 +7,7 @@ import type { Tx } from "../../agent/ports/ports.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
-import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
+import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Library } from "../langgraph/library.ts";
@@ -72,7 +72,7 @@ export async function firstInput(
     const parsed = codec.parse(stored.text);
     await parsed.load?.();
     const input = codec.decode(parsed);
-    await refuseControlValuesSlowly({ input }); // an earlier version may have accepted it
+    await rejectControlValuesInSlices({ input }); // an earlier version may have accepted it
     stored.value = input;
     return input;
   }

@@ -8,7 +8,7 @@
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
 import type { HeldEvent, RunSink } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
-import { isLong } from "../../base/stringify-slowly.ts";
+import { isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
@@ -123,11 +123,11 @@ function takeValues(stream: EventStream, name: string, payload: unknown, atRoot:
   if (reference === null) return send(stream, name, payload);
   const { codec, order, isRead } = stream;
   if (!isRead() || !isLong(payload)) {
-    order.emit({ name, data: { reference, text: () => codec.wireText(payload) } });
+    order.emit({ name, data: { reference, text: () => codec.clientText(payload) } });
     return;
   }
   order.emitLater(async () => {
-    const text = await codec.wireTextSlowly(payload);
+    const text = await codec.clientTextInSlices(payload);
     return { name, data: { reference, text: () => text } };
   });
 }
@@ -146,12 +146,12 @@ function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
 
 /** stream-events.3. */
 function send({ codec, order }: EventStream, name: string, payload: unknown): void {
-  if (!isLong(payload)) order.emit({ name, data: codec.wireText(payload) });
-  else order.emitLater(async () => ({ name, data: await codec.wireTextSlowly(payload) }));
+  if (!isLong(payload)) order.emit({ name, data: codec.clientText(payload) });
+  else order.emitLater(async () => ({ name, data: await codec.clientTextInSlices(payload) }));
 }
 
 function hold(stream: EventStream, name: string, payload: unknown): void {
-  holdJson(stream, name, stream.codec.toWire(payload));
+  holdJson(stream, name, stream.codec.toClientJson(payload));
 }
 
 /** stream-events.1, stream-events.2. */

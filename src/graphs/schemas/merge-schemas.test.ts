@@ -8,9 +8,14 @@ import type { TypeSchemas } from "./type-schemas.ts";
 
 const object = (properties: Record<string, JsonObject>): JsonObject => ({ type: "object", properties });
 const known = (state: JsonObject): GraphSchemas => ({ input: state, output: state, state, context: null });
-const told = (state: JsonObject | null): TypeSchemas => ({ input: null, output: null, state, context: null });
+const extracted = (state: JsonObject | null): TypeSchemas => ({ input: null, output: null, state, context: null });
 
-const CASES: readonly (readonly [name: string, known: JsonObject, told: JsonObject | null, complete: JsonObject])[] = [
+const CASES: readonly (readonly [
+  name: string,
+  known: JsonObject,
+  extracted: JsonObject | null,
+  complete: JsonObject,
+])[] = [
   [
     "a silent field is filled in",
     object({ a: {} }),
@@ -30,7 +35,7 @@ const CASES: readonly (readonly [name: string, known: JsonObject, told: JsonObje
     object({ a: { type: "array" } }),
   ],
   [
-    "a field that is told stays (merge-schemas.1)",
+    "a field that is extracted stays (merge-schemas.1)",
     object({ a: { type: "string" }, b: {} }),
     object({ a: { type: "number", minimum: 1 }, b: { type: "null" } }),
     object({ a: { type: "string" }, b: { type: "null" } }),
@@ -48,12 +53,12 @@ const CASES: readonly (readonly [name: string, known: JsonObject, told: JsonObje
 
 for (const [name, state, types, expected] of CASES) {
   test(name, async () => {
-    assert.deepEqual((await completeSchemas(known(state), () => Promise.resolve(told(types)))).state, expected);
+    assert.deepEqual((await completeSchemas(known(state), () => Promise.resolve(extracted(types)))).state, expected);
   });
 }
 
 test("a context comes from the types only if the graph declares none", async () => {
-  const types: TypeSchemas = { ...told(null), context: object({ a: {} }) };
+  const types: TypeSchemas = { ...extracted(null), context: object({ a: {} }) };
   const completed = await completeSchemas(known({}), () => Promise.resolve(types));
   assert.deepEqual(completed.context, object({ a: {} }));
   const own = { ...known({}), context: object({ b: {} }) };

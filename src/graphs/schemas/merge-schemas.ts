@@ -13,21 +13,21 @@ export async function completeSchemas(
 ): Promise<GraphSchemas> {
   const { input, output, state, context } = known;
   if (![input, output, state].some(isIncomplete)) return known; // merge-schemas.2
-  const told = await types();
-  if (told === null) return known;
+  const extracted = await types();
+  if (extracted === null) return known;
   return {
-    input: complete(input, told.input),
-    output: complete(output, told.output),
-    state: complete(state, told.state),
-    context: context ?? told.context,
+    input: complete(input, extracted.input),
+    output: complete(output, extracted.output),
+    state: complete(state, extracted.state),
+    context: context ?? extracted.context,
   };
 }
 
-function complete(known: JsonObject, told: JsonObject | null): JsonObject {
-  if (told === null) return known;
+function complete(known: JsonObject, extracted: JsonObject | null): JsonObject {
+  if (extracted === null) return known;
   const { properties } = known;
-  if (!isJsonObject(properties)) return isSilent(known) ? told : known;
-  const other = isJsonObject(told["properties"]) ? told["properties"] : {};
+  if (!isJsonObject(properties)) return isSilent(known) ? extracted : known;
+  const other = isJsonObject(extracted["properties"]) ? extracted["properties"] : {};
   const all = Object.entries(properties).map(([name, field]) => {
     const more = Object.hasOwn(other, name) ? other[name] : undefined;
     return [

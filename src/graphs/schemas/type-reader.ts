@@ -41,7 +41,7 @@ export function createTypeReader(
     try {
       return await extract(request);
     } catch (error) {
-      log.warning("types_unread", { reason: reasonOf(error) }); // type-reader.2
+      log.warning("schema_types_unavailable", { reason: reasonOf(error) }); // type-reader.2
       againAt = clock.monotonic() + AGAIN_MS;
       return {};
     }

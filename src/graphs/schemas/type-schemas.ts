@@ -23,14 +23,14 @@ export function graphTypeSchemas(program: TypeProgram, exported: Type): TypeSche
   if (graph === null) return null;
   const member = (name: string): JsonObject | null => {
     const type = propertyType(program, graph, name);
-    return type === null ? null : told(schemaOfType(program, awaited(program, type)));
+    return type === null ? null : unlessEmpty(schemaOfType(program, awaited(program, type)));
   };
   const context = contextType(program, graph);
   return {
     input: member("~InputType"),
     output: member("~OutputType"),
     state: member("~RunOutput"),
-    context: context === null ? null : told(schemaOfType(program, context)),
+    context: context === null ? null : unlessEmpty(schemaOfType(program, context)),
   };
 }
 
@@ -71,7 +71,7 @@ function awaited({ checker }: TypeProgram, type: Type): Type {
 }
 
 /** A schema that only says "an object" says nothing about a graph. */
-function told(schema: JsonObject): JsonObject | null {
+function unlessEmpty(schema: JsonObject): JsonObject | null {
   const empty =
     schema["type"] === "object" && Object.keys((schema["properties"] as JsonObject | undefined) ?? {}).length === 0;
   return empty || Object.keys(schema).length === 0 ? null : schema;

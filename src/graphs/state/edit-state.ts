@@ -5,7 +5,7 @@ import type { StateAddress, StateUpdate, UpdateResult } from "../../agent/ports/
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
-import { refuseControlValuesSlowly } from "../langgraph/control-values.ts";
+import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { NO_ROWS, checkpointOf, configOf, seeingAlso, viewOf, viewSaver, withSaver } from "./state-view.ts";
@@ -23,7 +23,7 @@ export interface StateEdit {
  * Writes of finished branches apply when their paused siblings end, and may trigger further nodes. Those end as well,
  * at most this often.
  */
-const GIVEN_UP_MAX = 100;
+const SUPERSTEPS_MAX = 100;
 
 /** Special names that are not nodes, in an update. */
 const RESERVED_NODES = new Set(["__end__", "__input__", "__copy__", "__start__"]);
@@ -32,7 +32,7 @@ export async function updateState(context: RunContext, edit: StateEdit, update: 
   let result = await updateOnce(context, edit, [update]);
   if (update.asNode !== "__end__" || update.values !== null) return result;
   const after: StateEdit = { ...edit, address: { ...edit.address, checkpointId: null } };
-  for (let more = 0; result.next.length > 0 && more < GIVEN_UP_MAX; more++) {
+  for (let more = 0; result.next.length > 0 && more < SUPERSTEPS_MAX; more++) {
     const next = await updateOnce(seeingAlso(context, result.set), after, [update]);
     result = { ...next, set: joined(result.set, next.set) };
   }
@@ -72,7 +72,7 @@ async function updateOnce(
   const view = await viewOf(graph, address, saver);
   for (const { asNode, values, command } of updates) {
     checkNode(view, asNode);
-    await refuseControlValuesSlowly({ input: values, update: command?.["update"], goto: command?.["goto"] });
+    await rejectControlValuesInSlices({ input: values, update: command?.["update"], goto: command?.["goto"] });
   }
   try {
     const values = updates.map((update) => ({

@@ -2,7 +2,7 @@
 import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
-import { toWireSlowly } from "../checkpoints/long-values.ts";
+import { clientJsonInSlices } from "../checkpoints/long-values.ts";
 import type { CompiledGraph, LibraryState, LibraryTask } from "../langgraph/compiled-graph.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { NO_ROWS, checkpointOf, configOf, viewOf, viewSaver } from "./state-view.ts";
@@ -38,10 +38,10 @@ export async function* readHistory(
 async function snapshot(state: LibraryState, codec: Codec, threadId: string): Promise<StateSnapshot> {
   const exists = state.createdAt !== undefined;
   return {
-    values: await toWireSlowly(codec, state.values),
+    values: await clientJsonInSlices(codec, state.values),
     next: state.next,
     tasks: await Promise.all(state.tasks.map((task) => taskOf(task, codec, threadId))),
-    metadata: codec.toWire(state.metadata ?? {}),
+    metadata: codec.toClientJson(state.metadata ?? {}),
     createdAt: state.createdAt ?? null,
     checkpoint: exists ? checkpointOf(state.config, threadId) : null,
     parentCheckpoint: state.parentConfig === undefined ? null : checkpointOf(state.parentConfig, threadId),
@@ -54,15 +54,15 @@ async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promis
   return {
     id: task.id,
     name: task.name,
-    path: codec.toWire(task.path ?? null),
+    path: codec.toClientJson(task.path ?? null),
     error: errorText(task.error),
     interrupts: task.interrupts.map((interrupt) => ({
       id: interrupt.id ?? null,
-      value: codec.toWire(interrupt.value),
+      value: codec.toClientJson(interrupt.value),
     })),
-    checkpoint: pointer === undefined ? null : codec.toWire(pointer),
+    checkpoint: pointer === undefined ? null : codec.toClientJson(pointer),
     state: nested === null ? null : await snapshot(nested, codec, threadId),
-    result: await toWireSlowly(codec, task.result ?? null),
+    result: await clientJsonInSlices(codec, task.result ?? null),
   };
 }
 

@@ -1,11 +1,11 @@
 // Stored values: the state of a stored checkpoint as API JSON, without its graph where the graph is gone.
 import type { Fingerprint } from "../../agent/model/model.ts";
 import type { StateValues, StoredCheckpoint, Tx } from "../../agent/ports/ports.ts";
-import { isLong } from "../../base/stringify-slowly.ts";
+import { isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { type LongValues, decodeLongValues } from "../checkpoints/decode-checkpoint.ts";
 import { type StoredState, deltaValues } from "../checkpoints/delta-history.ts";
-import { toWireSlowly } from "../checkpoints/long-values.ts";
+import { clientJsonInSlices } from "../checkpoints/long-values.ts";
 
 /** A stored state with the values of its delta channels. */
 interface RebuiltState {
@@ -21,13 +21,13 @@ export async function storedValues(tx: Tx, codec: Codec, values: StoredState): P
   const rebuilt = await deltaValues(tx, codec, values);
   const state: RebuiltState = { codec, stored, outputs: fingerprint.outputs, rebuilt, long: new Map() };
   return {
-    json: () => codec.toWire(outputsOf(state)),
-    async jsonSlowly() {
+    json: () => codec.toClientJson(outputsOf(state)),
+    async jsonInSlices() {
       await decodeLong(state);
-      return toWireSlowly(codec, outputsOf(state));
+      return clientJsonInSlices(codec, outputsOf(state));
     },
     text: () => outputsText(state),
-    textSlowly: () => outputsTextSlowly(state),
+    textInSlices: () => outputsTextInSlices(state),
   };
 }
 
@@ -41,13 +41,13 @@ function outputsText(state: RebuiltState): string {
   return objectText(outputs.map((channel) => [channel, channelText(state, channel)]));
 }
 
-async function outputsTextSlowly(state: RebuiltState): Promise<string> {
+async function outputsTextInSlices(state: RebuiltState): Promise<string> {
   const { outputs } = state;
   const channels = typeof outputs === "string" ? [outputs] : outputs;
   if (channels.some((channel) => plainText(state, channel) === null)) await decodeLong(state);
-  if (typeof outputs === "string") return (await channelTextSlowly(state, outputs)) ?? "null";
+  if (typeof outputs === "string") return (await channelTextInSlices(state, outputs)) ?? "null";
   const texts: (readonly [string, string | null])[] = [];
-  for (const channel of outputs) texts.push([channel, await channelTextSlowly(state, channel)]);
+  for (const channel of outputs) texts.push([channel, await channelTextInSlices(state, channel)]);
   return objectText(texts);
 }
 
@@ -67,15 +67,15 @@ function channelText(state: RebuiltState, channel: string): string | null {
   const plain = plainText(state, channel);
   if (plain !== null) return plain;
   const value = channelValue(state, channel);
-  return value === undefined ? null : state.codec.wireText(value);
+  return value === undefined ? null : state.codec.clientText(value);
 }
 
-async function channelTextSlowly(state: RebuiltState, channel: string): Promise<string | null> {
+async function channelTextInSlices(state: RebuiltState, channel: string): Promise<string | null> {
   const plain = plainText(state, channel);
   if (plain !== null) return plain;
   const value = channelValue(state, channel);
   if (value === undefined) return null;
-  return isLong(value) ? state.codec.wireTextSlowly(value) : state.codec.wireText(value);
+  return isLong(value) ? state.codec.clientTextInSlices(value) : state.codec.clientText(value);
 }
 
 function outputsOf(state: RebuiltState): unknown {

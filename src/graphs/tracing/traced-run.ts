@@ -14,14 +14,14 @@ export async function tracedRun(
   if (tracing === null) return work([]);
   const trace = tracing.begin(run);
   const { input } = run;
-  trace.input(() => (input === null ? undefined : codec.toWire(codec.decode(codec.parse(input)))));
-  const result = await work([traceCallbacks(trace, (value) => codec.wireText(value))]);
+  trace.input(() => (input === null ? undefined : codec.toClientJson(codec.decode(codec.parse(input)))));
+  const result = await work([traceCallbacks(trace, (value) => codec.clientText(value))]);
   trace.end(endOf(result, signal, codec));
   return result;
 }
 
 function endOf({ outcome }: GraphRunResult, signal: AbortSignal, codec: Codec): Parameters<RunTrace["end"]>[0] {
-  const shown = (values: unknown, state: string): StepEnd => ({ output: () => codec.wireText(values), state });
+  const shown = (values: unknown, state: string): StepEnd => ({ output: () => codec.clientText(values), state });
   switch (outcome.kind) {
     case "done":
       return shown(outcome.values, "done");

@@ -3,10 +3,10 @@
 //   body.1. Memory never holds more than `bytesMax`, whatever the headers declare.
 //   body.2. Invalid UTF-8, invalid JSON and nesting deeper than DEPTH_MAX are errors.
 //   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
-//   body.4. A long body parses in slices of the event loop (base/parse-slowly.ts).
+//   body.4. A long body parses in slices of the event loop (base/parse-in-slices.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
-import { parseSlowly, TooDeepError } from "../../base/parse-slowly.ts";
+import { parseInSlices, TooDeepError } from "../../base/parse-in-slices.ts";
 
 export const DEPTH_MAX = 500;
 
@@ -41,7 +41,7 @@ async function parseBody(read: () => string): Promise<JsonBody> {
   let value: unknown;
   try {
     text = read();
-    value = await parseSlowly(text, DEPTH_MAX); // body.4
+    value = await parseInSlices(text, DEPTH_MAX); // body.4
   } catch (error) {
     if (error instanceof TooDeepError)
       throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);

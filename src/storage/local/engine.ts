@@ -21,6 +21,6 @@ export function createLocalEngine(ports: {
       holds: () => true,
       watch: () => undefined,
     },
-    peers: { alone: true, tell: () => undefined, listen: () => undefined },
+    peers: { alone: true, notify: () => undefined, listen: () => undefined },
   };
 }

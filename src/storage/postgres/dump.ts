@@ -11,7 +11,7 @@ import type { DumpTable } from "../dump/dump-tables.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { tenantOf } from "./tables/queue.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
-import { wireOf, type Wire } from "./client/pipelined-connection.ts";
+import { pipelineOf, type Pipeline } from "./client/pipelined-connection.ts";
 
 /** Rows in flight at once. */
 const IN_FLIGHT_MAX = 200;
@@ -19,11 +19,11 @@ const IN_FLIGHT_MAX = 200;
 /** Writes nothing unless all of `work` succeeds. */
 export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  const { send } = wireOf(client);
+  const { send } = pipelineOf(client);
   try {
     await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // postgres/dump.1
     await send("SET LOCAL idle_in_transaction_session_timeout = 0", []); // files may be slow
-    const result = await work(createDump(wireOf(client)));
+    const result = await work(createDump(pipelineOf(client)));
     await send("COMMIT", []);
     return result;
   } catch (error) {
@@ -34,7 +34,7 @@ export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<
   }
 }
 
-function createDump({ send }: Wire): DumpPort {
+function createDump({ send }: Pipeline): DumpPort {
   return {
     async read({ name, key, columns }, after, limit) {
       const keys = key.join(", ");
@@ -82,7 +82,7 @@ function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
   return Object.fromEntries(cells);
 }
 
-function insert(send: Wire["send"], { name, columns }: DumpTable, row: DumpRow): Promise<unknown> {
+function insert(send: Pipeline["send"], { name, columns }: DumpTable, row: DumpRow): Promise<unknown> {
   const cells = Object.entries(row).map(([column, value]): readonly [string, Parameter] => [
     column,
     columns[column] === "json" && typeof value === "string" ? toJsonText(value) : value,
@@ -94,7 +94,7 @@ function insert(send: Wire["send"], { name, columns }: DumpTable, row: DumpRow):
   return send(sql, values);
 }
 
-function queue(send: Wire["send"], { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
+function queue(send: Pipeline["send"], { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
   const { user } = JSON.parse(String(request)) as Pick<Run["request"], "user">;
   const values = [thread ?? null, run ?? null, due ?? null, tenantOf(user), urgent === 1];
   return send("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values);

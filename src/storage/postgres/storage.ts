@@ -31,10 +31,10 @@ import { sweepMarks } from "./client/commit-outcome.ts";
 import { pruneVerbs } from "./tables/prune.ts";
 import { queueVerbs } from "./tables/queue.ts";
 import { runVerbs } from "./tables/runs.ts";
-import { createSession, type Session, type Sql } from "./client/transaction.ts";
+import { createSqlTransaction, type SqlTransaction, type Sql } from "./client/transaction.ts";
 import { storeVerbs } from "./tables/store.ts";
 import { threadVerbs } from "./tables/threads.ts";
-import { createTurns } from "./client/lock-queue.ts";
+import { createLockQueue } from "./client/lock-queue.ts";
 import { webhookVerbs } from "./tables/webhooks.ts";
 
 export interface PostgresOptions {
@@ -54,30 +54,30 @@ const LINGER_MS = 10;
 const SWEEP_MS = 3_600_000;
 
 export function createPostgresStorage(options: PostgresOptions): PostgresStorage {
-  const turns = createTurns(LOCK_TIMEOUT_MS);
-  const desks: Desk[] = [];
+  const lockQueue = createLockQueue(LOCK_TIMEOUT_MS);
+  const handles: TxHandle[] = [];
   let pool: Pool | null = null;
   let boundUnits = 0;
   let sweeping: NodeJS.Timeout | undefined;
 
-  const transact = async <T>(work: (tx: Tx) => Awaitable<T>, looks: boolean): Promise<T> => {
+  const transact = async <T>(work: (tx: Tx) => Awaitable<T>, readOnly: boolean): Promise<T> => {
     if (pool === null) throw new Error("the storage is not open");
     const onWritten = (units: number): void => void (boundUnits += units);
     for (let attempt = 1; ; attempt++) {
-      const desk = desks.pop() ?? createDesk();
-      const session = createSession({ pool, looks, turns, onWritten });
-      desk.serve(session);
+      const handle = handles.pop() ?? createTxHandle();
+      const sql = createSqlTransaction({ pool, readOnly, lockQueue, onWritten });
+      handle.bind(sql);
       try {
-        const result = await work(desk.tx);
-        await session.commit();
+        const result = await work(handle.tx);
+        await sql.commit();
         return result;
       } catch (error) {
-        await session.rollBack();
+        await sql.rollBack();
         if (attempt < ATTEMPTS_MAX && isRetryable(error)) continue; // postgres/storage.1
         throw storageFailure(error);
       } finally {
-        desk.serve(null);
-        desks.push(desk);
+        handle.bind(null);
+        handles.push(handle);
       }
     }
   };
@@ -116,16 +116,16 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
 }
 
 /** The verbs for one transaction after another: creating them costs more than most of them do. */
-interface Desk {
+interface TxHandle {
   readonly tx: Tx;
-  serve(session: Session | null): void;
+  bind(sql: SqlTransaction | null): void;
 }
 
-function createDesk(): Desk {
-  let served: Session | null = null;
-  const current = (): Session => {
-    if (served === null) throw new Error("the transaction has ended");
-    return served;
+function createTxHandle(): TxHandle {
+  let bound: SqlTransaction | null = null;
+  const current = (): SqlTransaction => {
+    if (bound === null) throw new Error("the transaction has ended");
+    return bound;
   };
   const db: Sql = {
     get: (sql, ...parameters) => current().get(sql, ...parameters),
@@ -152,8 +152,8 @@ function createDesk(): Desk {
       ...cronVerbs(db),
       ...pruneVerbs(db),
     },
-    serve(session) {
-      served = session;
+    bind(sql) {
+      bound = sql;
     },
   };
 }

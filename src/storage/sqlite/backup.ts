@@ -35,8 +35,8 @@ function checked(path: string): number {
   const copy = new DatabaseSync(path);
   try {
     copy.exec("PRAGMA journal_mode = DELETE"); // one file, without a write-ahead log
-    const said = String(copy.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
-    if (said !== "ok") throw new Error(`the copy is damaged (${said}): check the disk of the original, too`);
+    const verdict = String(copy.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]);
+    if (verdict !== "ok") throw new Error(`the copy is damaged (${verdict}): check the disk of the original, too`);
     return Number(copy.prepare("SELECT count(*) AS n FROM threads").get()?.["n"]);
   } finally {
     copy.close();

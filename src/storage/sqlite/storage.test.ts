@@ -195,10 +195,10 @@ for (const name of ["holdpoint.db", "holdpoint.db-wal", "lock.db"]) {
     const folder = newFolder(t);
     const said: string[] = [];
     const log: Log = { ...silent, error: (event) => void said.push(event), info: (event) => void said.push(event) };
-    let look: () => void = () => assert.fail("nothing was to be looked at");
+    let tick: () => void = () => assert.fail("nothing was to be looked at");
     const clock = {
       ...systemClock,
-      after: (_ms: number, callback: () => void) => ((look = callback), () => undefined),
+      after: (_ms: number, callback: () => void) => ((tick = callback), () => undefined),
     };
     const storage = createSqliteStorage({ folder, owner: "the first process", versions: VERSIONS, log, clock });
     await storage.start();
@@ -206,8 +206,8 @@ for (const name of ["holdpoint.db", "holdpoint.db-wal", "lock.db"]) {
     await storage.transaction((tx) => tx.insertAssistant(assistant("before", "")));
     const [path, aside] = [join(folder, name), join(folder, "aside")];
     renameSync(path, aside);
-    look();
-    look();
+    tick();
+    tick();
     assert.deepEqual(said, ["data_files_gone"]);
     const write = () => storage.transaction((tx) => tx.insertAssistant(assistant("after", "")));
     const count = () => storage.transaction((tx) => tx.countAllAssistants());

@@ -165,9 +165,9 @@ function MoreFilters({
   ): ReactNode => (
     <Field label={label}>
       <select value={filters[name] ?? ""} onChange={(event) => onChange({ [name]: event.target.value })}>
-        {choices.map(([value, said]) => (
+        {choices.map(([value, shown]) => (
           <option key={value} value={value}>
-            {said}
+            {shown}
           </option>
         ))}
       </select>

@@ -88,8 +88,8 @@ export function matches(item: ListedItem, { text = "", action }: Filters): boole
     .split(/\s+/)
     .filter((word) => word !== "");
   if (words.length === 0) return true;
-  const said = haystack(item);
-  return words.every((word) => said.includes(word));
+  const content = haystack(item);
+  return words.every((word) => content.includes(word));
 }
 
 const SEARCHED_UNITS_MAX = 100_000;

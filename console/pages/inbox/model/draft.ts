@@ -33,9 +33,9 @@ export function labelOf(actions: readonly Action[], decisions: readonly Decision
     ([type, list]) => [VERBS[type], list.length] as const,
   );
   if (groups.length === 1) return `${VERBS[first.type]} ${actions.length} actions`;
-  const said = groups
+  const text = groups
     .map(([verb, count]) => `${verb} ${count}`)
     .join(", ")
     .toLowerCase();
-  return said.charAt(0).toUpperCase() + said.slice(1);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

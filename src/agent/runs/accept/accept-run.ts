@@ -17,7 +17,7 @@ import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
 import { applyMultitaskStrategy } from "./multitask.ts";
 import { graphChangeOf, newRun } from "./new-run.ts";
-import { type RunCall, checkControlValuesSlowly, runRequestOf } from "./run-request.ts";
+import { type RunCall, checkControlValuesInSlices, runRequestOf } from "./run-request.ts";
 import {
   type StartSnapshot,
   continuesThread,
@@ -60,11 +60,11 @@ export interface GivenByCall {
 
 /** @throws {ApiError} `control_value_refused` */
 export async function readGiven(
-  graphs: Pick<Graphs, "checkGivenSlowly" | "encode">,
+  graphs: Pick<Graphs, "checkGivenInSlices" | "encode">,
   call: RunCall,
 ): Promise<GivenByCall> {
   const intent = intentOf(call.input, call.command);
-  await checkControlValuesSlowly(graphs, intent);
+  await checkControlValuesInSlices(graphs, intent);
   return { intent, input: intent.kind === "input" ? await graphs.encode(intent.input) : null };
 }
 

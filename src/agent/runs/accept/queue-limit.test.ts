@@ -22,7 +22,7 @@ async function ask(runsMax: number, waiting: number, calls: number, msBetween: n
 const CASES: readonly (readonly [
   name: string,
   given: Parameters<typeof ask>,
-  told: Awaited<ReturnType<typeof ask>>,
+  outcome: Awaited<ReturnType<typeof ask>>,
 ])[] = [
   ["an empty queue is counted once for many runs", [100, 0, 50, 0], { counted: 1, accepted: 50 }],
   ["from half of the limit on each call counts (queue-limit.1)", [100, 0, 70, 0], { counted: 21, accepted: 70 }],
@@ -33,8 +33,8 @@ const CASES: readonly (readonly [
   ["where one may wait, one does", [1, 0, 3, 0], { counted: 3, accepted: 1 }],
 ];
 
-for (const [name, given, told] of CASES) {
+for (const [name, given, outcome] of CASES) {
   test(name, async () => {
-    assert.deepEqual(await ask(...given), told);
+    assert.deepEqual(await ask(...given), outcome);
   });
 }

@@ -129,8 +129,8 @@ export function checkControlValues(graphs: Pick<Graphs, "checkGiven">, intent: I
 }
 
 /** As checkControlValues(), in slices of the event loop where the values are long. */
-export function checkControlValuesSlowly(graphs: Pick<Graphs, "checkGivenSlowly">, intent: Intent): Promise<void> {
-  return graphs.checkGivenSlowly(givenBy(intent));
+export function checkControlValuesInSlices(graphs: Pick<Graphs, "checkGivenInSlices">, intent: Intent): Promise<void> {
+  return graphs.checkGivenInSlices(givenBy(intent));
 }
 
 function givenBy(intent: Intent): GivenValues {

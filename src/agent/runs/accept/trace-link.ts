@@ -16,10 +16,10 @@ export async function traceLinkOf(
   const [asked] = waits.length > 0 ? waits : open;
   const asker = asked === undefined ? null : await tx.run(asked.threadId, asked.runId);
   if (asker === null) return null;
-  const told = waits.map(({ interruptId, node, kind, createdAt }) => {
+  const traced = waits.map(({ interruptId, node, kind, createdAt }) => {
     return { interruptId, node, kind, since: createdAt, by: caller.name };
   });
-  return { ...rootOf(asker), waits: told };
+  return { ...rootOf(asker), waits: traced };
 }
 
 function rootOf({ request, runId, createdAt }: Run): Omit<TraceLink, "waits"> {

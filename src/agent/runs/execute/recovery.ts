@@ -95,7 +95,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
       if (found === null) return false;
       log.warning("worker_lost", { worker: found.workerId, runs: found.runs.map(({ runId }) => runId) });
       for (const { runId, threadId } of found.runs)
-        engine.peers.tell({ kind: "ended", runId, threadId, expected: true });
+        engine.peers.notify({ kind: "ended", runId, threadId, expected: true });
       engine.queue.wake();
       return true;
     },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRunWaiters } from "./run-waiters.ts";
 
-const newEnds = () => createRunWaiters({ tell: () => undefined });
+const newEnds = () => createRunWaiters({ notify: () => undefined });
 
 /** Whether it has resolved once everything that is due has happened. */
 async function hasResolved(promise: Promise<unknown>): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { RunWaiters, WaitResult } from "../../services.ts";
 const CLOSED: WaitResult = { kind: "gone", why: "requeued" };
 
 /** @param peers receives a notice of every end */
-export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
+export function createRunWaiters(peers: Pick<Peers, "notify">): RunWaiters {
   const waiting = new Map<string, Set<(result: WaitResult) => void>>();
   let expected = 0;
   let closed = false;
@@ -18,7 +18,7 @@ export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
     waiting.delete(runId);
     change();
   };
-  const tell = (runId: string, describe: () => WaitResult): void => {
+  const resolveAll = (runId: string, describe: () => WaitResult): void => {
     const listeners = waiting.get(runId);
     if (listeners === undefined) return;
     forget(runId);
@@ -39,12 +39,12 @@ export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
       return { result: promise, leave };
     },
     ended({ runId, threadId }, describe, expected = false) {
-      tell(runId, () => ({ kind: "ended", end: describe() }));
-      peers.tell({ kind: "ended", runId, threadId, expected });
+      resolveAll(runId, () => ({ kind: "ended", end: describe() }));
+      peers.notify({ kind: "ended", runId, threadId, expected });
     },
     gone(runId, why) {
-      tell(runId, () => ({ kind: "gone", why }));
-      if (why === "deleted") peers.tell({ kind: "gone", runId });
+      resolveAll(runId, () => ({ kind: "gone", why }));
+      if (why === "deleted") peers.notify({ kind: "gone", runId });
     },
     waited: () => [...waiting.keys()],
     isWaited: (runId) => waiting.has(runId),
@@ -63,9 +63,9 @@ export function createRunWaiters(peers: Pick<Peers, "tell">): RunWaiters {
     },
     close() {
       closed = true;
-      for (const runId of waiting.keys()) tell(runId, () => CLOSED);
+      for (const runId of waiting.keys()) resolveAll(runId, () => CLOSED);
     },
-    goneElsewhere: (runId) => tell(runId, () => ({ kind: "gone", why: "deleted" })),
-    endedElsewhere: (runId, end) => tell(runId, () => ({ kind: "ended", end })),
+    goneElsewhere: (runId) => resolveAll(runId, () => ({ kind: "gone", why: "deleted" })),
+    endedElsewhere: (runId, end) => resolveAll(runId, () => ({ kind: "ended", end })),
   };
 }

@@ -40,7 +40,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     abortHere: slots.abort,
     abort(runId, reason) {
       if (slots.abort(runId, reason)) return true;
-      peers.tell({ kind: "abort", runId, reason });
+      peers.notify({ kind: "abort", runId, reason });
       return false;
     },
     async start() {

@@ -9,7 +9,7 @@ import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
-const SAID_PROVIDER = sources("langsmith.metadata.ls_provider");
+const SDK_PROVIDER = sources("langsmith.metadata.ls_provider");
 const PROVIDER = sources("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider");
 
 /** Instrumentations' names → the names that the backend's price table uses. */
@@ -75,9 +75,9 @@ export interface Model {
 }
 
 export function modelOf(facts: Facts, runType: RunType): Model {
-  const said = facts.text(SAID_PROVIDER);
-  const raw = said || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
-  const provider = said || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
+  const declared = facts.text(SDK_PROVIDER);
+  const raw = declared || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
+  const provider = declared || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
   const name = facts.text(MODEL) || (facts.peek(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");

@@ -7,7 +7,7 @@ import type { RunType } from "../../shared/trace-run.ts";
 export interface TypedRun {
   readonly type: RunType;
   /** False without an explicit type: the usage of such a run is its own, not a sum over its children. */
-  readonly said: boolean;
+  readonly declared: boolean;
 }
 
 type Names = ReadonlyMap<string, RunType>;
@@ -164,7 +164,7 @@ const USAGE_OR_MESSAGES = signs(
 
 export function runTypeOf(facts: Facts, talk: SpanTalk): TypedRun {
   const type = saidType(facts) ?? shownType(facts, talk);
-  return type === undefined ? { type: "chain", said: false } : { type, said: true };
+  return type === undefined ? { type: "chain", declared: false } : { type, declared: true };
 }
 
 /** The type that the span names. An explicit operation wins over a tool's name, which chat spans carry too. */

@@ -181,11 +181,11 @@ test("backend/http.7 never sends attachments without their form, nor counts them
 });
 
 test("a backend whose /info has no multipart form never gets it", async (t) => {
-  let told = (): void => undefined;
-  const infoRead = new Promise<void>((resolve) => (told = resolve));
+  let replied = (): void => undefined;
+  const infoRead = new Promise<void>((resolve) => (replied = resolve));
   const { requests, backend } = await answering(t, (path) => {
     if (path !== "/info") return { status: 202 };
-    setImmediate(told);
+    setImmediate(replied);
     return { status: 200, text: '{"batch_ingest_config":{"use_multipart_endpoint":false,"size_limit":7}}' };
   });
   backend.limits();

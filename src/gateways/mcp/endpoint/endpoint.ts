@@ -107,14 +107,14 @@ async function takeReply(
 ): Promise<void> {
   const place = elicitPlaceOf(id);
   if (place === null) return;
-  const said = (refusal: ElicitRefusal | null): void => arrived(id as string, refusal);
+  const settle = (refusal: ElicitRefusal | null): void => arrived(id as string, refusal);
   const elicited = elicitedOf(result);
-  if (elicited === null || elicited.action !== "accept") return said({ kind: "declined" });
+  if (elicited === null || elicited.action !== "accept") return settle({ kind: "declined" });
   const item = await itemOf(api, place.threadId, place.interruptId);
   if (item === null || item.state !== "open" || Object.keys(elicited.content).length === 0) return; // a link was opened
   const answer = answerOf(item, elicited.content);
-  if (!answer.ok) return said({ kind: "refused", reason: answer.reason });
+  if (!answer.ok) return settle({ kind: "refused", reason: answer.reason });
   const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
-  if (answered !== undefined && !answered.ok) said({ kind: "refused", reason: answered.reason });
-  else said(null);
+  if (answered !== undefined && !answered.ok) settle({ kind: "refused", reason: answered.reason });
+  else settle(null);
 }

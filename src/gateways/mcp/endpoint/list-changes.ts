@@ -2,7 +2,7 @@
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import type { Clock } from "../../../base/clock.ts";
 
-const LOOK_MS = 5000;
+const POLL_MS = 5000;
 
 /** @param version changes with every change of the assistants, in any process */
 export function createListChanges(version: () => Promise<string>, clock: Pick<Clock, "after">): ServerEventBus {
@@ -19,17 +19,17 @@ export function createListChanges(version: () => Promise<string>, clock: Pick<Cl
   const publish = (event: ServerEvent): void => {
     for (const listener of listeners) listener(event);
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const now = await versionOr(seen);
     if (seen !== null && now !== seen) publish({ kind: "tools_list_changed" });
     seen = now;
-    if (listeners.size > 0) cancel = clock.after(LOOK_MS, () => void look());
+    if (listeners.size > 0) cancel = clock.after(POLL_MS, () => void poll());
   };
   return {
     publish,
     subscribe(listener) {
       listeners.add(listener);
-      if (listeners.size === 1) void look();
+      if (listeners.size === 1) void poll();
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;

@@ -8,7 +8,7 @@ export interface MessageCodec {
   /** The fields that rebuild the message. */
   fieldsOf(message: Messages.BaseMessage): Fields;
   /** The form for clients: `{type, content, id, …}`; a chunk has the type of its message. */
-  wireOf(message: Messages.BaseMessage): Fields;
+  clientJsonOf(message: Messages.BaseMessage): Fields;
   create(fields: Fields): Messages.BaseMessage;
 }
 
@@ -57,7 +57,7 @@ export function createMessageCodec(library: typeof Messages): MessageCodec {
   return {
     isMessage: (value): value is Messages.BaseMessage => library.BaseMessage.isInstance(value),
     fieldsOf: (message) => ({ type: message.getType(), ...(chunk(message) ? { chunk: true } : {}), ...kept(message) }),
-    wireOf: (message) => ({ ...kept(message), type: message.getType() }),
+    clientJsonOf: (message) => ({ ...kept(message), type: message.getType() }),
     create({ type, chunk: isChunk, ...fields }) {
       const name = `${String(type)}${isChunk === true ? "+" : ""}`;
       // a stored name must not reach Object's own members

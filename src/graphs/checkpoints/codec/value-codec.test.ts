@@ -6,7 +6,7 @@ import { Command, Overwrite, Send } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { PIECE_UNITS } from "../../../base/stringify-slowly.ts";
+import { PIECE_UNITS } from "../../../base/stringify-in-slices.ts";
 import { TAG } from "../../../agent/model/model.ts";
 import { NotSerialisableError } from "./encode-tree.ts";
 import { createCodec } from "./value-codec.ts";
@@ -81,11 +81,11 @@ test("plain JSON is stored as JSON alone, unless a member has the name of our ta
 });
 
 test("plain JSON reaches clients unchanged", (t) => {
-  holds(t, json, (value) => assert.equal(codec.wireText(value), JSON.stringify(value)));
+  holds(t, json, (value) => assert.equal(codec.clientText(value), JSON.stringify(value)));
 });
 
 test("every storable value has a form for clients", (t) => {
-  holds(t, any, (value) => void JSON.parse(codec.wireText(value)));
+  holds(t, any, (value) => void JSON.parse(codec.clientText(value)));
 });
 
 const bytes = Uint8Array.from([1, 2, 3, 4, 250, 251, 252, 253, 0, 0, 0, 0, 0, 0, 240, 63]);
@@ -164,7 +164,7 @@ for (const message of MESSAGES) {
     assert.ok(back);
     assert.equal(back.constructor, message.constructor);
     assert.equal(codec.encode(back), codec.encode(message));
-    assert.deepEqual(JSON.parse(codec.wireText(back)), JSON.parse(codec.wireText(message)));
+    assert.deepEqual(JSON.parse(codec.clientText(back)), JSON.parse(codec.clientText(message)));
     for (const field of ["content", "id", "name", "tool_calls", "tool_call_id", "artifact", "role"]) {
       assert.deepEqual(Reflect.get(back, field), Reflect.get(message, field), field);
     }
@@ -290,8 +290,8 @@ test("a long value has the same texts when it is written in slices (value-codec.
   ];
   for (const value of odd) {
     const long = { list: [value, pad, value, ...Array.from({ length: 20 }, () => pad)], at: { value, pad }, value };
-    assert.equal(await codec.encodeSlowly(long), codec.encode(long));
-    assert.equal(await codec.wireTextSlowly(long), codec.wireText(long));
+    assert.equal(await codec.encodeInSlices(long), codec.encode(long));
+    assert.equal(await codec.clientTextInSlices(long), codec.clientText(long));
   }
 });
 
@@ -299,7 +299,7 @@ test("a long value that cannot be stored is refused with its path (value-codec.3
   const list: unknown[] = Array.from({ length: 50 }, () => "x".repeat(PIECE_UNITS / 4));
   list[37] = { deep: [() => 1] };
   await assert.rejects(
-    codec.encodeSlowly({ list }, ["channel"]),
+    codec.encodeInSlices({ list }, ["channel"]),
     /a function at channel\.list\.37\.deep\.0 cannot be stored/,
   );
 });

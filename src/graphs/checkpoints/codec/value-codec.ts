@@ -2,7 +2,7 @@
 // The pieces:
 //   encode-tree.ts    live values → tagged JSON, and the error for values without a stored form
 //   decode-tree.ts    tagged JSON → live values
-//   wire-tree.ts      live values → the JSON of replies and events
+//   client-json.ts      live values → the JSON of replies and events
 //   message-codec.ts  LangChain's message classes ↔ flat records
 //   plain-values.ts   the check for values that JSON alone keeps
 //   value-codec.ts    the codec over them, at once or in slices of the event loop
@@ -15,26 +15,26 @@
 import { TAG, type Encoded, type Stored } from "../../../agent/model/model.ts";
 import type { Json } from "../../../base/json/json.ts";
 import { lazyJson } from "../../../base/lazy-json.ts";
-import { type JsonWriter, type ValuePath, writeSlowly } from "../../../base/stringify-slowly.ts";
+import { type JsonWriter, type ValuePath, writeInSlices } from "../../../base/stringify-in-slices.ts";
 import type { Library } from "../../langgraph/library.ts";
 import { decodeTree } from "./decode-tree.ts";
 import { type CodecClasses, NotSerialisableError, encodeTree } from "./encode-tree.ts";
 import { type MessageCodec, createMessageCodec } from "./message-codec.ts";
 import { hasJsonForm, isPlain, isPlainObject } from "./plain-values.ts";
-import { wireTree } from "./wire-tree.ts";
+import { clientJson } from "./client-json.ts";
 
 export interface Codec {
   /** @throws {NotSerialisableError} value-codec.3. `at` begins the path in the message. */
   encode(value: unknown, at?: readonly string[]): Encoded;
   /** As encode(), with a turn of the event loop between the pieces of a long value. */
-  encodeSlowly(value: unknown, at?: readonly string[]): Promise<Encoded>;
+  encodeInSlices(value: unknown, at?: readonly string[]): Promise<Encoded>;
   decode(stored: Stored): unknown;
   parse(encoded: Encoded): Stored;
   /** The form for clients: messages flat, dates as text, values without a JSON form as null. */
-  toWire(value: unknown): Json;
-  wireText(value: unknown): string;
-  /** As wireText(), with a turn of the event loop between the pieces of a long value. */
-  wireTextSlowly(value: unknown): Promise<string>;
+  toClientJson(value: unknown): Json;
+  clientText(value: unknown): string;
+  /** As clientText(), with a turn of the event loop between the pieces of a long value. */
+  clientTextInSlices(value: unknown): Promise<string>;
 }
 
 export function createCodec(library: Library): Codec {
@@ -42,16 +42,16 @@ export function createCodec(library: Library): Codec {
   const { Send, Command, Overwrite } = library.langgraph;
   const classes: CodecClasses = { messages, Send, Command, Overwrite, Document: library.Document };
   const encoder = encodingWriter(classes);
-  const wireWriter = wireWriterOf(messages);
-  const toWire = (value: unknown): Json => wireOf(messages, value) ?? null;
+  const clientWriter = clientWriterOf(messages);
+  const toClientJson = (value: unknown): Json => clientJsonOf(messages, value) ?? null;
   return {
-    toWire,
+    toClientJson,
     parse: (encoded) => Object.assign(lazyJson(encoded), { tagged: encoded.includes(`"${TAG}"`) }),
     encode: (value, at = []) => encode(classes, value, at),
-    encodeSlowly: async (value, at = []) => (await writeSlowly(value, encoder, at)) ?? "null",
-    wireTextSlowly: async (value) => (await writeSlowly(value, wireWriter)) ?? "null",
+    encodeInSlices: async (value, at = []) => (await writeInSlices(value, encoder, at)) ?? "null",
+    clientTextInSlices: async (value) => (await writeInSlices(value, clientWriter)) ?? "null",
     decode: (stored) => (stored.tagged ? decodeTree(classes, stored.json) : stored.json),
-    wireText: (value) => JSON.stringify(toWire(value)),
+    clientText: (value) => JSON.stringify(toClientJson(value)),
   };
 }
 
@@ -78,14 +78,14 @@ function encodingWriter(classes: CodecClasses): JsonWriter {
   };
 }
 
-function wireOf(messages: MessageCodec, value: unknown): Json | undefined {
-  return isPlain(value) ? (value as Json) : wireTree(messages, value, new Set());
+function clientJsonOf(messages: MessageCodec, value: unknown): Json | undefined {
+  return isPlain(value) ? (value as Json) : clientJson(messages, value, new Set());
 }
 
-function wireWriterOf(messages: MessageCodec): JsonWriter {
+function clientWriterOf(messages: MessageCodec): JsonWriter {
   return {
-    text: (value) => JSON.stringify(wireOf(messages, value)),
-    items: (items) => JSON.stringify(wireOf(messages, items) ?? null),
+    text: (value) => JSON.stringify(clientJsonOf(messages, value)),
+    items: (items) => JSON.stringify(clientJsonOf(messages, items) ?? null),
     splits: (object) => isPlainObject(object) && !hasJsonForm(object),
     cycle: () => "null",
   };

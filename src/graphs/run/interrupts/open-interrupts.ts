@@ -83,7 +83,7 @@ function locate(
       checkpointId: graph.checkpointId,
       index,
       ns: ns.split("|"),
-      value: codec.toWire(raised.value),
+      value: codec.toClientJson(raised.value),
       responseSchema: (raised.response_schema as JsonObject | undefined) ?? null,
     },
     verified: verified !== undefined,

@@ -36,7 +36,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     latest = Math.max(latest, now());
     return { namespace, timestamp: latest, ...(node === undefined ? {} : { node }), data };
   };
-  const tell = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
+  const send = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
     emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
   const lifecycle = (ns: Namespace, event: string, cause: JsonObject | null): JsonObject => {
     const [name = ""] = (ns.at(-1) ?? "").split(":");
@@ -46,7 +46,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   const taskResult = (ns: Namespace, task: TaskChunk): void => {
     const namespaces = children.ended([...ns, `${task.name}:${task.id}`]);
     const { metadata: _metadata, state: _state, ...shown } = task;
-    const data = bounded(codec.toWire(shown) as JsonObject, ["result"]);
+    const data = bounded(codec.toClientJson(shown) as JsonObject, ["result"]);
     if (task.interrupts !== undefined && task.interrupts.length > 0) {
       for (const child of namespaces)
         hold(`${PROTOCOL_PREFIX}lifecycle`, line(child, lifecycle(child, "interrupted", null)));
@@ -54,55 +54,55 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
       return;
     }
     const failed = task.error !== undefined && task.error !== null;
-    tell("tasks", ns, data);
-    for (const child of namespaces) tell("lifecycle", child, lifecycle(child, failed ? "failed" : "completed", null));
+    send("tasks", ns, data);
+    for (const child of namespaces) send("lifecycle", child, lifecycle(child, failed ? "failed" : "completed", null));
   };
 
   const take = ({ ns, mode, payload }: Chunk): void => {
     switch (mode) {
       case "values":
-        if (ns.length > 0 && !isPause(payload)) tell("values", ns, codec.toWire(payload)); // protocol-events.1
+        if (ns.length > 0 && !isPause(payload)) send("values", ns, codec.toClientJson(payload)); // protocol-events.1
         return;
       case "checkpoints":
-        if (ns.length > 0 && isEnvelope(payload)) tell("checkpoints", ns, codec.toWire(payload));
+        if (ns.length > 0 && isEnvelope(payload)) send("checkpoints", ns, codec.toClientJson(payload));
         return;
       case "updates": {
         if (isPause(payload) || typeof payload !== "object" || payload === null) return;
         for (const [node, values] of Object.entries(payload)) {
-          tell("updates", ns, { node, values: valuesOf(codec.toWire(values)) }, node);
+          send("updates", ns, { node, values: valuesOf(codec.toClientJson(values)) }, node);
         }
         return;
       }
       case "messages": {
         const [data, metadata] = payload as readonly [unknown, Readonly<Record<string, unknown>> | undefined];
-        const json = codec.toWire(data);
-        if (isJsonObject(json)) tell("messages", ns, callIds.complete(json, metadata), nodeOf(metadata));
+        const json = codec.toClientJson(data);
+        if (isJsonObject(json)) send("messages", ns, callIds.complete(json, metadata), nodeOf(metadata));
         return;
       }
       case "tools": {
         const data = toolEvent(payload as ToolChunk, codec);
-        if (data !== null) tell("tools", ns, data);
+        if (data !== null) send("tools", ns, data);
         return;
       }
       case "custom": {
-        const json = codec.toWire(payload);
-        tell("custom", ns, isJsonObject(json) && "name" in json ? json : { payload: json });
+        const json = codec.toClientJson(payload);
+        send("custom", ns, isJsonObject(json) && "name" in json ? json : { payload: json });
         return;
       }
       case "tasks": {
         const task = payload as TaskChunk;
-        if ("triggers" in task) tell("tasks", ns, bounded(codec.toWire(startOf(task)) as JsonObject, ["input"]));
+        if ("triggers" in task) send("tasks", ns, bounded(codec.toClientJson(startOf(task)) as JsonObject, ["input"]));
         else taskResult(ns, task);
       }
     }
   };
   return {
     chunk(chunk) {
-      for (const child of children.seen(chunk.ns)) tell("lifecycle", child, lifecycle(child, "started", null));
+      for (const child of children.seen(chunk.ns)) send("lifecycle", child, lifecycle(child, "started", null));
       take(chunk);
     },
     ended(how) {
-      for (const child of children.left()) tell("lifecycle", child, lifecycle(child, how, null));
+      for (const child of children.left()) send("lifecycle", child, lifecycle(child, how, null));
     },
   };
 }
@@ -136,15 +136,15 @@ function toolEvent(chunk: ToolChunk, codec: Codec): JsonObject | null {
   const id = { tool_call_id: chunk.toolCallId ?? "" };
   switch (chunk.event) {
     case "on_tool_start": {
-      const input = parsed(codec.toWire(chunk.input ?? null));
+      const input = parsed(codec.toClientJson(chunk.input ?? null));
       return bounded({ event: "tool-started", ...id, tool_name: chunk.name ?? "unknown", input }, ["input"]);
     }
     case "on_tool_event": {
-      const delta = typeof chunk.data === "string" ? chunk.data : codec.wireText(chunk.data ?? "");
+      const delta = typeof chunk.data === "string" ? chunk.data : codec.clientText(chunk.data ?? "");
       return { event: "tool-output-delta", ...id, delta };
     }
     case "on_tool_end":
-      return bounded({ event: "tool-finished", ...id, output: codec.toWire(chunk.output ?? null) }, ["output"]);
+      return bounded({ event: "tool-finished", ...id, output: codec.toClientJson(chunk.output ?? null) }, ["output"]);
     case "on_tool_error":
       if (isControlFlow(chunk.error)) return null; // protocol-events.3
       return { event: "tool-error", ...id, message: messageOf(chunk.error) };

@@ -45,9 +45,9 @@ const ASK_AGAIN_MS = 50;
 const ASK_FOR_MS = 10_000;
 
 /** Resolves if the transaction was committed. @throws {ApiError} `storage_unavailable`, `commit_unknown` */
-export async function settleOutcome(pool: Pool, mark: Mark, lost: unknown): Promise<void> {
-  const giveUpAt = performance.now() + ASK_FOR_MS;
-  for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = giveUpAt - performance.now()) {
+export async function findCommitOutcome(pool: Pool, mark: Mark, lost: unknown): Promise<void> {
+  const deadline = performance.now() + ASK_FOR_MS;
+  for (let leftMs = ASK_FOR_MS; leftMs > 0; leftMs = deadline - performance.now()) {
     const committed = await inTime(wasCommitted(pool, mark), leftMs);
     if (committed === true) return; // commit-outcome.1
     if (committed === false) throw nothingWritten(lost); // commit-outcome.2

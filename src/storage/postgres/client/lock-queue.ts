@@ -7,14 +7,14 @@
 //        statement timeout, and the last waiter would wait for all of them.
 import { nothingWritten } from "./errors.ts";
 
-export interface Turns {
+export interface LockQueue {
   /** @returns the release function @throws {ApiError} `storage_unavailable` (lock-queue.3) */
   enter(key: string): Promise<() => void>;
   /** Resolves after all present holders and waiters. Null for a free key. @throws as enter() */
   passed(key: string): Promise<void> | null;
 }
 
-export function createTurns(patienceMs: number): Turns {
+export function createLockQueue(patienceMs: number): LockQueue {
   const lines = new Map<string, Set<() => void>>();
   const wait = (line: Set<() => void>): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -44,6 +44,6 @@ export function createTurns(patienceMs: number): Turns {
   };
   return {
     enter,
-    passed: (key) => (lines.has(key) ? enter(key).then((leave) => leave()) : null),
+    passed: (key) => (lines.has(key) ? enter(key).then((release) => release()) : null),
   };
 }

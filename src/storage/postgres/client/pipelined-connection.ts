@@ -9,7 +9,7 @@
 //        is unknown: the connection sends the statement again under another name.
 //   pipelined-connection.4. A late answer ends the connection: it could not be matched to its statement.
 import type { Connection, PoolClient } from "pg";
-import { columnParser, statementName, wireText, type Parameter, type Row } from "./pool.ts";
+import { columnParser, statementName, parameterText, type Parameter, type Row } from "./pool.ts";
 
 export interface Answer {
   readonly rows: readonly Row[];
@@ -17,7 +17,7 @@ export interface Answer {
   readonly rowCount: number;
 }
 
-export interface Wire {
+export interface Pipeline {
   /** @throws PostgreSQL's error, or the reason for the missing answer */
   readonly send: (sql: string, parameters: readonly Parameter[]) => Promise<Answer>;
 }
@@ -40,30 +40,30 @@ interface Sent {
   readonly reject: (error: unknown) => void;
 }
 
-const wires = new WeakMap<PoolClient, Wire>();
+const pipelines = new WeakMap<PoolClient, Pipeline>();
 
-export function wireOf(client: PoolClient): Wire {
-  let wire = wires.get(client);
-  if (wire === undefined) wires.set(client, (wire = createWire(client)));
-  return wire;
+export function pipelineOf(client: PoolClient): Pipeline {
+  let pipeline = pipelines.get(client);
+  if (pipeline === undefined) pipelines.set(client, (pipeline = createPipeline(client)));
+  return pipeline;
 }
 
-function createWire(client: PoolClient): Wire {
+function createPipeline(client: PoolClient): Pipeline {
   const prepared = new Map<string, Prepared>();
   let failures = 0;
   let next: Sent[] = [];
   let underWay = false;
 
-  const sendPiece = (): void => {
+  const sendPacket = (): void => {
     if (underWay || next.length === 0) return;
-    const piece = next;
+    const packet = next;
     next = [];
     underWay = true;
     client.query(
-      createPiece(piece, prepared, `_${failures}`, (failed) => {
+      createPacket(packet, prepared, `_${failures}`, (failed) => {
         if (failed) failures++; // pipelined-connection.3
         underWay = false;
-        sendPiece(); // pipelined-connection.1
+        sendPacket(); // pipelined-connection.1
       }),
     );
   };
@@ -71,13 +71,13 @@ function createWire(client: PoolClient): Wire {
     send: (sql, parameters) =>
       new Promise((resolve, reject) => {
         next.push({ sql, parameters, resolve, reject });
-        if (!underWay && next.length === 1) process.nextTick(sendPiece);
+        if (!underWay && next.length === 1) process.nextTick(sendPacket);
       }),
   };
 }
 
 /** Interface that `pg` expects of a statement object. */
-interface Piece {
+interface Packet {
   /** `pg` sets it, and calls it when no more answers come. */
   callback?: () => void;
   submit(connection: Connection): void;
@@ -91,12 +91,12 @@ interface Piece {
 }
 
 /** @param suffix of the names of statements that are new to the connection */
-function createPiece(
+function createPacket(
   sent: readonly Sent[],
   prepared: Map<string, Prepared>,
   suffix: string,
   onEnd: (failed: boolean) => void,
-): Piece {
+): Packet {
   const names = sent.map(({ sql }) => prepared.get(sql)?.name ?? newName(sql, suffix));
   const isNew = sent.map(({ sql }, at) => !prepared.has(sql) && sent.findIndex((other) => other.sql === sql) === at);
   const answers: Answer[] = [];
@@ -106,19 +106,19 @@ function createPiece(
 
   const end = (failed: boolean): void => {
     ended = true;
-    piece.callback?.();
+    packet.callback?.();
     onEnd(failed);
   };
   const columnsNow = (): readonly Column[] => columns ?? prepared.get(sent[answers.length]?.sql ?? "")?.columns ?? [];
 
-  const piece: Piece = {
+  const packet: Packet = {
     submit(connection) {
       connection.stream.cork();
       for (const [at, { sql, parameters }] of sent.entries()) {
         const name = names[at] ?? "";
         const asksAgain = name === "" || isNew[at] === true;
         if (asksAgain) connection.parse({ name, text: sql, types: [] }, true);
-        connection.bind({ statement: name, values: parameters.map(wireText) }, true);
+        connection.bind({ statement: name, values: parameters.map(parameterText) }, true);
         if (!prepared.has(sql)) connection.describe({ type: "P" }, true);
         connection.execute(null, true);
       }
@@ -160,7 +160,7 @@ function createPiece(
       end(true);
     },
   };
-  return piece;
+  return packet;
 }
 
 /** Empty for an unnamed statement. */

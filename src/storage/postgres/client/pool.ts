@@ -82,7 +82,7 @@ export function statementTexts(): readonly string[] {
 }
 
 /** A parameter in the form for the protocol (pool.1). */
-export function wireText(parameter: Parameter): string | Buffer | null {
+export function parameterText(parameter: Parameter): string | Buffer | null {
   if (typeof parameter === "string") return toText(parameter);
   if (parameter === null) return null;
   if (parameter instanceof Uint8Array) return Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength);

@@ -3,15 +3,15 @@
 import type { Pool, PoolClient } from "pg";
 import { nothingWritten } from "./errors.ts";
 import { lockNumbers } from "./lock-key.ts";
-import type { Turns } from "./lock-queue.ts";
-import { type Answer, wireOf } from "./pipelined-connection.ts";
+import type { LockQueue } from "./lock-queue.ts";
+import { type Answer, pipelineOf } from "./pipelined-connection.ts";
 import { type Parameter, unitsOf } from "./pool.ts";
 
 export interface TransactionPorts {
   readonly pool: Pool;
   /** transaction.6. */
-  readonly looks: boolean;
-  readonly turns: Turns;
+  readonly readOnly: boolean;
+  readonly lockQueue: LockQueue;
   readonly onWritten: (units: number) => void;
 }
 
@@ -26,7 +26,7 @@ export interface Transaction {
   opening: Promise<void> | null;
   /** Statements to send as soon as there is a connection. */
   waiting: (() => void)[];
-  leaveTurn: () => void;
+  releaseTurn: () => void;
   /** The first failure, also of a statement without a waiting caller; it may arrive at any time. */
   failure: { readonly reason: unknown } | null;
   written: boolean;
@@ -44,7 +44,7 @@ export function newTransaction(ports: TransactionPorts): Transaction {
     client: null,
     opening: null,
     waiting: [],
-    leaveTurn: () => undefined,
+    releaseTurn: () => undefined,
     failure: null,
     written: false,
   };
@@ -67,8 +67,8 @@ export function write(
   parameters: readonly Parameter[],
   describe?: Describe,
 ): Promise<Answer> {
-  const { looks, onWritten } = transaction.ports;
-  if (looks) throw new Error("a read-only transaction cannot write"); // transaction.6
+  const { readOnly, onWritten } = transaction.ports;
+  if (readOnly) throw new Error("a read-only transaction cannot write"); // transaction.6
   transaction.written = true;
   onWritten(unitsOf(parameters));
   return send(transaction, sql, parameters, describe);
@@ -76,7 +76,7 @@ export function write(
 
 /** All later statements wait for the lock of this name. */
 export function hold(transaction: Transaction, key: string): void {
-  if (transaction.ports.looks) return follow(transaction, key); // transaction.6
+  if (transaction.ports.readOnly) return follow(transaction, key); // transaction.6
   if (transaction.held.has(key)) return;
   transaction.held.add(key); // transaction.1
   if (transaction.opening === null) transaction.opening = open(transaction, key);
@@ -86,15 +86,15 @@ export function hold(transaction: Transaction, key: string): void {
 /** The next read sees all writes that this process requested before under this name. */
 export function follow(transaction: Transaction, key: string): void {
   if (transaction.opening !== null) return;
-  transaction.before = transaction.ports.turns.passed(key);
+  transaction.before = transaction.ports.lockQueue.passed(key);
   transaction.before?.catch(() => undefined); // the next read reports it, if there is one
 }
 
 /** Returns the connection and leaves the turn. */
 export function release(transaction: Transaction, broken: boolean): void {
   disconnect(transaction, broken);
-  transaction.leaveTurn();
-  transaction.leaveTurn = () => undefined;
+  transaction.releaseTurn();
+  transaction.releaseTurn = () => undefined;
 }
 
 export function disconnect(transaction: Transaction, broken: boolean): void {
@@ -103,13 +103,13 @@ export function disconnect(transaction: Transaction, broken: boolean): void {
 }
 
 async function open(transaction: Transaction, key: string | null): Promise<void> {
-  const { turns, pool } = transaction.ports;
+  const { lockQueue, pool } = transaction.ports;
   const fail = (error: unknown): void => failed(transaction, error);
   try {
-    if (key !== null) transaction.leaveTurn = await turns.enter(key); // transaction.2
+    if (key !== null) transaction.releaseTurn = await lockQueue.enter(key); // transaction.2
     const opened = await connect(pool);
-    wireOf(opened).send("BEGIN", []).catch(fail);
-    if (key !== null) wireOf(opened).send(LOCK, lockNumbers(key)).catch(fail);
+    pipelineOf(opened).send("BEGIN", []).catch(fail);
+    if (key !== null) pipelineOf(opened).send(LOCK, lockNumbers(key)).catch(fail);
     transaction.client = opened;
   } catch (error) {
     fail(error);
@@ -130,7 +130,7 @@ function send(
     const sending = (): void => {
       const { client, failure } = transaction;
       if (failure !== null || client === null) return reject(failure?.reason); // transaction.5
-      wireOf(client)
+      pipelineOf(client)
         .send(sql, parameters)
         .then(resolve, (error: unknown) => {
           failed(transaction, describe === undefined ? error : describe(error));
@@ -154,7 +154,7 @@ async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]):
   const client = await connect(pool);
   let broken = true;
   try {
-    const result = await wireOf(client).send(sql, parameters);
+    const result = await pipelineOf(client).send(sql, parameters);
     broken = false;
     return result;
   } finally {

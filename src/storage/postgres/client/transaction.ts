@@ -15,9 +15,9 @@
 //   transaction.5. A transaction with a failed statement always rolls back, even if the callback swallows the error;
 //        the caller gets the first error.
 //   transaction.6. A read-only transaction is a series of single statements: it locks nothing and cannot write.
-import { MARK, nextMark, settleOutcome } from "./commit-outcome.ts";
+import { MARK, nextMark, findCommitOutcome } from "./commit-outcome.ts";
 import { isConnectionLost, isDivisionByZero } from "./errors.ts";
-import { wireOf } from "./pipelined-connection.ts";
+import { pipelineOf } from "./pipelined-connection.ts";
 import type { Parameter, Row } from "./pool.ts";
 import {
   type Transaction,
@@ -51,14 +51,14 @@ export interface Sql {
   follow(key: string): void;
 }
 
-export interface Session extends Sql {
+export interface SqlTransaction extends Sql {
   /** Commits the transaction. @throws the first failure */
   commit(): Promise<void>;
   /** Rolls the transaction back. */
   rollBack(): Promise<void>;
 }
 
-export function createSession(ports: TransactionPorts): Session {
+export function createSqlTransaction(ports: TransactionPorts): SqlTransaction {
   const transaction = newTransaction(ports);
   return {
     async get(sql, ...parameters) {
@@ -100,13 +100,13 @@ async function commit(transaction: Transaction): Promise<void> {
   }
   const mark = nextMark(client); // transaction.4
   try {
-    const wire = wireOf(client);
-    await Promise.all([wire.send(MARK, [mark.connection, mark.number]), wire.send("COMMIT", [])]);
+    const pipeline = pipelineOf(client);
+    await Promise.all([pipeline.send(MARK, [mark.connection, mark.number]), pipeline.send("COMMIT", [])]);
   } catch (error) {
     // Earlier failures reached their callers; nothing was left to commit.
     if (!isConnectionLost(error)) throw firstFailure(transaction, error);
     disconnect(transaction, true);
-    await settleOutcome(transaction.ports.pool, mark, error);
+    await findCommitOutcome(transaction.ports.pool, mark, error);
     return release(transaction, true);
   }
   release(transaction, false); // transaction.3
@@ -122,7 +122,7 @@ async function rollBack(transaction: Transaction): Promise<void> {
 async function end(transaction: Transaction, statement: "COMMIT" | "ROLLBACK"): Promise<void> {
   const { client } = transaction;
   if (client === null) return release(transaction, false);
-  const answered = wireOf(client).send(statement, []);
+  const answered = pipelineOf(client).send(statement, []);
   await answered.then(
     () => release(transaction, false),
     () => release(transaction, true),

@@ -22,7 +22,7 @@ let turns = -1n;
 let stuckFor = 0;
 /** The worker has a row again, without a beat so far. */
 let isNew = false;
-const tell = (news: HeartbeatNews): void => parentPort?.postMessage(news, []);
+const report = (news: HeartbeatNews): void => parentPort?.postMessage(news, []);
 
 parentPort?.on("message", (message: { readonly workerId: string } | "stop") => {
   if (message === "stop") {
@@ -53,7 +53,7 @@ async function beat(id: string): Promise<void> {
     if (process.hrtime.bigint() >= until) return lose(id); // too late to be sure
     until = sentAt + BigInt(leaseMs) * 1_000_000n; // heartbeat.1
     Atomics.store(clocks, UNTIL, until);
-    if (isNew) tell({ held: id });
+    if (isNew) report({ held: id });
     isNew = false;
   } catch {
     const broken = connection.client;
@@ -66,7 +66,7 @@ function lose(id: string): void {
   if (workerId !== id) return; // a new one exists already
   workerId = null;
   Atomics.store(clocks, UNTIL, 0n);
-  tell({ lost: id });
+  report({ lost: id });
 }
 
 async function connect(): Promise<Client> {

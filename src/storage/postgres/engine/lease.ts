@@ -73,8 +73,8 @@ interface LeaseState {
   heartbeat: Worker | null;
   watcher: LeaseWatcher | null;
   stopped: boolean;
-  stopLooking: () => void;
-  looking: Promise<void>;
+  cancelScan: () => void;
+  scanning: Promise<void>;
   turning: NodeJS.Timeout | undefined;
 }
 
@@ -91,8 +91,8 @@ export function createLease(
     heartbeat: null,
     watcher: null,
     stopped: false,
-    stopLooking: () => undefined,
-    looking: Promise.resolve(),
+    cancelScan: () => undefined,
+    scanning: Promise.resolve(),
     turning: undefined,
   };
   return {
@@ -110,7 +110,7 @@ export function createLease(
       ports.storage.transaction((tx) => tx.addWorker(listed, id)).catch(() => undefined);
     },
     async start() {
-      lookSoon(lease);
+      scheduleScan(lease);
       if (!options.isWorker) return;
       await register(lease);
       startHeartbeat(lease);
@@ -164,13 +164,13 @@ async function registerAgain(lease: LeaseState, lostId: string): Promise<void> {
 }
 
 /** lease.3. */
-function lookSoon(lease: LeaseState): void {
-  lease.stopLooking = lease.ports.clock.after(SCAN_MS, () => {
-    lease.looking = look(lease);
+function scheduleScan(lease: LeaseState): void {
+  lease.cancelScan = lease.ports.clock.after(SCAN_MS, () => {
+    lease.scanning = scan(lease);
   });
 }
 
-async function look(lease: LeaseState): Promise<void> {
+async function scan(lease: LeaseState): Promise<void> {
   try {
     let found: boolean;
     do found = !lease.stopped && (await lease.watcher?.takeOver(LEASE_MS)) === true;
@@ -178,13 +178,13 @@ async function look(lease: LeaseState): Promise<void> {
   } catch (error) {
     lease.ports.log.debug("recovery_scan_failed", { reason: describeError(error).message });
   }
-  if (!lease.stopped) lookSoon(lease);
+  if (!lease.stopped) scheduleScan(lease);
 }
 
 async function stopLease(lease: LeaseState): Promise<void> {
   lease.stopped = true;
-  lease.stopLooking();
-  await settlesWithin(lease.looking, CLOSE_MS);
+  lease.cancelScan();
+  await settlesWithin(lease.scanning, CLOSE_MS);
   clearInterval(lease.turning);
   if (lease.heartbeat !== null) await endHeartbeat(lease.heartbeat);
   const left = lease.workerId;

@@ -25,22 +25,22 @@ async function open(t: TestContext, uri: string, servesCalls: boolean) {
 
 test("a worker gets notices of runs to cancel, a process with callers also those of ended runs (notices.5)", async (t) => {
   const uri = await newDatabase();
-  const [teller, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
+  const [sender, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
   const ended: Notice = { kind: "ended", runId: "r", threadId: "t", expected: true };
-  for (const notice of [ended, { kind: "gone", runId: "r" }, ABORT] as const) teller.peers.tell(notice);
+  for (const notice of [ended, { kind: "gone", runId: "r" }, ABORT] as const) sender.peers.notify(notice);
   await until("both have heard the last one", () => [worker, server].every(({ heard }) => heard.includes("abort")));
   await until("and the other channel's", () => server.heard.length === 3);
   assert.deepEqual(server.heard.toSorted(), ["abort", "ended", "gone"]);
-  assert.deepEqual([worker.heard, teller.heard], [["abort"], []]);
+  assert.deepEqual([worker.heard, sender.heard], [["abort"], []]);
 });
 
 test("more lines than a notice holds go in several, each to its channel (notices.1, notices.5)", async (t) => {
   const uri = await newDatabase();
-  const [teller, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
+  const [sender, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
   const runId = "r".repeat(90);
   for (let at = 0; at < 300; at++) {
-    teller.peers.tell({ kind: "ended", runId: `${runId}${at}`, threadId: "t", expected: true });
-    teller.peers.tell({ kind: "abort", runId: `${runId}${at}`, reason: "cancel" });
+    sender.peers.notify({ kind: "ended", runId: `${runId}${at}`, threadId: "t", expected: true });
+    sender.peers.notify({ kind: "abort", runId: `${runId}${at}`, reason: "cancel" });
   }
   await until("all have come", () => worker.heard.length >= 300 && server.heard.length >= 600);
   assert.deepEqual([worker.heard.length, server.heard.length], [300, 600]);

@@ -171,7 +171,7 @@ function wakesOver(state: NoticesState): Wakes {
 function peersOver({ sender, remote, listeners }: NoticesState): Peers {
   return {
     alone: false,
-    tell(notice) {
+    notify(notice) {
       if (notice.kind === "inbox") {
         if (remote.has("inbox")) sendLine(sender, "inbox");
       } else if (notice.kind === "abort") sendLine(sender, `abort ${notice.runId} ${notice.reason}`);

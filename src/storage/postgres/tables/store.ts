@@ -218,8 +218,8 @@ async function namespaces(db: Sql, query: NamespaceQuery): Promise<readonly (rea
   /** The next namespace is this one or later, or strictly later. */
   let from = within;
   let strictly = false;
-  for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.scanMax) return null; // postgres/store.3
+  for (let scanned = 0; found.length < query.limit; scanned++) {
+    if (scanned > query.scanMax) return null; // postgres/store.3
     const row = await db.get(
       `SELECT ns FROM holdpoint.store_items
        WHERE ns ${strictly ? ">" : ">="} $1 AND ($2::text IS NULL OR ns < $2) AND (expires_at IS NULL OR expires_at > $3)

@@ -20,7 +20,7 @@ export interface GroupCommit {
   settle(): Promise<void>;
 }
 
-interface Piece {
+interface Task {
   readonly work: () => unknown;
   readonly resolve: (value: never) => void;
   readonly reject: (reason: unknown) => void;
@@ -39,7 +39,7 @@ interface GroupState {
   readonly db: Database;
   readonly log: Log;
   readonly checkFiles: () => void;
-  waiting: Piece[];
+  waiting: Task[];
   scheduled: "no" | "soon" | "now";
   timer: NodeJS.Timeout | undefined;
   active: Promise<void>;
@@ -91,15 +91,15 @@ function start(group: GroupState): void {
 
 async function flush(group: GroupState): Promise<void> {
   group.scheduled = "no";
-  const pieces = group.waiting;
+  const tasks = group.waiting;
   group.waiting = [];
-  if (pieces.length > 0) await settlePieces(group, pieces);
+  if (tasks.length > 0) await commitTasks(group, tasks);
 }
 
-async function settlePieces(group: GroupState, pieces: readonly Piece[]): Promise<void> {
+async function commitTasks(group: GroupState, tasks: readonly Task[]): Promise<void> {
   const wasInDoubt = group.inDoubt;
   try {
-    await commit(group, pieces);
+    await commit(group, tasks);
   } catch (error) {
     const failure = wasInDoubt || !group.inDoubt || voided(group) ? storageFailure(error) : unknownOutcome(error);
     try {
@@ -107,30 +107,30 @@ async function settlePieces(group: GroupState, pieces: readonly Piece[]): Promis
     } catch (second) {
       group.log.error("rollback_failed", { reason: describeError(second).message }); // the next BEGIN tries again
     }
-    group.log.error("commit_failed", { reason: failure.message, works: pieces.length });
-    const writers = pieces.filter(({ wrote }) => wrote);
-    const again = group.inDoubt || writers.length === 0 ? [] : pieces.filter(({ wrote }) => !wrote);
-    for (const piece of again.length > 0 ? writers : pieces) {
-      piece.reject(piece.wrote ? failure : storageFailure(error)); // group-commit.3
+    group.log.error("commit_failed", { reason: failure.message, works: tasks.length });
+    const writers = tasks.filter(({ wrote }) => wrote);
+    const again = group.inDoubt || writers.length === 0 ? [] : tasks.filter(({ wrote }) => !wrote);
+    for (const task of again.length > 0 ? writers : tasks) {
+      task.reject(task.wrote ? failure : storageFailure(error)); // group-commit.3
     }
-    for (const piece of again) Object.assign(piece, { result: undefined, failure: null });
-    if (again.length > 0) await settlePieces(group, again); // fewer than before
+    for (const task of again) Object.assign(task, { result: undefined, failure: null });
+    if (again.length > 0) await commitTasks(group, again); // fewer than before
     return;
   }
-  for (const piece of pieces) {
-    if (piece.failure === null) piece.resolve(piece.result as never); // group-commit.1
-    else piece.reject(piece.failure.reason);
+  for (const task of tasks) {
+    if (task.failure === null) task.resolve(task.result as never); // group-commit.1
+    else task.reject(task.failure.reason);
   }
 }
 
 /** @throws {Error} if the commit fails; `inDoubt` says whether its writes may survive nevertheless */
-async function commit(group: GroupState, pieces: readonly Piece[]): Promise<void> {
+async function commit(group: GroupState, tasks: readonly Task[]): Promise<void> {
   const { db } = group;
   overwrite(group);
   rollBack(db); // the rest of an earlier failed rollback
   db.run("BEGIN");
-  for (const piece of pieces) await runPiece(db, piece);
-  if (pieces.some(({ wrote }) => wrote)) group.checkFiles();
+  for (const task of tasks) await runTask(db, task);
+  if (tasks.some(({ wrote }) => wrote)) group.checkFiles();
   try {
     db.run("COMMIT");
   } catch (error) {
@@ -164,25 +164,25 @@ function rollBack(db: Database): void {
   if (db.inTransaction()) db.run("ROLLBACK");
 }
 
-async function runPiece(db: Database, piece: Piece): Promise<void> {
+async function runTask(db: Database, task: Task): Promise<void> {
   let marked = false;
-  piece.wrote = false;
+  task.wrote = false;
   db.onWrite(() => {
     db.onWrite(null);
     marked = true;
-    piece.wrote = true;
-    db.run("SAVEPOINT piece"); // before its first write: most reads and refusals need none
+    task.wrote = true;
+    db.run("SAVEPOINT task"); // before its first write: most reads and refusals need none
   });
   try {
-    piece.result = await piece.work();
+    task.result = await task.work();
   } catch (error) {
     if (!db.inTransaction()) throw error; // SQLite rolled back the whole transaction
-    if (marked) db.run("ROLLBACK TO piece"); // group-commit.2
-    piece.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
+    if (marked) db.run("ROLLBACK TO task"); // group-commit.2
+    task.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
   } finally {
     db.onWrite(null);
   }
-  if (marked) db.run("RELEASE piece");
+  if (marked) db.run("RELEASE task");
 }
 
 /** SQLite's codes for an unusable file: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */

@@ -199,8 +199,8 @@ function namespaces(db: Database, query: NamespaceQuery): readonly (readonly str
   const found: (readonly string[])[] = [];
   let skipped = 0;
   let from = within;
-  for (let looked = 0; found.length < query.limit; looked++) {
-    if (looked > query.scanMax) return null; // sqlite/store.3
+  for (let scanned = 0; found.length < query.limit; scanned++) {
+    if (scanned > query.scanMax) return null; // sqlite/store.3
     const row = db.get(
       `SELECT ns FROM store_items WHERE ns >= ? ${end === null ? "" : "AND ns < ?"} AND ${ALIVE} ORDER BY ns LIMIT 1`,
       from,

@@ -1,9 +1,9 @@
-// Stringify slowly: the JSON text of a long value, written with a turn of the event loop between pieces.
+// Stringify in slices: the JSON text of a long value, written with a turn of the event loop between pieces.
 // Invariants:
-//   stringify-slowly.1. The text is the one that the writer gives for the whole value.
-//   stringify-slowly.2. One turn holds the loop for PIECE_UNITS of text, or for one string if that is longer. A value that the
+//   stringify-in-slices.1. The text is the one that the writer gives for the whole value.
+//   stringify-in-slices.2. One turn holds the loop for PIECE_UNITS of text, or for one string if that is longer. A value that the
 //        writer does not split is one piece.
-//   stringify-slowly.3. The estimate of a length stops at its limit: it is cheap for short values, and bounded for long ones.
+//   stringify-in-slices.3. The estimate of a length stops at its limit: it is cheap for short values, and bounded for long ones.
 import { inSlices } from "./slices.ts";
 
 export const PIECE_UNITS = 64 * 1024;
@@ -35,8 +35,8 @@ export function isLong(value: unknown, units = LONG_UNITS): boolean {
 }
 
 /** As JSON.stringify. */
-export async function stringifySlowly(value: unknown): Promise<string> {
-  return isLong(value) ? ((await writeSlowly(value, PLAIN)) ?? "null") : JSON.stringify(value);
+export async function stringifyInSlices(value: unknown): Promise<string> {
+  return isLong(value) ? ((await writeInSlices(value, PLAIN)) ?? "null") : JSON.stringify(value);
 }
 
 const PLAIN: JsonWriter = {
@@ -49,7 +49,7 @@ const PLAIN: JsonWriter = {
 };
 
 /** @param path of the value, for the writer's errors */
-export function writeSlowly(value: unknown, writer: JsonWriter, path: ValuePath = []): Promise<string | undefined> {
+export function writeInSlices(value: unknown, writer: JsonWriter, path: ValuePath = []): Promise<string | undefined> {
   return inSlices(steps(value, writer, path, new Set()));
 }
 
@@ -123,7 +123,7 @@ function* memberSteps(
   return `{${pieces.join(",")}}`;
 }
 
-/** stringify-slowly.3. Length of the text; more than `max` as soon as that is certain. */
+/** stringify-in-slices.3. Length of the text; more than `max` as soon as that is certain. */
 export function estimatedUnits(value: unknown, max: number): number {
   return unitsOf(value, max, LEVELS_MAX);
 }

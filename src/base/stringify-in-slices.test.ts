@@ -1,8 +1,8 @@
-// Tests of JSON that is written in slices. Checked: stringify-slowly.1, stringify-slowly.2, stringify-slowly.3.
+// Tests of JSON that is written in slices. Checked: stringify-in-slices.1, stringify-in-slices.2, stringify-in-slices.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { LONG_UNITS, PIECE_UNITS, isLong, estimatedUnits, stringifySlowly } from "./stringify-slowly.ts";
+import { LONG_UNITS, PIECE_UNITS, isLong, estimatedUnits, stringifyInSlices } from "./stringify-in-slices.ts";
 
 const PAD = "x".repeat(PIECE_UNITS);
 
@@ -21,7 +21,7 @@ const around = (value: unknown): unknown => ({
   last: value,
 });
 
-test("a long value has the same text as JSON.stringify (stringify-slowly.1)", async () => {
+test("a long value has the same text as JSON.stringify (stringify-in-slices.1)", async () => {
   const odd = [
     undefined,
     () => 1,
@@ -34,22 +34,22 @@ test("a long value has the same text as JSON.stringify (stringify-slowly.1)", as
     "\ud800",
     { toJSON: () => 7 },
   ];
-  for (const value of odd) assert.equal(await stringifySlowly(around(value)), JSON.stringify(around(value)));
+  for (const value of odd) assert.equal(await stringifyInSlices(around(value)), JSON.stringify(around(value)));
   await fc.assert(
     fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (value) => {
-      assert.equal(await stringifySlowly(around(value)), JSON.stringify(around(value)));
+      assert.equal(await stringifyInSlices(around(value)), JSON.stringify(around(value)));
     }),
     { numRuns: 50 },
   );
 });
 
-test("a cycle is refused as JSON.stringify does (stringify-slowly.1)", async () => {
+test("a cycle is refused as JSON.stringify does (stringify-in-slices.1)", async () => {
   const list: unknown[] = Array.from({ length: 20 }, () => PAD);
   list.push(list);
-  await assert.rejects(stringifySlowly(list), TypeError);
+  await assert.rejects(stringifyInSlices(list), TypeError);
 });
 
-test("while a long value is written, the loop turns (stringify-slowly.2)", async () => {
+test("while a long value is written, the loop turns (stringify-in-slices.2)", async () => {
   const value = { rows: Array.from({ length: 60_000 }, (_, at) => ({ at, name: `row ${at}`, inner: [at, null] })) };
   let turns = 0;
   let writing = true;
@@ -58,24 +58,24 @@ test("while a long value is written, the loop turns (stringify-slowly.2)", async
     if (writing) setImmediate(count);
   };
   setImmediate(count);
-  const text = await stringifySlowly(value);
+  const text = await stringifyInSlices(value);
   writing = false;
   assert.equal(text, JSON.stringify(value));
   assert.ok(turns >= 2, `${turns} turns`);
 });
 
-test("the estimate stops at its limit (stringify-slowly.3)", () => {
-  let looks = 0;
+test("the estimate stops at its limit (stringify-in-slices.3)", () => {
+  let reads = 0;
   const list = new Proxy(
     Array.from({ length: 1e6 }, () => 1),
     {
       get(target, key) {
-        if (typeof key === "string" && key !== "length") looks++;
+        if (typeof key === "string" && key !== "length") reads++;
         return Reflect.get(target, key) as unknown;
       },
     },
   );
   assert.ok(estimatedUnits(list, 1000) > 1000);
-  assert.ok(looks < 1000, `${looks} looks`);
+  assert.ok(reads < 1000, `${reads} reads`);
   assert.ok(isLong("x".repeat(LONG_UNITS)) && !isLong({ a: [1, "x", null] }));
 });

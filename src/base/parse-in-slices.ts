@@ -1,11 +1,11 @@
-// Parse slowly: JSON.parse for long texts that yields to the event loop at intervals.
+// Parse in slices: JSON.parse for long texts that yields to the event loop at intervals.
 // Invariants:
-//   parse-slowly.1. It reads exactly what JSON.parse reads, and gives the same value.
-//   parse-slowly.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
-//   parse-slowly.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
-//   parse-slowly.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is
+//   parse-in-slices.1. It reads exactly what JSON.parse reads, and gives the same value.
+//   parse-in-slices.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
+//   parse-in-slices.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
+//   parse-in-slices.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is
 //        needed.
-//   parse-slowly.5. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces: it
+//   parse-in-slices.5. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces: it
 //        decides whether they are valid JSON.
 import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
@@ -15,8 +15,8 @@ const STEP_UNITS = 128 * 1024;
 
 export class TooDeepError extends Error {}
 
-/** @throws {SyntaxError} @throws {TooDeepError} parse-slowly.4 */
-export async function parseSlowly(text: string, levels: number): Promise<unknown> {
+/** @throws {SyntaxError} @throws {TooDeepError} parse-in-slices.4 */
+export async function parseInSlices(text: string, levels: number): Promise<unknown> {
   if (text.length > PLAIN_UNITS_MAX) return inSlices(steps(text, levels));
   const value: unknown = JSON.parse(text);
   if (!fitsDepth(value, levels)) throw new TooDeepError();
@@ -90,7 +90,7 @@ interface MemberReaders {
 }
 
 /**
- * Reads up to the end of a container: short members in batches, long ones by themselves (parse-slowly.5).
+ * Reads up to the end of a container: short members in batches, long ones by themselves (parse-in-slices.5).
  */
 function* memberSteps(reader: Reader, level: number, close: string, { add, long }: MemberReaders): Generator<void> {
   const { text } = reader;
@@ -117,7 +117,7 @@ function* memberSteps(reader: Reader, level: number, close: string, { add, long 
     reader.at = end + 1;
     if (next === close || end - batch > STEP_UNITS) {
       if (!isRead) flush(end);
-      yield; // parse-slowly.2
+      yield; // parse-in-slices.2
       batch = end + 1;
     } else if (isRead) batch = end + 1;
     if (next === close) return;
@@ -136,7 +136,7 @@ function endOf({ text, levels, at: from }: Reader, level: number, limit: number)
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at) - 1;
     else if (unit === OPEN_LIST || unit === OPEN_OBJECT) {
-      if (level + ++depth > levels) throw new TooDeepError(); // parse-slowly.4
+      if (level + ++depth > levels) throw new TooDeepError(); // parse-in-slices.4
     } else if (unit === CLOSE_LIST || unit === CLOSE_OBJECT) {
       if (depth-- === 0) return at;
     } else if (unit === COMMA && depth === 0) return at;
