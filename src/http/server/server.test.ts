@@ -1,4 +1,4 @@
-// Tests of the HTTP service over real sockets: server.1 (slow peers are closed), server.2 (draining and cutting),
+// Tests of the HTTP service over real sockets: server.1 (slow peers are closed), server.5 (late reads), server.2 (draining and cutting),
 // server.3 (faults of the listening socket), the connection limit, and the error for a port in use.
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -51,6 +51,29 @@ async function dial(t: TestContext, service: HttpService): Promise<Peer> {
 }
 
 const answer: RequestListener = (_, response) => response.end("done");
+
+test(
+  "a request that came in time is answered, although a busy server reads it late (server.5)",
+  PATIENCE,
+  async (t) => {
+    const peers: Peer[] = [];
+    const service = await start(
+      t,
+      ({ url }, response) => {
+        if (url === "/busy") {
+          peers[1]?.socket.write(GET);
+          for (const until = performance.now() + 500; performance.now() < until;);
+        }
+        response.end("done");
+      },
+      { headersTimeoutMs: 100 },
+    );
+    for (let at = 0; at < 2; at++) peers.push(await dial(t, service));
+    peers[0]?.socket.write(GET.replace("/", "/busy"));
+    await Promise.race([peers[1]?.saw("\r\n\r\n"), peers[1]?.closed]);
+    assert.match(peers[1]?.received() ?? "", /^HTTP\/1.1 200 OK\r\n/);
+  },
+);
 
 const SLOW_PEERS: readonly { readonly name: string; readonly sends: string; readonly drips: string }[] = [
   { name: "sends nothing", sends: "", drips: "" },

@@ -5,10 +5,11 @@
 //        is in progress until its last byte has left. A connection without one closes at once, every other as soon as
 //        its reply has left.
 //   server.3. A fault of the listening socket never ends the process.
+//   server.5. A request that arrived in time is answered, also when a busy process reads it after the time limit.
 //   server.4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
 import type { Duplex } from "node:stream";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
+import { Server as NetServer, Socket, type AddressInfo } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
 
 export interface HttpLimits {
@@ -79,6 +80,7 @@ export function createHttpService(options: {
         if (options.onUpgrade !== undefined) created.on("upgrade", options.onUpgrade);
         created.maxConnections = limits.connectionsMax;
         const connections = trackConnections(created);
+        refuseBrokenRequests(created, connections);
         created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // server.3: `on`, not `once`
         created.listen(options.port, options.host, () => {
           running = { server: created, connections };
@@ -108,7 +110,30 @@ export function createHttpService(options: {
   };
 }
 
+/** As Node does without a listener, but for requests that have arrived and were not read (server.5). */
+function refuseBrokenRequests(server: Server, connections: Connections): void {
+  const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    const status = REFUSALS[error.code ?? ""] ?? "400 Bad Request";
+    if (socket.writable && !connections.hasBegunReply(socket))
+      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    socket.destroy(error);
+  };
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const isSilent = (): boolean => socket instanceof Socket && socket.bytesRead === 0;
+    if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT" || !isSilent()) return refuse(error, socket);
+    // Node checks the time limit before it reads. Bytes that it reads now begin a request, with a limit of its own.
+    setImmediate(() => isSilent() && refuse(error, socket));
+  });
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Payload Too Large",
+};
+
 interface Connections {
+  readonly hasBegunReply: (socket: Duplex) => boolean;
   /** Closes each connection once it has no reply in progress. */
   drain(): void;
   /** Destroys all remaining connections. */
@@ -116,7 +141,7 @@ interface Connections {
 }
 
 function trackConnections(server: Server): Connections {
-  const repliesOf = new Map<Socket, Set<ServerResponse>>();
+  const repliesOf = new Map<Duplex, Set<ServerResponse>>();
   let draining = false;
   server.on("connection", (socket) => {
     repliesOf.set(socket, new Set());
@@ -132,6 +157,7 @@ function trackConnections(server: Server): Connections {
     });
   });
   return {
+    hasBegunReply: (socket) => [...(repliesOf.get(socket) ?? [])].some(({ headersSent }) => headersSent),
     drain() {
       draining = true;
       for (const [socket, replies] of repliesOf) {
