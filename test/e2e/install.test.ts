@@ -18,6 +18,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { codeOf } from "../fixtures/how-to.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
+import { buildPackage } from "./build-package.ts";
 import { writeFiles } from "../harness/project.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
@@ -50,12 +51,15 @@ async function pack(from: string): Promise<string> {
 }
 
 before(async () => {
-  await run("npm", ["run", "package"], { cwd: ROOT });
+  await buildPackage();
   tarball = await pack(join(ROOT, "package"));
   createTarball = await pack(join(ROOT, "dist", "create-holdpoint"));
-  for (const version of [...SUPPORTED, ...OLDER])
-    await install(join(folder, `node-${version}`), [`${NODE_PACKAGE}@${version}`]);
-  await install(app, [tarball, createTarball]);
+  await Promise.all([
+    ...[...SUPPORTED, ...OLDER].map((version) =>
+      install(join(folder, `node-${version}`), [`${NODE_PACKAGE}@${version}`]),
+    ),
+    install(app, [tarball, createTarball]),
+  ]);
 });
 after(() => removeFolder(folder));
 

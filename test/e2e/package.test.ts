@@ -3,23 +3,21 @@
 //   e2e/package.2. It serves the sample graphs and the console, with nothing from this repository but its dependencies,
 //        on the embedded database and on PostgreSQL.
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { before, test } from "node:test";
-import { promisify } from "node:util";
+import { buildPackage } from "./build-package.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 const PACKAGE = join(ROOT, "package");
 const IMPORT = /(?:\bfrom|\bimport|\bimport\()\s*["']((?:@[\w-]+\/)?[\w:-][\w.-]*)(?:\/[\w./-]+)?["']/g;
 
-before(async () => {
-  await promisify(execFile)("npm", ["run", "package"], { cwd: ROOT });
-});
+before(buildPackage);
 
 test("the package declares every module that it imports (e2e/package.1)", () => {
   const {

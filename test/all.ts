@@ -1,0 +1,19 @@
+// All tests that need no browser: `npm test`. The unit tests run in one process, which keeps one core busy at most, so
+// they run beside the integration tests, which often wait.
+//   test/all.1. The output of the unit tests is printed when they end, in one piece.
+//   test/all.2. Both run to their ends; the exit code is 1 when one of them fails.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { buffer } from "node:stream/consumers";
+
+/** Resolves with true when the npm script succeeds. */
+async function passes(script: string, stdout: "inherit" | "pipe"): Promise<boolean> {
+  const child = spawn("npm", ["run", "--silent", script], { stdio: ["ignore", stdout, "inherit"] });
+  const ended = once(child, "close");
+  if (child.stdout !== null) process.stdout.write(await buffer(child.stdout));
+  const [code] = await ended;
+  return code === 0;
+}
+
+const passed = await Promise.all([passes("test:unit", "pipe"), passes("test:integration", "inherit")]);
+process.exitCode = passed.every(Boolean) ? 0 : 1;
