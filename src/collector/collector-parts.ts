@@ -3,10 +3,11 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log/log.ts";
 import { ASSEMBLE_LIMITS } from "./assemble/trace-table.ts";
+import { JOIN_LIMITS } from "./logs/join-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
-import { createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
+import { countReceived, createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
 import { createPipeline, type Pipeline } from "./pipeline/pipeline.ts";
-import type { Intake } from "./receive/http-receiver.ts";
+import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
@@ -130,6 +131,13 @@ function pipelineOf(
   return createPipeline(
     {
       ...config,
+      join: {
+        ...JOIN_LIMITS,
+        spanTtlMs: config.spanTtlMs,
+        orphanTimeoutMs: config.orphanTimeoutMs,
+        waitingBytesMax: Math.min(JOIN_LIMITS.waitingBytesMax, config.queueBytesMax / 4),
+        keptBytesMax: Math.min(JOIN_LIMITS.keptBytesMax, config.queueBytesMax / 8),
+      },
       assemble: {
         ...ASSEMBLE_LIMITS,
         spanTtlMs: config.spanTtlMs,
@@ -155,10 +163,9 @@ function pipelineOf(
 
 /** The intake of memory mode: acknowledges a request when its spans are in the pipeline. */
 function memoryIntake(accounting: SpanAccounting, pipeline: Pipeline): Intake {
-  return async ({ decoded, context }) => {
-    accounting.received += decoded.spans.length + decoded.rejected;
-    accounting.rejected += decoded.rejected;
-    await pipeline.feed(decoded.spans, context, null);
+  return async ({ decoded, context, signal }) => {
+    countReceived(accounting, signal, decoded);
+    await pipeline.feed(decoded, context, null);
     return "taken";
   };
 }

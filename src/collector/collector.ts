@@ -1,8 +1,9 @@
 // Collector: all steps connected as one service.
-//   receive → decode → (spool) → translate → assemble → batch → encode → (spool) → upload
+//   receive → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
 // The pieces:
 //   receive/            HTTP receiver: heads, bodies, decompression, memory admission
-//   otlp/               OTLP protobuf and JSON to spans, and the replies of OTLP
+//   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
+//   logs/               log records: which are stored, the join with their spans, runs of their own
 //   pipeline/           the steps in order, batches, durable intake
 //   translate/          a span's attributes to the content of a run
 //   assemble/           the place of every run in its trace: trace trees, dotted order
@@ -162,6 +163,7 @@ function createHttp(config: CollectorConfig, http: HttpParts): HttpService {
         atRisk: () => spool?.missing() ?? null,
         metrics: metrics.show,
         onReply: metrics.onReply,
+        onNotStored: metrics.onNotStored,
       },
     ),
   });

@@ -2,13 +2,13 @@
 // A scrape reads the totals from the span accounting and the steps; the hot path counts in plain numbers.
 // Invariant: no label holds a key, a project or any other value that a sender chose (cardinality, secrets).
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { AssembleStats } from "./assemble/assemble.ts";
+import type { PipelineStats } from "./pipeline/pipeline.ts";
 import { DROP_REASONS, pendingOf, type SpanAccounting } from "./shared/span-accounting.ts";
 
 /** Values that a scrape reads. */
 export interface MetricSources {
   readonly accounting: SpanAccounting;
-  readonly assemble: () => AssembleStats;
+  readonly assemble: () => PipelineStats;
   readonly queueBytes: () => number;
   readonly queueBytesMax: number;
   readonly waitingRuns: () => number;
@@ -19,7 +19,9 @@ export interface MetricSources {
 }
 
 export interface CollectorMetrics {
-  readonly onReply: (status: number, spans: number) => void;
+  readonly onReply: (status: number) => void;
+  /** A request of a signal that the collector accepts and does not store. */
+  readonly onNotStored: (signal: string) => void;
   readonly onUpload: (outcome: string, seconds: number) => void;
   readonly onRetry: () => void;
   readonly onBatch: (runs: number, rawBytes: number, bytes: number) => void;
@@ -52,9 +54,16 @@ export function createMetrics(): CollectorMetrics {
   const retries = counter("otelcol_exporter_retries_total", "Uploads sent again within a cycle.");
   const mended = counter("otelcol_receiver_mended_texts_total", "Texts that were not valid UTF-8.");
   const badRecords = counter("otelcol_exporter_spool_bad_records_total", "Damaged records found in the spool.");
+  const notStored = new Counter({
+    name: "otelcol_receiver_not_stored_requests_total",
+    help: "Exports of metrics and profiles: accepted, and not stored.",
+    labelNames: ["signal"],
+    registers,
+  });
 
   return {
     onReply: countReplies(registry),
+    onNotStored: (signal) => notStored.inc({ signal }),
     onUpload: (outcome, seconds) => uploads.observe({ outcome }, seconds),
     onRetry: () => retries.inc(),
     onBatch(runs, raw, bytes) {
@@ -106,6 +115,17 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
   register(`${exporter}_sent_spans_total`, "Spans delivered to the backend.", () => accounting.delivered);
   register(`${processor}_filtered_spans_total`, "Spans dropped by FILTER_NON_GENAI.", () => accounting.filtered);
   register(`${processor}_duplicate_spans_total`, "Spans received more than once.", () => accounting.duplicates);
+  register(
+    `${receiver}_received_log_records_total`,
+    "Log records of requests that could be decoded.",
+    () => accounting.records.received,
+  );
+  register(`${processor}_joined_log_records_total`, "Log records that joined a span.", () => accounting.records.joined);
+  register(
+    `${processor}_not_stored_log_records_total`,
+    "Log records that are no events about generative AI, or name no span.",
+    () => accounting.records.notStored,
+  );
   byReason(registry, {
     name: `${exporter}_dead_letter_spans_total`,
     help: "Spans written to DEAD_LETTER_DIR.",
@@ -118,17 +138,22 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
   });
   level(registry, {
     name: `${exporter}_pending_spans`,
-    help: "Spans accepted and not yet delivered, dead-lettered or lost.",
+    help: "Spans and log records accepted and not yet delivered, dead-lettered or lost.",
     read: () => pendingOf(accounting),
   });
 }
 
-function registerAssembly(registry: Registry, stats: () => AssembleStats): void {
+function registerAssembly(registry: Registry, stats: () => PipelineStats): void {
   const name = (suffix: string): string => `otelcol_processor_${suffix}`;
   level(registry, {
     name: name("waiting_spans"),
     help: "Spans that wait for their parent.",
     read: () => stats().waiting,
+  });
+  level(registry, {
+    name: name("waiting_log_records"),
+    help: "Log records that wait for their span.",
+    read: () => stats().waitingRecords,
   });
   level(registry, { name: name("traces"), help: "Traces in memory.", read: () => stats().traces });
   total(registry, {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
+import { JOIN_LIMITS } from "../../src/collector/logs/join-table.ts";
 import { ASSEMBLE_LIMITS } from "../../src/collector/assemble/trace-table.ts";
 import { createSpanAccounting, pendingOf, sumOf } from "../../src/collector/shared/span-accounting.ts";
 import type { Decoded } from "../../src/collector/otlp/decoded.ts";
@@ -349,7 +350,14 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
   const clock = createFakeClock();
   const sealed: number[] = [];
   const pipeline = createPipeline(
-    { batchSize: 10, bufferBytesMax: 1e6, flushIntervalMs: 10, zstdLevel: 1, assemble: ASSEMBLE_LIMITS },
+    {
+      batchSize: 10,
+      bufferBytesMax: 1e6,
+      flushIntervalMs: 10,
+      zstdLevel: 1,
+      assemble: ASSEMBLE_LIMITS,
+      join: JOIN_LIMITS,
+    },
     {
       clock,
       log: { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined },
@@ -365,8 +373,8 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
       onBatch: (runs) => void sealed.push(runs),
     },
   );
-  const { spans } = finish(readProtobuf(protobufRequest(many(1, 3))));
-  void pipeline.feed(spans, { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 }, null);
+  const items = finish(readProtobuf(protobufRequest(many(1, 3))));
+  void pipeline.feed(items, { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 }, null);
   void pipeline.flush();
   assert.deepEqual([accounting.lost.untranslatable, sealed], [1, [2]]);
 });

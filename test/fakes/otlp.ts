@@ -164,7 +164,7 @@ export function protobufRequest(spans: readonly TestSpan[], envelope: Envelope =
 /** `seed`: base64 ids, enum names, bare nanoseconds. `spec`: hex ids, numbers, nanoseconds as text. */
 export type JsonForm = "spec" | "seed";
 
-function jsonValue(value: TestValue): string {
+export function jsonValue(value: TestValue): string {
   if (value === null) return "{}";
   if (typeof value === "string") return JSON.stringify({ stringValue: value });
   if (typeof value === "boolean") return JSON.stringify({ boolValue: value });

@@ -68,6 +68,7 @@ function append(spool: Spool, names: readonly string[]): Promise<StoredRequest> 
   const wire = Buffer.from(JSON.stringify(names));
   return spool.appendRequest({
     tenant,
+    signal: "traces",
     format: "json",
     encoding: "identity",
     project: "",
@@ -470,7 +471,14 @@ describe("damage", () => {
     await spool.recover();
     const at: number[] = [];
     for (const wire of wires) {
-      const request = { tenant, format: "json", encoding: "identity", project: "", receivedMs: 1 } as const;
+      const request = {
+        tenant,
+        signal: "traces",
+        format: "json",
+        encoding: "identity",
+        project: "",
+        receivedMs: 1,
+      } as const;
       at.push((await spool.appendRequest({ ...request, spans: 1, rejected: 0, wire })).offset);
     }
     const file = Buffer.from(disk.contents.get(path) ?? assert.fail());

@@ -61,6 +61,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "pipeline",
     "receive",
     "spool",
+    "logs",
     "translate",
     "upload",
     "assemble",

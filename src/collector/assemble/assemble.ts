@@ -58,6 +58,8 @@ export interface AssembleStats {
 export interface Assembler {
   add(run: UnplacedRun): Arrival;
   recall(decision: Decision): void;
+  /** The span has arrived, and its trace is in memory. */
+  isKnown(tenant: string, traceId: string, spanId: string): boolean;
   /** Emits all waiting spans. The assembler stays usable. */
   drain(): void;
   waitingBytes(): number;
@@ -103,6 +105,10 @@ export function createAssembler(
       const tree = treeOf(table, decision.tenant, decision.traceId, state.clock.monotonic());
       within(table, tree, () => recallPlace(tree, decision.spanId, decision.dottedOrder));
       if (table.counts.nodes > limits.nodesMax) keepLimits(table);
+    },
+    isKnown(tenant, traceId, spanId) {
+      const node = table.trees.get(traceId + tenant)?.nodes.get(spanId);
+      return node !== undefined && node.state !== "unknown" && node.state !== "promised";
     },
     drain() {
       state.cancelSweep?.();

@@ -49,9 +49,9 @@ export async function explainFile(path: string, config: CollectorConfig): Promis
 /** The file exporter of the OpenTelemetry Collector writes one request per line. */
 async function decodedOf(body: Buffer): Promise<readonly Decoded[]> {
   const first = body.find((byte) => byte > 0x20);
-  if (first !== OPENING_BRACE) return [await decode(body, "protobuf")];
+  if (first !== OPENING_BRACE) return [await decode(body, "protobuf", "traces")];
   try {
-    return [await decode(body, "json")];
+    return [await decode(body, "json", "traces")];
   } catch (error) {
     const lines = body
       .toString()
@@ -59,7 +59,7 @@ async function decodedOf(body: Buffer): Promise<readonly Decoded[]> {
       .filter((line) => line.trim() !== "");
     if (!(error instanceof DecodeError) || lines.length < 2) throw error;
     const list: Decoded[] = [];
-    for (const line of lines) list.push(await decode(Buffer.from(line), "json"));
+    for (const line of lines) list.push(await decode(Buffer.from(line), "json", "traces"));
     return list;
   }
 }

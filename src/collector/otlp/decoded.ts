@@ -1,12 +1,19 @@
 // Decoded: the result and the errors of both readers (protobuf, JSON). Invariants:
 //   decoded.1. A span without usable ids counts as `rejected`; the others stay.
-//   decoded.2. Unreadable bytes, logs and metrics throw a DecodeError: the whole request is refused.
+//   decoded.2. Unreadable bytes, and another signal than that of the path, throw a DecodeError: the whole request is
+//        refused.
 //   decoded.3. The length of a body bounds its memory: lists have fixed maxima (the rest counts as dropped), and more
 //        nested values than `valuesMax(bytes)` refuse the request.
+import type { LogRecord } from "./log-record.ts";
 import type { Span } from "./span.ts";
 
+/** The signals that the collector decodes. */
+export type Signal = "traces" | "logs";
+
+/** The items of one request: spans or log records, never both. */
 export interface Decoded {
-  readonly spans: Span[];
+  readonly spans: readonly Span[];
+  readonly records: readonly LogRecord[];
   readonly rejected: number;
   /** Reason of the first rejection; "" for none. */
   readonly reason: string;
@@ -22,8 +29,17 @@ export class DecodeError extends Error {
   }
 }
 
-export const LOGS_HINT = "these look like log records: this endpoint accepts only traces";
-export const METRICS_HINT = "these look like metrics: this endpoint accepts only traces";
+export const NO_SPANS: readonly Span[] = Object.freeze([]);
+export const NO_RECORDS: readonly LogRecord[] = Object.freeze([]);
+
+/** Number of items that the spool counts and marks. */
+export function itemsOf({ spans, records }: Decoded): number {
+  return spans.length + records.length;
+}
+
+export const SPANS_HINT = "these look like spans: send them to /v1/traces";
+export const LOGS_HINT = "these look like log records: send them to /v1/logs";
+export const METRICS_HINT = "these look like metrics: send them to /v1/metrics";
 
 export const ATTRIBUTES_MAX = 16_384;
 export const EVENTS_MAX = 4_096;

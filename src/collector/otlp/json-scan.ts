@@ -1,14 +1,14 @@
 // Scan: one pass over the bytes of a JSON request before JSON.parse, which accepts a million nested arrays, blocks the
 // event loop in proportion to the body, and rounds bare integers. The scan refuses excessive depth and width, finds the
-// range of each span (the reader parses one span at a time and yields in between), and finds bare integers of 16 digits
+// range of each item (the reader parses one span or log record at a time and yields in between), and finds bare integers of 16 digits
 // and more (the reader quotes them to keep every digit). It does not check syntax: JSON.parse reads every byte
-// afterwards, in a span or in the skeleton. Invariants:
-//   json-scan.1. skeleton ∪ spans = body: JSON.parse reads every byte.
+// afterwards, in an item or in the skeleton. Invariants:
+//   json-scan.1. skeleton ∪ items = body: JSON.parse reads every byte.
 //   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; the body's length bounds the containers (decoded.3).
-import { DecodeError, DEPTH_MAX, valuesMax } from "./decoded.ts";
+import { DecodeError, DEPTH_MAX, type Signal, valuesMax } from "./decoded.ts";
 
 export interface JsonScan {
-  /** The body without the elements of the `spans` arrays: each of these holds only its number in `groups`. */
+  /** The body without the elements of the `spans` or `logRecords` arrays: each of these holds only its number in `groups`. */
   readonly skeleton: string;
   readonly groups: readonly (readonly ByteRange[])[];
   /** Text of one range, with its long integers quoted. */
@@ -22,8 +22,8 @@ export interface ByteRange {
 
 /** An attribute's value sits ten levels deep in a request; each level of an OTLP value takes three of JSON. */
 const JSON_DEPTH_MAX = 16 + 3 * DEPTH_MAX;
-/** `{resourceSpans: [{scopeSpans: [{spans: […` */
-const SPANS_DEPTH = 6;
+/** `{resourceSpans: [{scopeSpans: [{spans: […`, and the same for log records. */
+const ITEMS_DEPTH = 6;
 const SLICE_BYTES = 256 * 1024;
 const LONG_INTEGER_DIGITS = 16;
 /** The scan skips strings up to this length byte by byte, longer ones with a native search. */
@@ -31,10 +31,14 @@ const SHORT_STRING_BYTES = 48;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const SPANS_KEY = Buffer.from("spans");
+const ITEM_KEYS: Readonly<Record<Signal, readonly Buffer[]>> = {
+  traces: [Buffer.from("spans")],
+  logs: [Buffer.from("logRecords"), Buffer.from("log_records")],
+};
 
 /** Yields between slices. @throws {DecodeError} */
-export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
+export function* scanJson(b: Buffer, signal: Signal): Generator<undefined, JsonScan> {
+  const itemKeys = ITEM_KEYS[signal];
   let containers = valuesMax(b.length);
   let depth = 0;
   /** Bit n: the container at depth n + 1 is an array. Only the first few matter. */
@@ -54,7 +58,7 @@ export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
     const byte = b[at] ?? 0;
     if (byte === QUOTE) {
       const end = stringEnd(b, at);
-      if (depth === SPANS_DEPTH - 1) {
+      if (depth === ITEMS_DEPTH - 1) {
         keyStart = at + 1;
         keyEnd = end;
       }
@@ -63,10 +67,10 @@ export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
       depth++;
       if (depth > JSON_DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // json-scan.2
       if (--containers < 0) throw new DecodeError("the request holds too many values for its size"); // json-scan.2
-      if (depth <= SPANS_DEPTH) {
+      if (depth <= ITEMS_DEPTH) {
         if (byte === 0x5b) arrays |= 1 << depth;
         else arrays &= ~(1 << depth);
-        if (depth === SPANS_DEPTH && arrays === SPANS_PATH && isSpansKey(b, keyStart, keyEnd)) {
+        if (depth === ITEMS_DEPTH && arrays === ITEMS_PATH && isItemKey(b, keyStart, keyEnd, itemKeys)) {
           group = [];
           pieces.push(textOf({ start: pieceStart, end: at + 1 }), String(groups.length));
           groups.push(group);
@@ -74,14 +78,14 @@ export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
         }
       }
     } else if (byte === 0x7d || byte === 0x5d) {
-      if (depth === SPANS_DEPTH && elementStart >= 0) {
+      if (depth === ITEMS_DEPTH && elementStart >= 0) {
         closeGroup(b, group, elementStart, at);
         elementStart = -1;
         pieceStart = at;
       }
       depth--;
     } else if (byte === 0x2c) {
-      if (depth === SPANS_DEPTH && elementStart >= 0) {
+      if (depth === ITEMS_DEPTH && elementStart >= 0) {
         group.push({ start: elementStart, end: at });
         elementStart = at + 1;
       }
@@ -96,16 +100,16 @@ export function* scanJson(b: Buffer): Generator<undefined, JsonScan> {
       yield;
     }
   }
-  if (elementStart >= 0) throw new DecodeError("the JSON ends inside a list of spans");
+  if (elementStart >= 0) throw new DecodeError("the JSON ends inside a list of items");
   pieces.push(textOf({ start: pieceStart, end: length }));
   return { skeleton: pieces.join(""), groups, textOf };
 }
 
 /** Depths 2, 4 and 6 are arrays, 1, 3 and 5 are objects. */
-const SPANS_PATH = (1 << 2) | (1 << 4) | (1 << 6);
+const ITEMS_PATH = (1 << 2) | (1 << 4) | (1 << 6);
 
-function isSpansKey(b: Buffer, start: number, end: number): boolean {
-  return end - start === SPANS_KEY.length && b.compare(SPANS_KEY, 0, SPANS_KEY.length, start, end) === 0;
+function isItemKey(b: Buffer, start: number, end: number, keys: readonly Buffer[]): boolean {
+  return keys.some((key) => end - start === key.length && b.compare(key, 0, key.length, start, end) === 0);
 }
 
 /**

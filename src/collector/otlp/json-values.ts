@@ -108,7 +108,7 @@ function plainValue(value: unknown): AttributeValue {
   return Array.isArray(value) ? value.map(plainValue) : null;
 }
 
-function readAnyValue(value: unknown): AttributeValue {
+export function readAnyValue(value: unknown): AttributeValue {
   if (!isFields(value)) return plainValue(value);
   const text = value["stringValue"] ?? value["string_value"];
   if (typeof text === "string") return wellFormed(text);

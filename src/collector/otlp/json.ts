@@ -1,11 +1,23 @@
-// JSON reader: request text → spans. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and
+// JSON reader: request text → spans or log records. Takes the protocol's form (hex ids, numbered enums, nanoseconds in strings) and
 // the protobuf-JSON form (base64 ids, enum names, bare numbers), and distinguishes them field by field. Invariants:
 //   json.1. The same trace in either form, or in protobuf, gives the same spans (span.1–3).
 //   json.2. The reader is a generator: between two slices the caller may yield to other requests.
 //   json.3. The reader ignores unknown fields; the last of several equal keys counts.
 import { isUtf8 } from "node:buffer";
-import { DecodeError, type Decoded, EVENTS_MAX, LINKS_MAX, LOGS_HINT, METRICS_HINT } from "./decoded.ts";
+import {
+  DecodeError,
+  type Decoded,
+  EVENTS_MAX,
+  LINKS_MAX,
+  LOGS_HINT,
+  METRICS_HINT,
+  NO_RECORDS,
+  NO_SPANS,
+  type Signal,
+  SPANS_HINT,
+} from "./decoded.ts";
 import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
+import { readLogRecord } from "./json-log-record.ts";
 import { type ByteRange, type JsonScan, scanJson } from "./json-scan.ts";
 import {
   type Fields,
@@ -18,6 +30,7 @@ import {
   readTime,
   textOf,
 } from "./json-values.ts";
+import type { LogRecord } from "./log-record.ts";
 import { NO_RESOURCE, NO_SCOPE, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";
 
 const SLICE_BYTES = 128 * 1024;
@@ -27,25 +40,31 @@ const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSU
 const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"];
 
 /** Yields between slices (json.2). @throws {DecodeError} */
-export function* readJson(body: Buffer): Generator<undefined, Decoded> {
+export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
   if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8");
-  const scan = yield* scanJson(body);
+  const scan = yield* scanJson(body, signal);
   const root = parse(scan.skeleton);
-  if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans");
-  refuseOtherSignals(root);
+  if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans or resourceLogs");
+  refuseOtherSignals(root, signal);
   const spans: Span[] = [];
+  const records: LogRecord[] = [];
   let rejected = 0;
   let sliceBytes = 0;
-  for (const { value, bytes } of eachSpan(root, scan)) {
-    const span = readSpan(value.span, value.resource, value.scope);
-    if (span === null) rejected++;
-    else spans.push(span);
+  for (const { item, resource, scope, bytes } of eachItem(root, scan, NAMES[signal])) {
+    const span = signal === "traces" ? readSpan(item, resource, scope) : null;
+    const record = signal === "logs" ? readLogRecord(item, resource, scope) : null;
+    if (span !== null) spans.push(span);
+    else if (record !== null) records.push(record);
+    else rejected++;
     sliceBytes += bytes;
     if (sliceBytes < SLICE_BYTES) continue;
     sliceBytes = 0;
     yield;
   }
-  return { spans, rejected, reason: rejected > 0 ? BAD_IDS : "", repairedTexts: 0 };
+  const reason = rejected === 0 ? "" : signal === "traces" ? BAD_IDS : "a log record is no object";
+  return signal === "traces"
+    ? { spans, records: NO_RECORDS, rejected, reason, repairedTexts: 0 }
+    : { spans: NO_SPANS, records, rejected, reason, repairedTexts: 0 };
 }
 
 const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";
@@ -58,42 +77,77 @@ function parse(text: string): unknown {
   }
 }
 
-function refuseOtherSignals(root: Fields): void {
-  if (member(root, "resourceSpans", "resource_spans") !== undefined) return;
-  if (member(root, "resourceLogs", "resource_logs") !== undefined) throw new DecodeError(LOGS_HINT);
-  if (member(root, "resourceMetrics", "resource_metrics") !== undefined) throw new DecodeError(METRICS_HINT);
+/** The spellings of a member, in camel case and in snake case. */
+type Names = readonly (readonly [camel: string, snake: string])[];
+
+interface EnvelopeNames {
+  readonly resources: Names;
+  readonly scopes: Names;
+  readonly items: Names;
 }
 
-interface FoundSpan {
-  readonly value: { readonly span: unknown; readonly resource: Resource; readonly scope: Scope };
+const NAMES: Readonly<Record<Signal, EnvelopeNames>> = {
+  traces: {
+    resources: [["resourceSpans", "resource_spans"]],
+    scopes: [
+      ["scopeSpans", "scope_spans"],
+      ["instrumentationLibrarySpans", "instrumentation_library_spans"],
+    ],
+    items: [["spans", "spans"]],
+  },
+  logs: {
+    resources: [["resourceLogs", "resource_logs"]],
+    scopes: [
+      ["scopeLogs", "scope_logs"],
+      ["instrumentationLibraryLogs", "instrumentation_library_logs"],
+    ],
+    items: [["logRecords", "log_records"]],
+  },
+};
+
+const OTHER_SIGNALS: readonly (readonly [signal: string, names: Names, hint: string])[] = [
+  ["traces", NAMES.traces.resources, SPANS_HINT],
+  ["logs", NAMES.logs.resources, LOGS_HINT],
+  ["metrics", [["resourceMetrics", "resource_metrics"]], METRICS_HINT],
+];
+
+function refuseOtherSignals(root: Fields, signal: Signal): void {
+  if (firstOf(root, NAMES[signal].resources) !== undefined) return;
+  for (const [other, names, hint] of OTHER_SIGNALS)
+    if (other !== signal && firstOf(root, names) !== undefined) throw new DecodeError(hint); // decoded.2
+}
+
+function firstOf(fields: Fields, names: Names): unknown {
+  for (const [camel, snake] of names) {
+    const found = member(fields, camel, snake);
+    if (found !== undefined && found !== null) return found;
+  }
+  return undefined;
+}
+
+interface FoundItem {
+  readonly item: unknown;
+  readonly resource: Resource;
+  readonly scope: Scope;
   readonly bytes: number;
 }
 
-function* eachSpan(root: Fields, scan: JsonScan): Generator<FoundSpan> {
-  for (const resourceSpans of listOf(member(root, "resourceSpans", "resource_spans"))) {
-    if (!isFields(resourceSpans)) continue;
-    const resource = readResource(resourceSpans["resource"]);
-    for (const scopeSpans of scopeLists(resourceSpans)) {
-      if (!isFields(scopeSpans)) continue;
-      const scope = readScope(
-        scopeSpans["scope"] ?? member(scopeSpans, "instrumentationLibrary", "instrumentation_library"),
-      );
-      for (const item of listOf(scopeSpans["spans"])) {
-        // The scan left the number of the group. A whole span here means that the scan did not recognise its position.
+function* eachItem(root: Fields, scan: JsonScan, names: EnvelopeNames): Generator<FoundItem> {
+  for (const ofResource of listOf(firstOf(root, names.resources))) {
+    if (!isFields(ofResource)) continue;
+    const resource = readResource(ofResource["resource"]);
+    for (const ofScope of listOf(firstOf(ofResource, names.scopes))) {
+      if (!isFields(ofScope)) continue;
+      const scope = readScope(ofScope["scope"] ?? member(ofScope, "instrumentationLibrary", "instrumentation_library"));
+      for (const item of listOf(firstOf(ofScope, names.items))) {
+        // The scan left the number of the group. A whole item here means that the scan did not recognise its position.
         const ranges: readonly ByteRange[] = typeof item === "number" ? (scan.groups[item] ?? []) : [];
         for (const range of ranges)
-          yield { value: { span: parse(scan.textOf(range)), resource, scope }, bytes: range.end - range.start };
-        if (isFields(item)) yield { value: { span: item, resource, scope }, bytes: 0 };
+          yield { item: parse(scan.textOf(range)), resource, scope, bytes: range.end - range.start };
+        if (isFields(item)) yield { item, resource, scope, bytes: 0 };
       }
     }
   }
-}
-
-function scopeLists(resourceSpans: Fields): readonly unknown[] {
-  return listOf(
-    member(resourceSpans, "scopeSpans", "scope_spans") ??
-      member(resourceSpans, "instrumentationLibrarySpans", "instrumentation_library_spans"),
-  );
 }
 
 function readResource(value: unknown): Resource {

@@ -53,7 +53,7 @@ function keyValue(c: Cursor, end: number, list: AttributeList, depth: number): v
   list.values.push(value);
 }
 
-function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
+export function anyValue(c: Cursor, end: number, depth: number): AttributeValue {
   if (depth > DEPTH_MAX) throw new DecodeError(`values are nested more than ${DEPTH_MAX} deep`); // protobuf-values.3
   let value: AttributeValue = null;
   while (c.pos < end) {

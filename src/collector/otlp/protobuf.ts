@@ -1,8 +1,20 @@
-// Protobuf reader: ExportTraceServiceRequest bytes → spans, in one pass, by hand. This is the hot path: twice as fast
-// as a reader generated from the schema (measured), and without run-time code generation. Invariants:
+// Protobuf reader: ExportTraceServiceRequest bytes → spans, or ExportLogsServiceRequest bytes → log records: the same
+// envelopes with another item. One pass, by hand: spans are the hot path, twice as fast as a reader generated from the
+// schema (measured), and without run-time code generation. Invariants:
 //   protobuf.4. The reader is a generator: between two slices of `SLICE_BYTES` the caller may yield to other requests.
 //   It also keeps protobuf-reader.1–2, protobuf-values.3 and decoded.1–3.
-import { DecodeError, type Decoded, LOGS_HINT, METRICS_HINT, valuesMax } from "./decoded.ts";
+import {
+  DecodeError,
+  type Decoded,
+  LOGS_HINT,
+  METRICS_HINT,
+  NO_RECORDS,
+  type Signal,
+  SPANS_HINT,
+  valuesMax,
+} from "./decoded.ts";
+import type { LogRecord } from "./log-record.ts";
+import { readLogRecord } from "./protobuf-log-record.ts";
 import { readSpan } from "./protobuf-span.ts";
 import { attribute, newList } from "./protobuf-values.ts";
 import { type Attributes, NO_ATTRIBUTES, NO_RESOURCE, NO_SCOPE, type Span } from "./span.ts";
@@ -17,18 +29,23 @@ interface OpenEnvelopes {
   scopeEnd: number;
 }
 
-/** Yields between slices (protobuf.4); returns the spans. @throws {DecodeError} */
-export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
+/** Yields between slices (protobuf.4); returns the items. @throws {DecodeError} */
+export function* readProtobuf(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
   const c: Cursor = { b: body, pos: 0, values: valuesMax(body.length), repairedTexts: 0 };
   const open: OpenEnvelopes = { resource: NO_RESOURCE, resourceEnd: 0, scope: NO_SCOPE, scopeEnd: 0 };
   const spans: Span[] = [];
+  const records: LogRecord[] | null = signal === "logs" ? [] : null;
   const misfits = { no_ids: 0, log: 0, metric: 0 };
   let sliceEnd = SLICE_BYTES;
   while (c.pos < body.length) {
     if (c.pos >= open.scopeEnd) openNext(c, open);
     else {
       const tag = varint(c);
-      if (tag === 18) {
+      if (tag === 18 && records !== null) {
+        const record = readLogRecord(c, fieldEnd(c, open.scopeEnd), open.resource, open.scope);
+        if (record === null) throw new DecodeError(SPANS_HINT); // decoded.2
+        records.push(record);
+      } else if (tag === 18) {
         const span = readSpan(c, fieldEnd(c, open.scopeEnd), open.resource, open.scope);
         if (typeof span === "string") misfits[span]++;
         else spans.push(span);
@@ -44,10 +61,10 @@ export function* readProtobuf(body: Buffer): Generator<undefined, Decoded> {
   if (spans.length === 0 && misfits.log > 0) throw new DecodeError(LOGS_HINT);
   if (spans.length === 0 && rejected > 0 && misfits.metric === rejected) throw new DecodeError(METRICS_HINT);
   const reason = rejected > 0 ? "a trace or span id is missing, all zero, or not 16 and 8 bytes long" : "";
-  return { spans, rejected, reason, repairedTexts: c.repairedTexts };
+  return { spans, records: records ?? NO_RECORDS, rejected, reason, repairedTexts: c.repairedTexts };
 }
 
-/** One field between the spans: of the request, or of a ResourceSpans. */
+/** One field between the items: of the request, or of a ResourceSpans. */
 function openNext(c: Cursor, open: OpenEnvelopes): void {
   const inResource = c.pos < open.resourceEnd;
   const limit = inResource ? open.resourceEnd : c.b.length;
@@ -67,7 +84,7 @@ function openNext(c: Cursor, open: OpenEnvelopes): void {
 /** Field 1000: the predecessor of field 2 (instrumentation library spans). */
 const OLD_SCOPE_SPANS = 8002;
 
-/** Filled in place: the resource may follow the spans that already point to it. */
+/** Filled in place: the resource may follow the items that already point to it. */
 function readResource(c: Cursor, end: number, resource: { attributes: Attributes }): void {
   const known = recentResources.find(({ bytes }) => c.b.compare(bytes, 0, bytes.length, c.pos, end) === 0);
   if (known !== undefined) {

@@ -1,4 +1,4 @@
-// Status: replies of OTLP/HTTP, in the encoding of the request: ExportTraceServiceResponse and google.rpc.Status.
+// Status: replies of OTLP, in the encoding of the request: Export…ServiceResponse and google.rpc.Status.
 
 export type WireFormat = "protobuf" | "json";
 
@@ -35,11 +35,20 @@ export function statusBody(kind: RefusalKind, message: string, format: WireForma
 const EMPTY_JSON = Buffer.from("{}");
 const EMPTY_PROTOBUF = Buffer.alloc(0);
 
-/** Empty without rejected spans: partial_success must be absent then. */
-export function exportResponse(rejected: number, message: string, format: WireFormat): Buffer {
+/** Members of `partialSuccess` in JSON; in protobuf all have the same numbers. */
+const REJECTED_NAMES: Readonly<Record<string, string>> = { traces: "rejectedSpans", logs: "rejectedLogRecords" };
+
+/** Empty without rejected items: partial_success must be absent then. */
+export function exportResponse(
+  rejected: number,
+  message: string,
+  { format, signal }: { readonly format: WireFormat; readonly signal: string },
+): Buffer {
   if (rejected === 0) return format === "json" ? EMPTY_JSON : EMPTY_PROTOBUF;
-  if (format === "json")
-    return Buffer.from(JSON.stringify({ partialSuccess: { rejectedSpans: String(rejected), errorMessage: message } }));
+  if (format === "json") {
+    const partialSuccess = { [REJECTED_NAMES[signal] ?? "rejected"]: String(rejected), errorMessage: message };
+    return Buffer.from(JSON.stringify({ partialSuccess }));
+  }
   const partial = Buffer.concat([Buffer.from([0x08]), varint(rejected), field(2, Buffer.from(message))]);
   return field(1, partial);
 }

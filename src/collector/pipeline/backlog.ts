@@ -2,12 +2,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createQueue } from "../../base/queue.ts";
-import type { Span } from "../otlp/span.ts";
 import { decode, decompress } from "../receive/decode-body.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
 import type { Spool } from "../spool/port.ts";
+import type { Items } from "./feed-items.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 export interface BacklogPorts {
@@ -21,9 +21,9 @@ export interface BacklogPorts {
 
 export interface Backlog {
   /**
-   * Feeds the spans at once when memory is free and no older request is queued; otherwise queues the stored request.
+   * Feeds the items at once when memory is free and no older request is queued; otherwise queues the stored request.
    */
-  readonly feedOrQueue: (spans: readonly Span[], context: RequestContext, stored: StoredRequest) => void;
+  readonly feedOrQueue: (items: Items, context: RequestContext, stored: StoredRequest) => void;
   readonly push: (stored: StoredRequest) => void;
   /** Feeds queued requests while there is room. */
   readonly pump: () => void;
@@ -66,12 +66,12 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
   return {
     pump,
     push: (stored) => queue.push(stored),
-    feedOrQueue(spans, context, stored) {
+    feedOrQueue(items, context, stored) {
       if (queue.length > 0 || feeding !== null || !hasRoom()) {
         queue.push(stored);
         return pump();
       }
-      const fed = ports.pipeline.feed(spans, context, stored);
+      const fed = ports.pipeline.feed(items, context, stored);
       if (fed === undefined) return;
       feeding = fed.finally(() => {
         feeding = null;
@@ -99,9 +99,10 @@ async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<
   if (record === null) return lose("damaged");
   try {
     const limits = { bytesMax: Infinity, grow: () => true }; // the receiver has checked the limits
-    const { spans } = await decode(await decompress(record.wire, record.encoding, limits), record.format);
+    const body = await decompress(record.wire, record.encoding, limits);
+    const items = await decode(body, record.format, record.signal);
     const { tenant, project, receivedMs } = record;
-    await ports.pipeline.feed(spans, { tenant, project, receivedMs }, request);
+    await ports.pipeline.feed(items, { tenant, project, receivedMs }, request);
   } catch (error) {
     lose(error instanceof Error ? error.message : "unknown"); // possible after an upgrade of the decoder
   }

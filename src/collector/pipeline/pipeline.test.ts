@@ -4,6 +4,7 @@ import { createFakeClock } from "../../../test/fakes/clock.ts";
 import { protobufRequest, spanOf } from "../../../test/fakes/otlp.ts";
 import { turnsDuring } from "../../../test/fakes/turns.ts";
 import { ASSEMBLE_LIMITS } from "../assemble/trace-table.ts";
+import { JOIN_LIMITS } from "../logs/join-table.ts";
 import type { Body } from "../encode/batch-body.ts";
 import { createSpanAccounting, pendingOf } from "../shared/span-accounting.ts";
 import type { UploadJob } from "../upload/upload-job.ts";
@@ -19,7 +20,14 @@ const context = { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", r
 
 function pipelineWith(ports: Partial<PipelinePorts>): Pipeline {
   return createPipeline(
-    { batchSize: 10, bufferBytesMax: 1e6, flushIntervalMs: 10, zstdLevel: 1, assemble: ASSEMBLE_LIMITS },
+    {
+      batchSize: 10,
+      bufferBytesMax: 1e6,
+      flushIntervalMs: 10,
+      zstdLevel: 1,
+      assemble: ASSEMBLE_LIMITS,
+      join: JOIN_LIMITS,
+    },
     {
       clock: createFakeClock(),
       log: silent,
@@ -46,7 +54,7 @@ test("pipeline.6 a request of many spans yields every ten milliseconds", async (
   const pipeline = pipelineWith({ accounting, clock: { ...createFakeClock(), monotonic: () => nowMs++ } });
   const spans = spansOf(300);
   const all = Array.from({ length: 10 }, () => spans).flat();
-  const turns = await turnsDuring(() => pipeline.feed(all, context, null));
+  const turns = await turnsDuring(() => pipeline.feed({ spans: all, records: [] }, context, null));
   assert.ok(turns > 4, `${turns} turns`);
   assert.equal(accounting.duplicates, 2700, "and all of it was fed");
 });
@@ -70,7 +78,7 @@ test("pipeline.5 only the run whose place breaks a rule is dead-lettered; its ne
     },
   });
   accounting.received += 3;
-  await pipeline.feed(spansOf(3), context, null);
+  await pipeline.feed({ spans: spansOf(3), records: [] }, context, null);
   await pipeline.flush();
   assert.deepEqual(
     offered.map(({ runs }) => runs),

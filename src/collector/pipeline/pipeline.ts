@@ -1,17 +1,21 @@
-// Pipeline: connects the steps for both modes: translate → assemble → batch → seal → (spool) → tenant queue.
+// Pipeline: connects the steps for both modes: join → translate → assemble → batch → seal → (spool) → tenant queue.
 // Invariants:
-//   pipeline.1. Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate.
+//   pipeline.1. Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate; every log
+//        record as joined, not stored, or with the run that it became.
 //   pipeline.2. With a spool, a run enters its tenant queue only after its batch is in the spool. A batch that the
 //        spool rejects uploads from memory, because delivery frees spool space.
 //   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) get their marks at once. A duplicate
-//        of a waiting span gets its mark with that span.
+//        of a waiting span gets its mark with that span, a log record with the run that it joins.
 //   pipeline.4. A span that breaks translation counts as lost, with a log line. Other spans are unaffected.
 //   pipeline.5. A run whose place breaks a backend rule goes to the dead letters: the backend would refuse its whole
 //        batch.
+//   pipeline.7. flush() ends the wait of log records in memory mode only: in durable mode they join their span after
+//        the restart, like any record of the spool.
 //   pipeline.6. No request blocks the event loop for longer than one slice: a large request yields between slices of
 //        spans.
 // The pieces:
-//   feed-spans.ts       translates and assembles the spans of one request
+//   feed-items.ts       passes the spans or log records of one request on, in slices
+//   place-span.ts       translates one span, adds it to its trace, counts the outcome
 //   batch.ts            collects the runs of one tenant until a batch is full or old enough
 //   seal-batch.ts       compresses a batch, spools it, and offers it to its tenant queue
 //   upload-jobs.ts      jobs for the tenant queues; marks spans and runs done when a job ends
@@ -22,7 +26,8 @@ import type { Log } from "../../base/log/log.ts";
 import { createAssembler, type AssembleStats, type Decision } from "../assemble/assemble.ts";
 import type { AssembleLimits } from "../assemble/trace-table.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
-import type { Span } from "../otlp/span.ts";
+import { createRecordJoin } from "../logs/join-records.ts";
+import type { JoinLimits } from "../logs/join-table.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -34,7 +39,8 @@ import type { TenantQueues } from "../upload/tenant-queues.ts";
 import type { UploadJob } from "../upload/upload-job.ts";
 import { createBatcher } from "./batch.ts";
 import { createDeadLettering } from "./dead-lettering.ts";
-import { createSpanFeed } from "./feed-spans.ts";
+import { createItemFeed, type Items } from "./feed-items.ts";
+import { createPlacing } from "./place-span.ts";
 import { createSealer } from "./seal-batch.ts";
 import { createUploadJobs } from "./upload-jobs.ts";
 
@@ -44,6 +50,7 @@ export interface PipelineOptions {
   readonly flushIntervalMs: number;
   readonly zstdLevel: number;
   readonly assemble: AssembleLimits;
+  readonly join: JoinLimits;
 }
 
 export interface PipelinePorts {
@@ -60,20 +67,21 @@ export interface PipelinePorts {
   readonly onBatch: (runs: number, rawBytes: number, bytes: number) => void;
 }
 
+export interface PipelineStats extends AssembleStats {
+  /** Log records that wait for their span. */
+  readonly waitingRecords: number;
+}
+
 export interface Pipeline {
-  /** Resolves when all spans are in their trees. Small requests finish before it returns. */
-  readonly feed: (
-    spans: readonly Span[],
-    context: RequestContext,
-    request: StoredRequest | null,
-  ) => void | Promise<void>;
+  /** Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns. */
+  readonly feed: (items: Items, context: RequestContext, request: StoredRequest | null) => void | Promise<void>;
   /** Offers the pending runs of a batch of an earlier process. */
   readonly resend: (batch: StoredBatch) => void;
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory between the receiver and the tenant queues. */
   readonly heldBytes: () => number;
   readonly heldBytesOf: (tenantId: string) => number;
-  readonly stats: () => AssembleStats;
+  readonly stats: () => PipelineStats;
   /** Resolves when trees and open batches are empty and every run is in a tenant queue. */
   readonly flush: () => Promise<void>;
   /** Dead-letters the jobs that shutdown leaves undelivered. */
@@ -101,16 +109,26 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       else sealer.rejectRun(run, fault); // pipeline.5
     },
   });
-  const feedSpans = createSpanFeed({ accounting, assembler, clock, log, spool, translate });
+  const place = createPlacing({ accounting, assembler, log, spool, translate });
+  const join = createRecordJoin(options.join, {
+    clock,
+    isKnown: (tenantId, traceId, spanId) => assembler.isKnown(tenantId, traceId, spanId),
+    emit({ span, context, origins, records }) {
+      place(span, context, { records: { origins, records } });
+    },
+  });
+  const feed = createItemFeed({ accounting, clock, join, place, spool });
 
   return {
-    feed: (spans, context, request) => feedSpans({ spans, context, request }),
+    feed: (items, context, request) => feed({ items, context, request }),
     resend: (batch) => jobs.recovered(batch).forEach((job) => queues.offer(job)),
     recall: (decision) => assembler.recall(decision),
-    heldBytes: () => assembler.waitingBytes() + batcher.heldBytes() + sealer.heldBytes(),
-    heldBytesOf: (tenantId) => assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId),
-    stats: () => assembler.stats(),
+    heldBytes: () => assembler.waitingBytes() + batcher.heldBytes() + sealer.heldBytes() + join.waitingBytes(),
+    heldBytesOf: (tenantId) =>
+      assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId) + join.waitingBytesOf(tenantId),
+    stats: () => ({ ...assembler.stats(), waitingRecords: join.waitingRecords() }),
     async flush() {
+      if (spool === null) join.drain(); // in durable mode the records wait on in the spool (pipeline.7)
       assembler.drain();
       batcher.flush();
       await sealer.settled();

@@ -11,8 +11,8 @@ describe("a large body is decoded in turns, a small one at once", () => {
     ["protobuf", protobufRequest],
   ] as const)
     test(`decode-body.2 ${format}`, async () => {
-      const turns = await turnsDuring(() => decode(bodyOf(large), format));
+      const turns = await turnsDuring(() => decode(bodyOf(large), format, "traces"));
       assert.ok(turns > 1, `${turns} turns`);
-      assert.ok(!(decode(bodyOf(large.slice(0, 3)), format) instanceof Promise));
+      assert.ok(!(decode(bodyOf(large.slice(0, 3)), format, "traces") instanceof Promise));
     });
 });

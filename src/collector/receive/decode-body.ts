@@ -1,4 +1,4 @@
-// Decode: the bytes of one request → spans (receive → decode → translate → …).
+// Decode: the bytes of one request → spans or log records (receive → decode → translate → …).
 // Invariants:
 //   decode-body.1. Decompression stops at `bytesMax` and at the limit of `grow`, before it allocates the memory.
 //   decode-body.2. No body blocks the event loop for longer than a slice: a large body yields between slices.
@@ -14,7 +14,7 @@ import {
   inflateSync,
   zstdDecompressSync,
 } from "node:zlib";
-import { DecodeError, type Decoded } from "../otlp/decoded.ts";
+import { DecodeError, type Decoded, type Signal } from "../otlp/decoded.ts";
 import { readJson } from "../otlp/json.ts";
 import { readProtobuf } from "../otlp/protobuf.ts";
 import type { WireFormat } from "../otlp/status.ts";
@@ -107,13 +107,13 @@ async function inTurns(
   return Buffer.concat(chunks);
 }
 
-function startDecoding(body: Buffer, format: WireFormat): Generator<undefined, Decoded> {
-  return format === "json" ? readJson(body) : readProtobuf(body);
+function startDecoding(body: Buffer, format: WireFormat, signal: Signal): Generator<undefined, Decoded> {
+  return format === "json" ? readJson(body, signal) : readProtobuf(body, signal);
 }
 
 /** Decodes small bodies synchronously and yields between slices of large ones (decode-body.2). @throws {DecodeError} */
-export function decode(body: Buffer, format: WireFormat): Decoded | Promise<Decoded> {
-  const reading = startDecoding(body, format);
+export function decode(body: Buffer, format: WireFormat, signal: Signal): Decoded | Promise<Decoded> {
+  const reading = startDecoding(body, format, signal);
   const first = reading.next();
   return first.done === true ? first.value : rest(reading);
 }

@@ -10,6 +10,7 @@ import {
   type WireFormat,
 } from "../otlp/status.ts";
 import { discard } from "./read-body.ts";
+import type { OtlpSignal } from "./signals.ts";
 
 /** One request and its reply. */
 export interface Exchange {
@@ -22,7 +23,7 @@ export interface Exchange {
 /** The part of the receiver that a reply needs. */
 interface Replying {
   readonly options: { readonly retryAfterSeconds: number };
-  readonly ports: { readonly onReply: (status: number, spans: number) => void };
+  readonly ports: { readonly onReply: (status: number) => void };
 }
 
 export function refuse({ options, ports }: Replying, exchange: Exchange, kind: RefusalKind, message: string): void {
@@ -37,18 +38,30 @@ export function refuse({ options, ports }: Replying, exchange: Exchange, kind: R
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (!response.headersSent) response.writeHead(status, headers).end(body);
   if (!request.complete) discard(request);
-  ports.onReply(status, 0);
+  ports.onReply(status);
 }
 
-export function reply({ ports }: Replying, { response, format }: Exchange, decoded: Decoded): void {
-  const message = decoded.rejected > 0 ? `${decoded.rejected} spans rejected: ${decoded.reason}` : "";
-  const body = exportResponse(decoded.rejected, message, format);
-  response.writeHead(200, decoded.rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
+/** `decoded` null: a signal that is not stored, accepted whole. */
+export function reply(
+  { ports }: Replying,
+  { response, format }: Exchange,
+  signal: OtlpSignal,
+  decoded: Decoded | null,
+): void {
+  const rejected = decoded?.rejected ?? 0;
+  const body = exportResponse(rejected, rejectionOf(signal, decoded), { format, signal });
+  response.writeHead(200, rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
   // A reply without a body or with a text body goes out in one write with the head; a buffer needs a second write (a
   // tenth of the cost).
   if (body.length === 0) response.end();
   else response.end(body.toString("latin1"), "latin1");
-  ports.onReply(200, decoded.spans.length);
+  ports.onReply(200);
+}
+
+/** "" without a rejected item. */
+export function rejectionOf(signal: OtlpSignal, decoded: Decoded | null): string {
+  if (decoded === null || decoded.rejected === 0) return "";
+  return `${decoded.rejected} ${signal === "logs" ? "log records" : "spans"} rejected: ${decoded.reason}`;
 }
 
 function headersOf(body: Buffer, format: WireFormat): string[] {
@@ -57,8 +70,8 @@ function headersOf(body: Buffer, format: WireFormat): string[] {
 
 /** Headers of the usual reply, created once. */
 const WHOLE_REPLY: Readonly<Record<WireFormat, string[]>> = {
-  json: headersOf(exportResponse(0, "", "json"), "json"),
-  protobuf: headersOf(exportResponse(0, "", "protobuf"), "protobuf"),
+  json: headersOf(exportResponse(0, "", { format: "json", signal: "traces" }), "json"),
+  protobuf: headersOf(exportResponse(0, "", { format: "protobuf", signal: "traces" }), "protobuf"),
 };
 
 export function sendText(

@@ -5,6 +5,7 @@
 //   read-body.2. The watch closes a stalled or slow request after PROGRESS_MS without PROGRESS_BYTES.
 //   read-body.3. It reads and discards a refused body, up to DISCARD_BYTES_MAX, so that the sender can read the reply.
 import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 
@@ -28,7 +29,7 @@ const PROGRESS_MS = 10_000;
 const PROGRESS_BYTES = 1024;
 const EMPTY = Buffer.alloc(0);
 
-export function readBody(request: IncomingMessage, limits: BodyLimits, watch: ProgressWatch): Promise<BodyOutcome> {
+export function readBody(request: Readable, limits: BodyLimits, watch: ProgressWatch): Promise<BodyOutcome> {
   const { contentLength, bytesMax } = limits;
   if (contentLength !== null && contentLength > bytesMax) return Promise.resolve({ kind: "too_large" });
   // One allocation for the usual body; for a large Content-Length, memory grows with the bytes that arrive.

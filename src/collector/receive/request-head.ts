@@ -147,7 +147,7 @@ function readHeaders(rawHeaders: readonly string[]): Seen {
 }
 
 /** Ignores parameters and case. */
-function formatOf(contentType: string): WireFormat | null {
+export function formatOf(contentType: string): WireFormat | null {
   const semicolon = contentType.indexOf(";");
   const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   if (

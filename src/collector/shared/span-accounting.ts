@@ -1,8 +1,10 @@
-// Span accounting: the outcome of every received span.
+// Span accounting: the outcome of every received span and log record.
 // Invariants:
-//   span-accounting.1. received = delivered + pending + rejected + filtered + duplicates + dropped, at every moment
-//        between two turns of the event loop. Pending is the difference, so a span leaves it only when another counter
-//        includes it.
+//   span-accounting.1. received + records received = delivered + pending + rejected + filtered + duplicates + records
+//        rejected + joined + not stored + dropped, at every moment between two turns of the event loop. Pending is the
+//        difference, so a span or a record leaves it only when another counter includes it.
+//   span-accounting.3. Records that become part of a run count as joined, but for the one that a run of its own, or an
+//        amended run, stands for: that one has the outcome of its run.
 //   span-accounting.2. Every dropped span has a reason, and every reason is a counter.
 
 export const DROP_REASONS = [
@@ -16,6 +18,16 @@ export const DROP_REASONS = [
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
+/** Log records. */
+export interface RecordAccounting {
+  /** Decoded records, including the rejected ones. */
+  received: number;
+  rejected: number;
+  joined: number;
+  /** Not about generative AI, or about an unnamed span. */
+  notStored: number;
+}
+
 export interface SpanAccounting {
   /** Decoded spans, including those without ids. Spans of refused requests do not count. */
   received: number;
@@ -23,6 +35,7 @@ export interface SpanAccounting {
   delivered: number;
   filtered: number;
   duplicates: number;
+  readonly records: RecordAccounting;
   /** Written to the dead letters, for `collector replay`. */
   readonly deadLettered: Record<DropReason, number>;
   /** Not recoverable. */
@@ -39,7 +52,17 @@ export function createSpanAccounting(): SpanAccounting {
     untranslatable: 0,
     misplaced: 0,
   });
-  return { received: 0, rejected: 0, delivered: 0, filtered: 0, duplicates: 0, deadLettered: none(), lost: none() };
+  const records = { received: 0, rejected: 0, joined: 0, notStored: 0 };
+  return {
+    received: 0,
+    rejected: 0,
+    delivered: 0,
+    filtered: 0,
+    duplicates: 0,
+    records,
+    deadLettered: none(),
+    lost: none(),
+  };
 }
 
 export function sumOf(reasons: Readonly<Record<DropReason, number>>): number {
@@ -47,6 +70,12 @@ export function sumOf(reasons: Readonly<Record<DropReason, number>>): number {
 }
 
 export function pendingOf(accounting: SpanAccounting): number {
-  const { received, rejected, delivered, filtered, duplicates, deadLettered, lost } = accounting;
-  return received - rejected - delivered - filtered - duplicates - sumOf(deadLettered) - sumOf(lost); // span-accounting.1
+  const { delivered, deadLettered, lost } = accounting;
+  return storedOf(accounting) - delivered - sumOf(deadLettered) - sumOf(lost); // span-accounting.1
+}
+
+/** Spans and records that are runs, or become runs. */
+export function storedOf({ received, rejected, filtered, duplicates, records }: SpanAccounting): number {
+  const recordRuns = records.received - records.rejected - records.joined - records.notStored;
+  return received - rejected - filtered - duplicates + recordRuns;
 }

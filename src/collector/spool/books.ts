@@ -5,7 +5,7 @@
 //        mark or batch covers, are lost. They count as lost at the next start, never as delivered.
 //   books.2. Segments without pending parts are not in the books: their files may be gone.
 import type { Log } from "../../base/log/log.ts";
-import { DROP_REASONS, type SpanAccounting, sumOf } from "../shared/span-accounting.ts";
+import { DROP_REASONS, type SpanAccounting, storedOf, sumOf } from "../shared/span-accounting.ts";
 import type { Segment } from "./live-records.ts";
 import { type Encoded, encodeRecord, RECORD } from "./record.ts";
 
@@ -35,6 +35,7 @@ export function readBooks(header: Readonly<Record<string, unknown>>, accounting:
   accounting.rejected = saved.rejected;
   accounting.filtered = saved.filtered;
   accounting.duplicates = saved.duplicates;
+  Object.assign(accounting.records, saved.records); // absent before format 3
   for (const reason of DROP_REASONS) {
     accounting.deadLettered[reason] = saved.deadLettered[reason] ?? 0;
     accounting.lost[reason] = saved.lost[reason] ?? 0;
@@ -60,9 +61,8 @@ export function balance(accounting: SpanAccounting, books: Books, pending: numbe
   const spans = lostParts(books);
   accounting.lost.unreadable += spans;
   if (spans > 0) log.error("spool_spans_lost", { spans, reason: "records of the spool are gone or damaged" });
-  const { received, rejected, filtered, duplicates, deadLettered, lost } = accounting;
-  const elsewhere = rejected + filtered + duplicates + sumOf(deadLettered) + sumOf(lost);
-  accounting.delivered = Math.max(0, received - elsewhere - pending);
+  const elsewhere = sumOf(accounting.deadLettered) + sumOf(accounting.lost);
+  accounting.delivered = Math.max(0, storedOf(accounting) - elsewhere - pending);
 }
 
 /** books.1. */

@@ -2,6 +2,7 @@
 import type { Decision } from "../assemble/assemble.ts";
 import type { Body } from "../encode/batch-body.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
+import type { Signal } from "../otlp/decoded.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import type { SpanOrigin, StoredRequest } from "../shared/span-origin.ts";
 import type { ContentEncoding } from "../shared/content-encoding.ts";
@@ -23,10 +24,12 @@ export interface StoredBatch {
 
 export interface RequestRecord {
   readonly tenant: Tenant;
+  readonly signal: Signal;
   readonly format: WireFormat;
   readonly encoding: ContentEncoding;
   readonly project: string;
   readonly receivedMs: number;
+  /** Number of spans, or of log records. */
   readonly spans: number;
   readonly rejected: number;
   readonly wire: Buffer;

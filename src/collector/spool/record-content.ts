@@ -8,8 +8,8 @@ import type { BatchRecord, RequestRecord } from "./port.ts";
 import { type Encoded, encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
 export function encodeRequest(request: RequestRecord): Encoded {
-  const { tenant, format, encoding, project, receivedMs, spans, rejected, wire } = request;
-  const header = { ...keyOf(tenant), format, encoding, project, receivedMs, spans, rejected };
+  const { tenant, signal, format, encoding, project, receivedMs, spans, rejected, wire } = request;
+  const header = { ...keyOf(tenant), signal, format, encoding, project, receivedMs, spans, rejected };
   return encodeRecord(RECORD.request, header, wire);
 }
 
@@ -45,6 +45,7 @@ export function groupCovers(covers: BatchRecord["covers"]): readonly CoveredRequ
 export function requestOf({ body, header }: SpoolRecord, tenant: Tenant): RequestRecord {
   return {
     tenant,
+    signal: header["signal"] === "logs" ? "logs" : "traces", // absent before format 3
     format: header["format"] as WireFormat,
     encoding: header["encoding"] as ContentEncoding,
     project: String(header["project"]),

@@ -1,6 +1,6 @@
 // Record: the unit of every spool file, in two framings.
 //   plain:  `magic, length, crc32 | content`: file records, marks, and every record of format 1
-//   sealed: `magic, length, crc32, seal | content`: format 2, all records that may contain bytes of senders
+//   sealed: `magic, length, crc32, seal | content`: from format 2 on, all records that may contain bytes of senders
 // Content is `type, header length, header (JSON), body`.
 // Invariants:
 //   record.1. The checksum decides whether a record is intact. A damaged record costs only itself.
@@ -13,7 +13,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-export const SPOOL_FORMAT = 2;
+/** Format 3: requests name their signal. A version that reads spans only would lose log records. */
+export const SPOOL_FORMAT = 3;
 
 /** Types of records. The numbers are on disk and never change their meaning. */
 export const RECORD = { file: 1, request: 2, batch: 3, accounting: 4, marks: 5, decisions: 6 } as const;
@@ -43,7 +44,7 @@ const SEAL_AT = 12;
 const SEAL_BYTES = 8;
 const TYPE_BYTES = 5;
 const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
-/** Fixed size of a file record of format 2. */
+/** Fixed size of a file record from format 2 on. */
 const FILE_RECORD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);
 

@@ -2,7 +2,7 @@
 // renames or removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
 //   recover.1. Recovery finds every intact record, regardless of damage around it (record.1).
-//   recover.2. A request's span is pending unless a mark or an intact batch covers it; a batch's run unless a mark
+//   recover.2. A request's item is pending unless a mark or an intact batch covers it; a batch's run unless a mark
 //        does.
 //   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
 import { basename } from "node:path";
@@ -160,8 +160,9 @@ function readSegment(
     else if (record.type === RECORD.request) {
       const spans = Number(header["spans"]);
       const rejected = Number(header["rejected"]);
-      found.accounting.received += spans + rejected;
-      found.accounting.rejected += rejected;
+      const counts = header["signal"] === "logs" ? found.accounting.records : found.accounting;
+      counts.received += spans + rejected;
+      counts.rejected += rejected;
       noteIntact(found.books, segment, spans);
       found.requests.set(key, { segment, offset, bytes, tenant, spans, pending: spans, done: null });
     } else if (record.type === RECORD.batch) {

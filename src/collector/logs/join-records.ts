@@ -1,0 +1,256 @@
+// Join records: log records meet their spans, in any order (receive → decode → join → translate → assemble → …).
+//   before the span   a record waits; the span takes it along as an event when it arrives
+//   after the span    the span is translated again with the record, and amends its run
+//   without a span    a record that can stand alone becomes a run; the others count as not stored (record-kinds.ts)
+// Invariants:
+//   join-records.1. Every record that is passed to add() joins a span, becomes part of a run, or counts as not stored.
+//        Its origin goes with it, so that its mark in the spool is set when that run is safe.
+//   join-records.2. A span joins only records of its own tenant: the key of both has it.
+//   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its records
+//        become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the span.
+//   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, the oldest spans leave reach.
+//   join-records.5. Without log records a span costs one comparison, and only calls without content are kept in reach:
+//        their content may come as a record. A tenant's first record keeps all of its later spans in reach.
+import type { Clock } from "../../base/clock.ts";
+import type { LogRecord } from "../otlp/log-record.ts";
+import type { Span, SpanEvent } from "../otlp/span.ts";
+import { NO_ORIGINS, type SpanOrigin } from "../shared/span-origin.ts";
+import type { RequestContext, RunContent } from "../shared/trace-run.ts";
+import {
+  addReachable,
+  addWaiting,
+  createJoinTable,
+  type HeldRecord,
+  type JoinLimits,
+  type JoinTable,
+  keyOf,
+  type ReachableSpan,
+  removeReachable,
+  removeWaiting,
+  sizeOfRecord,
+  type WaitingRecords,
+} from "./join-table.ts";
+import { eventOf, spanOfRecords } from "./record-event.ts";
+import { kindOf, type RecordKind } from "./record-kinds.ts";
+import { spanOfSession } from "./session-span.ts";
+
+/** An amended span, or records as a span of their own. */
+export interface JoinedSpan {
+  readonly span: Span;
+  readonly context: RequestContext;
+  readonly origins: readonly SpanOrigin[];
+  readonly records: number;
+}
+
+/** The records that an arriving span takes along. */
+export interface TakenRecords {
+  readonly events: readonly SpanEvent[];
+  readonly origins: readonly SpanOrigin[];
+  /** Those that join it now. */
+  readonly records: number;
+}
+
+export interface JoinPorts {
+  readonly clock: Clock;
+  readonly emit: (joined: JoinedSpan) => void;
+  /** The span has a place, or waits for one: only then it can be amended. */
+  readonly isKnown: (tenantId: string, traceId: string, spanId: string) => boolean;
+}
+
+export interface RecordJoin {
+  /** For records that are stored (record-kinds.ts). */
+  readonly add: (record: LogRecord, context: RequestContext, origin: SpanOrigin | null) => void;
+  /** Emits the spans again that got records since the last call. */
+  readonly settle: () => void;
+  /** null: no record is for this span. */
+  readonly take: (span: Span, tenantId: string) => TakenRecords | null;
+  /** Keeps a translated span in reach of later records, if these can be expected. */
+  readonly keep: (kept: KeptSpan) => void;
+  /** Ends every wait. */
+  readonly drain: () => void;
+  readonly waitingBytes: () => number;
+  readonly waitingBytesOf: (tenantId: string) => number;
+  readonly waitingRecords: () => number;
+}
+
+export interface KeptSpan {
+  /** As received. */
+  readonly span: Span;
+  readonly context: RequestContext;
+  readonly content: RunContent;
+  readonly taken: TakenRecords | null;
+}
+
+interface Joining {
+  readonly limits: JoinLimits;
+  readonly ports: JoinPorts;
+  readonly table: JoinTable;
+  /** Tenants that have sent records with ids, and when they last did. */
+  readonly senders: Map<string, number>;
+  readonly fresh: Set<ReachableSpan>;
+  cancelSweep: (() => void) | null;
+}
+
+const SWEEP_MS_MIN = 25;
+const SWEEP_MS_MAX = 1000;
+const SENDERS_MAX = 10_000;
+/** As of a span that waits for its parent (trace-tree.ts). */
+const SPAN_BYTES = 1280;
+const BYTES_A_CHARACTER = 2;
+
+export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJoin {
+  const table = createJoinTable();
+  const state: Joining = { limits, ports, table, senders: new Map(), fresh: new Set(), cancelSweep: null };
+  return {
+    add: (record, context, origin) => add(state, { record, origin }, context),
+    settle() {
+      if (state.fresh.size > 0) settle(state);
+    },
+    take(span, tenantId) {
+      if (table.waiting.size === 0 && table.joinedSpans === 0) return null; // join-records.5
+      return take(state, keyOf(tenantId, span.traceId, span.spanId));
+    },
+    keep(kept) {
+      if (isExpected(state, kept)) keep(state, kept);
+    },
+    drain() {
+      state.cancelSweep?.();
+      state.cancelSweep = null;
+      settle(state);
+      for (const waiting of table.waiting.values()) release(state, waiting);
+    },
+    waitingBytes: () => table.waitingBytes,
+    waitingBytesOf: (tenantId) => table.waitingBytesOf.get(tenantId) ?? 0,
+    waitingRecords: () => table.waitingRecords,
+  };
+}
+
+/** A span that arrives again keeps the records that joined it: without them, it would amend its run to less. */
+function take({ table }: Joining, key: string): TakenRecords | null {
+  const joined = table.reachable.get(key)?.joined ?? [];
+  const waiting = table.waiting.get(key);
+  if (waiting === undefined) return joined.length === 0 ? null : { events: joined, origins: NO_ORIGINS, records: 0 };
+  removeWaiting(table, waiting);
+  const { held } = waiting;
+  const events = [...joined, ...held.map(({ record }) => eventOf(record))];
+  return { events, origins: originsOf(held), records: held.length };
+}
+
+function add(state: Joining, held: HeldRecord, context: RequestContext): void {
+  const { limits, ports, table } = state;
+  const { record } = held;
+  const kind = kindOf(record);
+  const tenantId = context.tenant.id;
+  if (record.spanId === "") return emitAlone(state, kind, [held], context);
+  noteSender(state, tenantId);
+  const key = keyOf(tenantId, record.traceId, record.spanId); // join-records.2
+  const reachable = table.reachable.get(key);
+  if (reachable !== undefined && ports.isKnown(tenantId, record.traceId, record.spanId)) {
+    reachable.fresh.push(held);
+    state.fresh.add(reachable);
+    return;
+  }
+  let waiting = table.waiting.get(key);
+  if (waiting === undefined) {
+    const waitMs = kind === "session" ? limits.orphanTimeoutMs : limits.spanTtlMs;
+    waiting = { key, context, held: [], deadlineMs: ports.clock.monotonic() + waitMs, bytes: 0 };
+    table.waiting.set(key, waiting);
+  }
+  addWaiting(table, waiting, held);
+  if (waiting.held.length >= limits.recordsMax) release(state, waiting);
+  while (table.waitingBytes > limits.waitingBytesMax || table.waiting.size > limits.spansMax) {
+    const oldest = table.waiting.values().next().value;
+    if (oldest === undefined) break;
+    release(state, oldest); // join-records.4
+  }
+  planSweep(state);
+}
+
+function noteSender({ ports, senders }: Joining, tenantId: string): void {
+  if (!senders.has(tenantId) && senders.size >= SENDERS_MAX) senders.delete(senders.keys().next().value ?? "");
+  senders.set(tenantId, ports.clock.monotonic());
+}
+
+/** join-records.5. */
+function isExpected({ limits, ports, senders }: Joining, { content, context, taken }: KeptSpan): boolean {
+  if (taken !== null) return true;
+  if (content.runType !== "chain" && (content.outputs === "" || content.inputs === "{}")) return true;
+  if (senders.size === 0) return false;
+  const last = senders.get(context.tenant.id);
+  return last !== undefined && ports.clock.monotonic() - last < limits.spanTtlMs;
+}
+
+function keep({ limits, ports, table }: Joining, { content, context, span, taken }: KeptSpan): void {
+  const sinceMs = ports.clock.monotonic();
+  const bytes = SPAN_BYTES + BYTES_A_CHARACTER * content.size;
+  if (bytes > limits.keptBytesMax / 8) return; // one span would displace all others
+  const key = keyOf(context.tenant.id, span.traceId, span.spanId);
+  addReachable(table, { key, span, context, joined: taken?.events ?? [], fresh: [], sinceMs, bytes });
+  for (const oldest of table.reachable.values()) {
+    const isOver = table.reachableBytes > limits.keptBytesMax || table.reachable.size > limits.spansMax;
+    if ((!isOver && sinceMs - oldest.sinceMs < limits.spanTtlMs) || oldest.fresh.length > 0) break;
+    removeReachable(table, oldest); // join-records.4
+  }
+}
+
+function settle(state: Joining): void {
+  const { limits, ports, table } = state;
+  for (const reachable of state.fresh) {
+    const { context, key, span } = reachable;
+    const held = reachable.fresh.splice(0);
+    const joined = [...reachable.joined, ...held.map(({ record }) => eventOf(record))];
+    if (joined.length > limits.recordsMax) {
+      emitChild(state, held, context);
+      continue;
+    }
+    if (table.reachable.get(key) === reachable) removeReachable(table, reachable);
+    reachable.joined = joined;
+    reachable.bytes += held.reduce((sum, { record }) => sum + sizeOfRecord(record), 0);
+    addReachable(table, reachable); // in reach again from now on, as its trace
+    const whole = { ...span, events: [...span.events, ...joined] };
+    ports.emit({ span: whole, context, origins: originsOf(held), records: held.length });
+  }
+  state.fresh.clear();
+}
+
+/** Ends the wait of these records (join-records.3). */
+function release(state: Joining, waiting: WaitingRecords): void {
+  removeWaiting(state.table, waiting);
+  emitChild(state, waiting.held, waiting.context);
+}
+
+/** The events of a session each become a child of their span, the others one child together. */
+function emitChild(state: Joining, all: readonly HeldRecord[], context: RequestContext): void {
+  const rest: HeldRecord[] = [];
+  for (const held of all) {
+    if (kindOf(held.record) === "session") emitAlone(state, "session", [held], context);
+    else rest.push(held);
+  }
+  if (rest.length > 0) emitAlone(state, "event", rest, context);
+}
+
+function emitAlone({ ports }: Joining, kind: RecordKind, all: readonly HeldRecord[], context: RequestContext): void {
+  const [first, ...others] = all.map(({ record }) => record);
+  if (first === undefined) return;
+  const tenantId = context.tenant.id;
+  const span = kind === "session" ? spanOfSession(first, tenantId) : spanOfRecords([first, ...others], tenantId);
+  ports.emit({ span, context, origins: originsOf(all), records: all.length });
+}
+
+function originsOf(all: readonly HeldRecord[]): readonly SpanOrigin[] {
+  const origins = all.flatMap(({ origin }) => (origin === null ? [] : [origin]));
+  return origins.length === 0 ? NO_ORIGINS : origins;
+}
+
+function planSweep(state: Joining): void {
+  const { limits, ports, table } = state;
+  if (state.cancelSweep !== null || table.waiting.size === 0) return;
+  const shortestMs = Math.min(limits.orphanTimeoutMs, limits.spanTtlMs);
+  const sweepMs = Math.min(SWEEP_MS_MAX, Math.max(SWEEP_MS_MIN, shortestMs / 4));
+  state.cancelSweep = ports.clock.after(sweepMs, () => {
+    state.cancelSweep = null;
+    const now = ports.clock.monotonic();
+    for (const waiting of table.waiting.values()) if (waiting.deadlineMs <= now) release(state, waiting);
+    planSweep(state);
+  });
+}

@@ -1,0 +1,93 @@
+// Record event: a log record as an event of a span, and several records as a span of their own.
+// Invariants:
+//   record-event.1. Nothing of a record is lost: body, severity and scope stay beside its attributes.
+//   record-event.2. Ids come from a hash of the content: a repeated record is a duplicate, on every machine.
+import { hash } from "node:crypto";
+import type { LogRecord } from "../otlp/log-record.ts";
+import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
+import { NO_ATTRIBUTES } from "../otlp/span.ts";
+import { plain, plainAttributes } from "../translate/attributes/plain-values.ts";
+import { fullNameOf } from "./record-kinds.ts";
+
+/** Attribute in which event spans carry a whole body; the translator reads it (span-events.ts). */
+const BODY = "gen_ai.event.content";
+const WARN = 13;
+/** Its attributes complete those of the span (span-events.3). */
+const DETAILS = "gen_ai.client.inference.operation.details";
+
+export function eventOf(record: LogRecord): SpanEvent {
+  const { body, severityText, severity, attributes, time, droppedAttributes } = record;
+  const name = fullNameOf(record);
+  const added: [string, AttributeValue][] = [];
+  if (body !== null && body !== name) added.push(name.startsWith("gen_ai.") ? [BODY, contentOf(body)] : ["body", body]);
+  if (severity >= WARN) added.push(["severity", severityText === "" ? severity : severityText]);
+  const all = added.length === 0 ? attributes : extended(attributes, added);
+  return { time, name, attributes: all, droppedAttributes };
+}
+
+/** A text stays as it is; everything else becomes JSON. */
+function contentOf(body: AttributeValue): AttributeValue {
+  return typeof body === "string" ? body : JSON.stringify(plain(body));
+}
+
+export function extended(
+  { keys, values }: Attributes,
+  added: readonly (readonly [string, AttributeValue])[],
+): Attributes {
+  return {
+    keys: [...keys, ...added.map(([key]) => key)],
+    values: [...values, ...added.map(([, value]) => value)],
+  };
+}
+
+/** Fields of a span that stands for records. */
+export type OwnFields = Pick<Span, "traceId" | "spanId" | "parentSpanId" | "name" | "start" | "end"> &
+  Partial<Pick<Span, "attributes" | "events" | "statusCode" | "statusMessage" | "droppedAttributes">>;
+
+export function spanFor({ resource, scope }: LogRecord, own: OwnFields): Span {
+  return {
+    traceState: "",
+    flags: 0,
+    kind: 0,
+    attributes: NO_ATTRIBUTES,
+    events: [],
+    links: [],
+    statusCode: 0,
+    statusMessage: "",
+    droppedAttributes: 0,
+    droppedEvents: 0,
+    droppedLinks: 0,
+    resource,
+    scope,
+    ...own,
+  };
+}
+
+/**
+ * The records of a span that is out of reach, as one child of it. Without ids (an operation whose sender has no spans)
+ * it is a trace of its own.
+ */
+export function spanOfRecords(records: readonly [LogRecord, ...LogRecord[]], tenantId: string): Span {
+  const [first] = records;
+  const print = hashOf([tenantId, first.traceId, first.spanId, ...records.map(printOf)], 32);
+  const events = records.map(eventOf);
+  const named = records.find((record) => record.name === DETAILS) ?? first;
+  return spanFor(first, {
+    traceId: first.traceId === "" ? print : first.traceId,
+    spanId: print.slice(0, 16),
+    parentSpanId: first.spanId,
+    name: fullNameOf(named),
+    start: first.time,
+    end: records.at(-1)?.time ?? first.time,
+    events,
+  });
+}
+
+/** record-event.2. */
+export function hashOf(parts: readonly string[], hexDigits: number): string {
+  return hash("sha256", parts.join("\u0000"), "hex").slice(0, hexDigits);
+}
+
+export function printOf({ name, time, body, attributes }: LogRecord): string {
+  return `${name} ${time.sec}.${time.nano} ${JSON.stringify([plain(body), plainAttributes(attributes)])}`;
+}

@@ -1,0 +1,56 @@
+// Record kinds: which log records the collector stores. Only events about generative AI reach the backend; the log lines
+// of a program belong elsewhere, and count as not stored.
+// Invariants:
+//   record-kinds.1. The kind depends on the record alone: a replay from the spool decides the same.
+//   record-kinds.2. A chunk of a stream has no content and no tokens of its own; it is not stored.
+import type { LogRecord } from "../otlp/log-record.ts";
+import type { AttributeValue } from "../otlp/span.ts";
+
+/**
+ * `event`: completes the span that it names. `operation`: the same, and describes a whole model call by itself.
+ * `session`: written by a coding agent, which may have no spans. `other`: not stored.
+ */
+export type RecordKind = "event" | "operation" | "session" | "other";
+
+const SESSION = /^(?:claude_code|codex|gemini_cli|qwen-code)\./;
+const OPERATION = "gen_ai.client.inference.operation.details";
+/** One per received chunk: `response.completed` has the tokens. */
+const CHUNKS = /^codex\.(?:sse_event|websocket_event)$/;
+const LAST_CHUNK = /^response\.(?:completed|failed|incomplete)$/;
+
+export function kindOf(record: LogRecord): RecordKind {
+  const name = fullNameOf(record);
+  if (name.startsWith("gen_ai.")) {
+    if (name === OPERATION) return "operation";
+    return record.spanId === "" ? "other" : "event";
+  }
+  if (!SESSION.test(name)) return "other";
+  if (CHUNKS.test(name) && !LAST_CHUNK.test(textOf(record, "event.kind"))) return "other"; // record-kinds.2
+  return record.spanId === "" && sessionOf(record) === "" ? "other" : "session";
+}
+
+/** Claude Code has `user_prompt` as name, and `claude_code.user_prompt` as body. */
+export function fullNameOf({ name, body }: LogRecord): string {
+  if (typeof body !== "string" || body.length > 256 || !SESSION.test(body)) return name;
+  return name === "" || body.endsWith(`.${name}`) ? body : name;
+}
+
+const SESSION_KEYS: readonly string[] = ["session.id", "conversation.id", "gen_ai.conversation.id"];
+
+/** "" for none. */
+export function sessionOf(record: LogRecord): string {
+  for (const key of SESSION_KEYS) {
+    const value = textOf(record, key);
+    if (value !== "") return value;
+  }
+  return "";
+}
+
+export function textOf(record: LogRecord, key: string): string {
+  const value = valueOf(record, key);
+  return typeof value === "string" ? value : "";
+}
+
+export function valueOf({ attributes }: LogRecord, key: string): AttributeValue {
+  return attributes.values[attributes.keys.lastIndexOf(key)] ?? null;
+}

@@ -1,0 +1,53 @@
+// One LogRecord of the JSON reader. Invariants: json-values.1–3, json-ids.1–2; ids are optional.
+import { readSpanId, readTraceId } from "./json-ids.ts";
+import {
+  type Fields,
+  isFields,
+  member,
+  readAnyValue,
+  readAttributes,
+  readCount,
+  readTime,
+  textOf,
+} from "./json-values.ts";
+import { type LogRecord, nameOfEvent, SEVERITY_MAX } from "./log-record.ts";
+import type { Resource, Scope, UnixNano } from "./span.ts";
+
+/** null: no record. */
+export function readLogRecord(value: unknown, resource: Resource, scope: Scope): LogRecord | null {
+  if (!isFields(value)) return null;
+  const traceId = readTraceId(member(value, "traceId", "trace_id"));
+  const spanId = readSpanId(member(value, "spanId", "span_id"));
+  const hasIds = traceId !== "" && spanId !== "";
+  const { attributes, dropped } = readAttributes(value["attributes"]);
+  const severity = severityOf(member(value, "severityNumber", "severity_number"));
+  return {
+    traceId: hasIds ? traceId : "",
+    spanId: hasIds ? spanId : "",
+    name: nameOfEvent(textOf(member(value, "eventName", "event_name")), attributes),
+    time: timeOf(value),
+    severity,
+    severityText: textOf(member(value, "severityText", "severity_text")),
+    body: readAnyValue(value["body"]),
+    attributes,
+    droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
+    resource,
+    scope,
+  };
+}
+
+function timeOf(value: Fields): UnixNano {
+  const time = readTime(member(value, "timeUnixNano", "time_unix_nano"));
+  const isMissing = time.sec === 0 && time.nano === 0;
+  return isMissing ? readTime(member(value, "observedTimeUnixNano", "observed_time_unix_nano")) : time;
+}
+
+const LEVELS = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
+/** A number, or `SEVERITY_NUMBER_WARN2`: four numbers a level. */
+function severityOf(value: unknown): number {
+  const named = typeof value === "string" ? /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(value) : null;
+  const level = LEVELS.indexOf(named?.[1] ?? "");
+  const number = level < 0 ? Number(value ?? 0) : level * 4 + Number(named?.[2] ?? 1);
+  return Number.isInteger(number) && number > 0 && number <= SEVERITY_MAX ? number : 0;
+}

@@ -1,0 +1,99 @@
+// Feed items: puts the spans or log records of one request into the trace trees, in time slices. Spans take the records
+// along that wait for them; records go to the join.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../base/clock.ts";
+import type { RecordJoin } from "../logs/join-records.ts";
+import { kindOf } from "../logs/record-kinds.ts";
+import type { Decoded } from "../otlp/decoded.ts";
+import type { Span } from "../otlp/span.ts";
+import type { SpanAccounting } from "../shared/span-accounting.ts";
+import type { StoredRequest } from "../shared/span-origin.ts";
+import type { RequestContext } from "../shared/trace-run.ts";
+import { isDone, type Spool } from "../spool/port.ts";
+import type { PlaceSpan } from "./place-span.ts";
+
+export interface FeedPorts {
+  readonly clock: Clock;
+  readonly accounting: SpanAccounting;
+  readonly place: PlaceSpan;
+  readonly join: Pick<RecordJoin, "add" | "keep" | "settle" | "take">;
+  /** null in memory mode. */
+  readonly spool: Pick<Spool, "requestDone"> | null;
+}
+
+/** Spans or log records, never both. */
+export type Items = Pick<Decoded, "spans" | "records">;
+
+/** The items of one request. */
+export interface ItemSource {
+  readonly items: Items;
+  readonly context: RequestContext;
+  /** null in memory mode. */
+  readonly request: StoredRequest | null;
+}
+
+/** Resolves after the last item. Small requests finish before it returns. */
+export type FeedItems = (source: ItemSource) => void | Promise<void>;
+
+const SPANS_A_TURN = 128;
+const TURN_MS_MAX = 10;
+const NO_ORIGIN = null;
+
+export function createItemFeed({ accounting, clock, join, place, spool }: FeedPorts): FeedItems {
+  function feedSpan(span: Span, index: number, { context, request }: ItemSource): void {
+    const taken = join.take(span, context.tenant.id);
+    const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
+    const content = place(whole, context, { span: request === null ? NO_ORIGIN : { request, index }, records: taken });
+    if (content !== null) join.keep({ span, context, content, taken });
+  }
+
+  /** Feeds one slice and returns the index of the next span. */
+  function feedSpans(source: ItemSource, from: number): number {
+    const { items, request } = source;
+    const { spans } = items;
+    const started = clock.monotonic();
+    let at = from;
+    for (; at < spans.length; at++) {
+      if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
+      const span = spans[at];
+      if (span === undefined || (request !== null && isDone(request, at))) continue;
+      feedSpan(span, at, source);
+    }
+    return at;
+  }
+
+  function feedRecords({ context, items, request }: ItemSource, from: number): number {
+    const { records } = items;
+    const started = clock.monotonic();
+    const notStored: number[] = [];
+    let at = from;
+    for (; at < records.length; at++) {
+      if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
+      const record = records[at];
+      if (record === undefined || (request !== null && isDone(request, at))) continue;
+      if (kindOf(record) === "other") notStored.push(at);
+      else join.add(record, context, request === null ? NO_ORIGIN : { request, index: at });
+    }
+    accounting.records.notStored += notStored.length;
+    if (request !== null && notStored.length > 0) spool?.requestDone(request, notStored);
+    join.settle();
+    return at;
+  }
+
+  function feedSlice(source: ItemSource, from: number): number {
+    return source.items.records.length > 0 ? feedRecords(source, from) : feedSpans(source, from);
+  }
+
+  async function feedRest(source: ItemSource, from: number, total: number): Promise<void> {
+    for (let at = from; at < total;) {
+      await nextTurn();
+      at = feedSlice(source, at);
+    }
+  }
+
+  return (source) => {
+    const total = source.items.spans.length + source.items.records.length;
+    const at = feedSlice(source, 0);
+    return at < total ? feedRest(source, at, total) : undefined;
+  };
+}

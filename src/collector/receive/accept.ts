@@ -1,0 +1,132 @@
+// Accept: one export, from its head to its acknowledgement, regardless of the transport (HTTP, gRPC).
+// Invariants:
+//   accept.1. An export is accepted only after `intake` has accepted its items; in durable mode they are on disk by then.
+//   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
+//   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded.
+import type { Readable } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log/log.ts";
+import { DecodeError, type Decoded, type Signal } from "../otlp/decoded.ts";
+import type { RefusalKind } from "../otlp/status.ts";
+import { freeBuffer } from "../shared/free-buffer.ts";
+import type { Tenant } from "../shared/tenants.ts";
+import type { RequestContext } from "../shared/trace-run.ts";
+import { decode, decompress, TooLargeError } from "./decode-body.ts";
+import type { Admission, Passage } from "./memory-admission.ts";
+import { type ProgressWatch, readBody } from "./read-body.ts";
+import type { RequestHead } from "./request-head.ts";
+import { isStored, type OtlpSignal } from "./signals.ts";
+
+export interface ReceivedRequest {
+  readonly head: RequestHead;
+  readonly signal: Signal;
+  readonly context: RequestContext;
+  /** The received bytes, compressed as `head.encoding` declares. */
+  readonly wire: Buffer;
+  readonly decoded: Decoded;
+}
+
+export type Intake = (request: ReceivedRequest) => Promise<"taken" | "no_room" | "unwritable">;
+
+export interface AcceptLimits {
+  readonly bodyBytesMax: number;
+  readonly decompressedBytesMax: number;
+}
+
+export interface AcceptPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly admission: Admission;
+  readonly tenants: (apiKey: string, tenantId: string) => Tenant;
+  readonly intake: Intake;
+  /** null: ready. Otherwise the reason. */
+  readonly notReady: () => string | null;
+  readonly onNotStored: (signal: OtlpSignal) => void;
+}
+
+export interface Accepting {
+  readonly limits: AcceptLimits;
+  readonly ports: AcceptPorts;
+  readonly watch: ProgressWatch;
+}
+
+export interface ExportCall {
+  readonly signal: OtlpSignal;
+  readonly head: RequestHead;
+  readonly stream: Readable;
+  /** The message in the bytes of the stream, and its head. Without it, these bytes are the message. @throws {DecodeError} */
+  readonly unframe?: (bytes: Buffer, head: RequestHead) => FramedMessage;
+}
+
+export interface FramedMessage {
+  readonly wire: Buffer;
+  readonly head: RequestHead;
+}
+
+export type Verdict =
+  /** `decoded` null: the signal is not stored. */
+  | { readonly kind: "accepted"; readonly decoded: Decoded | null }
+  | { readonly kind: "refused"; readonly refusal: RefusalKind; readonly message: string }
+  /** The sender disconnected: no reply is possible. */
+  | { readonly kind: "gone" };
+
+export async function accept(accepting: Accepting, call: ExportCall): Promise<Verdict> {
+  const { ports } = accepting;
+  const { head } = call;
+  const tenant = ports.tenants(head.apiKey, head.tenantId);
+  const passage = ports.admission.enter(tenant.id);
+  try {
+    return await takeIn(accepting, call, { tenant, passage });
+  } catch (error) {
+    if (error instanceof DecodeError) return refused("undecodable", error.message);
+    if (error instanceof TooLargeError) return refused(error.kind, error.message);
+    ports.log.error("request_failed", {
+      reason: error instanceof Error ? (error.stack ?? error.message) : "unknown",
+    });
+    return refused("no_room", "the collector failed on this request"); // accept.2
+  } finally {
+    passage.leave();
+  }
+}
+
+interface Admitted {
+  readonly tenant: Tenant;
+  readonly passage: Passage;
+}
+
+async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage }: Admitted): Promise<Verdict> {
+  const { limits, ports, watch } = accepting;
+  const { signal, stream } = call;
+  const why = ports.notReady();
+  if (why !== null) return refused("stopping", why);
+  const { contentLength } = call.head;
+  const read = await readBody(stream, { bytesMax: limits.bodyBytesMax, contentLength, grow: passage.grow }, watch);
+  if (read.kind === "gone") return GONE;
+  if (read.kind === "too_slow") return refused("too_slow", "the body came too slowly");
+  if (read.kind !== "read") throw new TooLargeError(read.kind);
+  if (!isStored(signal)) {
+    freeBuffer(read.body);
+    ports.onNotStored(signal); // accept.3
+    return { kind: "accepted", decoded: null };
+  }
+  const { head, wire } =
+    call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
+  const decompressLimits = { bytesMax: limits.decompressedBytesMax, grow: passage.grow };
+  const body = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, decompressLimits);
+  if (body.length > limits.decompressedBytesMax) throw new TooLargeError("too_large");
+  const step = decode(body, head.format, signal);
+  const decoded = step instanceof Promise ? await step : step;
+  if (body !== wire) freeBuffer(body); // the items hold copies only
+  const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
+  const taken = await ports.intake({ head, signal, context, wire, decoded });
+  if (taken === "no_room") throw new TooLargeError("no_room");
+  if (taken === "unwritable") return refused("spool_unwritable", "the spool cannot be written");
+  freeBuffer(read.body);
+  return { kind: "accepted", decoded }; // accept.1
+}
+
+const GONE: Verdict = { kind: "gone" };
+
+function refused(refusal: RefusalKind, message: string): Verdict {
+  return { kind: "refused", refusal, message };
+}

@@ -1,0 +1,115 @@
+// Log records in durable mode: an acknowledged record survives kill -9 at any moment, before and after its span, and a
+// record that waits for its span waits on after a restart.
+// HOLDPOINT_FAULTS=full: 2,000 acknowledged records and 20 kills.
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
+import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
+import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
+import { startCollectorProcess } from "../fakes/processes.ts";
+
+const full = process.env["HOLDPOINT_FAULTS"] === "full";
+const KILLS = full ? 20 : 3;
+const RECORDS = full ? 2000 : 240;
+const KILL_POINTS = [
+  "write before 4",
+  "write after 5",
+  "sync before 6",
+  "sync after 7",
+  "write after 30",
+  "unlink before 1",
+];
+
+function callOf(trace: number): TestSpan {
+  return spanOf(trace, 0, undefined, { name: "chat", attributes: { "gen_ai.operation.name": "chat" } });
+}
+
+async function post(url: string, path: string, body: Buffer): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}${path}`, {
+      method: "POST",
+      body: new Uint8Array(body),
+      headers: { "content-type": "application/x-protobuf", "x-api-key": "k" },
+    });
+    return response.status === 200;
+  } catch {
+    return false; // killed: maybe taken, maybe not
+  }
+}
+
+const sendSpan = (url: string, trace: number): Promise<boolean> =>
+  post(url, "/v1/traces", protobufRequest([callOf(trace)]));
+const sendRecord = (url: string, trace: number): Promise<boolean> =>
+  post(
+    url,
+    "/v1/logs",
+    protobufLogs([recordOf(callOf(trace), "gen_ai.user.message", { body: { content: textOf(trace) } })]),
+  );
+const textOf = (trace: number): string => `question <${trace}>`;
+
+test(`${RECORDS} acknowledged records, ${KILLS} kills: each one arrives`, async () => {
+  const dir = await mkdtemp(`${tmpdir()}/holdpoint-logs-`);
+  const backend = await startBackend();
+  backend.script = () => ({ status: 503 });
+  const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, RETRY_COOLDOWN_MS: "20", SPAN_TTL: "1500" };
+  const acked = new Set<number>();
+  let next = 0;
+  for (let kills = 0; kills < KILLS || acked.size < RECORDS; kills++) {
+    const point = KILL_POINTS[kills % KILL_POINTS.length] ?? "";
+    const collector = await startCollectorProcess(kills % 2 === 0 ? env : { ...env, KILL_AT: point });
+    if (collector === null) continue; // died while it recovered
+    const goal = acked.size + Math.ceil(RECORDS / KILLS);
+    const senders = Array.from({ length: 6 }, async () => {
+      for (;;) {
+        const trace = next++;
+        // A third before its span, a third after it, a third without it.
+        if (trace % 3 === 0) await sendSpan(collector.url, trace);
+        if (!(await sendRecord(collector.url, trace))) return;
+        acked.add(trace);
+        if (trace % 3 === 1) await sendSpan(collector.url, trace);
+        if (acked.size >= goal) collector.child.kill("SIGKILL");
+      }
+    });
+    await Promise.all(senders);
+    await collector.ended;
+  }
+  backend.script = () => ({ status: 202 });
+  const last = (await startCollectorProcess(env)) ?? assert.fail("did not start");
+  const missing = (): number[] => {
+    const all = backend.runs.map(({ text }) => text).join("\n");
+    return [...acked].filter((trace) => !all.includes(textOf(trace)));
+  };
+  await backend.when(() => missing().length === 0);
+  const metrics = await (await fetch(`${last.url}/metrics`)).text();
+  assert.match(metrics, /otelcol_exporter_dropped_spans_total\{reason="unreadable"\} 0/);
+  last.child.kill("SIGTERM");
+  assert.equal(await last.ended, 0);
+  await backend.close();
+  await rm(dir, { recursive: true });
+  assert.deepEqual(backend.violations, []);
+  assert.ok(acked.size >= RECORDS);
+});
+
+for (const signal of ["SIGKILL", "SIGTERM"] as const)
+  test(`a record that waits when the collector ends (${signal}) joins its span after the restart`, async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-logs-`);
+    const backend = await startBackend();
+    const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir };
+    const first = (await startCollectorProcess(env)) ?? assert.fail();
+    assert.ok(await sendRecord(first.url, 1));
+    first.child.kill(signal);
+    await first.ended;
+    assert.equal(backend.runs.length, 0);
+    const second = (await startCollectorProcess(env)) ?? assert.fail();
+    assert.ok(await sendSpan(second.url, 1));
+    await backend.whenRuns(1);
+    second.child.kill("SIGTERM");
+    assert.equal(await second.ended, 0);
+    await backend.close();
+    await rm(dir, { recursive: true });
+    const [run] = backend.runs as [AcceptedRun];
+    assert.deepEqual(run.inputs, { messages: [{ role: "user", content: textOf(1) }] });
+    assert.match(second.log(), /"received":1,"delivered":1,"pending":0,.*"log_records":1,"log_records_joined":1/);
+  });
