@@ -14,7 +14,7 @@ interface Mark {
   readonly value: { readonly thread_id: string; readonly due: string };
 }
 
-test(`one run a tick at most, over ${ROUNDS} kills`, { timeout: 60_000 + ROUNDS * 10_000 }, async (t) => {
+test(`one run a tick at most, over ${ROUNDS} kills`, { timeout: 60_000 + ROUNDS * 30_000 }, async (t) => {
   const dataDir = temporaryFolder();
   const env = { BG_JOB_MAX_RETRIES: "100" }; // a run that is in progress at many kills is not at fault
   let seen = 0;
