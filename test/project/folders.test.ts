@@ -68,6 +68,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "translate/fields",
     "upload/backend",
     "encode",
+    "translate/messages",
     "translate/attributes",
     "shared",
     "otlp",

@@ -11,7 +11,7 @@ import { isBuiltIn } from "./edit-assistant.ts";
 import { findAssistant } from "./assistants.ts";
 import type { Run, Scope } from "../model/model.ts";
 import type { ThreadQuery, Tx } from "../ports/ports.ts";
-import { deleteThread } from "../threads/threads.ts";
+import { deleteThread } from "../threads/delete-threads.ts";
 
 const THREADS_PER_STEP = 50;
 const RUNS_PER_STEP = 500;

@@ -14,7 +14,7 @@ import type { AgentContext } from "../context.ts";
 import { nextTick } from "./cron-schedule.ts";
 import { runCallOf } from "./crons.ts";
 import type { Cron } from "../model/model.ts";
-import type { RunStart } from "../runs/accept/accept-run.ts";
+import type { RunStart } from "../runs/accept/run-start.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { statelessStart } from "../runs/accept/stateless-runs.ts";
 

@@ -5,7 +5,7 @@ import type { AgentContext } from "../context.ts";
 import { type CancelSelection, cancelRuns } from "../runs/cancel-runs.ts";
 import { getRun } from "../runs/runs.ts";
 import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
-import type { RunStart } from "../runs/accept/accept-run.ts";
+import type { RunStart } from "../runs/accept/run-start.ts";
 import { startRun, startRuns } from "../runs/accept/start-run.ts";
 import { statelessStart, threadOfRun } from "../runs/accept/stateless-runs.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, jsonText, route } from "./route.ts";

@@ -8,18 +8,10 @@ import { askToEdit } from "../threads/bypass.ts";
 import { extract } from "./extract.ts";
 import { listReply, textsOf } from "./list-reply.ts";
 import { type StateView, editState, getHistory, getState } from "../threads/thread-state.ts";
-import {
-  type ThreadView,
-  copyThread,
-  countThreads,
-  createThread,
-  deleteThread,
-  getThread,
-  patchThread,
-  pruneThreads,
-  searchByValues,
-  searchThreads,
-} from "../threads/threads.ts";
+import type { ThreadView } from "../threads/thread-view.ts";
+import { copyThread, createThread, getThread, patchThread } from "../threads/threads.ts";
+import { countThreads, searchByValues, searchThreads } from "../threads/search-threads.ts";
+import { deleteThread, pruneThreads } from "../threads/delete-threads.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
 import { serializeState, serializeThread, serializeTtl, withValues } from "../serializers/api-objects.ts";

@@ -11,7 +11,7 @@ import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
 import { IDEMPOTENCY_KEPT_MS } from "../runs/accept/run-request.ts";
 import { sweepEvents } from "../streams/join-stream.ts";
-import { pruneEach } from "../threads/threads.ts";
+import { pruneEach } from "../threads/delete-threads.ts";
 
 /** Retention times; 0 keeps data forever. */
 export interface RetentionOptions {

@@ -5,26 +5,31 @@
 //   translate.2. With content capture off a model call still is an llm run with model and usage.
 //   translate.3. The metadata comes last: it takes every attribute that no other field used.
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import type { Span, UnixNano } from "../otlp/span.ts";
+import type { Span } from "../otlp/span.ts";
 import { attachmentsOf } from "./fields/attachments.ts";
-import type { Found, Subject } from "./fields/content.ts";
+import type { Found, Subject } from "./messages/content.ts";
 import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
 import { inputsOf } from "./fields/inputs.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources, type Sources, union } from "./attributes/known-keys.ts";
 import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
-import { metadataOf, resourceText } from "./fields/metadata.ts";
-import { invocationParamsOf, modelOf } from "./fields/model.ts";
+import { metadataOf } from "./fields/metadata.ts";
+import { resourceText } from "./attributes/resource-texts.ts";
+import { invocationParamsOf } from "./fields/invocation-params.ts";
+import { modelOf } from "./fields/model.ts";
 import { errorOf } from "./fields/outcome.ts";
 import { outputsOf } from "./fields/outputs.ts";
 import { jsonOf } from "./attributes/plain-values.ts";
 import { runNameOf } from "./fields/run-name.ts";
 import { runTypeOf } from "./fields/run-type.ts";
-import { talkOf, type SpanTalk } from "./fields/span-events.ts";
-import { isNoTime, plusSeconds, rfc3339, unixNanoOfMs } from "../shared/rfc3339.ts";
+import { talkOf, type SpanTalk } from "./messages/span-events.ts";
+import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
-import type { RequestContext, RunClaims, RunContent, UnplacedRun } from "../shared/trace-run.ts";
+import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
 import { usageOf } from "./fields/usage.ts";
+import { parentOf, claimsOf, uuidOf } from "./place-in-trace.ts";
+import { eventsText } from "./run-events.ts";
+import { type Times, timesOf } from "./span-times.ts";
 
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
@@ -39,11 +44,6 @@ export interface TranslateOptions {
 
 export type Translate = (span: Span, context: RequestContext) => UnplacedRun;
 
-const TRACE_ID = sources("langsmith.trace.id");
-const RUN_ID = sources("langsmith.span.id");
-const DOTTED_ORDER = sources("langsmith.span.dotted_order");
-const PARENT_SPAN = sources("langsmith.traceable_parent_otel_span_id");
-const PARENT_RUN = sources("langsmith.span.parent_id");
 const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
 const SESSION_NAME = sources(
   "langsmith.trace.session_name",
@@ -65,19 +65,8 @@ const SERIALIZED: readonly (readonly [string, Sources])[] = [
   ["doc", sources("gen_ai.serialized.doc")],
 ];
 const SERIALIZED_ANY = union(...SERIALIZED.map(([, from]) => from));
-/** Time to the first token: source, seconds in one unit of it. */
-const FIRST_TOKEN: readonly (readonly [Sources, number])[] = [
-  [sources("gen_ai.response.time_to_first_chunk"), 1],
-  [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
-  [sources("gen_ai.server.time_to_first_token", "lk.response.ttft"), 1],
-];
-/** The same as a separate time: ISO 8601 text, also as JSON text. */
-const FIRST_TOKEN_AT = sources("langfuse.observation.completion_start_time", "mastra.completion_start_time");
 const RESOURCE_PROJECT = ["langsmith.project", "tracing.project", "openinference.project.name"];
 const DEFAULT_PROJECT = "default";
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const SPAN_ID = /^[0-9a-f]{16}$/;
 
 export function createTranslator(options: TranslateOptions): Translate {
   const reader = createFactsReader();
@@ -117,16 +106,6 @@ export function createExplainer(
     const run = translate({ read: (one, details) => (facts = reader.read(one, details)) }, options, span, context);
     return { run, attributes: facts === null ? [] : destinationsOf(facts) };
   };
-}
-
-/** Named by the backend's SDK, else the span's own, else the span of the SDK's parent run. */
-function parentOf(facts: Facts): string {
-  const named = facts.peek(PARENT_SPAN).toLowerCase(); // transport noise (leftovers.1)
-  if (SPAN_ID.test(named)) return named;
-  if (facts.span.parentSpanId !== "") return facts.span.parentSpanId;
-  // Its spans have the first half of their run's id, or the run has the span's id after zeros.
-  const run = uuidOf(facts, PARENT_RUN).replaceAll("-", "");
-  return run.startsWith("0000000000000000") ? run.slice(16) : run.slice(0, 16);
 }
 
 interface Work {
@@ -220,37 +199,6 @@ function isGenAi(facts: Facts, talk: SpanTalk): boolean {
   return facts.isGenAi() || talk.isGenAi || isGenAiName(facts.span.name) || isGenAiScope(facts.span.scope.name);
 }
 
-interface Times {
-  readonly start: UnixNano;
-  readonly end: UnixNano;
-  readonly fromArrival: boolean;
-}
-
-/** A missing end is the start and the other way round; with neither, the first event's time or the request's arrival. */
-function timesOf(span: Span, context: RequestContext): Times {
-  const { start, end } = span;
-  if (!isNoTime(start)) return { start, end: isNoTime(end) ? start : end, fromArrival: false };
-  if (!isNoTime(end)) return { start: end, end, fromArrival: false };
-  const event = span.events.find(({ time }) => !isNoTime(time));
-  const time = event?.time ?? unixNanoOfMs(context.receivedMs);
-  return { start: time, end: time, fromArrival: event === undefined };
-}
-
-function claimsOf(facts: Facts): RunClaims | null {
-  const traceId = uuidOf(facts, TRACE_ID);
-  const runId = uuidOf(facts, RUN_ID);
-  if (traceId === "" && runId === "") return null;
-  return { traceId, runId, dottedOrder: facts.text(DOTTED_ORDER) };
-}
-
-function uuidOf(facts: Facts, from: Sources): string {
-  const mark = facts.mark();
-  const text = facts.text(from).toLowerCase();
-  if (UUID.test(text)) return text;
-  facts.release(mark);
-  return "";
-}
-
 function isTrue(value: unknown): boolean {
   return value === true || (typeof value === "string" && value.toLowerCase() === "true");
 }
@@ -290,26 +238,4 @@ function serializedText(facts: Facts): string {
     if (value !== undefined) out.put(name, jsonOf(value));
   }
   return out.text();
-}
-
-function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
-  const events: JsonObject[] = firstTokenAt(facts);
-  for (const [from, unit] of events.length > 0 ? [] : FIRST_TOKEN) {
-    const wait = facts.count(from);
-    if (wait === undefined) continue;
-    events.push({ name: "new_token", time: rfc3339(plusSeconds(start, Number(wait) * unit)) });
-    break;
-  }
-  events.push(...talk.kept);
-  return events.length === 0 ? "" : JSON.stringify(events);
-}
-
-function firstTokenAt(facts: Facts): JsonObject[] {
-  if (!facts.has(FIRST_TOKEN_AT)) return [];
-  const mark = facts.mark();
-  const text = jsonOf(facts.value(FIRST_TOKEN_AT));
-  const ms = typeof text === "string" && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
-  if (ms >= 0) return [{ name: "new_token", time: rfc3339(unixNanoOfMs(ms)) }];
-  facts.release(mark);
-  return [];
 }

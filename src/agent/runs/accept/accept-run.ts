@@ -1,41 +1,23 @@
 // Run acceptance: the decision about one requested run, and its writes, inside the transaction of start-run.ts.
 // Checks come first: thread, target, compatibility, strategy, queue. Then the run claims its thread and is stored.
-import { ApiError } from "../../../base/api-error.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context.ts";
 import { noteClosed, noteEnd } from "../../events/thread-note.ts";
-import { assignmentRefusal, requireAssignable } from "../../interrupts/assignments.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
-import { type AcceptedAnswers, acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
-import { type Intent, atBreakpoint, intentOf } from "../../interrupts/run-intent.ts";
-import type { Caller, Encoded, Interrupt, Run, Thread } from "../../model/model.ts";
-import type { CheckpointTx, Graphs, History, ThreadTx, Tx } from "../../ports/ports.ts";
+import type { Caller, Interrupt, Run, Thread } from "../../model/model.ts";
+import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
 import { noteDisabledBreakpoints } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
-import { applyMultitaskStrategy } from "./multitask.ts";
 import { graphChangeOf, newRun } from "./new-run.ts";
-import { type RunCall, checkControlValuesInSlices, runRequestOf } from "./run-request.ts";
-import {
-  type StartSnapshot,
-  continuesThread,
-  idempotencyKeyOf,
-  readNewest,
-  readStartSnapshot,
-} from "./start-snapshot.ts";
+import { type RunCall, runRequestOf } from "./run-request.ts";
+import { continuesThread, idempotencyKeyOf, readNewest, readStartSnapshot } from "./start-snapshot.ts";
 import { traceLinkOf } from "./trace-link.ts";
-
-/** A requested run. */
-export interface RunStart {
-  readonly threadId: string;
-  readonly call: RunCall;
-  /** Precondition in the same transaction. An error from it refuses the run. */
-  readonly first?: (tx: Tx) => Promise<void>;
-  /** Properties of the thread, if the call creates it. */
-  readonly newThread?: Pick<Thread, "ttlMs" | "ttlStrategy" | "onCompletion">;
-}
+import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
+import { targetOf, answeredWaits } from "./run-target.ts";
+import { placeInQueue } from "./queue-placement.ts";
 
 export interface StartedRun {
   readonly run: Run;
@@ -51,24 +33,6 @@ export interface Accepted extends StartedRun {
   readonly closed: readonly Interrupt[];
   readonly metadata: JsonObject;
 }
-
-/** Intent and input of a call, checked and encoded before the transaction: a long input takes several turns. */
-export interface GivenByCall {
-  readonly intent: Intent;
-  readonly input: Encoded | null;
-}
-
-/** @throws {ApiError} `control_value_refused` */
-export async function readGiven(
-  graphs: Pick<Graphs, "checkGivenInSlices" | "encode">,
-  call: RunCall,
-): Promise<GivenByCall> {
-  const intent = intentOf(call.input, call.command);
-  await checkControlValuesInSlices(graphs, intent);
-  return { intent, input: intent.kind === "input" ? await graphs.encode(intent.input) : null };
-}
-
-type GivenStart = RunStart & { readonly given: GivenByCall; readonly slotFree: boolean };
 
 /** @throws {ApiError} for every refusal */
 export async function acceptRun(agent: AgentContext, tx: Tx, caller: Caller, start: GivenStart): Promise<Accepted> {
@@ -94,16 +58,7 @@ function repeatedRun(run: Run): Accepted {
   return { run, created: false, history: "stored", displaced: [], closed: [], metadata: {} };
 }
 
-interface Request {
-  readonly caller: Caller;
-  readonly start: GivenStart;
-  /** As the call has it. */
-  readonly intent: Intent;
-  readonly snapshot: StartSnapshot;
-  readonly at: number;
-}
-
-async function decide(agent: AgentContext, tx: Tx, request: Request): Promise<Accepted> {
+async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promise<Accepted> {
   const { caller, start, snapshot, at } = request;
   const { threadId, call } = start;
   const { assistant, known } = snapshot;
@@ -181,87 +136,8 @@ async function decide(agent: AgentContext, tx: Tx, request: Request): Promise<Ac
   return { run, created: true, history, displaced: placement.displaced, closed, metadata: thread.metadata };
 }
 
-interface Target {
-  /** The intent in view of the thread: a bare value at a breakpoint continues it. */
-  readonly intent: Intent;
-  /** Checkpoint of a fork; null if the run continues the thread. */
-  readonly forkFrom: string | null;
-  readonly answers: AcceptedAnswers | null;
-  readonly breakpoint: Interrupt | null;
-}
-
-/** @throws {ApiError} for a checkpoint that does not exist, and for every refused answer */
-async function targetOf(
-  tx: Tx,
-  thread: Thread,
-  { caller, start: { call }, intent: given, snapshot, at }: Request,
-): Promise<Target> {
-  const { known, writtenBy } = snapshot;
-  const { threadId } = thread;
-  const forkFrom = olderCheckpoint(call, thread, known, given);
-  const intent = forkFrom === null && thread.pause === "breakpoint" ? atBreakpoint(given) : given;
-  if (call.afterSeconds !== 0) refuseDelayedAnswer(thread, intent);
-  if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
-  if (forkFrom !== null && writtenBy === null)
-    throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
-  const fromInbox = call.via === "inbox";
-  const answers =
-    intent.kind === "resume"
-      ? acceptAnswers(thread, known, intent.resume, {
-          olderCheckpoint: forkFrom,
-          fork: intent.fork === true,
-          ...(fromInbox ? { refusal: (one: Interrupt) => assignmentRefusal(one, caller, at) } : {}),
-        })
-      : null;
-  const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
-  if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
-    const detail = `The thread is not paused at the breakpoint ${call.atBreakpoint} any more.`;
-    throw new ApiError("interrupt_stale", detail);
-  }
-  if (fromInbox && breakpoint !== null) requireAssignable(breakpoint, caller, at);
-  return { intent, forkFrom, answers, breakpoint };
-}
-
-/** The human waits that the run ends. */
-function answeredWaits({ answers, breakpoint }: Target, continuesPause: boolean): readonly Interrupt[] {
-  return answers?.interrupts ?? (continuesPause && breakpoint !== null ? [breakpoint] : []);
-}
-
 function openOf(known: readonly Interrupt[]): readonly Interrupt[] {
   return known.filter(({ state }) => state === "open");
-}
-
-interface Placement {
-  /** The thread has a run in progress. */
-  readonly busy: boolean;
-  readonly dueAt: number | null;
-  readonly continuesPause: boolean;
-  /** The run starts in the free slot of this process. */
-  readonly claimed: boolean;
-  readonly displaced: readonly Run[];
-}
-
-/** @throws {ApiError} `thread_busy`, `overloaded` */
-async function placeInQueue(
-  agent: AgentContext,
-  tx: Tx,
-  thread: Thread,
-  { caller, start: { call, slotFree }, intent, at }: Request,
-): Promise<Placement> {
-  const { threadId } = thread;
-  const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
-  const busy = thread.status === "busy";
-  const strategy = call.multitaskStrategy;
-  const displaced = await applyMultitaskStrategy(agent.graphs, tx, { caller, threadId, busy, strategy, at });
-  const paused = thread.status === "interrupted";
-  const continuesPause = paused && (intent.kind === "resume" || intent.kind === "continue");
-  // A paused thread holds its pending runs, and they precede this one.
-  const behindHeld = paused && !continuesPause && (await tx.hasPendingRun(threadId));
-  const claimed = !busy && dueAt === null && slotFree && !behindHeld;
-  if (!claimed && (await agent.queueLimit.isFull(tx))) {
-    throw new ApiError("overloaded", "The run queue is full.", {}, { "Retry-After": "5" });
-  }
-  return { busy, dueAt, continuesPause, claimed, displaced };
 }
 
 async function store(
@@ -277,17 +153,6 @@ async function store(
   const { threadId, runId, createdAt } = run;
   const key = idempotencyKeyOf(caller, call, call.idempotencyKey);
   await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4
-}
-
-/** @throws {ApiError} `checkpoint_not_found` */
-async function requireCheckpoint(
-  tx: Pick<CheckpointTx, "checkpoint">,
-  threadId: string,
-  ns: string,
-  checkpointId: string,
-): Promise<void> {
-  if ((await tx.checkpoint(threadId, ns, checkpointId)) !== null) return;
-  throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${checkpointId} in "${ns}".`);
 }
 
 /** start-run.5. @returns null if the call creates the thread */
@@ -306,11 +171,4 @@ async function createThread(
   const created = { ...newThread(threadId, stamped(call.metadata, call.reach.threads), NO_TTL, at), ...given };
   await tx.insertThread(created);
   return created;
-}
-
-/** A run that ends a pause claims the thread at acceptance, so it cannot start later. */
-function refuseDelayedAnswer(thread: Thread, intent: Intent): void {
-  const continues = thread.status === "interrupted" && intent.kind === "continue";
-  if (intent.kind !== "resume" && !continues) return;
-  throw new ApiError("answer_delayed", "A run that answers or continues a pause cannot have after_seconds.");
 }

@@ -11,7 +11,8 @@ import { ApiError } from "../../../base/api-error.ts";
 import type { AgentContext } from "../../context.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
 import type { Slot } from "../../ports/ports.ts";
-import { type Accepted, acceptRun, type GivenByCall, readGiven, type RunStart, type StartedRun } from "./accept-run.ts";
+import { type Accepted, acceptRun, type StartedRun } from "./accept-run.ts";
+import { type GivenByCall, readGiven, type RunStart } from "./run-start.ts";
 import { abortReasonOf } from "./multitask.ts";
 
 /** @throws {ApiError} for every refusal of the resume rules and of acceptRun() */

@@ -11,7 +11,7 @@ import type { AgentContext } from "../../context.ts";
 import type { OnCompletion, Scope } from "../../model/model.ts";
 import { IDEMPOTENCY_KEPT_MS, type RunCall } from "./run-request.ts";
 import { inScope } from "../../auth/scope.ts";
-import type { RunStart } from "./accept-run.ts";
+import type { RunStart } from "./run-start.ts";
 import { NO_TTL } from "../../threads/new-thread.ts";
 
 export interface StatelessCall {

@@ -1,5 +1,5 @@
 // Inputs of a run. The table reads top to bottom; the first source with a result wins.
-import type { Json, JsonObject } from "../../../base/json/json.ts";
+import type { Json } from "../../../base/json/json.ts";
 import {
   attributes,
   conversation,
@@ -15,14 +15,23 @@ import {
   type ContentSource,
   type Found,
   type Subject,
-} from "./content.ts";
+} from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
-import { MASTRA_TYPES } from "./mastra-types.ts";
-import { merged } from "./merge-messages.ts";
-import { flattenedMessage, messagesOf } from "./messages.ts";
+import { MASTRA_TYPES } from "../messages/mastra-types.ts";
+import { flattenedMessage, messagesOf } from "../messages/messages.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
+import {
+  GENKIT_INPUT,
+  AI_MESSAGES,
+  AI_PROMPT,
+  ADK_REQUEST,
+  genkitRequest,
+  vercelPrompt,
+  adkRequest,
+} from "./framework-inputs.ts";
+import { notApplicable, withSystem, toolPart, mergedWith } from "../messages/conversation.ts";
 
 const SYSTEM = sources("gen_ai.system_instructions", "gen_ai.agent.system_prompt");
 const MESSAGES = sources("gen_ai.input.messages");
@@ -38,14 +47,10 @@ const QUERY = sources(
   "input.value",
 );
 const RERANKED = sources("ai.documents");
-const GENKIT_INPUT = sources("genkit:input");
 const MEMORY_RECORDS = sources("gen_ai.memory.records");
 const OPERATION = sources("gen_ai.operation.name");
 const EMBEDDED = sources("ai.values");
 const EMBEDDED_ONE = sources("ai.value");
-const AI_MESSAGES = sources("ai.prompt.messages");
-const AI_PROMPT = sources("ai.prompt");
-const ADK_REQUEST = sources("gcp.vertex.agent.llm_request");
 const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
 const ADK_DATA = sources("gcp.vertex.agent.data");
 const HISTORY = sources("pydantic_ai.all_messages");
@@ -146,62 +151,11 @@ export function inputsOf(subject: Subject): Found | null {
   return firstOf(SOURCES, subject);
 }
 
-/** ADK writes "{}" and "N/A" where it has nothing to say. */
-export function notApplicable(facts: Facts, from: Sources): Found | null {
-  const value = jsonOf(facts.value(from));
-  if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
-  return wrapped({ value, source: null }, "input");
-}
-
-function withSystem(messages: Json, system: Json): Found | null {
-  const list = messages === null || messages === "" ? [] : messagesOf(messages);
-  if (system === null || system === "" || (Array.isArray(system) && system.length === 0)) return conversation(list);
-  const first = messagesOf(
-    Array.isArray(system) ? { role: "system", parts: system } : { role: "system", content: system },
-  );
-  const text = textOf(first);
-  const isThere = list.some((one) => member(one, "role") === "system" && textOf([one]) === text);
-  return conversation(isThere ? list : [...first, ...list]); // only equal text is a duplicate
-}
-
-/** The text of messages, regardless of its blocks. */
-function textOf(messages: readonly Json[]): string {
-  const texts = messages.flatMap((message) => {
-    const content = member(message, "content");
-    if (!Array.isArray(content)) return [typeof content === "string" ? content : JSON.stringify(content ?? "")];
-    return (content as readonly Json[]).map((block) => textMember(block, "text") || JSON.stringify(block));
-  });
-  return texts.join("\n").trim();
-}
-
-/** Genkit's request: {messages: [{role, content: parts}], config, tools, …}. */
-function genkitRequest(request: Json): Found | null {
-  if (!isObject(request) || !Array.isArray(request["messages"])) return null;
-  const { messages, ...rest } = request;
-  return found({ ...rest, messages: messagesOf(messages as Json) });
-}
-
 /** Of the operations that write: those that read have the records in their outputs. */
 function memoryRecords(facts: Facts): Found | null {
   if (facts.peek(OPERATION) === "search_memory") return null;
   const records = jsonOf(facts.value(MEMORY_RECORDS));
   return records === null ? null : found({ records });
-}
-
-/** Member of the first part of this type in a list of messages: a tool's own arguments or result. */
-export function toolPart(messages: Json, type: string, name: string): Found | null {
-  if (!Array.isArray(messages)) return null;
-  for (const message of messages as readonly Json[]) {
-    const parts = member(message, "parts");
-    if (!Array.isArray(parts)) continue;
-    const part = (parts as readonly Json[]).find((one) => member(one, "type") === type);
-    if (part !== undefined)
-      return wrapped(
-        { value: jsonWithin(member(part, name)), source: null },
-        name === "arguments" ? "input" : "output",
-      );
-  }
-  return null;
 }
 
 function retrieverQuery({ facts }: Subject): Found | null {
@@ -235,20 +189,6 @@ function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: Sour
   return conversation(mergedWith(facts, body, messages, "user"));
 }
 
-/** Adds the details that the request or response in another attribute has (merge-messages.1). */
-export function mergedWith(
-  facts: Facts,
-  body: Sources | undefined,
-  messages: readonly Json[],
-  role: "user" | "assistant",
-): readonly Json[] {
-  if (body === undefined || !facts.has(body)) return messages;
-  const mark = facts.mark();
-  const richer = merged(messages, jsonOf(facts.value(body)), role);
-  if (richer === null) facts.release(mark);
-  return richer ?? messages;
-}
-
 function flattenedPrompts(facts: Facts): Found | null {
   const prompts = itemsOf(facts.family("prompts")).map((item) => member(item, "prompt", "text") ?? item);
   if (prompts.length > 0) return found(prompts.length === 1 ? { prompt: prompts[0] ?? "" } : { prompts });
@@ -268,44 +208,6 @@ function promptVariables(facts: Facts): Found | null {
   if (!isObject(variables)) return null;
   const name = Object.keys(variables).find((key) => variables[key] === given);
   return name === undefined ? null : found(Object.fromEntries([[name, given]]));
-}
-
-function vercelPrompt({ facts }: Subject): Found | null {
-  if (facts.has(AI_MESSAGES)) {
-    const mark = facts.mark();
-    const list = jsonOf(facts.value(AI_MESSAGES));
-    if (Array.isArray(list) && list.length > 0) return conversation(messagesOf(list));
-    facts.release(mark);
-  }
-  const prompt = facts.value(AI_PROMPT);
-  if (prompt === undefined) return null;
-  const value = jsonOf(prompt);
-  if (!isObject(value)) return wrapped({ value, source: null }, "input");
-  const { system, prompt: text, messages: list, ...rest } = value;
-  const conversationOf = Array.isArray(list)
-    ? list
-    : text === undefined
-      ? []
-      : Array.isArray(text)
-        ? text
-        : [{ role: "user", content: text }];
-  const made = withSystem(conversationOf as Json, system ?? null);
-  return made === null ? wrapped({ value, source: null }, "input") : found({ ...made.value, ...rest });
-}
-
-/** Gemini's request: {model, config: {system_instruction}, contents: [{role, parts}]}. */
-function adkRequest(request: Json): Found | null {
-  if (!isObject(request) || Object.keys(request).length === 0) return null;
-  const { contents, config, ...rest } = request;
-  if (!Array.isArray(contents)) return found(request);
-  const made = withSystem(contents as Json, member(config, "system_instruction") ?? null);
-  const settings = isObject(config) ? withoutSystem(config) : {};
-  return found({ ...rest, ...settings, ...(made === null ? { messages: [] } : made.value) });
-}
-
-function withoutSystem(config: JsonObject): JsonObject {
-  const { system_instruction: _system, ...rest } = config;
-  return Object.keys(rest).length === 0 ? {} : { config: rest };
 }
 
 function history(facts: Facts): Found | null {

@@ -3,7 +3,7 @@
 import type { SpanEvent } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { signs, sources } from "../attributes/known-keys.ts";
-import { attributeText, type SpanTalk } from "./span-events.ts";
+import { attributeText, type SpanTalk } from "../messages/span-events.ts";
 
 const ERROR_TYPE = sources("error.type");
 const TOOL_STATUS = sources("gen_ai.tool.status");

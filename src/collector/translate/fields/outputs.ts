@@ -5,7 +5,6 @@ import {
   conversation,
   firstOf,
   given,
-  listWithin,
   found,
   messageOfLogEvent,
   ofOwnSdk,
@@ -15,33 +14,35 @@ import {
   type ContentSource,
   type Found,
   type Subject,
-} from "./content.ts";
+} from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { mergedWith, notApplicable, toolPart } from "./inputs.ts";
+import { mergedWith, notApplicable, toolPart } from "../messages/conversation.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
-import { MASTRA_TYPES } from "./mastra-types.ts";
-import { callOf, flattenedMessage, messagesOf } from "./messages.ts";
+import { MASTRA_TYPES } from "../messages/mastra-types.ts";
+import { flattenedMessage, messagesOf } from "../messages/messages.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
+import {
+  GENKIT_OUTPUT,
+  LK_CALLS,
+  AI_TEXT,
+  AI_CALLS,
+  AI_OBJECT,
+  AI_REASONING,
+  AI_FILES,
+  ADK_RESPONSE,
+  genkitResponse,
+  livekitAnswer,
+  vercelAnswer,
+  adkResponse,
+} from "./framework-outputs.ts";
+import { documentsFound } from "./retrieved-documents.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
-const DOCUMENTS = sources("gen_ai.retrieval.documents");
-const VECTOR_DOCUMENTS = sources("db.vector.query.response.documents", "ai.ranking");
-const MEMORY_RECORDS = sources("gen_ai.memory.records");
-const OPERATION = sources("gen_ai.operation.name");
 const VALUE = sources("output.value");
-const GENKIT_OUTPUT = sources("genkit:output");
-const LK_CALLS = sources("lk.pii.response.function_calls", "lk.response.function_calls");
-const LK_TEXT = sources("lk.pii.response.text", "lk.response.text");
 const FINAL_RESULT = sources("final_result");
-const AI_TEXT = sources("ai.response.text", "ai.result.text");
-const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
-const AI_OBJECT = sources("ai.response.object", "ai.result.object");
-const AI_REASONING = sources("ai.response.reasoning", "ai.result.reasoning");
-const AI_FILES = sources("ai.response.files");
 const AI_EMBEDDING = sources("ai.embedding");
 const AI_EMBEDDINGS = sources("ai.embeddings");
-const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
 const ADK_TOOL_RESPONSE = sources("gcp.vertex.agent.tool_response");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
@@ -151,19 +152,6 @@ function flattened(facts: Facts, family: "completion" | "outputMessages" | "choi
   return conversation(mergedWith(facts, body, messages, "assistant"));
 }
 
-/** Genkit's response: {message: {role: "model", content: parts}, finishReason, usage, …}. */
-function genkitResponse(response: Json): Found | null {
-  if (!isObject(response) || !isObject(response["message"])) return null;
-  const { message, ...rest } = response;
-  return found({ ...rest, messages: messagesOf(message, "assistant") });
-}
-
-function livekitAnswer(facts: Facts): Found | null {
-  const calls = listWithin(facts, LK_CALLS).map((call) => callOf(jsonWithin(call)));
-  if (calls.length === 0) return null;
-  return conversation([{ role: "assistant", content: facts.text(LK_TEXT), tool_calls: calls }]);
-}
-
 /** The last message of the history accompanies the result, unless the text is the same. */
 function finalResult(facts: Facts): Found | null {
   const value = facts.value(FINAL_RESULT);
@@ -182,32 +170,6 @@ function completion(item: Json): Json {
   return text === undefined ? item : { content: text };
 }
 
-/** Text, reasoning, files and calls are one message; a generated object is a separate member. */
-function vercelAnswer(facts: Facts): Found | null {
-  const object = facts.value(AI_OBJECT);
-  const calls = listWithin(facts, AI_CALLS).map(callOf);
-  const text = facts.text(AI_TEXT);
-  const blocks: Json[] = [];
-  const reasoning = facts.value(AI_REASONING);
-  if (reasoning !== undefined) blocks.push({ type: "reasoning", reasoning: jsonOf(reasoning) });
-  for (const file of listWithin(facts, AI_FILES)) blocks.push(fileBlock(file));
-  if (text === "" && calls.length === 0 && blocks.length === 0)
-    return object === undefined ? null : wrapped({ value: jsonOf(object), source: null }, "output");
-  const content = blocks.length === 0 ? text : [...blocks, ...(text === "" ? [] : [{ type: "text", text }])];
-  const message = { role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
-  return found({ messages: [message], ...(object === undefined ? {} : { object: jsonOf(object) }) });
-}
-
-/** {type: "file", mediaType, data} → block. */
-function fileBlock(file: Json): Json {
-  const mime = textMember(file, "mediaType") || textMember(file, "mimeType");
-  const data = textMember(file, "data") || textMember(file, "base64");
-  if (!isObject(file) || mime === "" || data === "") return file;
-  if (!mime.startsWith("image/")) return { ...file, type: "file" };
-  const url = /^(?:https?|data):/.test(data) ? data : `data:${mime};base64,${data}`;
-  return { type: "image_url", image_url: { url } };
-}
-
 /** Vectors become their number and length: the only values in summary form. */
 function vectorsFound({ facts }: Subject): Found | null {
   const given = facts.value(AI_EMBEDDINGS);
@@ -223,12 +185,6 @@ function vectorsFound({ facts }: Subject): Found | null {
   const first = jsonWithin((vectors as readonly Json[])[0]);
   if (!Array.isArray(first)) return null;
   return found({ embeddings: { count: vectors.length, dimensions: first.length } });
-}
-
-function adkResponse(response: Json): Found | null {
-  if (!isObject(response) || Object.keys(response).length === 0) return null;
-  const { content, usage_metadata: _usage, ...rest } = response;
-  return content === undefined ? found(response) : found({ messages: messagesOf(content, "assistant"), ...rest });
 }
 
 function historyAnswer(facts: Facts): Found | null {
@@ -254,41 +210,4 @@ function logChoices(facts: Facts): Found | null {
       ({ "event.name": _name, "gen_ai.system": _system, "gen_ai.message.index": _index, ...choice }) => choice,
     ),
   );
-}
-
-function documentsFound({ facts, talk }: Subject): Found | null {
-  const given = listWithin(facts, DOCUMENTS);
-  if (given.length > 0) return found({ documents: given.map(documentOf) });
-  const retrieved = listWithin(facts, VECTOR_DOCUMENTS);
-  if (retrieved.length > 0) return found({ documents: retrieved.map((one) => documentOf(jsonWithin(one))) });
-  const memories = facts.peek(OPERATION) === "search_memory" ? listWithin(facts, MEMORY_RECORDS) : [];
-  if (memories.length > 0) return found({ documents: memories.map(documentOf) });
-  for (const family of ["documents", "rerankOutput"] as const) {
-    const items = itemsOf(facts.family(family));
-    if (items.length > 0)
-      return found({ documents: items.map((item) => documentOf(member(item, "document") ?? item)) });
-  }
-  return talk.documents.length === 0 ? null : found({ documents: talk.documents.map(queryResult).map(documentOf) });
-}
-
-/** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}. */
-function queryResult(item: Json): Json {
-  if (!isObject(item)) return item;
-  const named = Object.entries(item).map(([name, value]) => {
-    const short = name.replace(/^db\.query\.result\./, "");
-    return [short === "document" ? "content" : short, value] as const;
-  });
-  return Object.fromEntries(named);
-}
-
-function documentOf(item: Json): Json {
-  if (!isObject(item))
-    return { page_content: typeof item === "string" ? item : JSON.stringify(item), metadata: {}, type: "Document" };
-  const { content, page_content: page, text, metadata, ...rest } = item;
-  const own = jsonWithin(metadata);
-  return {
-    page_content: content ?? page ?? text ?? "",
-    metadata: { ...rest, ...(isObject(own) ? own : own === null ? {} : { metadata: own }) },
-    type: "Document",
-  };
 }

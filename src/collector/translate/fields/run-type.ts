@@ -1,7 +1,7 @@
 // Run type: the first rule that yields a known type decides; a value that no rule knows falls through to the next.
 import type { Facts } from "../attributes/span-facts.ts";
 import { signs, sources, type Sources } from "../attributes/known-keys.ts";
-import type { SpanTalk } from "./span-events.ts";
+import type { SpanTalk } from "../messages/span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
 export interface TypedRun {

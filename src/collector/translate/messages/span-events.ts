@@ -8,7 +8,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
-import { callOf } from "./messages.ts";
+import { callOf } from "./message-parts.ts";
 import { isObject, jsonOf, jsonWithin, plainAttributes, unwrap } from "../attributes/plain-values.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 

@@ -1,0 +1,30 @@
+// Caller: who makes a call, from where, and the objects in reach.
+import type { Json, JsonObject } from "../../base/json/json.ts";
+
+/** Authenticated caller. Audit entries record this name. */
+export interface Caller {
+  readonly name: string;
+  /** User object from the authentication, for graphs and handlers; null without authentication. */
+  readonly user: JsonObject | null;
+  readonly permissions: readonly string[];
+  /** Absent for actions of the server itself. */
+  readonly origin?: Origin;
+}
+
+/** Origin of a call as far as the server can determine it; both members are bounded. */
+export interface Origin {
+  readonly address: string;
+  readonly userAgent: string | null;
+  /** The gateway between the caller and the API. */
+  readonly via?: "mcp" | "a2a";
+}
+
+/** Authorization scope: objects whose metadata meets every condition; null means unrestricted. */
+export type Scope = readonly Condition[] | null;
+
+export interface Condition {
+  readonly key: string;
+  /** `eq`: the member equals the value. `contains`: the member is a list that includes the value. */
+  readonly op: "eq" | "contains";
+  readonly value: Json;
+}

@@ -1,0 +1,97 @@
+// Interrupt: a question of a node with its answer, and the audit trail of both.
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import type { Origin } from "./caller.ts";
+
+export type InterruptState = "open" | "answered" | "abandoned";
+
+/**
+ * Kind of an inbox item. `breakpoint` waits for a continuation. It has a row like an interrupt, so that the inbox lists
+ * both in one order. Other code does not treat it as an interrupt.
+ */
+export type InterruptKind = "tool_approval" | "form" | "question" | "breakpoint";
+
+/** Assignment of an inbox item to a person. */
+export interface Assignment {
+  readonly by: string;
+  readonly at: number;
+  /** Null: no expiry. */
+  readonly until: number | null;
+}
+
+/** Action at the deadline. */
+export type OnExpiry = "fail" | { readonly answer: Json };
+
+/** One interrupt of one task. The row outlives its answer until the thread is deleted. */
+export interface Interrupt {
+  readonly threadId: string;
+  readonly interruptId: string;
+  /** The library's latest id. Before LangGraph 1.7, all interrupts of a task share one. */
+  readonly libraryId: string;
+  readonly taskId: string;
+  readonly graphNs: string;
+  /** Checkpoint of the task's graph. */
+  readonly checkpointId: string;
+  /** Checkpoint of the root graph at that time. */
+  readonly rootCheckpointId: string;
+  readonly index: number;
+  /** `["<node>:<task uuid>", …]`, the whole path from the root. */
+  readonly ns: readonly string[];
+  /** Position among the interrupts of the same pause. */
+  readonly position: number;
+  readonly value: Json;
+  readonly responseSchema: JsonObject | null;
+  readonly state: InterruptState;
+  readonly createdAt: number;
+  /** The run that raised the interrupt. */
+  readonly runId: string;
+  readonly graphId: string;
+  readonly assistantId: string;
+  /** The node that raised the interrupt: the innermost of `ns`. For a breakpoint, the next nodes. */
+  readonly node: string;
+  readonly kind: InterruptKind;
+  readonly claim: Assignment | null;
+  readonly expiresAt: number | null;
+  /** Null: after the deadline the interrupt is overdue and stays open. */
+  readonly onExpiry: OnExpiry | null;
+  readonly answer: AnswerRecord | null;
+}
+
+export interface AnswerRecord {
+  readonly runId: string;
+  readonly at: number;
+  readonly by: string;
+  readonly value: Json;
+}
+
+export type AuditAction =
+  | "answered"
+  | "answered_as_fork"
+  | "continued"
+  | "abandoned"
+  | "cancelled"
+  | "reopened"
+  | "claimed"
+  | "released"
+  | "expired"
+  /** An edit in the name of a node bypassed the interrupt. */
+  | "bypassed"
+  /** A run disabled breakpoints compiled into its graph. */
+  | "breakpoints_off"
+  /** The deadline passed, but its action was refused. The interrupt stays open. */
+  | "expiry_refused";
+
+/** Channel of an action. */
+export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a";
+
+export interface AuditEntry {
+  readonly threadId: string;
+  readonly at: number;
+  readonly action: AuditAction;
+  readonly by: string;
+  readonly interruptId: string | null;
+  readonly runId: string | null;
+  readonly value: Json;
+  /** `api` if absent. */
+  readonly via?: AuditVia;
+  readonly origin?: Origin;
+}

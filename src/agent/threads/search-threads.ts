@@ -1,0 +1,96 @@
+// Thread search: pages of threads. The states of a page are read on demand, in bounded portions.
+import { type JsonObject, contains } from "../../base/json/json.ts";
+import type { AgentContext } from "../context.ts";
+import type { Scope, Thread } from "../model/model.ts";
+import type { ThreadQuery } from "../ports/ports.ts";
+import { inScope } from "../auth/scope.ts";
+import { type ThreadView, viewOf } from "./thread-view.ts";
+
+/** Maximum number of threads whose states a filter on values reads. */
+const VALUES_SCAN_MAX = 10_000;
+
+/** Maximum count beyond the end of a page. */
+const COUNT_PAST_PAGE = 100;
+
+export interface ThreadList {
+  /** Bounded count (COUNT_PAST_PAGE). */
+  readonly total: number;
+  /** Number of threads in the page. */
+  readonly count: number;
+  readonly threads: AsyncIterable<ThreadView>;
+}
+
+/**
+ * Finds the threads of a page at once, and reads each state on demand. Each thread appears in its state at that moment;
+ * deleted threads are omitted.
+ * @param withValues false omits the states
+ */
+export async function searchThreads(agent: AgentContext, query: ThreadQuery, withValues: boolean): Promise<ThreadList> {
+  const { total, found, first } = await agent.storage.transaction(async (tx) => {
+    const threads = await tx.searchThreads(query);
+    const complete = threads.length < query.limit && (threads.length > 0 || query.offset === 0);
+    const counted = complete
+      ? query.offset + threads.length
+      : await tx.countThreads(query, query.offset + COUNT_PAST_PAGE);
+    const views: ThreadView[] = [];
+    for (let units = 0; views.length < threads.length && units <= READ_UNITS_MAX;) {
+      const view = await viewOf(agent, tx, threads[views.length] as Thread, withValues);
+      views.push(view);
+      units += view.values?.units ?? 0;
+    }
+    return { total: counted, found: threads, first: views };
+  });
+  const later = found.slice(first.length).map(({ threadId }) => threadId);
+  async function* threads(): AsyncGenerator<ThreadView> {
+    yield* first.splice(0);
+    yield* viewsOf(agent, later, query.scope);
+  }
+  return { total, count: found.length, threads: threads() };
+}
+
+/** Bound for the states in memory per list, beyond a single larger one. */
+const READ_UNITS_MAX = 256 * 1024;
+
+async function* viewsOf(agent: AgentContext, threadIds: readonly string[], scope: Scope): AsyncGenerator<ThreadView> {
+  for (let from = 0; from < threadIds.length;) {
+    const { views, next } = await agent.storage.read(async (tx) => {
+      const read: ThreadView[] = [];
+      let at = from;
+      for (let units = 0; at < threadIds.length && units <= READ_UNITS_MAX; at++) {
+        const thread = await tx.thread(threadIds[at] as string);
+        if (thread === null || !inScope(thread.metadata, scope)) continue;
+        const view = await viewOf(agent, tx, thread);
+        read.push(view);
+        units += view.values?.units ?? 0;
+      }
+      return { views: read, next: at };
+    });
+    from = next;
+    yield* views;
+  }
+}
+
+/** Reads the state of every thread that matches the other filters, in slices, so that other calls run in between. */
+export async function searchByValues(agent: AgentContext, query: ThreadQuery, values: JsonObject): Promise<ThreadList> {
+  const found = await agent.storage.transaction((tx) =>
+    tx.searchThreads({ ...query, limit: VALUES_SCAN_MAX, offset: 0 }),
+  );
+  const ids = found.map(({ threadId }) => threadId);
+  const page: string[] = [];
+  let total = 0;
+  for await (const view of viewsOf(agent, ids, query.scope)) {
+    if (!contains(await view.values?.jsonInSlices(), values)) continue;
+    if (total >= query.offset && page.length < query.limit) page.push(view.thread.threadId);
+    total++;
+  }
+  return { total, count: page.length, threads: viewsOf(agent, page, query.scope) };
+}
+
+export async function countThreads(
+  agent: AgentContext,
+  query: ThreadQuery,
+  values: JsonObject | null,
+): Promise<number> {
+  if (values !== null && Object.keys(values).length > 0) return (await searchByValues(agent, query, values)).total;
+  return agent.storage.transaction((tx) => tx.countThreads(query, null));
+}

@@ -1,0 +1,58 @@
+// Framework inputs: requests in the form of one framework or SDK.
+import type { Json, JsonObject } from "../../../base/json/json.ts";
+import { conversation, found, wrapped, type Found, type Subject } from "../messages/content.ts";
+import { member } from "../attributes/indexed.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { messagesOf } from "../messages/messages.ts";
+import { isObject, jsonOf } from "../attributes/plain-values.ts";
+import { withSystem } from "../messages/conversation.ts";
+
+export const GENKIT_INPUT = sources("genkit:input");
+export const AI_MESSAGES = sources("ai.prompt.messages");
+export const AI_PROMPT = sources("ai.prompt");
+export const ADK_REQUEST = sources("gcp.vertex.agent.llm_request");
+
+/** Genkit's request: {messages: [{role, content: parts}], config, tools, …}. */
+export function genkitRequest(request: Json): Found | null {
+  if (!isObject(request) || !Array.isArray(request["messages"])) return null;
+  const { messages, ...rest } = request;
+  return found({ ...rest, messages: messagesOf(messages as Json) });
+}
+
+export function vercelPrompt({ facts }: Subject): Found | null {
+  if (facts.has(AI_MESSAGES)) {
+    const mark = facts.mark();
+    const list = jsonOf(facts.value(AI_MESSAGES));
+    if (Array.isArray(list) && list.length > 0) return conversation(messagesOf(list));
+    facts.release(mark);
+  }
+  const prompt = facts.value(AI_PROMPT);
+  if (prompt === undefined) return null;
+  const value = jsonOf(prompt);
+  if (!isObject(value)) return wrapped({ value, source: null }, "input");
+  const { system, prompt: text, messages: list, ...rest } = value;
+  const conversationOf = Array.isArray(list)
+    ? list
+    : text === undefined
+      ? []
+      : Array.isArray(text)
+        ? text
+        : [{ role: "user", content: text }];
+  const made = withSystem(conversationOf as Json, system ?? null);
+  return made === null ? wrapped({ value, source: null }, "input") : found({ ...made.value, ...rest });
+}
+
+/** Gemini's request: {model, config: {system_instruction}, contents: [{role, parts}]}. */
+export function adkRequest(request: Json): Found | null {
+  if (!isObject(request) || Object.keys(request).length === 0) return null;
+  const { contents, config, ...rest } = request;
+  if (!Array.isArray(contents)) return found(request);
+  const made = withSystem(contents as Json, member(config, "system_instruction") ?? null);
+  const settings = isObject(config) ? withoutSystem(config) : {};
+  return found({ ...rest, ...settings, ...(made === null ? { messages: [] } : made.value) });
+}
+
+function withoutSystem(config: JsonObject): JsonObject {
+  const { system_instruction: _system, ...rest } = config;
+  return Object.keys(rest).length === 0 ? {} : { config: rest };
+}

@@ -1,0 +1,64 @@
+// Framework outputs: responses in the form of one framework or SDK.
+import type { Json } from "../../../base/json/json.ts";
+import { conversation, listWithin, found, wrapped, type Found } from "../messages/content.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { textMember } from "../attributes/indexed.ts";
+import { sources } from "../attributes/known-keys.ts";
+import { callOf } from "../messages/message-parts.ts";
+import { messagesOf } from "../messages/messages.ts";
+import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
+
+export const GENKIT_OUTPUT = sources("genkit:output");
+export const LK_CALLS = sources("lk.pii.response.function_calls", "lk.response.function_calls");
+const LK_TEXT = sources("lk.pii.response.text", "lk.response.text");
+export const AI_TEXT = sources("ai.response.text", "ai.result.text");
+export const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
+export const AI_OBJECT = sources("ai.response.object", "ai.result.object");
+export const AI_REASONING = sources("ai.response.reasoning", "ai.result.reasoning");
+export const AI_FILES = sources("ai.response.files");
+export const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
+
+/** Genkit's response: {message: {role: "model", content: parts}, finishReason, usage, …}. */
+export function genkitResponse(response: Json): Found | null {
+  if (!isObject(response) || !isObject(response["message"])) return null;
+  const { message, ...rest } = response;
+  return found({ ...rest, messages: messagesOf(message, "assistant") });
+}
+
+export function livekitAnswer(facts: Facts): Found | null {
+  const calls = listWithin(facts, LK_CALLS).map((call) => callOf(jsonWithin(call)));
+  if (calls.length === 0) return null;
+  return conversation([{ role: "assistant", content: facts.text(LK_TEXT), tool_calls: calls }]);
+}
+
+/** Text, reasoning, files and calls are one message; a generated object is a separate member. */
+export function vercelAnswer(facts: Facts): Found | null {
+  const object = facts.value(AI_OBJECT);
+  const calls = listWithin(facts, AI_CALLS).map(callOf);
+  const text = facts.text(AI_TEXT);
+  const blocks: Json[] = [];
+  const reasoning = facts.value(AI_REASONING);
+  if (reasoning !== undefined) blocks.push({ type: "reasoning", reasoning: jsonOf(reasoning) });
+  for (const file of listWithin(facts, AI_FILES)) blocks.push(fileBlock(file));
+  if (text === "" && calls.length === 0 && blocks.length === 0)
+    return object === undefined ? null : wrapped({ value: jsonOf(object), source: null }, "output");
+  const content = blocks.length === 0 ? text : [...blocks, ...(text === "" ? [] : [{ type: "text", text }])];
+  const message = { role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return found({ messages: [message], ...(object === undefined ? {} : { object: jsonOf(object) }) });
+}
+
+/** {type: "file", mediaType, data} → block. */
+function fileBlock(file: Json): Json {
+  const mime = textMember(file, "mediaType") || textMember(file, "mimeType");
+  const data = textMember(file, "data") || textMember(file, "base64");
+  if (!isObject(file) || mime === "" || data === "") return file;
+  if (!mime.startsWith("image/")) return { ...file, type: "file" };
+  const url = /^(?:https?|data):/.test(data) ? data : `data:${mime};base64,${data}`;
+  return { type: "image_url", image_url: { url } };
+}
+
+export function adkResponse(response: Json): Found | null {
+  if (!isObject(response) || Object.keys(response).length === 0) return null;
+  const { content, usage_metadata: _usage, ...rest } = response;
+  return content === undefined ? found(response) : found({ messages: messagesOf(content, "assistant"), ...rest });
+}

@@ -1,0 +1,67 @@
+// Conversation: messages from several attributes of a span, as one list.
+import type { Json } from "../../../base/json/json.ts";
+import { conversation, wrapped, type Found } from "./content.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { member, textMember } from "../attributes/indexed.ts";
+import type { Sources } from "../attributes/known-keys.ts";
+import { merged } from "./merge-messages.ts";
+import { messagesOf } from "./messages.ts";
+import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
+
+/** ADK writes "{}" and "N/A" where it has nothing to say. */
+export function notApplicable(facts: Facts, from: Sources): Found | null {
+  const value = jsonOf(facts.value(from));
+  if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
+  return wrapped({ value, source: null }, "input");
+}
+
+export function withSystem(messages: Json, system: Json): Found | null {
+  const list = messages === null || messages === "" ? [] : messagesOf(messages);
+  if (system === null || system === "" || (Array.isArray(system) && system.length === 0)) return conversation(list);
+  const first = messagesOf(
+    Array.isArray(system) ? { role: "system", parts: system } : { role: "system", content: system },
+  );
+  const text = textOf(first);
+  const isThere = list.some((one) => member(one, "role") === "system" && textOf([one]) === text);
+  return conversation(isThere ? list : [...first, ...list]); // only equal text is a duplicate
+}
+
+/** The text of messages, regardless of its blocks. */
+function textOf(messages: readonly Json[]): string {
+  const texts = messages.flatMap((message) => {
+    const content = member(message, "content");
+    if (!Array.isArray(content)) return [typeof content === "string" ? content : JSON.stringify(content ?? "")];
+    return (content as readonly Json[]).map((block) => textMember(block, "text") || JSON.stringify(block));
+  });
+  return texts.join("\n").trim();
+}
+
+/** Member of the first part of this type in a list of messages: a tool's own arguments or result. */
+export function toolPart(messages: Json, type: string, name: string): Found | null {
+  if (!Array.isArray(messages)) return null;
+  for (const message of messages as readonly Json[]) {
+    const parts = member(message, "parts");
+    if (!Array.isArray(parts)) continue;
+    const part = (parts as readonly Json[]).find((one) => member(one, "type") === type);
+    if (part !== undefined)
+      return wrapped(
+        { value: jsonWithin(member(part, name)), source: null },
+        name === "arguments" ? "input" : "output",
+      );
+  }
+  return null;
+}
+
+/** Adds the details that the request or response in another attribute has (merge-messages.1). */
+export function mergedWith(
+  facts: Facts,
+  body: Sources | undefined,
+  messages: readonly Json[],
+  role: "user" | "assistant",
+): readonly Json[] {
+  if (body === undefined || !facts.has(body)) return messages;
+  const mark = facts.mark();
+  const richer = merged(messages, jsonOf(facts.value(body)), role);
+  if (richer === null) facts.release(mark);
+  return richer ?? messages;
+}

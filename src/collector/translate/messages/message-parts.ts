@@ -1,0 +1,139 @@
+// Message parts: the parts of a message in any convention → content blocks, tool calls and tool results.
+import type { Json, JsonObject } from "../../../base/json/json.ts";
+import { member, textMember } from "../attributes/indexed.ts";
+import { isObject } from "../attributes/plain-values.ts";
+
+type Part = { readonly kind: "block" | "call" | "result"; readonly value: Json };
+
+export function partOf(part: Json): Part {
+  if (typeof part === "string") return { kind: "block", value: { type: "text", text: part } };
+  if (!isObject(part)) return { kind: "block", value: part };
+  switch (textMember(part, "type")) {
+    case "text":
+      return { kind: "block", value: { type: "text", text: part["content"] ?? part["text"] ?? "" } };
+    case "reasoning":
+    case "thinking":
+      return { kind: "block", value: reasoningOf(part) };
+    case "tool_call":
+    case "tool-call":
+      return { kind: "call", value: callOf(part) };
+    case "tool_call_response":
+    case "tool-result":
+      return {
+        kind: "result",
+        value: resultOf(
+          part["id"] ?? part["toolCallId"] ?? null,
+          part["response"] ?? part["result"] ?? outputOf(part["output"]) ?? null,
+          part["name"] ?? part["toolName"],
+        ),
+      };
+    case "blob":
+      return { kind: "block", value: blobOf(part) };
+    default:
+      return cloudPart(part);
+  }
+}
+
+/** Parts that a member identifies instead of a type: Gemini's and Bedrock's. */
+function cloudPart(part: JsonObject): Part {
+  const call = member(part, "function_call") ?? member(part, "functionCall");
+  if (isObject(call)) return { kind: "call", value: callOf(call) };
+  const response = member(part, "function_response") ?? member(part, "functionResponse");
+  if (isObject(response))
+    return { kind: "result", value: resultOf(response["id"] ?? null, response["response"] ?? null, response["name"]) };
+  const use = member(part, "toolUse");
+  if (isObject(use))
+    return {
+      kind: "call",
+      value: callOf({ id: use["toolUseId"] ?? null, name: use["name"] ?? null, arguments: use["input"] ?? null }),
+    };
+  const result = member(part, "toolResult");
+  if (isObject(result))
+    return { kind: "result", value: resultOf(result["toolUseId"] ?? null, result["content"] ?? null, undefined) };
+  const request = member(part, "toolRequest"); // Genkit
+  if (isObject(request))
+    return {
+      kind: "call",
+      value: callOf({ id: request["ref"] ?? null, name: request["name"] ?? null, arguments: request["input"] ?? null }),
+    };
+  const reply = member(part, "toolResponse");
+  if (isObject(reply))
+    return { kind: "result", value: resultOf(reply["ref"] ?? null, reply["output"] ?? null, reply["name"]) };
+  const url = member(part, "media", "url");
+  const isImage = /^(?:$|image\/)/.test(textMember(part, "media", "contentType"));
+  if (typeof url === "string" && isImage && !/^data:(?!image\/)/.test(url))
+    return { kind: "block", value: { type: "image_url", image_url: { url } } };
+  if (typeof part["text"] === "string" && part["type"] === undefined)
+    return { kind: "block", value: { type: "text", ...part } };
+  return { kind: "block", value: part };
+}
+
+/** AI SDK 5 wraps a result as {type: "text" | "json", value}. */
+function outputOf(output: Json | undefined): Json | undefined {
+  return isObject(output) && output["value"] !== undefined && output["type"] !== undefined ? output["value"] : output;
+}
+
+function reasoningOf(part: JsonObject): JsonObject {
+  const { content, type: _type, ...rest } = part;
+  return content === undefined ? { ...part, type: "reasoning" } : { type: "reasoning", reasoning: content, ...rest };
+}
+
+function blobOf(part: JsonObject): JsonObject {
+  const mime = textMember(part, "mime_type") || "application/octet-stream";
+  const data = textMember(part, "content") || textMember(part, "data");
+  const modality = textMember(part, "modality") || (mime.split("/")[0] ?? "");
+  if (modality === "image") return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` } };
+  return { type: modality === "audio" ? "audio" : "file", source_type: "base64", mime_type: mime, data };
+}
+
+/** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
+export function callOf(call: Json): Json {
+  if (!isObject(call)) return call;
+  const inner = member(call, "function");
+  const name = member(inner, "name") ?? call["name"] ?? call["toolName"] ?? null;
+  const given = member(inner, "arguments") ?? call["arguments"] ?? call["args"] ?? call["input"] ?? null;
+  if (name === null && given === null) return call;
+  const id = call["id"] ?? call["toolCallId"] ?? call["tool_call_id"] ?? null;
+  const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+  const rest = Object.entries(call).filter(([key]) => !CALL_MEMBERS.has(key));
+  return {
+    ...(id === null ? {} : { id }),
+    type: "function",
+    function: { name, arguments: text },
+    ...Object.fromEntries(rest),
+  };
+}
+
+const CALL_MEMBERS: ReadonlySet<string> = new Set([
+  "id",
+  "toolCallId",
+  "tool_call_id",
+  "type",
+  "function",
+  "name",
+  "toolName",
+  "arguments",
+  "args",
+  "input",
+]);
+
+function resultOf(id: Json, response: Json, name: Json | undefined): JsonObject {
+  return {
+    role: "tool",
+    ...(id === null ? {} : { tool_call_id: id }),
+    ...(name === undefined ? {} : { name }),
+    content: resultContent(response),
+  };
+}
+
+function resultContent(response: Json): Json {
+  if (Array.isArray(response)) return contentOf((response as readonly Json[]).map((part) => partOf(part).value));
+  return typeof response === "string" ? response : JSON.stringify(response);
+}
+
+/** One text block is a text. */
+export function contentOf(blocks: readonly Json[]): Json {
+  if (blocks.length === 0) return "";
+  const only = blocks[0];
+  return blocks.length === 1 && textMember(only, "type") === "text" ? (member(only, "text") ?? "") : blocks;
+}

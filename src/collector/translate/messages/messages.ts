@@ -1,0 +1,139 @@
+// Messages: every convention's way of writing a chat message → {role, content, tool_calls?, tool_call_id?, name?, …}.
+// Content is a string when it is one piece of text, else a list of blocks. Unknown parts stay unchanged. Invariants:
+//   messages/messages.1. Every part stays: text, calls and results in their fields, all others in `content`.
+//   messages/messages.2. A message that already has the target form comes back as the same object.
+import type { Json, JsonObject } from "../../../base/json/json.ts";
+import { member, textMember } from "../attributes/indexed.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { callOf, contentOf, partOf } from "./message-parts.ts";
+
+/** True for a list in which every item has a role (or parts): a conversation. */
+export function looksLikeMessages(value: Json | undefined): value is readonly JsonObject[] {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    (value as readonly Json[]).every(
+      (item) => isObject(item) && (typeof item["role"] === "string" || Array.isArray(item["parts"])),
+    )
+  );
+}
+
+/** A list of messages, a single one, or text → messages in the target form. */
+export function messagesOf(value: Json, role = "user"): readonly Json[] {
+  const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  return list.flatMap((item) => messageOf(item, role));
+}
+
+function messageOf(item: Json, role: string): readonly Json[] {
+  if (!isObject(item)) return item === null ? [] : [{ role, content: item }];
+  const parts = Array.isArray(item["parts"]) ? item["parts"] : listOf(item["content"]);
+  if (parts === null || !(Array.isArray(item["parts"]) || parts.some(isForeignPart))) {
+    const calls = item["tool_calls"];
+    const same = typeof item["role"] === "string" && (calls === undefined || !Array.isArray(calls));
+    if (same) return [item]; // messages/messages.2
+    return [
+      {
+        role: typeof item["role"] === "string" ? item["role"] : role,
+        ...item,
+        ...(Array.isArray(calls) ? { tool_calls: (calls as readonly Json[]).map(callOf) } : {}),
+      },
+    ];
+  }
+  return assembleParts(item, parts as readonly Json[], role);
+}
+
+function listOf(content: Json | undefined): readonly Json[] | null {
+  return Array.isArray(content) ? (content as readonly Json[]) : null;
+}
+
+/** Parts with a field in the target form. OpenAI's and Anthropic's blocks stay unchanged. */
+function isForeignPart(part: Json): boolean {
+  if (!isObject(part)) return false;
+  switch (textMember(part, "type")) {
+    case "tool_call":
+    case "tool-call":
+    case "tool_call_response":
+    case "tool-result":
+    case "blob":
+      return true;
+    case "text":
+      return typeof part["content"] === "string";
+    case "":
+      return [
+        "text",
+        "toolUse",
+        "toolResult",
+        "function_call",
+        "function_response",
+        "toolRequest",
+        "toolResponse",
+        "media",
+      ].some((name) => part[name] !== undefined);
+    default:
+      return false;
+  }
+}
+
+function assembleParts(item: JsonObject, parts: readonly Json[], defaultRole: string): readonly Json[] {
+  const blocks: Json[] = [];
+  const calls: Json[] = [];
+  const results: Json[] = [];
+  for (const part of parts) {
+    const kind = partOf(part);
+    if (kind.kind === "call") calls.push(kind.value);
+    else if (kind.kind === "result") results.push(kind.value);
+    else blocks.push(kind.value);
+  }
+  const { parts: _parts, content, ...rest } = item;
+  const role = typeof item["role"] === "string" ? (item["role"] === "model" ? "assistant" : item["role"]) : defaultRole;
+  if (Array.isArray(item["parts"]) && content !== undefined && content !== "") blocks.unshift(partOf(content).value); // messages/messages.1
+  if (blocks.length === 0 && calls.length === 0 && results.length > 0) return results;
+  const message: JsonObject = {
+    ...rest,
+    role,
+    content: contentOf(blocks),
+    ...(calls.length > 0 ? { tool_calls: [...(listOf(item["tool_calls"]) ?? []), ...calls] } : {}),
+  };
+  return results.length > 0 ? [message, ...results] : [message];
+}
+
+/** One item of a flattened list (`gen_ai.prompt.N.*`, `llm.input_messages.N.*`) → message. */
+export function flattenedMessage(item: Json, defaultRole: string): Json {
+  const wrapped = member(item, "message");
+  const body = isObject(wrapped) && Object.keys(item as JsonObject).length === 1 ? wrapped : item;
+  if (!isObject(body)) return { role: defaultRole, content: body };
+  const { role, content, contents, tool_calls: calls, function_call: call, ...rest } = body;
+  const blocks = Array.isArray(contents) ? (contents as readonly Json[]).map(blockOf) : null;
+  const toolCalls = Array.isArray(calls)
+    ? (calls as readonly Json[]).map((one) => callOf(member(one, "tool_call") ?? one))
+    : isObject(call)
+      ? [callOf(call)]
+      : [];
+  return {
+    role: typeof role === "string" && role !== "" ? role : defaultRole,
+    content:
+      blocks === null
+        ? contentFrom(content)
+        : contentOf(content === undefined ? blocks : [partOf(content).value, ...blocks]),
+    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+    ...rest,
+  };
+}
+
+/** JSON text of blocks becomes blocks; any other text stays text. */
+function contentFrom(content: Json | undefined): Json {
+  if (content === undefined) return "";
+  if (typeof content !== "string" || !content.startsWith("[{")) return content;
+  const blocks = jsonWithin(content);
+  if (!Array.isArray(blocks) || !(blocks as readonly Json[]).every((block) => member(block, "type") !== undefined))
+    return content;
+  return contentOf((blocks as readonly Json[]).map((block) => partOf(block).value));
+}
+
+/** OpenInference: {message_content: {type, text, image: {image: {url}}}} → block. */
+function blockOf(item: Json): Json {
+  const content = member(item, "message_content") ?? item;
+  const url = member(content, "image", "image", "url");
+  if (url !== undefined) return { type: "image_url", image_url: { url } };
+  return content;
+}
