@@ -51,7 +51,7 @@ function span(id: number, parent: number | null, startMs = id, change: Partial<U
     parentSpanId: parent === null ? "" : hex(parent),
     start: { sec: 1_763_715_600 + Math.floor(startMs / 1000), nano: (startMs % 1000) * 1_000_000 },
     isRoot: parent === null,
-    claims: null,
+    declared: null,
     content: CONTENT,
     origins: [],
     ...change,
@@ -326,15 +326,15 @@ describe("places in a trace", () => {
 describe("ids and orders from an SDK", () => {
   const run = (n: number): string => `0000000${n}-1111-4222-8333-444444444444`;
   const at = (n: number, id: string): string => segmentTime(span(0, null, n).start) + id;
-  const claim = (n: number, dottedOrder: string): Partial<UnplacedRun> => ({
-    claims: { traceId: TRACE_UUID, runId: run(n), dottedOrder },
+  const declared = (n: number, dottedOrder: string): Partial<UnplacedRun> => ({
+    declared: { traceId: TRACE_UUID, runId: run(n), dottedOrder },
   });
 
-  test("children that refer to their parent by span id are below the run id that it claims", () => {
+  test("children that refer to their parent by span id are below the run id that it declares", () => {
     const { out, assembler } = setUp();
     assembler.add(span(2, 1));
-    assembler.add(span(0, null, 0, { claims: { traceId: TRACE_UUID, runId: TRACE_UUID, dottedOrder: "" } }));
-    assembler.add(span(1, 0, 1, claim(1, "")));
+    assembler.add(span(0, null, 0, { declared: { traceId: TRACE_UUID, runId: TRACE_UUID, dottedOrder: "" } }));
+    assembler.add(span(1, 0, 1, declared(1, "")));
     assert.deepEqual(
       out.map((one) => one.id),
       [TRACE_UUID, run(1), uuidOfSpan(hex(2))],
@@ -346,9 +346,9 @@ describe("ids and orders from an SDK", () => {
   test("a supplied order is used at once, its ancestors find the places it names", () => {
     const { out, assembler } = setUp();
     const order = [at(0, TRACE_UUID), at(1, run(1)), at(2, run(2))];
-    assembler.add(span(2, 1, 2, claim(2, order.join("."))));
+    assembler.add(span(2, 1, 2, declared(2, order.join("."))));
     assert.equal(out[0]?.dottedOrder, order.join("."));
-    assembler.add(span(1, 0, 3, claim(1, `${order[0]}.${at(3, run(1))}`))); // says something else now
+    assembler.add(span(1, 0, 3, declared(1, `${order[0]}.${at(3, run(1))}`))); // says something else now
     assembler.add(span(3, 1, 4));
     assembler.add(span(0, null, 5));
     assert.deepEqual(
@@ -362,9 +362,9 @@ describe("ids and orders from an SDK", () => {
   test("an order whose ancestors have moved is kept below the deepest of them", () => {
     const { out, assembler } = setUp();
     assembler.add(span(0, null, 0));
-    assembler.add(span(1, 0, 1, claim(1, "")));
+    assembler.add(span(1, 0, 1, declared(1, "")));
     const order = [at(7, TRACE_UUID), at(2, run(9)), at(8, run(1)), at(3, run(3)), at(4, run(4))];
-    assembler.add(span(4, 3, 4, claim(4, order.join("."))));
+    assembler.add(span(4, 3, 4, declared(4, order.join("."))));
     assert.equal(out[2]?.dottedOrder, `${out[1]?.dottedOrder}.${order[3]}.${order[4]}`);
     assertOrders(out);
     assertPrefixes(out);
@@ -375,9 +375,9 @@ describe("ids and orders from an SDK", () => {
     const deep = Array.from({ length: DEPTH_MAX - 1 }, (_, n) =>
       at(n, n === 0 ? TRACE_UUID : uuidOfSpan(hex(100 + n))),
     );
-    assembler.add(span(1, 50, 300, claim(1, [...deep, at(300, run(1))].join("."))));
+    assembler.add(span(1, 50, 300, declared(1, [...deep, at(300, run(1))].join("."))));
     assert.equal(out[0]?.dottedOrder.split(".").length, DEPTH_MAX);
-    assembler.add(span(2, 1, 301, claim(2, [deep[0], at(300, run(1)), at(301, run(2))].join("."))));
+    assembler.add(span(2, 1, 301, declared(2, [deep[0], at(300, run(1)), at(301, run(2))].join("."))));
     assert.equal(out[1]?.parentRunId, TRACE_UUID);
     assertOrders(out);
   });
@@ -394,17 +394,17 @@ describe("ids and orders from an SDK", () => {
     test(`an order ${what} is not believed`, () => {
       const { out, assembler } = setUp();
       assembler.add(span(0, null, 0));
-      assembler.add(span(1, 0, 1, claim(1, order)));
+      assembler.add(span(1, 0, 1, declared(1, order)));
       assert.equal(out[1]?.dottedOrder, `${out[0]?.dottedOrder}.${at(1, run(1))}`);
     });
   }
 
-  test("a claimed id that another run has is not believed", () => {
+  test("a declared id that another run has is not believed", () => {
     const { out, assembler } = setUp();
     assembler.add(span(0, null));
-    assembler.add(span(1, 0, 1, claim(1, "")));
-    assembler.add(span(2, 0, 2, claim(1, "")));
-    assembler.add(span(3, 0, 3, { claims: { traceId: "", runId: TRACE_UUID, dottedOrder: "" } }));
+    assembler.add(span(1, 0, 1, declared(1, "")));
+    assembler.add(span(2, 0, 2, declared(1, "")));
+    assembler.add(span(3, 0, 3, { declared: { traceId: "", runId: TRACE_UUID, dottedOrder: "" } }));
     assert.deepEqual(
       out.map((one) => one.id),
       [TRACE_UUID, run(1), uuidOfSpan(hex(2)), uuidOfSpan(hex(3))],
@@ -527,13 +527,13 @@ describe("decisions", () => {
     assert.deepEqual(second.shape(), { 9: "trace", 0: "" });
   });
 
-  test("another span cannot claim a recalled run's id", () => {
+  test("another span cannot take a recalled run's id", () => {
     const { out, assembler } = setUp();
     const runId = uuidOfSpan(hex(7));
     const dottedOrder = `${segmentTime(span(0, null).start)}${TRACE_UUID}.${segmentTime(span(7, 0).start)}${runId}`;
     assembler.recall({ tenant: TENANT.id, traceId: TRACE, spanId: hex(7), dottedOrder });
     assembler.add(span(0, null));
-    assembler.add(span(8, 0, 8, { claims: { traceId: "", runId, dottedOrder } }));
+    assembler.add(span(8, 0, 8, { declared: { traceId: "", runId, dottedOrder } }));
     assembler.add(span(7, 0));
     assert.equal(new Set(out.map((run) => run.id)).size, 3);
   });
@@ -575,7 +575,7 @@ test("for random graphs, orders, pauses, restarts and limits the five rules hold
         span(id, one.parent, one.startMs, {
           isRoot: one.parent === null || one.flags === 0,
           content: one.flags === 1 ? null : CONTENT,
-          claims:
+          declared:
             one.flags === 2
               ? {
                   traceId: "",

@@ -16,11 +16,11 @@
 //   trace-table.ts      the trees of all traces, their sums, limits and pins
 //   trace-tree.ts       the rules of one tree
 //   tree-node.ts        the shape of one tree
-//   claimed-places.ts   places claimed by an SDK or a decision record
+//   declared-places.ts   places declared by an SDK or a decision record
 //   dotted-order.ts     the order string of a place, and its rules
 import type { Clock } from "../../base/clock.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
-import { recallPlace } from "./claimed-places.ts";
+import { recallPlace } from "./declared-places.ts";
 import { arrive, type Arrival, type Emit } from "./trace-tree.ts";
 import {
   createTraceTable,

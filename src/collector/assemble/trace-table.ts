@@ -1,6 +1,6 @@
 // Trace table: the trees of all traces by trace and tenant, the sums over them, and the pins of evicted traces.
 // Rules: assemble.3 and assemble.4 (assemble.ts).
-import { pinOf, restorePin, type Pin } from "./claimed-places.ts";
+import { pinOf, restorePin, type Pin } from "./declared-places.ts";
 import { release, type Emit } from "./trace-tree.ts";
 import { createTree, type Tree } from "./tree-node.ts";
 

@@ -7,7 +7,7 @@
 //   trace-tree.5. Work is linear in the spans: no recursion, and each chain is climbed once.
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
-import { claimPlace } from "./claimed-places.ts";
+import { takeDeclaredPlace } from "./declared-places.ts";
 import { createNode, DEPTH_MAX, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 
@@ -25,7 +25,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   const node = known ?? createNode(run.spanId);
   if (known === undefined) tree.nodes.set(run.spanId, node);
   node.run = run;
-  if (run.content !== null && claimPlace(tree, node, run)) {
+  if (run.content !== null && takeDeclaredPlace(tree, node, run)) {
     node.run = null;
     arriveAgain(tree, node, run, emit);
     const children = node.children ?? [];
@@ -178,7 +178,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
     node.depth = 1;
     tree.root = node;
     tree.rootTaken = true;
-    if (pinned !== null || run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
+    if (pinned !== null || run.declared !== null) tree.byRunId.set(idOfSegment(node.segment), node);
     return;
   }
   const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // trace-tree.3, trace-tree.4
@@ -188,7 +188,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   node.segment = segmentOf(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
   node.parent = parent;
   node.depth = parent.depth + 1;
-  if (run.claims !== null) tree.byRunId.set(idOfSegment(node.segment), node);
+  if (run.declared !== null) tree.byRunId.set(idOfSegment(node.segment), node);
 }
 
 /** The root's node. Before the root arrives, a pinned node that the real root takes over (trace-tree.1). */
@@ -207,8 +207,8 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
  */
 function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
   const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
-  const claimed = run.claims?.runId ?? "";
-  if (claimed !== "" && !taken(claimed) && !tree.byRunId.has(claimed)) return claimed;
+  const declared = run.declared?.runId ?? "";
+  if (declared !== "" && !taken(declared) && !tree.byRunId.has(declared)) return declared;
   const padded = uuidOfSpan(run.spanId);
   return taken(padded) ? uuidV5(run.spanId, uuidOfTrace(run.traceId)) : padded; // 64-bit trace ids: root span id = trace id
 }

@@ -8,7 +8,7 @@ export const DEPTH_MAX = 128;
 export interface Node {
   readonly spanId: string;
   /**
-   * `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's claim, but no span yet.
+   * `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's declaration, but no span yet.
    */
   state: "unknown" | "waiting" | "placed" | "promised" | "filtered";
   /** While waiting. */
@@ -82,7 +82,7 @@ export function orderOf(node: Node): string {
 }
 
 export function traceIdFor(run: UnplacedRun): string {
-  return run.claims !== null && run.claims.traceId !== "" ? run.claims.traceId : uuidOfTrace(run.traceId);
+  return run.declared !== null && run.declared.traceId !== "" ? run.declared.traceId : uuidOfTrace(run.traceId);
 }
 
 /** Segments live as long as their trace: `join` makes one flat string, `+` would keep the parts alive as well. */

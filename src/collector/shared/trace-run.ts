@@ -73,7 +73,7 @@ export interface UnplacedRun {
   /** No parent, or declared as root by the sender. */
   readonly isRoot: boolean;
   /** Run ids of the sender's SDK; null for all other senders. */
-  readonly claims: RunClaims | null;
+  readonly declared: DeclaredIds | null;
   /** null: filtered out. Only its place matters, because its children attach to the nearest kept ancestor. */
   readonly content: RunContent | null;
   /** The stored spans that this run stands for. The pipeline sets it in durable mode; empty in memory mode. */
@@ -81,7 +81,7 @@ export interface UnplacedRun {
 }
 
 /** Lower-case UUIDs, "" for none. Used only while they keep trace-run.3. */
-export interface RunClaims {
+export interface DeclaredIds {
   readonly traceId: string;
   readonly runId: string;
   readonly dottedOrder: string;

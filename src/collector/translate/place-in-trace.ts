@@ -1,7 +1,7 @@
 // Place in the trace: the parent of a span, and the ids that the SDK of the backend declares for its run.
 import type { Facts } from "./attributes/span-facts.ts";
 import { sources, type Sources } from "./attributes/known-keys.ts";
-import type { RunClaims } from "../shared/trace-run.ts";
+import type { DeclaredIds } from "../shared/trace-run.ts";
 
 const TRACE_ID = sources("langsmith.trace.id");
 const RUN_ID = sources("langsmith.span.id");
@@ -21,7 +21,7 @@ export function parentOf(facts: Facts): string {
   return run.startsWith("0000000000000000") ? run.slice(16) : run.slice(0, 16);
 }
 
-export function claimsOf(facts: Facts): RunClaims | null {
+export function declaredIdsOf(facts: Facts): DeclaredIds | null {
   const traceId = uuidOf(facts, TRACE_ID);
   const runId = uuidOf(facts, RUN_ID);
   if (traceId === "" && runId === "") return null;

@@ -1,4 +1,4 @@
-// Translate: a span → the content of a run and its claims on a place (receive → decode → translate → assemble → …).
+// Translate: a span → the content of a run and its declared place (receive → decode → translate → assemble → …).
 // The rules are tables in the neighbouring files; this one applies them in order and joins the results.
 // Invariants: trace-run.1, trace-run.2 (trace-run.ts), and
 //   translate.1. Every span becomes a run or, with the filter on, a place without content. No span makes translation throw.
@@ -27,7 +27,7 @@ import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
 import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
 import { usageOf } from "./fields/usage.ts";
-import { parentOf, claimsOf, uuidOf } from "./place-in-trace.ts";
+import { parentOf, declaredIdsOf, uuidOf } from "./place-in-trace.ts";
 import { eventsText } from "./run-events.ts";
 import { type Times, timesOf } from "./span-times.ts";
 
@@ -87,7 +87,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     parentSpanId,
     start: times.start,
     isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
-    claims: claimsOf(facts),
+    declared: declaredIdsOf(facts),
     content: kept ? contentOf({ facts, talk, times, context, options }) : null,
     origins: NO_ORIGINS,
   };

@@ -131,7 +131,7 @@ describe("LangSmith SDK", () => {
     },
   ]);
 
-  test("ids and order are claims; only UUIDs count", () => {
+  test("ids and order are declared; only UUIDs count", () => {
     const run = translated({
       parent: "d2d12a2700a9bd4d",
       attributes: {
@@ -141,9 +141,9 @@ describe("LangSmith SDK", () => {
         "langsmith.is_root": true,
       },
     });
-    assert.deepEqual(run.claims, { traceId: TRACE, runId: RUN, dottedOrder: "x" });
+    assert.deepEqual(run.declared, { traceId: TRACE, runId: RUN, dottedOrder: "x" });
     assert.equal(run.isRoot, true);
-    assert.equal(translated({ attributes: { "langsmith.span.id": "mine" } }).claims, null);
+    assert.equal(translated({ attributes: { "langsmith.span.id": "mine" } }).declared, null);
     assert.equal(
       translated({ parent: "d2d12a2700a9bd4d", attributes: { "langsmith.root_span": "true" } }).isRoot,
       true,

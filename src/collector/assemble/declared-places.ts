@@ -1,17 +1,17 @@
-// Claimed places: places from an SDK that names its runs and their order, or from the decision record of an earlier
-// process. A claim counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier decision.
+// Declared places: places from an SDK that names its runs and their order, or from the decision record of an earlier
+// process. A declaration counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
-/** Applies the place claimed by the SDK. False: there is no claim, or it contradicts an earlier decision. */
-export function claimPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
-  const claims = run.claims;
-  if (claims === null) return false;
-  const promised = tree.byRunId.get(claims.runId);
+/** Applies the place declared by the SDK. False: nothing is declared, or the declaration contradicts an earlier decision. */
+export function takeDeclaredPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
+  const declared = run.declared;
+  if (declared === null) return false;
+  const promised = tree.byRunId.get(declared.runId);
   if (promised !== undefined && (promised.state !== "promised" || promised.spanId !== "")) return false; // another span's
-  const segments = readDottedOrder(promised === undefined ? claims.dottedOrder : orderOf(promised), DEPTH_MAX);
-  if (segments === null || idOfSegment(segments.at(-1) ?? "") !== claims.runId) return false;
+  const segments = readDottedOrder(promised === undefined ? declared.dottedOrder : orderOf(promised), DEPTH_MAX);
+  if (segments === null || idOfSegment(segments.at(-1) ?? "") !== declared.runId) return false;
   if (tree.root === null && idOfSegment(segments[0] ?? "") !== traceIdFor(run)) return false;
   if (segments.length === 1 && tree.rootTaken) return false;
   return promise(tree, node, segments);
