@@ -1,12 +1,15 @@
 // Agent server: its parts, chosen by configuration and langgraph.json, started and stopped as one.
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
+import { assistantDefaults, defaultsText } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { AgentServer } from "../agent/server/agent-server.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
 import type { GatewayServer } from "../agent/server/server-ports.ts";
+import { describeError } from "../base/api-error.ts";
+import { ConfigError } from "../base/config/config.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
@@ -88,7 +91,10 @@ async function startOver(
   const globals = registerSdkGlobals(library, log, config.mountPrefix ?? graphsConfig.http.mountPrefix);
   const graphs = await openGraphs(parts, library, storage, store);
   const surface = await readSurface(parts);
-  const server = createAgentServer(config, {
+  const graphConfig = defaultsText(config.graphConfig, graphsConfig.env["LANGGRAPH_CONFIG"]);
+  checkDefaults(graphConfig);
+  const own = { ...config, graphConfig };
+  const server = createAgentServer(own, {
     storage,
     store,
     graphs,
@@ -120,6 +126,15 @@ async function startOver(
     }
   };
   return { ...runningServer(host, parts, { server, surface, graphs }), stop };
+}
+
+/** @throws {ConfigError} */
+function checkDefaults(graphConfig: string): void {
+  try {
+    assistantDefaults(graphConfig);
+  } catch (error) {
+    throw new ConfigError([{ name: "LANGGRAPH_CONFIG", reason: describeError(error).message }]);
+  }
 }
 
 interface StartedParts {

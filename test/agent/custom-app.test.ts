@@ -84,6 +84,12 @@ test("a body that middleware has read reaches the route (agent/custom-app.1)", a
   assert.equal((await call(server, "POST", "/threads", "{", headers)).status, 400);
 });
 
+test("a body that middleware has changed reaches the route with the change (agent/custom-app.1)", async () => {
+  const headers = { "x-label": "new", "content-type": "application/json" };
+  const made = await call(server, "POST", "/threads", { metadata: { from: "body" } }, headers);
+  assert.deepEqual((made.body as { readonly metadata: object }).metadata, { from: "body", label: "new" });
+});
+
 test("an unknown path gets the server's 404, an error of the app its own handler (agent/custom-app.1)", async () => {
   const { status, body } = await call(server, "GET", "/custom/nowhere");
   assert.deepEqual([status, (body as { readonly code: string }).code], [404, "not_found"]);

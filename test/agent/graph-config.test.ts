@@ -1,6 +1,8 @@
 // Tests of LANGGRAPH_CONFIG as JSON: new built-in assistants use it, and stored ones stay (assistant-defaults.1);
 // invalid JSON stops the start; a path stays a path.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { assistantDefaults, graphConfigFile } from "../../src/agent/model/assistant-defaults.ts";
 import { NotStarted, startServerHere } from "../harness/server-here.ts";
@@ -44,6 +46,28 @@ for (const text of WRONG)
       (error: Error) => /LANGGRAPH_CONFIG/.test(error.message) || error instanceof NotStarted,
     );
   });
+
+test("env of langgraph.json sets them too; the variable of the process wins (assistant-defaults.2)", async (t) => {
+  const keeper = join(dirname(TEST_GRAPHS), "shapes.ts");
+  const folder = temporaryFolder();
+  t.after(() => removeFolder(folder));
+  const config = join(folder, "langgraph.json");
+  const write = (text: string): void =>
+    writeFileSync(config, JSON.stringify({ graphs: { keeper: `${keeper}:keeper` }, env: { LANGGRAPH_CONFIG: text } }));
+  const configured = async (env: Readonly<Record<string, string>>): Promise<object> => {
+    const server = await startServerHere({ config, dataDir: temporaryFolder(), env });
+    t.after(() => removeFolder(server.dataDir));
+    const { body } = await call(server, "GET", "/assistants/keeper");
+    await server.stop();
+    return (body as { readonly config: object }).config;
+  };
+  write(JSON.stringify(DEFAULTS));
+  assert.deepEqual(await configured({}), { configurable: { model: "small" }, tags: ["env"] });
+  const own = JSON.stringify({ keeper: { configurable: { model: "big" } } });
+  assert.deepEqual(await configured({ LANGGRAPH_CONFIG: own }), { configurable: { model: "big" } });
+  write("{");
+  await assert.rejects(configured({}), /LANGGRAPH_CONFIG: begins with \{/);
+});
 
 test("a path stays a path (assistant-defaults.1)", () => {
   assert.deepEqual([...assistantDefaults("./a/langgraph.json")], []);

@@ -8,6 +8,12 @@ interface Endless {
   readonly below: readonly Endless[];
 }
 
+type Tree = string | readonly Tree[];
+
+interface HumanMessage {
+  readonly before?: HumanMessage;
+}
+
 type Branded = string & { readonly brand: unique symbol };
 
 const State = Annotation.Root({
@@ -31,6 +37,8 @@ const State = Annotation.Root({
     readonly may: string | undefined;
   }>,
   endless: Annotation<Endless>,
+  tree: Annotation<Tree>,
+  message: Annotation<HumanMessage>,
   branded: Annotation<Branded>,
   date: Annotation<Date>,
   map: Annotation<Map<string, string>>,

@@ -2,7 +2,8 @@
 // Here it is the path of the file that names the graphs. In the reference server it is JSON, the defaults of the
 // built-in assistants: `{"<graph>": {"configurable": …, "context": …}}`.
 // Invariants:
-//   null.1. Text that begins with `{` is JSON. The file is then the one of --config, or langgraph.json.
+//   assistant-defaults.1. Text that begins with `{` is JSON. The file is then the one of --config, or langgraph.json.
+//   assistant-defaults.2. The JSON may stand in `env` of langgraph.json; that of the process wins.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
 export const GRAPH_CONFIG_FILE = "langgraph.json";
@@ -19,6 +20,11 @@ const isJsonText = (text: string): boolean => text.trimStart().startsWith("{");
 
 export function graphConfigFile(text: string): string {
   return isJsonText(text) ? GRAPH_CONFIG_FILE : text;
+}
+
+/** assistant-defaults.2. @param inFile the variable as `env` of langgraph.json has it */
+export function defaultsText(ofProcess: string, inFile: string | undefined): string {
+  return inFile !== undefined && isJsonText(inFile) && !isJsonText(ofProcess) ? inFile : ofProcess;
 }
 
 /** @throws {Error} with the reason, if the text begins as JSON but does not have this shape */

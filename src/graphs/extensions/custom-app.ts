@@ -7,8 +7,11 @@
 //        own notFound never runs.
 //   extensions/custom-app.4. Any other object with `fetch` does not list its routes: it gets the requests without a
 //        route of the server.
+//   extensions/custom-app.5. A body that middleware has read with `json()` reaches the route of the server as that value,
+//        with the middleware's changes.
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
 import { describeError } from "../../base/api-error.ts";
+import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { ExportPath } from "../config/export-path.ts";
 import { importExport } from "../loading/import-user-module.ts";
 
@@ -76,7 +79,11 @@ function fetchingApp(app: Fetching): LoadedApp {
 }
 
 const INNER = Symbol("the server");
-type Env = { readonly Bindings: { readonly [INNER]: Inner } };
+const READ = "holdpoint.json";
+type Env = {
+  readonly Bindings: { readonly [INNER]: Inner };
+  readonly Variables: { readonly [READ]: Promise<unknown> | undefined };
+};
 
 /**
  * Mounted in an app of ours: it keeps its paths, its middleware order and its error handler, and
@@ -87,10 +94,12 @@ function honoApp(app: HonoLike): LoadedApp {
   if (app.errorHandler !== undefined) mounted.onError(app.errorHandler);
   for (const route of app.routes)
     mounted.on(route.method, route.path, isMiddleware(route) ? route.handler : admitting(route.handler));
-  const outer = new Hono<Env>().route("/", mounted);
+  const outer = new Hono<Env>().use(keepJson).route("/", mounted);
   outer.notFound(async (context) => {
     const { req } = context;
-    const reply = await context.env[INNER].next(req.raw.bodyUsed ? () => req.text() : null); // extensions/custom-app.3
+    const changed = context.get(READ);
+    const text = changed === undefined ? () => req.text() : async () => stringifyInSlices(await changed);
+    const reply = await context.env[INNER].next(req.raw.bodyUsed ? text : null); // extensions/custom-app.3
     return context.newResponse(reply.body, reply); // with headers from earlier middleware
   });
   return {
@@ -103,6 +112,18 @@ function honoApp(app: HonoLike): LoadedApp {
     },
   };
 }
+
+/** extensions/custom-app.5. Hono parses the body anew on each call. */
+const keepJson: MiddlewareHandler<Env> = async (context, next) => {
+  const { req } = context;
+  const parse = req.json.bind(req);
+  req.json = <T>(): Promise<T> => {
+    const parsed = context.get(READ) ?? parse();
+    context.set(READ, parsed);
+    return parsed as Promise<T>;
+  };
+  await next();
+};
 
 function admitting(handler: MiddlewareHandler): MiddlewareHandler {
   return async (context: Context, next: Next) => {

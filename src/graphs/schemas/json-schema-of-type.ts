@@ -1,11 +1,12 @@
 // JSON Schema of a type: TypeScript types → JSON Schema, as far as both can express the same.
 // Invariants:
-//   json-schema-of-type.1. A type without a JSON Schema allows everything: functions, classes, dates, maps, infinite
-//        types.
+//   json-schema-of-type.1. A type without a JSON Schema allows everything: functions, classes, dates, maps, types that
+//        are new on every level.
 //   json-schema-of-type.2. A schema is never stricter than its type: it omits the part of a type that it cannot
 //        express, not the value.
+//   json-schema-of-type.3. A type that refers to itself is a definition, and each mention of it a reference.
 import type { JsonObject } from "../../base/json/json.ts";
-import { MESSAGE_LIST } from "./message-definitions.ts";
+import { MESSAGE_LIST, MESSAGE_NAMES } from "./message-definitions.ts";
 import type { Type, TypeProgram, TypeSymbol } from "./type-checker.ts";
 
 const DEPTH_MAX = 10;
@@ -17,22 +18,49 @@ interface Walk {
   readonly program: TypeProgram;
   /** Types around the present one. */
   readonly above: Type[];
+  /** Types that are mentioned within themselves, by name. */
+  readonly names: Map<Type, string>;
+  readonly definitions: Record<string, JsonObject>;
   count: number;
 }
 
 export function schemaOfType(program: TypeProgram, root: Type): JsonObject {
-  return typeSchema({ program, above: [], count: 0 }, root);
+  const walk: Walk = { program, above: [], names: new Map(), definitions: {}, count: 0 };
+  const schema = typeSchema(walk, root);
+  const name = walk.names.get(root);
+  const whole = name === undefined ? schema : (walk.definitions[name] ?? {});
+  return walk.names.size === 0 ? whole : { ...whole, definitions: walk.definitions };
 }
 
 function typeSchema(walk: Walk, type: Type): JsonObject {
   const { above } = walk;
-  if (above.length > DEPTH_MAX || ++walk.count > TYPES_MAX || above.includes(type)) return {}; // json-schema-of-type.1
+  if (above.includes(type) || walk.names.has(type)) return reference(nameOf(walk, type)); // json-schema-of-type.3
+  if (above.length > DEPTH_MAX || ++walk.count > TYPES_MAX) return {}; // json-schema-of-type.1
   above.push(type);
-  try {
-    return describe(walk, type);
-  } finally {
-    above.pop();
-  }
+  const schema = describe(walk, type);
+  above.pop();
+  const name = walk.names.get(type);
+  if (name === undefined) return schema;
+  walk.definitions[name] = schema;
+  return reference(name);
+}
+
+const reference = (name: string): JsonObject => ({ $ref: `#/definitions/${name}` });
+
+const aliasOf = (type: Type): TypeSymbol | undefined =>
+  type.getAliasSymbol === undefined ? (type.aliasSymbol as TypeSymbol | undefined) : type.getAliasSymbol();
+
+/** Its own name, with a number where another type has it. */
+function nameOf({ names }: Walk, type: Type): string {
+  const known = names.get(type);
+  if (known !== undefined) return known;
+  const symbol = aliasOf(type)?.name ?? type.getSymbol()?.name ?? "";
+  const base = /^[A-Za-z]\w*$/.test(symbol) ? symbol : "Type";
+  const taken = new Set([...names.values(), ...MESSAGE_NAMES]);
+  let name = base;
+  for (let number = 2; taken.has(name); number++) name = `${base}${number}`;
+  names.set(type, name);
+  return name;
 }
 
 function is({ program: { typeFlags } }: Walk, type: Type, ...names: readonly string[]): boolean {

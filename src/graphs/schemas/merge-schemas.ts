@@ -35,7 +35,8 @@ function complete(known: JsonObject, extracted: JsonObject | null): JsonObject {
       isVague(field) && isJsonObject(more) && !isSilent(more) ? { ...more, ...(field as JsonObject) } : field,
     ];
   });
-  return { ...known, properties: Object.fromEntries(all) as JsonObject };
+  const definitions = extracted["definitions"] === undefined ? {} : { definitions: extracted["definitions"] };
+  return { ...known, properties: Object.fromEntries(all) as JsonObject, ...definitions };
 }
 
 function isIncomplete(schema: JsonObject): boolean {

@@ -4,7 +4,7 @@
 //        else BaseMessageChunk.
 //   message-definitions.2. A schema without messages has no definitions; one that allows everything stays `{}`.
 import type { GraphSchemas } from "../../agent/ports/ports.ts";
-import type { JsonObject } from "../../base/json/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
 
 export const MESSAGE_REFERENCE = "#/definitions/BaseMessage";
 
@@ -57,6 +57,8 @@ const DEFINITIONS: JsonObject = {
   ),
 };
 
+export const MESSAGE_NAMES: readonly string[] = Object.keys(DEFINITIONS);
+
 /** Schemas in the form for clients. */
 export function servedSchemas({ input, output, state, context }: GraphSchemas): GraphSchemas {
   return {
@@ -71,5 +73,6 @@ export function servedSchemas({ input, output, state, context }: GraphSchemas): 
 function served(schema: JsonObject): JsonObject {
   if (schema["properties"] === undefined) return schema; // message-definitions.2
   const hasMessages = JSON.stringify(schema).includes(`"$ref":"${MESSAGE_REFERENCE}"`);
-  return { $schema: DRAFT_7, ...schema, ...(hasMessages ? { definitions: DEFINITIONS } : {}) };
+  const own = isJsonObject(schema["definitions"]) ? schema["definitions"] : {};
+  return { $schema: DRAFT_7, ...schema, ...(hasMessages ? { definitions: { ...own, ...DEFINITIONS } } : {}) };
 }

@@ -31,6 +31,9 @@ export interface TypeSymbol {
 export interface Type {
   readonly flags: number;
   readonly value?: unknown;
+  /** The name of a type alias. TypeScript 7 has the function, earlier versions the member. */
+  readonly getAliasSymbol?: () => TypeSymbol | undefined;
+  readonly aliasSymbol?: unknown;
   getSymbol(): TypeSymbol | undefined;
 }
 

@@ -43,11 +43,9 @@ const FIELDS: Readonly<Record<string, JsonObject>> = {
     },
     required: ["amount"],
   },
-  endless: {
-    type: "object",
-    properties: { name: { type: "string" }, below: { type: "array" } }, // json-schema-of-type.1
-    required: ["name", "below"],
-  },
+  endless: { $ref: "#/definitions/Endless" }, // json-schema-of-type.3
+  tree: { $ref: "#/definitions/Tree" },
+  message: { $ref: "#/definitions/HumanMessage2" }, // the name is that of a message
   branded: { type: "string" },
   date: {}, // json-schema-of-type.1
   map: {},
@@ -68,12 +66,29 @@ for (const [name, expected] of Object.entries(FIELDS)) {
   });
 }
 
+test("a type that refers to itself is a definition, once (json-schema-of-type.3)", () => {
+  const { definitions } = schemas("compiled")?.state ?? {};
+  const list = (name: string) => ({ type: "array", items: { $ref: `#/definitions/${name}` } });
+  const expected: JsonObject = {
+    Endless: {
+      type: "object",
+      properties: { name: { type: "string" }, below: list("Endless") },
+      required: ["name", "below"],
+    },
+    Tree: { anyOf: [{ type: "string" }, list("Tree")] },
+    HumanMessage2: { type: "object", properties: { before: { $ref: "#/definitions/HumanMessage2" } } },
+  };
+  assert.deepEqual(sorted(definitions), sorted(expected));
+});
+
 test("input has the same fields and requires none; the context has its schema too", () => {
   const { input, output, state, context } = schemas("compiled") ?? assert.fail();
   assert.equal(input?.["required"], undefined);
-  const { chat: _written, ...read } = (input ?? {})["properties"] as Record<string, JsonObject>;
-  const { chat: _chat, ...expected } = FIELDS;
-  assert.deepEqual(sorted(read), sorted(expected));
+  const read = (input ?? {})["properties"] as Record<string, JsonObject>;
+  assert.deepEqual(Object.keys(read).toSorted(), Object.keys(FIELDS).toSorted());
+  // what a reducer takes has other types, and those of an update have no names
+  for (const [name, field] of Object.entries(FIELDS))
+    if (!["chat", "tree", "message"].includes(name)) assert.deepEqual(sorted(read[name]), sorted(field));
   assert.deepEqual(output, state);
   const model = { type: "string", enum: ["big", "small"] };
   assert.deepEqual(sorted(context?.["properties"]), sorted({ model, warmth: { type: "number" } }));

@@ -13,6 +13,8 @@ const app = new Hono()
   .use(async (context, next) => {
     if (context.req.query("stop") !== undefined) return context.json({ stopped: context.req.path });
     if (context.req.header("x-read") !== undefined) await context.req.text();
+    const label = context.req.header("x-label");
+    if (label !== undefined) (await context.req.json<{ metadata: Record<string, string> }>()).metadata["label"] = label;
     await next();
     context.header("x-seen", `${context.req.method} ${context.res.status}`);
     return undefined;
