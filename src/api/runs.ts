@@ -5,11 +5,43 @@ import { checkpointConfig, flag, json, jsonObject, limit, offset, run, runConfig
 
 const TAG = "Runs";
 
+// ── Webhooks of a run
+
+const HEADERS_MAX = 10;
+const HEADER_UNITS_MAX = 4096;
+/** Those of the delivery itself. */
+const OWN_HEADER =
+  /^(content-.*|connection|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent|webhook-.*)$/i;
+
+const webhookId = z.string().regex(/^[\w.-]{1,128}$/, "must be 1 to 128 of letters, digits, - . _");
+const headerName = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~\w-]{1,128}$/, "is not a header name")
+  .refine((name) => !OWN_HEADER.test(name), "is a header of the delivery itself");
+const headerValue = z
+  .string()
+  .max(HEADER_UNITS_MAX)
+  .regex(/^[\t\x20-\x7e]*$/, "must be ASCII");
+
+const newRunWebhook = z.object({
+  webhook_id: webhookId.nullish().describe("replaces the webhook with this id"),
+  url: z.string(),
+  format: z.enum(["event", "a2a", "a2a_0.3"]).default("event").describe("a2a: the state of the task, in A2A's form"),
+  headers: z
+    .record(headerName, headerValue)
+    .refine((headers) => Object.keys(headers).length <= HEADERS_MAX, `at most ${HEADERS_MAX}`)
+    .default({})
+    .describe("credentials for the receiver; never returned"),
+});
+
+// ── Runs
+
 /** `["*"]` means `"*"`: some clients can only send lists. */
 const breakpoints = z
   .union([z.literal("*"), z.array(z.string().min(1).max(1024)).max(1000)])
   .transform((value) => (Array.isArray(value) && value.length === 1 && value[0] === "*" ? "*" : value));
 
+const RUN_WEBHOOKS_MAX = 20;
 const AFTER_SECONDS_MAX = 366 * 24 * 60 * 60;
 
 export const streamMode = z.enum([
@@ -71,6 +103,11 @@ export const runBody = z
       .union([z.literal(false), z.object({ url: z.string(), format: z.enum(["event", "slack"]).default("event") })])
       .nullish()
       .describe("URL that receives a POST for each interrupt of the run; false sends none"),
+    webhooks: z
+      .array(newRunWebhook)
+      .max(RUN_WEBHOOKS_MAX)
+      .nullish()
+      .describe("receivers of every end and pause of the run, and of the runs that continue it"),
     after_seconds: z
       .number()
       .min(0)
@@ -175,3 +212,47 @@ export const deleteRun = operation("deleteRun", "delete", "/threads/{thread_id}/
   status: 204,
   refusals: ["thread_not_found", "run_not_found", "run_active"],
 });
+
+const webhook = z
+  .object({
+    webhook_id: webhookId,
+    run_id: uuid.describe("the first of the runs"),
+    thread_id: uuid,
+    url: z.string(),
+    format: z.enum(["event", "a2a", "a2a_0.3"]),
+    created_at: z.string(),
+  })
+  .meta({ id: "RunWebhook" });
+
+export type RunWebhookObject = z.infer<typeof webhook>;
+
+export const addRunWebhook = operation("addRunWebhook", "post", "/threads/{thread_id}/runs/{run_id}/webhooks", {
+  tag: TAG,
+  access: "threads:update",
+  summary: "Add a webhook to a run: every end and pause of it, and of the runs that continue it, sends an event",
+  body: newRunWebhook,
+  reply: webhook,
+  refusals: ["thread_not_found", "run_not_found", "webhook_refused"],
+});
+
+export const listRunWebhooks = operation("listRunWebhooks", "get", "/threads/{thread_id}/runs/{run_id}/webhooks", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "List the webhooks that were added to a run, oldest first",
+  reply: z.array(webhook),
+  refusals: ["thread_not_found", "run_not_found"],
+});
+
+export const deleteRunWebhook = operation(
+  "deleteRunWebhook",
+  "delete",
+  "/threads/{thread_id}/runs/{run_id}/webhooks/{webhook_id}",
+  {
+    tag: TAG,
+    access: "threads:update",
+    summary: "Remove a webhook from a run; events in the outbox are still sent",
+    reply: null,
+    status: 204,
+    refusals: ["thread_not_found", "run_not_found"],
+  },
+);

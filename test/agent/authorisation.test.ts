@@ -80,6 +80,7 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     interrupt_id: state.interrupts[0]?.id ?? "",
     cron_id: String(cron["cron_id"]),
     namespace: "none",
+    webhook_id: "none",
   };
 }
 
@@ -95,7 +96,11 @@ const busy = await call(
 const { run_id: busyRun }: { readonly run_id: string } = busy.body;
 
 function unknown(name: string): string {
-  return name === "interrupt_id" ? randomUUID().replaceAll("-", "") : name === "namespace" ? "none" : randomUUID();
+  return name === "interrupt_id"
+    ? randomUUID().replaceAll("-", "")
+    : name === "namespace" || name === "webhook_id"
+      ? "none"
+      : randomUUID();
 }
 
 interface Entry {
@@ -225,6 +230,9 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /threads/{thread_id}/runs/{run_id}/stream": [{}, { query: "cancel_on_disconnect=true" }],
   "POST /threads/{thread_id}/runs/{run_id}/cancel": [{}, { query: "wait=1&action=rollback" }],
   "DELETE /threads/{thread_id}/runs/{run_id}": [{}],
+  "POST /threads/{thread_id}/runs/{run_id}/webhooks": [{ body: () => ({ url: "https://hooks.example.com/x" }) }],
+  "GET /threads/{thread_id}/runs/{run_id}/webhooks": [{}],
+  "DELETE /threads/{thread_id}/runs/{run_id}/webhooks/{webhook_id}": [{}],
 
   "POST /runs": [
     run(),
@@ -389,7 +397,7 @@ function settled({ status, text }: Seen): Seen {
 function placesOf(route: Route, entry: Entry): readonly string[] {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)]
     .map(([, name = ""]) => name)
-    .filter((name) => name !== "namespace");
+    .filter((name) => name !== "namespace" && name !== "webhook_id");
   return [...new Set([...inPath, ...(entry.places ?? [])])];
 }
 

@@ -9,8 +9,25 @@
 //   a2a.8. The card names the ways in; without credentials it tells nothing about the assistant.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Message, type Part, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
-import { type Client, ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
+import { type Part, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import {
+  answerTo,
+  connect as connectTo,
+  data,
+  get,
+  message,
+  type Place,
+  questions,
+  send,
+  sending,
+  stateOf,
+  text,
+  textsOf,
+  values,
+  type Version,
+  VERSIONS,
+} from "./a2a-client.ts";
 import { call, removeFolder, startServer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 
@@ -20,106 +37,8 @@ after(async () => {
   removeFolder(server.dataDir);
 });
 
-const VERSIONS = ["1.0", "0.3"] as const;
-type Version = (typeof VERSIONS)[number];
-
-interface Place {
-  readonly url: string;
-}
-
-/** @param version of the transport that the client picks from the card */
-async function connect(
-  assistant: string,
-  version: Version = "1.0",
-  { url, headers = {} }: Place & { readonly headers?: Record<string, string> } = server,
-): Promise<Client> {
-  const fetchImpl: typeof fetch = (input, init) =>
-    fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers } });
-  const compat = { fetchImpl, legacyCompat: { enabled: true } };
-  const factory = new ClientFactory({
-    transports: [new JsonRpcTransportFactory(compat)],
-    cardResolver: new DefaultAgentCardResolver(compat),
-  });
-  const card = await new DefaultAgentCardResolver(compat).resolve(
-    url,
-    `/.well-known/agent-card.json?assistant_id=${assistant}`,
-  );
-  const supportedInterfaces = card.supportedInterfaces.filter(({ protocolVersion: one }) => one === version);
-  assert.equal(supportedInterfaces.length, 1);
-  return factory.createFromAgentCard({ ...card, supportedInterfaces });
-}
-
-const text = (value: string): Part => ({
-  content: { $case: "text", value },
-  metadata: undefined,
-  filename: "",
-  mediaType: "",
-});
-const data = (value: unknown): Part => ({
-  content: { $case: "data", value },
-  metadata: undefined,
-  filename: "",
-  mediaType: "",
-});
-
-function message(parts: Part[], to: Partial<Message> = {}): Message {
-  return {
-    messageId: crypto.randomUUID(),
-    contextId: "",
-    taskId: "",
-    role: Role.ROLE_USER,
-    parts,
-    metadata: undefined,
-    extensions: [],
-    referenceTaskIds: [],
-    ...to,
-  };
-}
-
-const sending = (sent: Message) => ({
-  tenant: "",
-  message: sent,
-  configuration: {
-    acceptedOutputModes: [],
-    taskPushNotificationConfig: undefined,
-    historyLength: undefined,
-    returnImmediately: false,
-  },
-  metadata: undefined,
-});
-
-async function send(client: Client, parts: Part[], to: Partial<Message> = {}): Promise<Task> {
-  const result = await client.sendMessage(sending(message(parts, to)));
-  assert.ok("status" in result, "a message starts or continues a task");
-  return result;
-}
-
-const answerTo = ({ id: taskId, contextId }: Task) => ({ taskId, contextId });
-const get = (client: Client, { id }: Task): Promise<Task> => client.getTask({ tenant: "", id });
-
-interface AskedData {
-  readonly interrupt_id: string;
-  readonly people_only: boolean;
-  readonly link: string;
-  readonly value: unknown;
-}
-
-function questionsOf(parts: readonly Part[]): readonly AskedData[] {
-  return parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as AskedData] : []));
-}
-
-const questions = ({ status }: Task): readonly AskedData[] => questionsOf(status?.message?.parts ?? []);
-
-function textsOf(parts: readonly Part[]): string {
-  return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");
-}
-
-function values({ artifacts }: Task): Readonly<Record<string, unknown>> {
-  const [found] = artifacts.flatMap(({ parts }) => questionsOf(parts));
-  return (found ?? {}) as unknown as Readonly<Record<string, unknown>>;
-}
-
-const stateOf = ({ status }: Task): TaskState | undefined => status?.state;
+const connect = (assistant: string, version: Version = "1.0", place: Place = server): Promise<Client> =>
+  connectTo(assistant, version, place);
 
 async function answeredVia(threadId: string): Promise<unknown> {
   const { body } = await call(server, "GET", `/threads/${threadId}/audit`);

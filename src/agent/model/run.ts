@@ -164,6 +164,25 @@ export interface Run {
   readonly pausedOn: readonly string[];
 }
 
+/** Body of a delivery. `event`: our JSON event. The others: an update of the task in the protocol's version. */
+export type WebhookFormat = "event" | "a2a" | "a2a_0.3";
+
+/** Webhook for every end of a run and of the runs that continue it. */
+export interface RunWebhook {
+  readonly threadId: string;
+  /** The first of the runs. */
+  readonly runId: string;
+  readonly webhookId: string;
+  readonly url: string;
+  readonly format: WebhookFormat;
+  /** Headers of the delivery: credentials that the receiver expects. Never shown. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+}
+
+/** Null id: one of our own. */
+export type NewRunWebhook = Pick<RunWebhook, "url" | "format" | "headers"> & { readonly webhookId: string | null };
+
 /** Outbox row: one HTTP delivery. */
 export interface Webhook {
   /**
@@ -175,6 +194,8 @@ export interface Webhook {
   readonly host: string;
   /** JSON text. */
   readonly body: string;
+  /** Headers that the receiver asked for. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Number of delivery attempts. */
   readonly attempts: number;
   /** Earliest time of the next attempt. During an attempt: the time after which another process may retry. */

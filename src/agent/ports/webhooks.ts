@@ -1,5 +1,5 @@
 // Storage port for the webhook outbox, and the policy for destinations.
-import type { Webhook } from "../model/model.ts";
+import type { RunWebhook, Webhook } from "../model/model.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 export interface WebhookTx {
@@ -12,6 +12,11 @@ export interface WebhookTx {
   delayWebhook(runId: string, dueAt: number): Awaitable<void>;
   deleteWebhook(runId: string): Awaitable<void>;
   countWebhooks(): Awaitable<number>;
+  /** Replaces one with the same id. */
+  putRunWebhook(webhook: RunWebhook): Awaitable<void>;
+  /** Of a run and the runs that continue it, by the first of them; oldest first. */
+  runWebhooks(threadId: string, runId: string): Awaitable<readonly RunWebhook[]>;
+  deleteRunWebhook(threadId: string, runId: string, webhookId: string): Awaitable<void>;
 }
 
 /** Allowed destinations and their headers. By default: public addresses over https. */

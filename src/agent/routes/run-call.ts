@@ -27,6 +27,10 @@ export async function runCall(
   const threads = more === null ? scope : [...(scope ?? []), ...more];
   return {
     ...callFromBody(body, await reachOf(agent, threads, body.assistant_id, ask)),
+    webhooks: (body.webhooks ?? []).map(({ webhook_id: webhookId, ...rest }) => ({
+      webhookId: webhookId ?? null,
+      ...rest,
+    })),
     idempotencyKey: key === undefined || part === null ? (key ?? null) : `${key}\n${part}`,
     requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
     headers: agent.headers.pick(request.headers),

@@ -1,16 +1,23 @@
 // Routes of runs on a thread: parse → operation → reply.
 import * as contract from "../../api/runs.ts";
+import { isoTime } from "../../base/clock.ts";
 import type { AgentContext } from "../context.ts";
+import type { RunWebhook } from "../model/model.ts";
+import { addRunWebhook, deleteRunWebhook, listRunWebhooks } from "../runs/run-webhooks.ts";
 import { cancelRun } from "../runs/cancel-runs.ts";
 import { listReply } from "./list-reply.ts";
 import { deleteRun, getRun, listRuns } from "../runs/runs.ts";
 import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
 import { startRun } from "../runs/accept/start-run.ts";
-import { type AgentRoute, NO_CONTENT, id, jsonText, route } from "./route.ts";
+import { type AgentRoute, NO_CONTENT, id, json, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
 import { cancelOnDisconnect, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
 
 export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
+  const runOf = (ids: Readonly<Record<string, string>>) => ({
+    threadId: id(ids, "thread_id"),
+    runId: id(ids, "run_id"),
+  });
   return [
     route(contract.createRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
@@ -55,5 +62,28 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       await deleteRun(agent, id(ids, "thread_id"), id(ids, "run_id"));
       return NO_CONTENT;
     }),
+    route(contract.addRunWebhook, async ({ ids, body }) => {
+      const { webhook_id: webhookId = null, url, format, headers } = body;
+      return json(webhookObject(await addRunWebhook(agent, runOf(ids), { webhookId, url, format, headers })));
+    }),
+    route(contract.listRunWebhooks, async ({ ids }) =>
+      json((await listRunWebhooks(agent, runOf(ids))).map(webhookObject)),
+    ),
+    route(contract.deleteRunWebhook, async ({ ids }) => {
+      await deleteRunWebhook(agent, runOf(ids), id(ids, "webhook_id"));
+      return NO_CONTENT;
+    }),
   ];
+}
+
+/** Without headers: they hold credentials. */
+function webhookObject({ webhookId, runId, threadId, url, format, createdAt }: RunWebhook): contract.RunWebhookObject {
+  return {
+    webhook_id: webhookId,
+    run_id: runId,
+    thread_id: threadId,
+    url,
+    format,
+    created_at: isoTime(createdAt),
+  };
 }

@@ -159,7 +159,7 @@ function afterCommit(agent: AgentContext, { run, outcome, finished = null }: Can
   if (finished !== null) agent.inbox.added(finished.pending, finished.metadata);
   agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
   agent.worker.wake();
-  if (run.request.webhook !== undefined) agent.webhooks.wake();
+  agent.webhooks.wake();
   return true;
 }
 

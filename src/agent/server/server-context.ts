@@ -121,10 +121,10 @@ function createServerWorker(
       log,
       notifier,
       onPending: inbox.added,
-      onRunEnd(run, durationMs) {
+      onRunEnd(run, durationMs, hasWebhooks) {
         counted.onRunEnd(run, durationMs);
         compaction.ended(run);
-        if (notifier.takeStored() || run.request.webhook !== undefined) webhooks.wake();
+        if (notifier.takeStored() || hasWebhooks || run.request.webhook !== undefined) webhooks.wake();
       },
     },
   );

@@ -4,13 +4,13 @@
 //     without the other.
 //   interrupt-notifier.2. Each interrupt is sent once, under its own id, for any number of pauses on it.
 //   interrupt-notifier.3. The target of the run overrides that of the assistant, which overrides that of the server.
-import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { itemSummary } from "../serializers/inbox-item.ts";
 import type { Interrupt, Notify, Run } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
+import { outboxId } from "./outbox-id.ts";
 import { STAMPED } from "./run-ended-event.ts";
 
 /** Interrupts pending after a run, and the metadata of its assistant. */
@@ -54,6 +54,7 @@ export function createNotifier(server: Notify | null, publicUrl: () => string): 
           url: notify.url,
           host: new URL(notify.url).host,
           body: notify.format === "slack" ? JSON.stringify(slackMessage(item, link)) : eventText(item, link),
+          headers: {},
           attempts: 0,
           dueAt: at,
           createdAt: at,
@@ -83,10 +84,8 @@ function readNotify(given: Json): Notify | false | null {
   return { url, format };
 }
 
-/** Has the form of a run id, because both share the outbox. */
 function idOf({ threadId, interruptId, runId }: Interrupt): string {
-  const hex = hash("sha256", `${threadId} ${interruptId} ${runId}`);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
+  return outboxId(`${threadId} ${interruptId} ${runId}`);
 }
 
 function eventText(item: Interrupt, link: string): string {

@@ -3,9 +3,11 @@
 //   run-ended-event.1. The transaction that ends the run stores the event: neither exists without the other.
 //   run-ended-event.2. The event is a snapshot of the end: later changes of the thread do not affect it.
 import { isoTime } from "../../base/clock.ts";
-import type { Interrupt, PauseKind, Run } from "../model/model.ts";
+import type { Interrupt, PauseKind, Run, RunWebhook, Webhook } from "../model/model.ts";
 import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
 import { serializeInterrupt, serializeRun, withoutStack } from "../serializers/api-objects.ts";
+import { a2aEvent } from "./a2a-event.ts";
+import { outboxId } from "./outbox-id.ts";
 
 /** Ended run as the event describes it. */
 export interface EndedRun {
@@ -14,6 +16,10 @@ export interface EndedRun {
   readonly startedAt: number | null;
   readonly pause: PauseKind | null;
   readonly interrupts: readonly Interrupt[];
+  /** Open items of the thread after the end. */
+  readonly open: readonly Interrupt[];
+  /** Added to the run, or to the first of the runs that it continues. */
+  readonly webhooks: readonly RunWebhook[];
 }
 
 /** Called in the transaction that ends a run, before any of its rows is deleted. */
@@ -24,20 +30,26 @@ const VALUES_UNITS_MAX = 4 * 1024 * 1024;
 
 /** @param valuesText final state as JSON text; called only if the run has a webhook */
 export function announcer(graphs: Pick<Graphs, "toClientJson">, valuesText: () => string | null): Announce {
-  return (tx, ended) => {
-    const { run } = ended;
+  return async (tx, ended) => {
+    const { run, open, webhooks } = ended;
     const { webhook: url } = run.request;
-    if (url === undefined) return undefined;
-    return tx.putWebhook({
-      runId: run.runId,
-      url,
-      host: url.startsWith("/") ? "" : new URL(url).host, // "": a route of the custom app
-      body: eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText()),
-      attempts: 0,
-      dueAt: run.updatedAt,
-      createdAt: run.updatedAt,
-    }); // run-ended-event.1
+    const text = (): string =>
+      eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText());
+    if (url !== undefined) await tx.putWebhook(rowOf(run, { id: run.runId, url, headers: {}, body: text() })); // run-ended-event.1
+    for (const { webhookId, format, ...target } of webhooks) {
+      const body = format === "event" ? text() : a2aEvent(run, open, format);
+      await tx.putWebhook(rowOf(run, { ...target, id: outboxId(`${run.runId} ${webhookId}`), body }));
+    }
   };
+}
+
+interface Delivery extends Pick<Webhook, "url" | "headers" | "body"> {
+  readonly id: string;
+}
+
+function rowOf({ updatedAt: at }: Run, { id, url, headers, body }: Delivery): Webhook {
+  const host = url.startsWith("/") ? "" : new URL(url).host; // "": a route of the custom app
+  return { runId: id, url, host, body, headers, attempts: 0, dueAt: at, createdAt: at };
 }
 
 /** First member of an event, filled in with the time of each attempt by webhook-sender.ts. */

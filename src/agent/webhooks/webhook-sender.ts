@@ -188,7 +188,8 @@ function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptio
     url: webhook.url,
     body,
     headers: {
-      ...(isNamed(webhook.url, policy.headerDomains) ? policy.headers : {}), // webhook-sender.5
+      ...lowerCased(webhook.headers),
+      ...(isNamed(webhook.url, policy.headerDomains) ? lowerCased(policy.headers) : {}), // webhook-sender.5
       "content-type": "application/json",
       "user-agent": userAgent,
       "webhook-id": id,
@@ -196,6 +197,11 @@ function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptio
       ...(signature === null ? {} : { "webhook-signature": `v1,${signature}` }),
     },
   };
+}
+
+/** Two spellings of a name would be two headers. */
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 const SECRET_PREFIX = "whsec_";

@@ -38,6 +38,17 @@ export const runNotes: Readonly<Record<string, Note>> = {
     query: { wait: "true", action: "interrupt" },
   },
   deleteRun: { description: "The thread keeps the state that the run wrote." },
+  addRunWebhook: {
+    description:
+      "Also for a run that has paused: the runs that continue it, whoever answers, send events too. Headers are sent with each event.",
+    body: { url: "https://hooks.example.com/runs", headers: { authorization: "Bearer of-the-receiver" } },
+    reply: value.runWebhookExample,
+  },
+  listRunWebhooks: {
+    description: "The same for every run of the chain: the webhooks belong to the first.",
+    reply: [value.runWebhookExample],
+  },
+  deleteRunWebhook: { description: "Removing a webhook that is not there succeeds." },
   createStatelessRun: {
     description: "The thread ends with the run; `on_completion: keep` keeps it.",
     body: START,

@@ -43,6 +43,15 @@ export const stateExample = {
   interrupts: [],
 };
 
+export const runWebhookExample = {
+  webhook_id: RUN_ID,
+  run_id: RUN_ID,
+  thread_id: THREAD_ID,
+  url: "https://hooks.example.com/runs",
+  format: "event",
+  created_at: AT,
+};
+
 export const runExample = {
   run_id: RUN_ID,
   thread_id: THREAD_ID,

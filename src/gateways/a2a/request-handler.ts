@@ -1,12 +1,9 @@
 // Request handler: the methods of the protocol for one request, over the own API. The SDK's handler keeps tasks in
 // memory; this one keeps nothing.
 import { type AgentCard, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
-import {
-  PushNotificationNotSupportedError,
-  TaskNotCancelableError,
-  UnsupportedOperationError,
-} from "@a2a-js/sdk/errors";
+import { TaskNotCancelableError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import { pushMethods } from "./push-configs.ts";
 import { refusable } from "./refusals.ts";
 import { type Sent, sendMessage, type Sending } from "./send-message.ts";
 import { taskObject, type TaskView } from "./task-object.ts";
@@ -27,7 +24,7 @@ export function createRequestHandler(parts: HandlerParts): A2ARequestHandler {
   const view = (more: Partial<TaskView> = {}): TaskView => ({ api, publicUrl, ...more });
   const found = (taskId: string): Promise<TaskRuns> => readTask(api, assistantId, taskId);
   return {
-    ...pushMethods(),
+    ...pushMethods({ api, found, isLegacy: parts.isLegacy }),
     getAgentCard: async () => card,
     getAuthenticatedExtendedAgentCard: () => refusable(parts.extendedCard()),
     async sendMessage(params) {
@@ -79,20 +76,4 @@ async function cancel({ api, assistantId }: HandlerParts, { taskId, contextId, n
   const { open } = await readTask(api, assistantId, taskId);
   if (open.length === 0) return;
   await api.call("POST", `/threads/${contextId}/state`, { body: { values: null, as_node: "__end__" } });
-}
-
-function pushMethods(): Pick<
-  A2ARequestHandler,
-  | "createTaskPushNotificationConfig"
-  | "getTaskPushNotificationConfig"
-  | "listTaskPushNotificationConfigs"
-  | "deleteTaskPushNotificationConfig"
-> {
-  const refused = () => Promise.reject(new PushNotificationNotSupportedError());
-  return {
-    createTaskPushNotificationConfig: refused,
-    getTaskPushNotificationConfig: refused,
-    listTaskPushNotificationConfigs: refused,
-    deleteTaskPushNotificationConfig: refused,
-  };
 }

@@ -8,14 +8,16 @@
 import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { contentHash, isUuid } from "../../base/ids.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import { type Answered, answerItems, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { openItems } from "../calls/follow-thread.ts";
 import { elsewhere, itemOf } from "../calls/inbox-items.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
-import { getRun, type RunObject } from "../calls/run-object.ts";
-import { startRun } from "../calls/start-run.ts";
+import { getRun } from "../calls/run-object.ts";
+import { type RunStart, startRun } from "../calls/start-run.ts";
 import { answersOf } from "./answer-message.ts";
 import { inputOf, messagesOfInput } from "./messages.ts";
+import { webhookOf } from "./push-configs.ts";
 import type { OpenItem } from "./question-parts.ts";
 import { refusable, statusOf } from "./refusals.ts";
 import { readTask, taskOfRuns, type TaskRuns, taskIdOf } from "./task-runs.ts";
@@ -33,25 +35,30 @@ export interface Sending {
   readonly api: OwnApi;
   readonly assistantId: string;
   readonly publicUrl: string;
+  /** Version 0.3. */
+  readonly isLegacy: boolean;
 }
 
 const MESSAGE_ID_UNITS_MAX = 1024;
 /** Refusals of the deployment's handlers. */
 const NEEDS_AUTH = new Set(["unauthenticated", "forbidden"]);
 
-export async function sendMessage(sending: Sending, { message, metadata }: SendMessageRequest): Promise<Sent> {
+export async function sendMessage(sending: Sending, request: SendMessageRequest): Promise<Sent> {
+  const { message } = request;
   if (message === undefined) throw new RequestMalformedError("`message` is missing.");
   if (message.messageId === "" || message.messageId.length > MESSAGE_ID_UNITS_MAX)
     throw new RequestMalformedError("`message.messageId` must have 1 to 1024 characters.");
   if (message.parts.length === 0) throw new RequestMalformedError("`message.parts` is empty.");
-  if (message.taskId !== "") return answer(sending, message);
-  return start(sending, message, metadata ?? {});
+  const push = request.configuration?.taskPushNotificationConfig;
+  const webhooks = push === undefined ? [] : [webhookOf(push, sending.isLegacy)];
+  if (message.taskId !== "") return answer(sending, message, webhooks);
+  return start(sending, message, { metadata: request.metadata ?? {}, webhooks });
 }
 
 async function start(
   { api, assistantId }: Sending,
   message: Message,
-  metadata: Readonly<Record<string, unknown>>,
+  { metadata, webhooks }: Required<Pick<RunStart, "metadata" | "webhooks">>,
 ): Promise<Sent> {
   const { contextId } = message;
   if (contextId !== "" && !isUuid(contextId))
@@ -65,8 +72,9 @@ async function start(
       input: inputOf(message),
       threadId: contextId === "" ? null : contextId,
       idempotencyKey: `a2a-${key}`, // send-message.1
-      metadata: { ...(metadata as RunObject["metadata"]), source: "a2a" },
+      metadata: { ...metadata, source: "a2a" },
       streamModes: ["messages-tuple"],
+      webhooks,
     }),
   );
   const isNew = run.status === "pending" || run.status === "running";
@@ -97,7 +105,11 @@ async function openTaskOf(api: OwnApi, contextId: string, messageId: string): Pr
   );
 }
 
-async function answer({ api, assistantId, publicUrl }: Sending, message: Message): Promise<Sent> {
+async function answer(
+  { api, assistantId, publicUrl }: Sending,
+  message: Message,
+  webhooks: readonly JsonObject[],
+): Promise<Sent> {
   const task = await readTask(api, assistantId, message.taskId);
   if (message.contextId !== "" && message.contextId !== task.contextId)
     throw new RequestMalformedError("`message.contextId` is not that of the task.");
@@ -107,6 +119,8 @@ async function answer({ api, assistantId, publicUrl }: Sending, message: Message
   const said = answersOf(message, open, publicUrl);
   if (!said.ok && !isWaiting(task.state)) throw over(task);
   if (!said.ok) return { task, notes: [said.reason], needsAuth: false };
+  for (const body of webhooks)
+    await refusable(api.call("POST", `/threads/${task.contextId}/runs/${task.taskId}/webhooks`, { body }));
   const results = await refusable(answerItems(api, said.answers, `a2a-${key}`)).catch((error: unknown) => {
     if (statusOf(error) === null) throw error;
     return said.answers.map((): Answered => ({ ok: false, code: "forbidden", reason: (error as Error).message }));

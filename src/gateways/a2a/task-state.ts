@@ -1,7 +1,8 @@
-// Task state: the newest run of a task and its open items → the state of the task, as in ARCHITECTURE.md.
+// Task state: the state of a task in the terms of the SDK.
 import { TaskState } from "@a2a-js/sdk";
 import type { InboxItem } from "../../api/inbox.ts";
-import { isJsonObject, type Json } from "../../base/json/json.ts";
+import { taskStateName, type TaskStateName } from "../../api/a2a/task-state.ts";
+import type { Json } from "../../base/json/json.ts";
 import type { RunObject } from "../calls/run-object.ts";
 
 export type NewestRun = Pick<RunObject, "status" | "ended_by">;
@@ -12,19 +13,19 @@ export function taskStateOf(
   isFirst: boolean,
   open: readonly Pick<InboxItem, "value">[],
 ): TaskState {
-  if (status === "pending") return isFirst ? TaskState.TASK_STATE_SUBMITTED : TaskState.TASK_STATE_WORKING;
-  if (status === "running") return TaskState.TASK_STATE_WORKING;
-  if (status === "success") return TaskState.TASK_STATE_COMPLETED;
-  if (open.some(({ value }) => asksForAuth(value as Json))) return TaskState.TASK_STATE_AUTH_REQUIRED;
-  if (open.length > 0) return TaskState.TASK_STATE_INPUT_REQUIRED;
-  const isCancelled = status === "interrupted" || endedBy === "rollback";
-  return isCancelled ? TaskState.TASK_STATE_CANCELED : TaskState.TASK_STATE_FAILED;
+  const payloads = open.map(({ value }) => value as Json);
+  return STATES[taskStateName({ status, endedBy, isFirst }, payloads)];
 }
 
-/** The graph needs credentials: `auth_required` in the payload of its interrupt, `true` or what the client needs. */
-export function asksForAuth(value: Json): boolean {
-  return isJsonObject(value) && (value["auth_required"] ?? false) !== false;
-}
+const STATES: Readonly<Record<TaskStateName, TaskState>> = {
+  submitted: TaskState.TASK_STATE_SUBMITTED,
+  working: TaskState.TASK_STATE_WORKING,
+  "input-required": TaskState.TASK_STATE_INPUT_REQUIRED,
+  "auth-required": TaskState.TASK_STATE_AUTH_REQUIRED,
+  completed: TaskState.TASK_STATE_COMPLETED,
+  canceled: TaskState.TASK_STATE_CANCELED,
+  failed: TaskState.TASK_STATE_FAILED,
+};
 
 const RUNNING: ReadonlySet<TaskState> = new Set([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING]);
 const OPEN: ReadonlySet<TaskState> = new Set([TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED]);

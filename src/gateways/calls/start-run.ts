@@ -12,12 +12,21 @@ export interface RunStart {
   readonly idempotencyKey: string | null;
   readonly metadata: JsonObject;
   readonly streamModes: readonly string[];
+  /** Receivers of the ends of the run. */
+  readonly webhooks?: readonly JsonObject[];
 }
 
 /** @returns the run as accepted, or as it is now for a repeated call. @throws {ApiRefusal} */
 export async function startRun(api: OwnApi, start: RunStart): Promise<RunPlace & { readonly run: RunObject }> {
-  const { assistantId, input, threadId, idempotencyKey, metadata, streamModes } = start;
-  const body = { assistant_id: assistantId, input, metadata, stream_mode: streamModes, stream_resumable: true };
+  const { assistantId, input, threadId, idempotencyKey, metadata, streamModes, webhooks = [] } = start;
+  const body = {
+    assistant_id: assistantId,
+    input,
+    metadata,
+    stream_mode: streamModes,
+    stream_resumable: true,
+    webhooks,
+  };
   const [path, more] =
     threadId === null
       ? ["/runs", { on_completion: "keep" }]

@@ -19,6 +19,7 @@ import {
   type Interrupt,
   type Run,
   type RunRequest,
+  type RunWebhook,
   type TaskWrites,
   type Thread,
   type ThreadStatus,
@@ -557,7 +558,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       const storage = await open(t);
       const newWebhook = (host: string, dueAt: number, body = "{}"): Webhook => {
         const runId = newId();
-        return { runId, url: `https://${host}/x`, host, body, attempts: 0, dueAt, createdAt: 1 };
+        return { runId, url: `https://${host}/x`, host, body, headers: { x: "1" }, attempts: 0, dueAt, createdAt: 1 };
       };
       const [late, first, other] = [newWebhook("a", 50), newWebhook("a", 10, JSON.stringify(ODD)), newWebhook("b", 20)];
       await storage.transaction(async (tx) => {
@@ -580,6 +581,34 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.equal(await storage.transaction((tx) => tx.countWebhooks()), 2);
       await storage.transaction((tx) => tx.deleteWebhook(first.runId));
       assert.equal(await nextAt(), 5000);
+    });
+
+    test("webhooks of a run are replaced by id, listed oldest first, and go with their thread", async (t) => {
+      const storage = await open(t);
+      const thread = newThread();
+      const run = newRun(thread.threadId);
+      const one: RunWebhook = {
+        threadId: run.threadId,
+        runId: run.runId,
+        webhookId: "a",
+        url: "https://a/x",
+        format: "a2a",
+        headers: { authorization: "Bearer 1" },
+        createdAt: 2,
+      };
+      const other: RunWebhook = { ...one, webhookId: "b", format: "event", headers: {}, createdAt: 1 };
+      const listed = (runId = run.runId) => storage.read((tx) => tx.runWebhooks(run.threadId, runId));
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(thread);
+        await tx.insertRun(run);
+        for (const webhook of [{ ...one, url: "https://a/old" }, other, one]) await tx.putRunWebhook(webhook);
+      });
+      assert.deepEqual(await listed(), [other, one]);
+      assert.deepEqual(await listed(newId()), []);
+      await storage.transaction((tx) => tx.deleteRunWebhook(run.threadId, run.runId, "b"));
+      assert.deepEqual(await listed(), [one]);
+      await storage.transaction((tx) => tx.deleteThread(run.threadId));
+      assert.deepEqual(await listed(), []);
     });
 
     test("active runs of all threads come in pages", async (t) => {

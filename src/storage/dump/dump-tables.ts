@@ -74,8 +74,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
   table("webhooks", ["run_id"], {
-    ...text("run_id", "url", "host", "body"),
+    ...text("run_id", "url", "host", "body", "headers"),
     ...integer("attempts", "due_at", "created_at"),
+  }),
+  table("run_webhooks", ["thread_id", "run_id", "webhook_id"], {
+    ...text("thread_id", "run_id", "webhook_id", "url", "format", "headers"),
+    ...integer("created_at"),
   }),
   table("crons", ["cron_id"], {
     ...text("cron_id", "assistant_id", "thread_id", "schedule", "timezone", "on_run_completed", "payload", "caller"),

@@ -7,6 +7,7 @@ import type {
   Cron,
   Interrupt,
   Run,
+  RunWebhook,
   StoreItem,
   TaskWrites,
   Thread,
@@ -195,8 +196,19 @@ export const WEBHOOK_COLUMNS: Columns<Webhook> = {
   url: ["url", "plain"],
   host: ["host", "plain"],
   body: ["body", "plain"],
+  headers: ["headers", "json"],
   attempts: ["attempts", "plain"],
   dueAt: ["due_at", "plain"],
+  createdAt: ["created_at", "plain"],
+};
+
+export const RUN_WEBHOOK_COLUMNS: Columns<RunWebhook> = {
+  threadId: ["thread_id", "plain"],
+  runId: ["run_id", "plain"],
+  webhookId: ["webhook_id", "plain"],
+  url: ["url", "plain"],
+  format: ["format", "plain"],
+  headers: ["headers", "json"],
   createdAt: ["created_at", "plain"],
 };
 

@@ -5,7 +5,7 @@ import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context.ts";
 import { noteClosed, noteEnd } from "../../events/thread-note.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
-import type { Caller, Interrupt, Run, Thread } from "../../model/model.ts";
+import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
 import { noteDisabledBreakpoints } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
@@ -14,6 +14,7 @@ import { checkGraphCompatibility } from "./graph-compatibility.ts";
 import { graphChangeOf, newRun } from "./new-run.ts";
 import { type RunCall, runRequestOf } from "./run-request.ts";
 import { continuesThread, idempotencyKeyOf, readNewest, readStartSnapshot } from "./start-snapshot.ts";
+import { firstRunOf } from "../../webhooks/a2a-event.ts";
 import { traceLinkOf } from "./trace-link.ts";
 import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
 import { targetOf, answeredWaits } from "./run-target.ts";
@@ -40,6 +41,7 @@ export async function acceptRun(agent: AgentContext, tx: Tx, caller: Caller, sta
   const { intent } = start.given;
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
   if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
+  for (const { url } of call.webhooks ?? []) agent.webhooks.check(url, false);
   const reading = readStartSnapshot(agent.graphs, tx, { caller, threadId, call, intent });
   // Starting point of a run that starts here, read along with the two round trips of the snapshot.
   const newest = slotFree && continuesThread(intent) && call.checkpointId === null ? readNewest(tx, threadId) : null;
@@ -132,8 +134,17 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     await noteClosed(tx, items, how, note);
   }
   await store(agent, tx, { caller, call, run, enqueue: !claimed && (!busy || dueAt !== null) });
+  await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   return { run, created: true, history, displaced: placement.displaced, closed, metadata: thread.metadata };
+}
+
+async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {
+  const { threadId, createdAt } = run;
+  for (const { webhookId, ...given } of webhooks) {
+    const place = { threadId, runId: firstRunOf(run), webhookId: webhookId ?? agent.newId() };
+    await tx.putRunWebhook({ ...given, ...place, createdAt });
+  }
 }
 
 function openOf(known: readonly Interrupt[]): readonly Interrupt[] {

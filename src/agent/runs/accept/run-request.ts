@@ -12,6 +12,7 @@ import {
   type Caller,
   type Durability,
   type MultitaskStrategy,
+  type NewRunWebhook,
   type Notify,
   type RunRequest,
   type StreamRequest,
@@ -37,6 +38,8 @@ export interface RunCall {
   readonly subgraph: SubgraphCheckpoint | null;
   readonly webhook: string | null;
   readonly notify: Notify | false | null;
+  /** Webhooks for the run and those that continue it. */
+  readonly webhooks?: readonly NewRunWebhook[];
   /** 0 starts as soon as possible. */
   readonly afterSeconds: number;
   readonly idempotencyKey: string | null;

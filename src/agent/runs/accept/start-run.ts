@@ -111,5 +111,5 @@ function endDisplaced(agent: AgentContext, run: Run, strategy: MultitaskStrategy
     return;
   }
   agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);
-  if (run.request.webhook !== undefined) agent.webhooks.wake();
+  agent.webhooks.wake();
 }

@@ -81,7 +81,7 @@ function publishEnd(
   ports.onPending(finished.pending, finished.metadata);
   const describe = (): RunEnd => ({ run: after, pause, interrupts, valuesText: valuesText() });
   ports.ends.ended(run, describe, !direct);
-  ports.onRunEnd(after, durationMs);
+  ports.onRunEnd(after, durationMs, finished.hasWebhooks);
   const { status, endedBy, attempt, graphId } = after;
   const ids = { run_id: run.runId, thread_id: run.threadId, graph_id: graphId };
   ports.log.debug("run_ended", { ...ids, status, ended_by: endedBy, attempt, duration_ms: Math.round(durationMs) });

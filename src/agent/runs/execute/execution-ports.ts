@@ -24,7 +24,7 @@ export interface WorkerPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly notifier: Notifier;
-  readonly onRunEnd: (run: Run, durationMs: number) => void;
+  readonly onRunEnd: (run: Run, durationMs: number, hasWebhooks: boolean) => void;
   /** Called after the commit with the new inbox items. */
   readonly onPending: (items: readonly Interrupt[], metadata: JsonObject) => void;
 }

@@ -17,6 +17,7 @@ import type { EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, ThreadStatu
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
+import { firstRunOf } from "../../webhooks/a2a-event.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 import type { AbortReason } from "./abort-reason.ts";
 
@@ -34,6 +35,8 @@ export interface Finished {
   readonly assistantMetadata: JsonObject;
   /** The thread was deleted with this run, its last. */
   readonly threadIsGone: boolean;
+  /** The outbox has events for webhooks that were added to the run. */
+  readonly hasWebhooks: boolean;
 }
 
 /** @param reason the reason of the abort; null if the graph ended by itself */
@@ -80,12 +83,13 @@ export interface RunFinish {
 export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | null> {
   const { run, result, outcome, at, announce, leaveMs = 0 } = finish;
   const { threadId } = run;
-  const [current, thread, known, others, assistant] = await Promise.all([
+  const [current, thread, known, others, assistant, webhooks] = await Promise.all([
     tx.isCurrent(run),
     tx.thread(threadId),
     tx.interrupts(threadId, null),
     tx.hasPendingRun(threadId),
     outcome.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
+    tx.runWebhooks(threadId, firstRunOf(run)),
   ]); // one round trip
   if (!current || thread === null) return null; // finish-run.2
   const checkpointId = await storeRest(tx, thread, finish);
@@ -106,11 +110,19 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
   await tx.updateRun(run.runId, patch);
   if (others && status !== "interrupted") await tx.queueNext(threadId);
   const ended = { run: { ...run, ...patch }, pause: outcome.pause, interrupts: pausedOn };
-  await announce(tx, { ...ended, startedAt: run.updatedAt });
-  const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, threadId, leaveMs));
   const pending = status === "interrupted" ? interrupts.open : [];
+  await announce(tx, { ...ended, startedAt: run.updatedAt, open: pending, webhooks });
+  const threadIsGone = thread.onCompletion !== "keep" && (await removeIfDone(tx, threadId, leaveMs));
   const closed = interrupts.changed.filter(({ state }) => state === "abandoned");
-  return { ...ended, pending, closed, metadata: thread.metadata, assistantMetadata, threadIsGone };
+  return {
+    ...ended,
+    pending,
+    closed,
+    metadata: thread.metadata,
+    assistantMetadata,
+    threadIsGone,
+    hasWebhooks: webhooks.length > 0,
+  };
 }
 
 /** Stores the last writes, or rolls all of them back. @returns the newest checkpoint of the thread */
@@ -182,7 +194,8 @@ export async function endPending(tx: Tx, run: Run, { reason, at, announce }: Pen
   const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
   await tx.updateRun(run.runId, patch);
   const ended = { ...run, ...patch };
-  await announce(tx, { run: ended, startedAt: null, pause: null, interrupts: [] });
+  const webhooks = await tx.runWebhooks(run.threadId, firstRunOf(run));
+  await announce(tx, { run: ended, startedAt: null, pause: null, interrupts: [], open: [], webhooks });
   return ended;
 }
 

@@ -52,7 +52,7 @@ export function agentCard(source: CardSource, name: string, assistant: Assistant
     version: assistant === null ? source.version : String(assistant.version),
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: true,
       extendedAgentCard: true,
       extensions: [QUESTIONS],
     },

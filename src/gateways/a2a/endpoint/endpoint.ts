@@ -86,6 +86,7 @@ async function replyTo(
       api,
       assistantId: assistant.assistant_id,
       publicUrl: common.publicUrl,
+      isLegacy: rpc.isLegacy,
       card: agentCard(common, name, assistant),
       extendedCard: () => extendedCard(api, common, name, assistant),
       signal,

@@ -232,4 +232,13 @@ export const MIGRATIONS: readonly string[] = [
     ADD COLUMN alone INTEGER NOT NULL DEFAULT 0,
     ADD COLUMN storage_failures INTEGER NOT NULL DEFAULT 0;
   `,
+  // Webhooks that were added to runs, and headers of deliveries.
+  `
+  CREATE TABLE holdpoint.run_webhooks (
+    thread_id TEXT COLLATE "C" NOT NULL, run_id TEXT COLLATE "C" NOT NULL, webhook_id TEXT COLLATE "C" NOT NULL,
+    url TEXT NOT NULL, format TEXT NOT NULL, headers TEXT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (thread_id, run_id, webhook_id)
+  );
+  ALTER TABLE holdpoint.webhooks ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
+  `,
 ];

@@ -20,6 +20,7 @@ const THREADS = table<Thread>("threads", { ...THREAD_COLUMNS, metadata: ["metada
 
 const TABLES_OF_A_THREAD = [
   "runs",
+  "run_webhooks",
   "interrupts",
   "audit",
   "checkpoints",

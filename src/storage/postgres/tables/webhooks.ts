@@ -1,14 +1,15 @@
-// Webhooks in PostgreSQL: the outbox.
+// Webhooks in PostgreSQL: the outbox, and webhooks that were added to runs.
 // Invariants:
-//   postgres/webhooks.1. Rows carry no thread id: a webhook about a run outlives the run's thread.
+//   postgres/webhooks.1. Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
 //   postgres/webhooks.2. Servers that search for work at the same time each get a different webhook.
-import type { Webhook } from "../../../agent/model/model.ts";
+import type { RunWebhook, Webhook } from "../../../agent/model/model.ts";
 import type { WebhookTx } from "../../../agent/ports/ports.ts";
-import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
+import { RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import { table } from "./rows.ts";
 import type { Sql } from "../client/transaction.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
+const RUN_WEBHOOKS = table<RunWebhook>("run_webhooks", RUN_WEBHOOK_COLUMNS);
 
 export function webhookVerbs(db: Sql): WebhookTx {
   return {
@@ -40,6 +41,21 @@ export function webhookVerbs(db: Sql): WebhookTx {
     },
     async countWebhooks() {
       return Number((await db.get("SELECT count(*) AS n FROM holdpoint.webhooks"))?.["n"]);
+    },
+    putRunWebhook: (webhook) =>
+      RUN_WEBHOOKS.insert(db, [webhook], RUN_WEBHOOKS.replacing("thread_id", "run_id", "webhook_id")),
+    async runWebhooks(threadId, runId) {
+      const rows = await db.all(
+        `SELECT ${RUN_WEBHOOKS.columns} FROM holdpoint.run_webhooks WHERE thread_id = $1 AND run_id = $2
+         ORDER BY created_at, webhook_id`,
+        threadId,
+        runId,
+      );
+      return rows.map(RUN_WEBHOOKS.read);
+    },
+    deleteRunWebhook(threadId, runId, webhookId) {
+      const key = [threadId, runId, webhookId];
+      db.run("DELETE FROM holdpoint.run_webhooks WHERE thread_id = $1 AND run_id = $2 AND webhook_id = $3", ...key);
     },
   };
 }

@@ -224,6 +224,14 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN alone INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE runs ADD COLUMN storage_failures INTEGER NOT NULL DEFAULT 0;
   `,
+  // Webhooks that were added to runs, and headers of deliveries.
+  `
+  CREATE TABLE run_webhooks (
+    thread_id TEXT NOT NULL, run_id TEXT NOT NULL, webhook_id TEXT NOT NULL, url TEXT NOT NULL, format TEXT NOT NULL,
+    headers TEXT NOT NULL, created_at INTEGER NOT NULL, PRIMARY KEY (thread_id, run_id, webhook_id)
+  ) WITHOUT ROWID;
+  ALTER TABLE webhooks ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -16,6 +16,7 @@ const THREADS = table<Thread>("threads", THREAD_COLUMNS);
 
 const TABLES_OF_A_THREAD = [
   "runs",
+  "run_webhooks",
   "interrupts",
   "audit",
   "checkpoints",

@@ -1,12 +1,13 @@
-// Webhooks in SQLite: the outbox.
-// Invariant sqlite/webhooks.1: rows carry no thread id: a webhook about a run outlives the run's thread.
-import type { Webhook } from "../../../agent/model/model.ts";
+// Webhooks in SQLite: the outbox, and webhooks that were added to runs.
+// Invariant sqlite/webhooks.1: rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
+import type { RunWebhook, Webhook } from "../../../agent/model/model.ts";
 import type { WebhookTx } from "../../../agent/ports/ports.ts";
-import { WEBHOOK_COLUMNS } from "../../shared/columns.ts";
+import { RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
 import { table } from "./rows.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
+const RUN_WEBHOOKS = table<RunWebhook>("run_webhooks", RUN_WEBHOOK_COLUMNS);
 
 export function webhookVerbs(db: Database): WebhookTx {
   return {
@@ -38,5 +39,19 @@ export function webhookVerbs(db: Database): WebhookTx {
       db.run("DELETE FROM webhooks WHERE run_id = ?", runId);
     },
     countWebhooks: () => Number(db.get("SELECT count(*) AS n FROM webhooks")?.["n"]),
+    putRunWebhook: (webhook) => RUN_WEBHOOKS.insert(db, [webhook], "INSERT OR REPLACE"),
+    runWebhooks: (threadId, runId) =>
+      db
+        .all(
+          `SELECT ${RUN_WEBHOOKS.columns} FROM run_webhooks WHERE thread_id = ? AND run_id = ?
+           ORDER BY created_at, webhook_id`,
+          threadId,
+          runId,
+        )
+        .map(RUN_WEBHOOKS.read),
+    deleteRunWebhook(threadId, runId, webhookId) {
+      const key = [threadId, runId, webhookId];
+      db.run("DELETE FROM run_webhooks WHERE thread_id = ? AND run_id = ? AND webhook_id = ?", ...key);
+    },
   };
 }
