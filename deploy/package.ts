@@ -1,9 +1,9 @@
-// Package: what `npm run build` made → package/, the folder that is published and that the image holds, and beside it
+// Package: the output of `npm run build` → package/, the content of the published package and of the image, and
 // dist/create-holdpoint/, for `npm create holdpoint`.
 // Rules:
 //   deploy/package.1. It is all JavaScript: Node strips no types below node_modules.
-//   deploy/package.2. Its package.json asks for what running needs and for nothing else: no copy of Node, no tools, no scripts.
-//   deploy/package.3. What the program finds by its place below the root has the same place here.
+//   deploy/package.2. Its package.json requires only run-time dependencies: no copy of Node, no tools, no scripts.
+//   deploy/package.3. Files that the program finds by their path below the root have the same path here.
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
 //   deploy/package.5. No pictures, and declarations only of what can be imported.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

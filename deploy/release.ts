@@ -1,5 +1,6 @@
-// Release: `npm run release` checks that this commit can be released, and makes dist/release/: both packages, the notes, an
-// SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is there.
+// Release: `npm run release` checks that this commit can be released, and makes dist/release/: both packages, the
+// notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
+// there.
 // Rules:
 //   deploy/release.1. Nothing is published from here.
 //   deploy/release.2. Every fault is reported at once, with exit code 1. A dry run makes the files all the same.

@@ -91,7 +91,7 @@ async function main(argv: readonly string[]): Promise<void> {
     );
   collector
     .command("replay")
-    .description("send dead letters again with their original key; exit code 1 if some remain")
+    .description("send the dead letters of TRACING_API_KEY again; exit code 1 if some remain")
     .option("--json", "print JSON")
     .action((options: { readonly json?: boolean }) =>
       judged(async () => (await import("./main/collect.ts")).replay(host, options)),

@@ -1,5 +1,6 @@
 // Patterns: linear-time matching of schema patterns, so that no text in a form blocks the page.
-// Invariant patterns.1: the server checks patterns that RE2 cannot express, very long texts, and texts typed before RE2 loads.
+// Invariant patterns.1: the server checks patterns that RE2 cannot express, very long texts, and texts typed before RE2
+// loads.
 import type { RE2JS } from "re2js";
 
 const UNITS_MAX = 100_000;

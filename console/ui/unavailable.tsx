@@ -12,7 +12,7 @@ export function NoTraceStore(): ReactNode {
     <EmptyState icon="traces" title="No trace store in this process">
       <p className="absent-words">
         <code>holdpoint dev</code> runs the agent server, the collector and the trace store in one process, and shows
-        the traces here. Elsewhere traces go where <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> points: look at them there.
+        the traces here. Elsewhere traces go where <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> points: open them there.
       </p>
     </EmptyState>
   );
@@ -22,7 +22,7 @@ export function NoCollector(): ReactNode {
   return (
     <EmptyState icon="collector" title="No collector in this process">
       <p className="absent-words">
-        <code>holdpoint dev</code> runs one beside the agent server and shows it here. One that runs by itself (
+        <code>holdpoint dev</code> runs one with the agent server and shows it here. A separate one (
         <code>holdpoint collector</code>) shows the same figures at its <code>/metrics</code>.
       </p>
     </EmptyState>

@@ -1,5 +1,6 @@
-// A chat in which the assistant drafts a reply to a customer and sends it only after a person has approved it. The model
-// is a script that writes word by word, so that no key is needed; put the chat model of any provider in its place.
+// A chat in which the assistant drafts a reply to a customer and sends it only after a person has approved it. The
+// model is a script that writes word by word, so that no key is needed; put the chat model of any provider in its
+// place.
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { AIMessage } from "@langchain/core/messages";
 import { END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";

@@ -1,5 +1,5 @@
-// Read rows: the rows of a list, read on demand in chunks of bounded size. Each row is in its state at that moment; rows
-// that are deleted meanwhile are omitted.
+// Read rows: the rows of a list, read on demand in chunks of bounded size. Each row is in its state at that moment;
+// rows that are deleted meanwhile are omitted.
 import { chunksOf } from "./chunks.ts";
 import type { Awaitable, SizedId, Storage, Tx } from "./ports/ports.ts";
 

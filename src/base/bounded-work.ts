@@ -3,7 +3,8 @@
 //   bounded-work.1. Work over its limit ends as "too_slow", also in the middle of one regular expression.
 //   bounded-work.2. `finally` blocks of interrupted work do not run. Such work owns nothing that needs cleanup.
 //   bounded-work.3. The limit holds for CPU time. Node interrupts by the clock, so on a busy machine work may be
-//        interrupted before its limit: then it starts again, with twice the clock time. Such work may run several times.
+//        interrupted before its limit: then it starts again, with twice the clock time. Such work may run several
+//        times.
 //   bounded-work.4. After ATTEMPTS_MAX interruptions it is "too_slow" in any case.
 import { createContext, Script } from "node:vm";
 

@@ -3,10 +3,9 @@
 //   parse-in-slices.1. It reads exactly what JSON.parse reads, and gives the same value.
 //   parse-in-slices.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   parse-in-slices.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
-//   parse-in-slices.4. What nests deeper than `levels` is refused while it is read: no second walk over a long text is
-//        needed.
-//   parse-in-slices.5. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces: it
-//        decides whether they are valid JSON.
+//   parse-in-slices.4. Parsing rejects deeper nesting than `levels`: a long text needs no second pass.
+//   parse-in-slices.5. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces:
+//        it decides whether they are valid JSON.
 import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
 

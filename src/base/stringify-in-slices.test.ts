@@ -1,4 +1,5 @@
-// Tests of JSON that is written in slices. Checked: stringify-in-slices.1, stringify-in-slices.2, stringify-in-slices.3.
+// Tests of JSON that is written in slices. Checked: stringify-in-slices.1, stringify-in-slices.2,
+// stringify-in-slices.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

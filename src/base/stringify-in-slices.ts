@@ -1,9 +1,10 @@
 // Stringify in slices: the JSON text of a long value, written with a turn of the event loop between pieces.
 // Invariants:
 //   stringify-in-slices.1. The text is the one that the writer gives for the whole value.
-//   stringify-in-slices.2. One turn holds the loop for PIECE_UNITS of text, or for one string if that is longer. A value that the
-//        writer does not split is one piece.
-//   stringify-in-slices.3. The estimate of a length stops at its limit: it is cheap for short values, and bounded for long ones.
+//   stringify-in-slices.2. One turn holds the loop for PIECE_UNITS of text, or for one string if that is longer. A
+//        value that the writer does not split is one piece.
+//   stringify-in-slices.3. The estimate of a length stops at its limit: it is cheap for short values, and bounded for
+//        long ones.
 import { inSlices } from "./slices.ts";
 
 export const PIECE_UNITS = 64 * 1024;

@@ -1,8 +1,10 @@
 // Create Holdpoint: `import { createHoldpoint } from "holdpoint"`: the agent server inside another program.
 // Rules:
-//   create-holdpoint.1. No port opens, no signal is taken, and the environment is not read for settings: a variable such as
-//        DATABASE_URL belongs to the host program. Only the `env` section of a langgraph.json reads and adds variables.
-//   create-holdpoint.2. The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json do.
+//   create-holdpoint.1. No port opens, no signal is taken, and the environment is not read for settings: a variable
+//        such as DATABASE_URL belongs to the host program. Only the `env` section of a langgraph.json reads and adds
+//        variables.
+//   create-holdpoint.2. The host program decides who may call, unless HOLDPOINT_API_KEYS or `auth` of langgraph.json
+//        do.
 //   create-holdpoint.3. Every promise of the server holds: accepted runs and pauses are on disk before a reply leaves.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join, resolve } from "node:path";

@@ -1,7 +1,8 @@
 // Tests of the requests to people. Checked:
-//   typed-requests.1. Clients recognise each payload in its dialect, and the answers that they build are the ones that parse.
-//   typed-requests.2. The JSON Schema of a request takes the same answers as its parser, but for what JSON Schema cannot say.
-//        LangGraph's own check refuses those, too.
+//   typed-requests.1. Clients recognise each payload in its dialect, and the answers that they build are the ones that
+//        parse.
+//   typed-requests.2. The JSON Schema of a request takes the same answers as its parser, but for what JSON Schema
+//        cannot say. LangGraph's own check refuses those, too.
 //   typed-requests.3. The type of an answer follows from the request (checked by the compiler).
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Product: what package.json says of the installed package.
+// Product: name and version of the installed package, from its package.json.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -5,7 +5,7 @@ import type { Log } from "../base/log/log.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { Host } from "./host.ts";
 
-/** A person who tries it looks at the trace right after the run. */
+/** In `dev`, people open the trace right after the run. */
 export const DEV_TRACE_DELAY_MS = 100;
 
 /** The collector of the same process. */

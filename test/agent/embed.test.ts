@@ -5,7 +5,8 @@
 //   embed.4. The environment stays as it is, and no setting comes from it.
 //   embed.5. Pages of other sites cannot change anything; the host's own pages can.
 //   embed.6. An answer that only the graph's own schema refuses leaves the interrupt of `form` open.
-//   embed.7. Wrong options, a graph that does not compile, and a folder in use reject with the reason, and leave nothing open.
+//   embed.7. Wrong options, a graph that does not compile, and a folder in use reject with the reason, and leave
+//        nothing open.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";

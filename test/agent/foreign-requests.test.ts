@@ -1,7 +1,10 @@
 // Tests of requests that web pages and strange clients send to the three ports. Checked:
-//   foreign-requests.1. A request under a foreign host name reads and writes nothing: agent server, collector, trace store.
-//   foreign-requests.2. A page of another site changes nothing, with a body or without one; pages of allowed origins can.
-//   foreign-requests.3. A request has one Host header that holds a host, and handlers see the path that selected the route.
+//   foreign-requests.1. A request under a foreign host name reads and writes nothing: agent server, collector, trace
+//        store.
+//   foreign-requests.2. A page of another site changes nothing, with a body or without one; pages of allowed origins
+//        can.
+//   foreign-requests.3. A request has one Host header that holds a host, and handlers see the path that selected the
+//        route.
 //   foreign-requests.4. Every reply forbids browsers to guess its type.
 //   foreign-requests.5. HEAD on a stream returns at once, holds nothing open and cancels nothing.
 //   foreign-requests.6. Code of the deployment sees no secret of the server in its environment.

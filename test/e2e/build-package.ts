@@ -1,6 +1,6 @@
 // The package that users install, built once for all files of a test run.
-//   e2e/build-package.1. As a global set-up (`node --test --test-global-setup`) it builds, and the files use that build: two
-//        builds at once would overwrite each other.
+//   e2e/build-package.1. As a global set-up (`node --test --test-global-setup`) it builds, and the files use that
+//        build: two builds at once would overwrite each other.
 //   e2e/build-package.2. A file that runs alone builds for itself.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

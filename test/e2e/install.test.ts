@@ -6,7 +6,8 @@
 //   install.3. `npm create holdpoint`'s project installs, and its own test passes.
 //   install.4. The packages pass publint and @arethetypeswrong/cli, have no pictures, and at most 2 MB.
 //   install.5. The project's copy of LangGraph is the only one.
-//   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs embedded.
+//   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs
+//        embedded.
 //   install.7. The workflows pass actionlint.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";

@@ -1,4 +1,5 @@
-// OTLP for tests: one description of spans, written as protobuf, as JSON of the protocol, and as JSON in the seed's form.
+// OTLP for tests: one description of spans, written as protobuf, as JSON of the protocol, and as JSON in the seed's
+// form.
 
 export interface TestSpan {
   readonly traceId: string;

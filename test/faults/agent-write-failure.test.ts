@@ -2,8 +2,8 @@
 //   agent-write-failure.1. A failing write ends only the attempt of its own run: the process stays up, other runs
 //        finish.
 //   agent-write-failure.2. After it no further node of that attempt starts.
-//   agent-write-failure.3. A call that is not accepted gets 503, and changes nothing. A call that is accepted waits, and
-//        gets its result once that is stored; never a 200 for an unstored result.
+//   agent-write-failure.3. A call that is not accepted gets 503, and changes nothing. A call that is accepted waits,
+//        and gets its result once that is stored; never a 200 for an unstored result.
 //   agent-write-failure.4. After the storage recovers, service continues without a restart: the run resumes from its
 //        last checkpoint and ends, nodes after that checkpoint execute again, and each answer counts once.
 // On PostgreSQL the database refuses the same statements (faults-postgres.ts). Its disk and its syncs are its own.

@@ -1,7 +1,8 @@
 // kill -9 of the server while pages of the thread protocol are open.
 //   protocol-kill.1. A page stays whole over a kill in the middle of a run: attempt 2 is announced, no end comes in
 //        between, ids are unique, numbers rise, and the next run ends normally.
-//   protocol-kill.2. A question that a page saw before the kill is answered after it, also by a command that is repeated.
+//   protocol-kill.2. A question that a page saw before the kill is answered after it, also by a command that is
+//        repeated.
 //   protocol-kill.3. A replay and the tree of the namespaces are the same before and after a kill.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -26,7 +27,7 @@ after(async () => {
   await bench.end();
 });
 
-/** What the hooks ask for. */
+/** The subscription of the hooks. */
 const CONTENT = {
   channels: ["values", "checkpoints", "lifecycle", "input", "messages", "tools"],
   namespaces: [[]],

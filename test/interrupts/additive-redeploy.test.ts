@@ -1,6 +1,6 @@
 // Tests of a deployment that extends a graph while a thread is paused at the second interrupt of a task. Rules:
-//   additive-redeploy.1. The interrupt is that of its node, and keeps its id and its path; its answer continues in the new
-//        graph, including the new nodes.
+//   additive-redeploy.1. The interrupt is that of its node, and keeps its id and its path; its answer continues in the
+//        new graph, including the new nodes.
 //   additive-redeploy.2. Without the interrupted node the answer fails, and the interrupt stays open.
 import assert from "node:assert/strict";
 import { join } from "node:path";

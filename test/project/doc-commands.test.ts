@@ -1,7 +1,8 @@
-// Test of the commands on the pages: also of those that no test can run, because they need a domain, a cluster or hours.
+// Test of the commands on the pages: also of those that no test can run, because they need a domain, a cluster or
+// hours.
 // Rules:
-//   doc-commands.1. Each `holdpoint …` in a block or in a line of a page is a command, and has only options, that the help
-//        of the command line has.
+//   doc-commands.1. Each `holdpoint …` in a block or in a line of a page is a command, and has only options, that the
+//        help of the command line has.
 //   doc-commands.2. Each `npm run …` is a script, each benchmark exists, and each named file below deploy/ exists.
 //   doc-commands.3. Each block of shell commands, JSON or YAML is one for its parser.
 //   doc-commands.4. Each variable `HOLDPOINT_…` of a page is a setting.
@@ -31,7 +32,10 @@ async function wordsAfter(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   return new Map(levels.map(([, path = "", words = ""]) => [path, new Set(words.split(" "))]));
 }
 
-/** Command lines of a page: lines of `sh` blocks and inline code, from `holdpoint` up to a pipe, a redirection or a comment. */
+/**
+ * Command lines of a page: lines of `sh` blocks and inline code, from `holdpoint` up to a pipe, a redirection or a
+ * comment.
+ */
 function commandsOf(text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = ""]) =>
     block.replaceAll("\\\n", " ").split("\n"),

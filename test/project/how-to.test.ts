@@ -1,6 +1,7 @@
 // Test of the code in the how-to pages: copies of it behave as the page says. Rules:
-//   how-to.1. The programs of "Embed" serve the graph in Hono and in Express, below their path, to the official client; SIGTERM ends
-//        them, and the next start has the pause. The route handler for Next answers its requests. The page's test passes.
+//   how-to.1. The programs of "Embed" serve the graph in Hono and in Express, below their path, to the official client;
+//        SIGTERM ends them, and the next start has the pause. The route handler for Next answers its requests. The
+//        page's test passes.
 //   how-to.2. The graphs of "Ask for approval" take answers as clients send them, and reject others.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

@@ -2,7 +2,8 @@
 // hooks of all frameworks, each with the versions that front ends use.
 //   client-versions.1. Text and states of a run; a second run of the same page ends when it ends, not before.
 //   client-versions.2. A page that is loaded anew in the middle of a run shows it, and its end.
-//   client-versions.3. Interrupts are answered by id: one of several, then the rest in one command; also after a reload.
+//   client-versions.3. Interrupts are answered by id: one of several, then the rest in one command; also after a
+//        reload.
 //   client-versions.4. Two pages on one thread show the same; an answer of one, or over REST, reaches both.
 //   client-versions.5. A failed run is an error of the page; stop() ends a run; the page continues after both.
 import assert from "node:assert/strict";

@@ -1,7 +1,8 @@
 // Compare: the spans of two traces side by side, matched by their path from the root. Pure.
 // Invariants:
 //   compare.1. Every span of either trace is in one row, in the order of the tree.
-//   compare.2. Two spans match if they and all their ancestors have the same names and the same index among equal names.
+//   compare.2. Two spans match if they and all their ancestors have the same names and the same index among equal
+//        names.
 import type { SpanNode, SpanTree } from "./tree.ts";
 
 export interface ComparedRow {

@@ -1,5 +1,5 @@
-// The page: a chat on one thread. The thread's id is in the address, so that a reload shows the same thread, also in the
-// middle of a run and while it is paused.
+// The page: a chat on one thread. The thread's id is in the address, so that a reload shows the same thread, also in
+// the middle of a run and while it is paused.
 import { useStream } from "@langchain/react";
 import { useState, type FormEvent } from "react";
 import { createRoot } from "react-dom/client";

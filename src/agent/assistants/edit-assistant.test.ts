@@ -1,4 +1,5 @@
-// Test of what assistants keep, with real storage: the names of graphs, the number of versions, the number of assistants.
+// Test of what assistants keep, with real storage: the names of graphs, the number of versions, the number of
+// assistants.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

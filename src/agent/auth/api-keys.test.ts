@@ -1,5 +1,5 @@
-// Tests of API keys. Checked: what the setting takes and refuses, without showing a key; who a request comes from; api-keys.1,
-// nothing that is kept holds a key; api-keys.3, what a key that may only read is refused.
+// Tests of API keys. Checked: what the setting takes and refuses, without showing a key; who a request comes from;
+// api-keys.1, nothing that is kept holds a key; api-keys.3, what a key that may only read is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";

@@ -1,5 +1,6 @@
-// Tests of headers that graphs may see. Checked: configurable-headers.1, what the rules include and exclude; configurable-headers.2, credentials under whatever
-// name, whatever the rules say; configurable-headers.3, an included name comes from the header only.
+// Tests of headers that graphs may see. Checked: configurable-headers.1, what the rules include and exclude;
+// configurable-headers.2, credentials under whatever name, whatever the rules say; configurable-headers.3, an included
+// name comes from the header only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createConfigurableHeaders } from "./configurable-headers.ts";

@@ -1,4 +1,5 @@
-// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is no schedule (cron-schedule.1, cron-schedule.2).
+// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is no schedule
+// (cron-schedule.1, cron-schedule.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nextTick } from "./cron-schedule.ts";

@@ -35,7 +35,7 @@ interface Bench {
   readonly agent: AgentContext;
   readonly storage: Storage;
   readonly scheduler: CronScheduler;
-  /** What the log has said, but for its details. */
+  /** Log events, without details. */
   readonly said: readonly string[];
   /** Lets the time pass, and everything happen that it brings about. */
   readonly pass: (ms: number) => Promise<void>;

@@ -1,7 +1,8 @@
 // Compaction: removes the deltas from the events of ended runs over the thread protocol. Each page load replays these
 // events, and the finished blocks have the whole text.
 // Invariants:
-//   compaction.1. The other events keep their ids and numbers. A REST stream loses nothing: the removed lines are not in it.
+//   compaction.1. The other events keep their ids and numbers. A REST stream loses nothing: the removed lines are not
+//        in it.
 //   compaction.2. A run is compacted some time after its end, so that readers of the moment get its deltas. The process
 //     that ended the run does it; after a crash of that process the deltas stay until the run's events expire.
 //   compaction.3. One row at a time, in a transaction of its own. At most QUEUE_MAX runs wait.

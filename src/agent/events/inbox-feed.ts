@@ -1,7 +1,8 @@
 // Inbox feed: publishes changes of the inbox to its readers after their commits.
 // Invariants:
 //   inbox-feed.1. Every event follows its commit, so an announced item can be answered.
-//   inbox-feed.2. A bounded buffer serves all readers, however slow: EVENTS_KEPT events. A client whose Last-Event-ID is
+//   inbox-feed.2. A bounded buffer serves all readers, however slow: EVENTS_KEPT events. A client whose Last-Event-ID
+//        is
 //     no longer buffered, or comes from an earlier process, gets a `reload` event.
 //   inbox-feed.3. A reader gets the events of items in its scope, and no others.
 //   inbox-feed.4. Without a first reader, the feed keeps no events and costs nothing.

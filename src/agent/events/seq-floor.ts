@@ -1,5 +1,6 @@
 // Seq floor: raises the numbers of event rows at the start of a process, by the clock.
-// Invariant seq-floor.1: a database that was restored from a backup, or filled by an import, issues no number again that
+// Invariant seq-floor.1: a database that was restored from a backup, or filled by an import, issues no number again
+// that
 //   a client may have seen before: the numbers follow the clock as long as a database stores fewer rows than
 //   ROWS_PER_SECOND on average. A position of a client stays below all later events.
 import type { Clock } from "../../base/clock.ts";

@@ -1,5 +1,5 @@
-// Tests of the check of an answer against its schema. Checked: answer-schema.1, answer-schema.2, linear-pattern.1 to linear-pattern.3, bounded-work.1. A pattern that backtracks would
-// keep this file from ever ending.
+// Tests of the check of an answer against its schema. Checked: answer-schema.1, answer-schema.2, linear-pattern.1 to
+// linear-pattern.3, bounded-work.1. A pattern that backtracks would keep this file from ever ending.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boundedWork } from "../../base/bounded-work.ts";

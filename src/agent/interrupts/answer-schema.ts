@@ -1,7 +1,7 @@
 // Answer schema: validation of an answer against the JSON Schema of its interrupt.
 // Invariants:
-//   answer-schema.1. A check takes at most CHECK_MS_MAX of CPU time for any schema and answer. A slower check rejects the
-//        answer.
+//   answer-schema.1. A check takes at most CHECK_MS_MAX of CPU time for any schema and answer. A slower check rejects
+//        the answer.
 //   answer-schema.2. Patterns run in linear time where possible (base/linear-pattern.ts).
 import * as z from "zod";
 import { ApiError } from "../../base/api-error.ts";

@@ -1,4 +1,5 @@
-// Tests of the decision about an answer. Checked: agent/resume-rules.1 to agent/resume-rules.4, on rows alone; test/interrupts/resume-rules.test.ts has the same over HTTP.
+// Tests of the decision about an answer. Checked: agent/resume-rules.1 to agent/resume-rules.4, on rows alone;
+// test/interrupts/resume-rules.test.ts has the same over HTTP.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";

@@ -146,7 +146,10 @@ function namedBy(resume: JsonObject, known: readonly Interrupt[]): readonly Inte
   return Object.keys(resume).flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Clients send the displayed checkpoint with every answer, so a late click does not request a fork (agent/resume-rules.5). */
+/**
+ * Clients send the displayed checkpoint with every answer, so a late click does not request a fork
+ * (agent/resume-rules.5).
+ */
 function refuseOlder(
   refuse: Refuse,
   thread: Thread,

@@ -56,7 +56,9 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   return { open, changed: [...open, ...dropped.map(abandoned)], audit: [] };
 }
 
-/** @param before the row of the same interrupt, if it was open already: it keeps its id, time, assignment and deadline */
+/**
+ * @param before the row of the same interrupt, if it was open already: it keeps its id, time, assignment and deadline
+ */
 function opened(
   { run, rootCheckpointId, assistant, at }: PausedOnThread,
   { deadline: configured, ...raised }: OpenInterrupt,

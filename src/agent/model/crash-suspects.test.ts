@@ -1,4 +1,5 @@
-// Tests of crash and quarantine: who is to blame (crash-suspects.1, crash-suspects.2), probation (crash-suspects.3), who begins when (quarantine.1–3).
+// Tests of crash and quarantine: who is to blame (crash-suspects.1, crash-suspects.2), probation (crash-suspects.3),
+// who begins when (quarantine.1–3).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../base/clock.ts";

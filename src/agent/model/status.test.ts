@@ -1,5 +1,5 @@
-// Tests of the transitions. Checked: status.1, every status × every event, written out once more by hand; a move that the
-// tables do not have is a defect and throws.
+// Tests of the transitions. Checked: status.1, every status × every event, written out once more by hand; a move that
+// the tables do not have is a defect and throws.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunStatus, ThreadStatus } from "./model.ts";

@@ -3,7 +3,9 @@
 /** A local adapter returns a value, a remote one a promise. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** A row of a list: its id, and the size of what it holds. Lists are read in chunks of bounded size (agent/chunks.ts). */
+/**
+ * A row of a list: its id, and the size of what it holds. Lists are read in chunks of bounded size (agent/chunks.ts).
+ */
 export interface SizedId<Id = string> {
   readonly id: Id;
   readonly bytes: number;

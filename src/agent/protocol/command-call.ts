@@ -1,5 +1,6 @@
-// Command call: one command of one caller on one thread, and what deciding about it takes.
-// Invariant command-call.1: each command is authorised as its own caller, by the same events as the REST calls that do the same.
+// Command call: one command of one caller on one thread, with the inputs of its decision.
+// Invariant command-call.1: each command is authorised as its own caller, by the same events as the REST calls that do
+// the same.
 import { fromAccessValue, toAccessValue } from "../auth/handler-value.ts";
 import { type Ask, authorize } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
@@ -46,7 +47,10 @@ export async function threadWithin(agent: AgentContext, threadId: string, scope:
   return thread;
 }
 
-/** The body of a REST call that asks for the same, authorised and read as that call. @throws {ApiError} as a run-creating call */
+/**
+ * The body of a REST call that asks for the same, authorised and read as that call. @throws {ApiError} as a
+ * run-creating call
+ */
 export async function protocolRunCall(agent: AgentContext, call: CommandCall, body: JsonObject): Promise<RunCall> {
   const { threadId, caller, request } = call;
   const { access } = agent;

@@ -1,8 +1,8 @@
-// Convert line: an event of a run's log → protocol events. Pure; what storage has is filled in later (fill-drafts.ts).
+// Convert line: an event of a run's log → protocol events. Pure; fill-drafts.ts adds data from storage later.
 // Invariants:
 //   convert-line.1. The result depends on the line and its place alone: every process and every replay makes the same.
-//   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states, and of its
-//        other stream modes updates, tasks, custom and the states of subgraphs.
+//   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states,
+//        and of its other stream modes updates, tasks, custom and the states of subgraphs.
 import { type Json, isJsonObject } from "../../base/json/json.ts";
 import type { EndMark } from "../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../events/event-batch.ts";
@@ -13,7 +13,7 @@ import { seqOf } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
 import { type EventParts, type Gate, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
 
-/** What needs a look at storage: the state of a checkpoint with the event before it, or a question. */
+/** A lookup in storage: the state of a checkpoint with the event before it, or a question. */
 export type Draft =
   | { readonly kind: "event"; readonly event: WireEvent }
   | {

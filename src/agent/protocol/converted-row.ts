@@ -1,4 +1,4 @@
-// Converted row: a row of stored events as protocol events, made once for all who read the thread at the same time.
+// Converted row: a row of stored events as protocol events, converted once for all concurrent readers of the thread.
 // Invariants:
 //   converted-row.1. Readers of one row share its events and their text; at most KEPT_UNITS are kept.
 //   converted-row.2. A state that is not stored any more is left out, with its checkpoint; the pair is never split.

@@ -1,7 +1,8 @@
 // Event filter: which events of a thread a reader wants (docs/thread-protocol.md). Pure.
 // Invariants:
 //   event-filter.1. `custom` includes every `custom:<name>`; a named channel includes only itself.
-//   event-filter.2. A segment without ":" also matches the segment whose name it is; a depth counts only with namespaces.
+//   event-filter.2. A segment without ":" also matches the segment whose name it is; a depth counts only with
+//        namespaces.
 import type { EventFilterBody } from "../../api/protocol.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { ProtocolMethod } from "../model/protocol-lines.ts";
@@ -12,7 +13,7 @@ export interface EventFilter {
   readonly channels: ReadonlySet<string>;
   readonly namespaces: readonly Namespace[];
   readonly depth: number;
-  /** Null replays what is kept by the rules of a page that opens; a number replays everything after it. */
+  /** Null replays the retained events by the rules of a new page; a number replays everything after it. */
   readonly since: number | null;
 }
 

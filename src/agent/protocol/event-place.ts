@@ -1,8 +1,9 @@
 // Event place: the seq of an event, from the place of its row in storage and its own place in the row.
 // Invariants:
-//   event-place.1. Events are shown only once they are stored, and the storage numbers the rows of a thread upward and uses no number
-//        twice. So a seq names one event for ever, in every process, also after a crash.
-//   event-place.2. The seq of a later row is above all of an earlier one. No seq is below FIRST_SEQ, so that a position is never 0.
+//   event-place.1. Events are shown only once they are stored, and the storage numbers the rows of a thread upward and
+//        uses no number twice. So a seq names one event for ever, in every process, also after a crash.
+//   event-place.2. The seq of a later row is above all of an earlier one. No seq is below FIRST_SEQ, so that a position
+//        is never 0.
 
 /** A row is sealed at 64 Ki units and an event has 40 at least: a row has less than 2,000 events. */
 const SEQS_A_ROW = 2 ** 16;
@@ -16,7 +17,7 @@ export function seqOf(row: number, event: number, part: number): number {
   return row * SEQS_A_ROW + Math.min(event * SEQS_AN_EVENT + part, SEQS_A_ROW - BASELINE_SEQS - 1);
 }
 
-/** Kept free at the end of each row for what is derived from rows that are not kept any more. */
+/** Reserved at the end of each row for events derived from deleted rows. */
 const BASELINE_SEQS = 2048;
 
 /** @param row the last row that was there; 0 for none */

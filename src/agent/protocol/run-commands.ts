@@ -1,8 +1,8 @@
 // Run commands: run.start, input.respond and state.fork, by the same path as the REST calls that start and resume runs.
 // Invariants:
 //   run-commands.1. An answer counts by the id of its question alone; all answers of a command are taken, or none.
-//   run-commands.2. Input on a paused thread is an answer only when its keys are ids of open questions. Anything else is new input and
-//        gives the questions up: a chat message must not become a decision.
+//   run-commands.2. Input on a paused thread is an answer only when its keys are ids of open questions. Anything else
+//        is new input and gives the questions up: a chat message must not become a decision.
 //   run-commands.3. The same answers of the same caller again are the success of the first time.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";

@@ -1,4 +1,5 @@
-// Tests of payload-kind: interrupt-summary.1 (every dialect, and anything else), interrupt-summary.2 (short, however long the payload).
+// Tests of payload-kind: interrupt-summary.1 (every dialect, and anything else), interrupt-summary.2 (short, however
+// long the payload).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../../base/json/json.ts";

@@ -2,7 +2,8 @@
 // Invariants:
 //   search-store.1. The memory of a search is bounded by a chunk of values, not by the items that it reads or returns.
 //   search-store.2. A filter reads the values chunk by chunk, with a turn of the event loop in between.
-//   search-store.3. An item appears in its state when it is read; one that is deleted, or no longer matches, is omitted.
+//   search-store.3. An item appears in its state when it is read; one that is deleted, or no longer matches, is
+//        omitted.
 //   search-store.4. A search that would exceed its limit is refused before its first item.
 import { CHUNK_BYTES, chunksOf } from "../chunks.ts";
 import { matchesFilter, type FilterCondition } from "../../base/json/json-filter.ts";

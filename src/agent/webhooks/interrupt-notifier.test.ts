@@ -1,4 +1,5 @@
-// Test of the notifier. Checked: interrupt-notifier.2 and interrupt-notifier.3 of notify.ts. interrupt-notifier.1 is that of webhooks, over sockets in test/agent/webhooks.test.ts.
+// Test of the notifier. Checked: interrupt-notifier.2 and interrupt-notifier.3 of notify.ts. interrupt-notifier.1 is
+// that of webhooks, over sockets in test/agent/webhooks.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";

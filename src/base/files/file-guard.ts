@@ -1,8 +1,8 @@
-// File guard: notices that a file which this process has open is not the one of that name any more. What is written to
-// a deleted file is gone with the process, and another process can take a lock whose file was deleted.
+// File guard: detects that another file has the name of an open file. Writes to a deleted file are lost with the
+// process, and another process can take a lock whose file was deleted.
 // Invariants:
-//   file-guard.1. Nothing is written while a file is missing or another one: every write looks first.
-//   file-guard.2. It is logged in the log once, also when nothing is written, and once more when the file is back.
+//   file-guard.1. No write happens while a file is missing or replaced: every write checks first.
+//   file-guard.2. The log reports it once, also without writes, and once more when the file is back.
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "../clock.ts";

@@ -2,7 +2,8 @@
 // Invariants:
 //   api-client.1. The key goes into its header only: no message contains it.
 //   api-client.2. No automatic retries: the caller decides, and learns the outcome of the first attempt.
-//   api-client.3. A server is called because an option, a variable or the data folder names it, never because it listens.
+//   api-client.3. A server is called because an option, a variable or the data folder names it, never because it
+//        listens.
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { Cli } from "./command-context.ts";

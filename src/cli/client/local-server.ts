@@ -1,6 +1,6 @@
 // Local server: the addresses of the process that runs on a data folder, in a file of that folder.
-// `holdpoint dev` and `holdpoint serve` write it; the commands read it, so that they call the server of their project and
-// no other one that listens on a usual port.
+// `holdpoint dev` and `holdpoint serve` write it; the commands read it, so that they call the server of their project
+// and no other one that listens on a usual port.
 // Invariants:
 //   local-server.1. A process removes the file at its end only if the file is its own.
 //   local-server.2. A file whose process has ended names no server.

@@ -1,6 +1,7 @@
 // Edit of arguments: `amount=5` and the arguments of an action → its new arguments. Values keep their types.
 // Invariants:
-//   edit-args.1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an error.
+//   edit-args.1. A value keeps its type: text stays text even if it looks like a number; a value of another type is an
+//        error.
 //   edit-args.2. Unnamed arguments stay unchanged.
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";

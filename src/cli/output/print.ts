@@ -1,7 +1,8 @@
 // Print: the output of a command, as text for people or as JSON for programs, and its progress.
 // Invariants:
 //   print.1. With --json the output is JSON only: one document, or one object per line for lists.
-//   print.2. An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it afterwards.
+//   print.2. An operation longer than PATIENCE_MS shows progress on an interactive error output, and clears it
+//        afterwards.
 import { styleText } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import { type Column, tableOf } from "./table.ts";

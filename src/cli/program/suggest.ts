@@ -1,5 +1,5 @@
-// Suggestion: an unknown verb → the verb of another group with that name: `holdpoint approve` → `holdpoint inbox approve`.
-// commander itself suggests similar names of the same group.
+// Suggestion: an unknown verb → the verb of another group with that name: `holdpoint approve` → `holdpoint inbox
+// approve`. commander itself suggests similar names of the same group.
 import type { Command } from "commander";
 
 const NAMED_MAX = 4;

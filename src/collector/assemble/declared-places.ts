@@ -1,10 +1,14 @@
 // Declared places: places from an SDK that names its runs and their order, or from the decision record of an earlier
-// process. A declaration counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier decision.
+// process. A declaration counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier
+// decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
 import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
-/** Applies the place declared by the SDK. False: nothing is declared, or the declaration contradicts an earlier decision. */
+/**
+ * Applies the place declared by the SDK. False: nothing is declared, or the declaration contradicts an earlier
+ * decision.
+ */
 export function takeDeclaredPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
   const declared = run.declared;
   if (declared === null) return false;

@@ -8,7 +8,8 @@ export const DEPTH_MAX = 128;
 export interface Node {
   readonly spanId: string;
   /**
-   * `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's declaration, but no span yet.
+   * `unknown`: only children have arrived. `promised`: has a place from a record or an SDK's declaration, but no span
+   * yet.
    */
   state: "unknown" | "waiting" | "placed" | "promised" | "filtered";
   /** While waiting. */

@@ -6,8 +6,9 @@
 //   join-records.1. Every record that is passed to add() joins a span, becomes part of a run, or counts as not stored.
 //        Its origin goes with it, so that its mark in the spool is set when that run is safe.
 //   join-records.2. A span joins only records of its own tenant: the key of both has it.
-//   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its records
-//        become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the span.
+//   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its
+//        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the
+//        span.
 //   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, the oldest spans leave reach.
 //   join-records.5. Without log records a span costs one comparison, and only calls without content are kept in reach:
 //        their content may come as a record. A tenant's first record keeps all of its later spans in reach.

@@ -1,14 +1,17 @@
 // Scan: one pass over the bytes of a JSON request before JSON.parse, which accepts a million nested arrays, blocks the
 // event loop in proportion to the body, and rounds bare integers. The scan refuses excessive depth and width, finds the
-// range of each item (the reader parses one span or log record at a time and yields in between), and finds bare integers of 16 digits
-// and more (the reader quotes them to keep every digit). It does not check syntax: JSON.parse reads every byte
-// afterwards, in an item or in the skeleton. Invariants:
+// range of each item (the reader parses one span or log record at a time and yields in between), and finds bare
+// integers of 16 digits and more (the reader quotes them to keep every digit). It does not check syntax: JSON.parse
+// reads every byte afterwards, in an item or in the skeleton. Invariants:
 //   json-scan.1. skeleton ∪ items = body: JSON.parse reads every byte.
 //   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; the body's length bounds the containers (decoded.3).
 import { DecodeError, DEPTH_MAX, type Signal, valuesMax } from "./decoded.ts";
 
 export interface JsonScan {
-  /** The body without the elements of the `spans` or `logRecords` arrays: each of these holds only its number in `groups`. */
+  /**
+   * The body without the elements of the `spans` or `logRecords` arrays: each of these holds only its number in
+   * `groups`.
+   */
   readonly skeleton: string;
   readonly groups: readonly (readonly ByteRange[])[];
   /** Text of one range, with its long integers quoted. */

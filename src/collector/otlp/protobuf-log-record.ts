@@ -1,4 +1,5 @@
-// One LogRecord message of the protobuf reader. Invariants: decoded.3 (lists have maxima, each record spends a value), and
+// One LogRecord message of the protobuf reader. Invariants: decoded.3 (lists have maxima, each record spends a value),
+// and
 //   protobuf-log-record.1. A record without usable ids has "" for both: ids are optional.
 import { isZeroId } from "./decoded.ts";
 import { type LogRecord, nameOfEvent, SEVERITY_MAX } from "./log-record.ts";

@@ -73,7 +73,9 @@ export interface PipelineStats extends AssembleStats {
 }
 
 export interface Pipeline {
-  /** Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns. */
+  /**
+   * Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns.
+   */
   readonly feed: (items: Items, context: RequestContext, request: StoredRequest | null) => void | Promise<void>;
   /** Offers the pending runs of a batch of an earlier process. */
   readonly resend: (batch: StoredBatch) => void;

@@ -1,6 +1,7 @@
 // Accept: one export, from its head to its acknowledgement, regardless of the transport (HTTP, gRPC).
 // Invariants:
-//   accept.1. An export is accepted only after `intake` has accepted its items; in durable mode they are on disk by then.
+//   accept.1. An export is accepted only after `intake` has accepted its items; in durable mode they are on disk by
+//        then.
 //   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
 //   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded.
 import type { Readable } from "node:stream";
@@ -54,7 +55,10 @@ export interface ExportCall {
   readonly signal: OtlpSignal;
   readonly head: RequestHead;
   readonly stream: Readable;
-  /** The message in the bytes of the stream, and its head. Without it, these bytes are the message. @throws {DecodeError} */
+  /**
+   * The message in the bytes of the stream, and its head. Without it, these bytes are the message. @throws
+   * {DecodeError}
+   */
   readonly unframe?: (bytes: Buffer, head: RequestHead) => FramedMessage;
 }
 

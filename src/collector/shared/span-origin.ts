@@ -1,5 +1,5 @@
-// Span origin: the position of a span, or of a log record, in a spooled request. The origin travels with the span through translation,
-// assembly and batching; its mark is set when the span's run is safe elsewhere.
+// Span origin: the position of a span, or of a log record, in a spooled request. The origin travels with the span
+// through translation, assembly and batching; its mark is set when the span's run is safe elsewhere.
 import type { Tenant } from "./tenants.ts";
 
 /** A request in the spool. Some of its spans may be done; of a request of logs, its records. */

@@ -20,7 +20,7 @@ export interface CollectPorts {
   /** The segment for new records: never removed. */
   readonly current: () => number;
   /** Resolves with true once the totals are on disk, with the segments that have pending parts. */
-  readonly saveBooks: () => Promise<boolean>;
+  readonly saveAccounting: () => Promise<boolean>;
 }
 
 export interface SegmentCollector {
@@ -72,7 +72,7 @@ export function createSegmentCollector(ports: CollectPorts, marksLeft: readonly 
   };
 }
 
-/** @param removed segments whose marks the next start needs until it has newer books (spool.6) */
+/** @param removed segments whose marks the next start needs until it has a newer accounting (spool.6) */
 async function removeDead(ports: CollectPorts, removed: Set<number>): Promise<void> {
   const { dir, files, marks, segments } = ports;
   const isDead = ([segment, { live }]: [number, Segment]): boolean => live === 0 && segment !== ports.current();
@@ -96,7 +96,7 @@ async function removeDead(ports: CollectPorts, removed: Set<number>): Promise<vo
   }
   await files.syncDir(dir);
   await ports.reserve.make();
-  if (!(await ports.saveBooks())) return;
+  if (!(await ports.saveAccounting())) return;
   for (const segment of removed)
     await files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`).catch(() => undefined);
   removed.clear();

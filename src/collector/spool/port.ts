@@ -66,7 +66,9 @@ export interface Spool {
   readonly failure: () => string | null;
   /** Looks for segments that were deleted or replaced. */
   readonly checkSegments: () => Promise<void>;
-  /** Result of the last check. null: every segment with pending records is in its place. Otherwise the one that is not. */
+  /**
+   * Result of the last check. null: every segment with pending records is in its place. Otherwise the one that is not.
+   */
   readonly missing: () => string | null;
   readonly close: () => Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import { segmentName, segmentOf } from "./append-log.ts";
-import { balance, type Books, newBooks, noteDone, noteIntact, readBooks } from "./books.ts";
+import { balance, type PartCounts, newPartCounts, noteDone, noteIntact, readAccounting } from "./saved-accounting.ts";
 import type { FilePort } from "./file-port.ts";
 import { MARKS_SUFFIX } from "./marks.ts";
 import type { Recovered, StoredBatch } from "./port.ts";
@@ -24,7 +24,7 @@ export interface Recovery extends Recovered {
   readonly nextSegment: number;
   readonly nextTreeSegment: number;
   readonly segments: ReadonlyMap<number, RecoveredSegment>;
-  /** Segments without a file whose marks are needed until newer books are on disk (books.ts). */
+  /** Segments without a file whose marks are needed until a newer accounting is on disk (saved-accounting.ts). */
   readonly marksLeft: readonly number[];
   readonly treeSegments: readonly TreeSegment[];
 }
@@ -47,7 +47,7 @@ interface Found {
   readonly batches: Map<string, StoredBatch>;
   readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
   accounting: SpanAccounting;
-  readonly books: Books;
+  readonly counts: PartCounts;
   badRecords: number;
   /** Changes to the folder, applied after the last file. */
   readonly tidying: (() => Promise<void>)[];
@@ -67,7 +67,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     batches: new Map(),
     covers: [],
     accounting: createSpanAccounting(),
-    books: newBooks(),
+    counts: newPartCounts(),
     badRecords: 0,
     tidying: [],
   };
@@ -78,13 +78,13 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   for (const segment of logs) {
     const scan = await readFile(`${dir}/${segmentName(segment, LOG_SUFFIX)}`, segment, ports, found);
     readSegment(segment, scan.records, found, ports.tenantOf);
-    const parts = found.books.intact.get(segment) ?? 0;
+    const parts = found.counts.intact.get(segment) ?? 0;
     segments.set(segment, { bytes: scan.bytes, parts, damaged: scan.badStretches > 0 });
   }
   for (const { key, indexes } of found.covers) markDone(found, key, indexes); // recover.2
   const marksLeft: number[] = [];
   for (const segment of marksNumbers) {
-    const isNeeded = segments.has(segment) || found.books.pending.has(segment);
+    const isNeeded = segments.has(segment) || found.counts.pending.has(segment);
     if (isNeeded && !segments.has(segment)) marksLeft.push(segment);
     if (!isNeeded) found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
     else
@@ -99,7 +99,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   const requests = [...found.requests.values()].filter((request) => request.pending > 0);
   const batches = [...found.batches.values()].filter((batch) => batch.pending > 0);
   const pending = [...requests, ...batches].reduce((sum, stored) => sum + stored.pending, 0);
-  balance(found.accounting, found.books, pending, ports.log);
+  balance(found.accounting, found.counts, pending, ports.log);
   return {
     ...trees,
     requests,
@@ -156,21 +156,21 @@ function readSegment(
     const { header, offset, bytes } = record;
     const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
     const key = `${segment}:${offset}`;
-    if (record.type === RECORD.accounting) readBooks(header, found.accounting, found.books);
+    if (record.type === RECORD.accounting) readAccounting(header, found.accounting, found.counts);
     else if (record.type === RECORD.request) {
       const spans = Number(header["spans"]);
       const rejected = Number(header["rejected"]);
       const counts = header["signal"] === "logs" ? found.accounting.records : found.accounting;
       counts.received += spans + rejected;
       counts.rejected += rejected;
-      noteIntact(found.books, segment, spans);
+      noteIntact(found.counts, segment, spans);
       found.requests.set(key, { segment, offset, bytes, tenant, spans, pending: spans, done: null });
     } else if (record.type === RECORD.batch) {
       const runs = (header["offsets"] as number[]).length;
       const createdMs = Number(header["createdMs"]);
       for (const [at = 0, from = 0, ...indexes] of header["covers"] as number[][])
         found.covers.push({ key: `${at}:${from}`, indexes });
-      noteIntact(found.books, segment, runs);
+      noteIntact(found.counts, segment, runs);
       found.batches.set(key, { segment, offset, bytes, tenant, createdMs, runs, pending: runs, done: null });
     }
   }
@@ -204,7 +204,7 @@ function readMarks(segment: number, records: readonly SpoolRecord[], found: Foun
 
 function markDone(found: Found, key: string, indexes: readonly number[]): void {
   const stored = found.requests.get(key) ?? found.batches.get(key);
-  if (stored === undefined) return noteDone(found.books, key, indexes);
+  if (stored === undefined) return noteDone(found.counts, key, indexes);
   const total = "spans" in stored ? stored.spans : stored.runs;
   const bits = (stored.done ??= new Uint8Array((total + 7) >> 3));
   for (const index of indexes) {

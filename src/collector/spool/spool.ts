@@ -7,7 +7,7 @@
 //   collect-segments.ts  removes segments without live records
 //   segment-guard.ts     detects closed segments that were deleted or replaced
 //   reserve.ts           disk space kept for marks and batches
-//   books.ts             the totals on disk, and what is missing of the pending segments
+//   saved-accounting.ts  the totals on disk, and what is missing of the pending segments
 //   append-log.ts        numbered segment files with group commit
 //   tree-log.ts          the place of each run, for late spans of its trace
 //   marks.ts             a file beside each segment: the parts that are done
@@ -26,14 +26,14 @@
 //   spool.4. `bytes()` is the size of the spool on disk. A limit refuses only new requests, never writes that free
 //        space.
 //   spool.5. Places are final: the decisions of a batch are in the tree log before the batch's first upload.
-//   spool.6. The marks of a removed segment stay until newer books are on disk: without them, the next start would take
-//        its parts for lost (books.ts).
+//   spool.6. The marks of a removed segment stay until a newer accounting is on disk: without them, the next start
+//        would take its parts for lost (saved-accounting.ts).
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { Tenant } from "../shared/tenants.ts";
-import { encodeBooks } from "./books.ts";
+import { encodeAccounting } from "./saved-accounting.ts";
 import { type AppendLog, createAppendLog, segmentName } from "./append-log.ts";
 import { createSegmentCollector, LOG_SUFFIX, type SegmentCollector } from "./collect-segments.ts";
 import type { FilePort } from "./file-port.ts";
@@ -131,7 +131,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       if (opened === null) return;
       const { collector, live, main, marks, trees } = opened;
       await collector.close(async () => {
-        await main.append(encodeBooks(ports.accounting(), live.segments)).catch(() => undefined);
+        await main.append(encodeAccounting(ports.accounting(), live.segments)).catch(() => undefined);
       });
       await Promise.all([main.close(), trees.close(), marks.close()]);
     },
@@ -144,7 +144,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
   const { dir } = options;
   const marks = createMarks(dir, files);
   const reserve = createReserve(dir, files);
-  const books = (): Encoded => encodeBooks(ports.accounting(), live.segments);
+  const accounting = (): Encoded => encodeAccounting(ports.accounting(), live.segments);
   const live = createLiveRecords(() => collector.plan());
   const main = createAppendLog(
     {
@@ -152,7 +152,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
       suffix: LOG_SUFFIX,
       firstSegment: recovery.nextSegment,
       segmentBytesMax: options.segmentBytesMax,
-      preamble: () => [books()],
+      preamble: () => [accounting()],
       onSegment(segment) {
         live.segments.set(segment, { bytes: 0, live: 0, parts: 0, damaged: false });
         void guard.note(segment);
@@ -181,7 +181,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
       guard,
       segments,
       current: main.current,
-      saveBooks: async () => main.current() !== -1 && (await main.append(books()).then(() => true)),
+      saveAccounting: async () => main.current() !== -1 && (await main.append(accounting()).then(() => true)),
     },
     recovery.marksLeft,
   );

@@ -9,7 +9,9 @@ export interface Times {
   readonly fromArrival: boolean;
 }
 
-/** A missing end is the start and the other way round; with neither, the first event's time or the request's arrival. */
+/**
+ * A missing end is the start and the other way round; with neither, the first event's time or the request's arrival.
+ */
 export function timesOf(span: Span, context: RequestContext): Times {
   const { start, end } = span;
   if (!isNoTime(start)) return { start, end: isNoTime(end) ? start : end, fromArrival: false };

@@ -1,4 +1,5 @@
-// Test kit: a span written as its instrumentation emits it, and the run it must become. Used by the tables of cases only.
+// Test kit: a span written as its instrumentation emits it, and the run it must become. Used by the tables of cases
+// only.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../../base/json/json.ts";

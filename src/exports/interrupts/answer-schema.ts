@@ -1,5 +1,5 @@
-// Answer schema: a Zod 4 schema, another Standard Schema with a JSON Schema, or a JSON Schema → the JSON Schema for clients,
-// and the parser for the node.
+// Answer schema: a Zod 4 schema, another Standard Schema with a JSON Schema, or a JSON Schema → the JSON Schema for
+// clients, and the parser for the node.
 import * as z from "zod";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;

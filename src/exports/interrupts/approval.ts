@@ -1,5 +1,5 @@
-// Approval: an action that a person approves, edits, rejects or responds to, in the dialect of LangChain's human-in-the-loop
-// middleware.
+// Approval: an action that a person approves, edits, rejects or responds to, in the dialect of LangChain's
+// human-in-the-loop middleware.
 import * as z from "zod";
 import { type AnswerSchema, type JsonSchema, type Parsed, readSchema } from "./answer-schema.ts";
 import { type Ask, askOf } from "./ask.ts";

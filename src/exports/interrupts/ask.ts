@@ -1,7 +1,7 @@
 // Ask: a request to a person, ready for `interrupt()` of the project's own LangGraph.
 // Rules:
-//   ask.1. The check runs inside interrupt(), before LangGraph stores the answer: after an answer that does not match, the
-//        interrupt can be answered again.
+//   ask.1. The check runs inside interrupt(), before LangGraph stores the answer: after an answer that does not match,
+//        the interrupt can be answered again.
 import * as z from "zod";
 import type { JsonSchema, Parsed } from "./answer-schema.ts";
 

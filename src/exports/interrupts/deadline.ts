@@ -1,9 +1,9 @@
-// Deadline: until when a request waits, as the member of its response schema that only code of the graph writes.
+// Deadline: the end of a request's wait, as the member of its response schema that only code of the graph writes.
 import type { JsonSchema } from "./answer-schema.ts";
 
 export interface Deadline<Default> {
   readonly seconds: number;
-  /** What happens then: the run fails, or goes on with this answer. Without it the interrupt only counts as overdue. */
+  /** At the deadline the run fails, or continues with this answer. Without it the interrupt only counts as overdue. */
   readonly onExpiry?: "fail" | Default;
 }
 

@@ -97,7 +97,9 @@ function contentOfText({ schema }: FlatForm, text: string): JsonObject {
   return { answer: type === "string" ? text : (parsed(text) ?? text) };
 }
 
-/** `approve`, or `reject: the reason`. Other texts, also `approve, but …`, are replies where the interrupt allows them. */
+/**
+ * `approve`, or `reject: the reason`. Other texts, also `approve, but …`, are replies where the interrupt allows them.
+ */
 function decisionOf(choices: Json, text: string): JsonObject {
   const [, word = "", rest = ""] = /^\s*(\w+)\s*[.:,]?\s*(.*)$/s.exec(text) ?? [];
   const allowed = Array.isArray(choices) ? (choices as readonly Json[]) : [];

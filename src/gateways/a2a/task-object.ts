@@ -22,7 +22,7 @@ export interface TaskView {
   readonly notes?: readonly string[];
 }
 
-/** The one artifact of a task: what the agent said last, and the values beside the messages. */
+/** The one artifact of a task: the last text of the agent, and all values except the messages. */
 export const RESULT = "result";
 
 export async function taskObject(task: TaskRuns, view: TaskView): Promise<Task> {
@@ -76,7 +76,7 @@ export function artifact(parts: Artifact["parts"]): Artifact {
   return { artifactId: RESULT, name: RESULT, description: "", parts, metadata: undefined, extensions: [] };
 }
 
-/** What the client sent, then each answered question with its answer, whoever gave it. */
+/** The client's message, then each answered question with its answer from any source. */
 async function historyOf(task: TaskRuns, view: TaskView): Promise<Message[]> {
   const [first, ...later] = task.runs;
   const asked = first === undefined ? [] : messagesOfInput(first.kwargs.input, task);

@@ -1,4 +1,4 @@
-// Assistant config: what an assistant says about all its interrupts.
+// Assistant config: settings of an assistant that apply to all its interrupts.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { ApiRefusal, type OwnApi } from "./own-api.ts";
 import { getRun, type RunPlace } from "./run-object.ts";

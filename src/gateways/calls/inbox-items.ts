@@ -17,7 +17,7 @@ export async function itemOf(api: OwnApi, threadId: string, interruptId: string)
   }
 }
 
-/** What happened to an item that is no longer open. */
+/** The outcome of an item that is no longer open. */
 export function elsewhere({ title, state, answered }: InboxItem): string {
   return state === "answered"
     ? `"${title}" was already answered by ${answered?.by ?? "somebody else"}.`

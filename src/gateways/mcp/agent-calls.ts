@@ -81,7 +81,7 @@ export function startOf(assistantId: string, args: JsonObject, meta: JsonObject)
   };
 }
 
-/** The answering tool: what a model may answer, it answers here. @throws {ApiRefusal} */
+/** The answering tool: a model answers the interrupts here that it may answer. @throws {ApiRefusal} */
 export async function callResume(call: ToolCall, args: JsonObject, configOf: ConfigOf): Promise<CallToolResult> {
   const { thread_id: threadId, interrupt_id: wanted, answer } = args;
   if (typeof threadId !== "string")

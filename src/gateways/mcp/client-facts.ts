@@ -1,5 +1,5 @@
-// Client facts: what a client said about itself at the start. A session id carries the facts, so that any process
-// serves any request of the session, also after a restart.
+// Client facts: the capabilities that a client declared at the start. A session id carries the facts, so that any
+// process serves any request of the session, also after a restart.
 // Invariants:
 //   client-facts.1. The facts grant no rights: a forged session id changes only how the client is asked.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";

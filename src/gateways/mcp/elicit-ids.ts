@@ -1,5 +1,5 @@
-// Elicit ids: JSON-RPC ids of elicitation requests to clients of the 2025 revisions. The id names the interrupt, so that
-// the reply answers it in whichever process it arrives.
+// Elicit ids: JSON-RPC ids of elicitation requests to clients of the 2025 revisions. The id names the interrupt, so
+// that the reply answers it in whichever process it arrives.
 import { isUuid } from "../../base/ids.ts";
 
 export interface ElicitPlace {
@@ -9,7 +9,7 @@ export interface ElicitPlace {
 
 const PREFIX = "elicit:";
 
-/** @param round tells repeated requests for one interrupt apart */
+/** @param round distinguishes repeated requests for one interrupt */
 export function elicitIdOf({ threadId, interruptId }: ElicitPlace, round: number): string {
   return `${PREFIX}${threadId}:${interruptId}:${round}`;
 }

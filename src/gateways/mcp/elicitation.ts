@@ -7,7 +7,7 @@ import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { formOf } from "../calls/flat-form.ts";
 
-/** What the client can show to its user. */
+/** Forms of elicitation that the client supports. */
 export interface Elicits {
   readonly form: boolean;
   readonly url: boolean;

@@ -1,7 +1,8 @@
 // Tool call: one call of an agent's tool, from the start of the run to a result, over any number of pauses.
 // Invariants:
 //   tool-call.1. A pause ends the call with a result, unless the client can ask its user.
-//   tool-call.2. An answer that arrives elsewhere (inbox, another client) continues the call; its result says who answered.
+//   tool-call.2. An answer that arrives elsewhere (inbox, another client) continues the call; its result says who
+//        answered.
 //   tool-call.3. Cancellation of the call cancels the run in progress. A paused thread stays paused.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "../../api/inbox.ts";

@@ -1,6 +1,6 @@
 // Encode values: live values → the texts that are stored, with the hash of those that become blobs.
 // Invariants:
-//   encode-values.1. Short values are encoded before the call returns: what changes them later is not in the text.
+//   encode-values.1. Short values are encoded before the call returns: later changes are not in the text.
 //   encode-values.2. Long values are encoded in slices of the event loop (base/stringify-in-slices.ts).
 import { BIG_VALUE_UNITS, type Encoded } from "../../agent/model/model.ts";
 import { contentHash } from "../../base/ids.ts";

@@ -25,7 +25,7 @@ import { WEBHOOKS_SECTION, webhookPolicy, webhookVariables, webhooksRemarks } fr
 export interface GraphSource extends ExportPath {
   readonly graphId: string;
   readonly description: string | null;
-  /** A graph of the program itself, in the place of what the file exports. */
+  /** A graph of the program itself, in place of the export of a file. */
   readonly given?: unknown;
 }
 

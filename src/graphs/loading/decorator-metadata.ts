@@ -1,9 +1,9 @@
-// Decorator metadata: `emitDecoratorMetadata` of tsconfig.json. esbuild has no types and cannot write it, so a file with
-// decorators goes through the project's own typescript (5 or 6) first; 7 has no such function.
+// Decorator metadata: `emitDecoratorMetadata` of tsconfig.json. esbuild has no types and cannot write it, so a file
+// with decorators goes through the project's own typescript (5 or 6) first; 7 has no such function.
 // Rules:
 //   decorator-metadata.1. Only files that have decorators, in a project with the option, take this way.
-//   decorator-metadata.2. Without a compiler such a file fails with an error that names the option: code that reads metadata
-//        would fail later, without a hint of the cause.
+//   decorator-metadata.2. Without a compiler such a file fails with an error that names the option: code that reads
+//        metadata would fail later, without a hint of the cause.
 import { createRequire } from "node:module";
 
 interface Options {

@@ -1,8 +1,8 @@
-// Module syntax: tells modules from CommonJS in `.js` files of a project whose package.json has no `type`.
+// Module syntax: distinguishes modules from CommonJS in `.js` files of a project whose package.json has no `type`.
 // Node finds out by itself, but writes the warning MODULE_TYPELESS_PACKAGE_JSON into the log of the server for it.
 // Rules:
 //   module-syntax.1. A file is a module when it parses as one only: the test that Node applies.
-//   module-syntax.2. Whatever declares its kind, by extension or by `type`, is Node's.
+//   module-syntax.2. Node decides about files that declare their kind, by extension or by `type`.
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { compileFunction } from "node:vm";

@@ -1,5 +1,5 @@
-// Test of handed answers: the map that the library holds while it runs. Checked: handed-answers.1, and which answers count as
-// kept while they are in the map.
+// Test of handed answers: the map that the library holds while it runs. Checked: handed-answers.1, and which answers
+// count as kept while they are in the map.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CarriedAnswer } from "../../agent/model/model.ts";

@@ -2,8 +2,8 @@
 // Invariants:
 //   run-config.1. The graph stays unchanged: everything of this run is in the config.
 //   run-config.2. The server's own names in `configurable` never come from a request.
-//   run-config.3. LangGraph awaits the saver before the next superstep. With durability `async` the saver only waits for
-//        the encoding of long values.
+//   run-config.3. LangGraph awaits the saver before the next superstep. With durability `async` the saver only waits
+//        for the encoding of long values.
 import type { Run } from "../../agent/model/model.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { StreamConfig } from "../langgraph/compiled-graph.ts";

@@ -1,5 +1,5 @@
-// Subgraph types: the graphs that a file adds as nodes, by node name. The type of a graph does not contain the types of its
-// subgraphs, so the calls of addNode in the source name them, as in the reference.
+// Subgraph types: the graphs that a file adds as nodes, by node name. The type of a graph does not contain the types of
+// its subgraphs, so the calls of addNode in the source name them, as in the reference.
 // Rules:
 //   subgraph-types.1. Only names of the file's top level count: `addNode("child", child)`, also with `.compile()`.
 //   subgraph-types.2. A node name that stands for two different graphs has no types.

@@ -8,7 +8,7 @@ import { withPreview } from "../checkpoints/unsaved-rows.ts";
 import { type CompiledGraph, type LibraryConfig, withCheckpointer } from "../langgraph/compiled-graph.ts";
 import type { RunContext } from "../run/run-context.ts";
 
-/** What the new rows of an edit have beside its values. */
+/** Members of an edit's new rows, in addition to its values. */
 export interface RowOrigin {
   readonly fingerprint: string;
   readonly metadata: JsonObject;

@@ -1,8 +1,8 @@
 // Embedded listener: a request listener as a service, for a host program that owns the connections.
 // Invariants:
 //   embedded-listener.1. After stop() has begun, every request is refused with 503 `shutting_down`.
-//   embedded-listener.2. stop() lets replies in progress end until `drainMs`, then destroys them. A reply is in progress until its last
-//        byte has left.
+//   embedded-listener.2. stop() lets replies in progress end until `drainMs`, then destroys them. A reply is in
+//        progress until its last byte has left.
 //   embedded-listener.3. Every reply forbids content-type sniffing, as on a port (server.4).
 import type { RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../base/api-error.ts";

@@ -41,7 +41,7 @@ function fits(members: Members): boolean {
   return Buffer.byteLength(JSON.stringify(members)) <= BYTES_MAX;
 }
 
-/** What names a member of a list: the id of a question; place and message of a fault; a name. */
+/** The short form of a list member: the id of a question; place and message of a fault; a name. */
 function brief(item: Json): Json {
   if (!isJsonObject(item)) return typeof item === "string" ? shortText(item) : item;
   if (typeof item["id"] === "string") return { id: item["id"] };

@@ -1,5 +1,6 @@
-// Tests of the HTTP service over real sockets: server.1 (slow peers are closed), server.5 (late reads), server.2 (draining and cutting),
-// server.3 (faults of the listening socket), the connection limit, and the error for a port in use.
+// Tests of the HTTP service over real sockets: server.1 (slow peers are closed), server.5 (late reads), server.2
+// (draining and cutting), server.3 (faults of the listening socket), the connection limit, and the error for a port in
+// use.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { RequestListener, ServerResponse } from "node:http";

@@ -3,8 +3,8 @@
 //   linearizable.1. A call with a reply takes effect once, between its start and its end, with the result in the reply.
 //   linearizable.2. A call without a reply takes effect once after its start, or never.
 //   linearizable.3. The model: a register (the state of the thread) with answers that one run consumes.
-//   linearizable.4. A run is cancelled only by a cancellation that overlaps its call. The question of a cancelled answer
-//        is open again, or was consumed before.
+//   linearizable.4. A run is cancelled only by a cancellation that overlaps its call. The question of a cancelled
+//        answer is open again, or was consumed before.
 
 export type Op =
   /** A run on input, and the question that it paused at; null when the caller did not see one. */

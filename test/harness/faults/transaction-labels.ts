@@ -2,7 +2,7 @@
 // tables; only the schema's name before them differs.
 import type { Fault } from "./fault-server.ts";
 
-/** What faults.ts gives to the part for one storage. */
+/** Fault points for one storage, from faults.ts. */
 export interface Points {
   readonly pass: (points: ReadonlySet<string>, threads?: readonly unknown[]) => Fault | null;
   readonly rollbackFails: () => boolean;

@@ -20,7 +20,7 @@ type Version = (typeof CLIENT_VERSIONS)[number];
 
 export interface OfficialClient {
   readonly Client: typeof Sdk.Client;
-  /** What the hooks of all frameworks are made of. */
+  /** The base of the hooks of all frameworks. */
   readonly StreamController: typeof Stream.StreamController;
 }
 

@@ -1,6 +1,7 @@
 // Bulk dialog: one approval for many items. It lists all items, and later the result of each.
 // Invariants:
-//   bulk-dialog.1. Only items of one graph and one action are approved together: the dialog excludes the others and reports them.
+//   bulk-dialog.1. Only items of one graph and one action are approved together: the dialog excludes the others and
+//        reports them.
 //   bulk-dialog.2. Every sent item has a result.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,8 +1,9 @@
 // Socket upgrade: an upgrade request → a session of the thread protocol, or a closed socket that says why.
 // Invariants:
-//   socket-upgrade.1. A refusal after the handshake has a close code of 4000 and the HTTP status: browsers take a refused
-//        handshake for a network error and try again.
-//   socket-upgrade.2. A page of another origin opens no socket unless CORS allows the origin: browsers send cookies along.
+//   socket-upgrade.1. A refusal after the handshake has a close code of 4000 and the HTTP status: browsers take a
+//        refused handshake for a network error and try again.
+//   socket-upgrade.2. A page of another origin opens no socket unless CORS allows the origin: browsers send cookies
+//        along.
 //   socket-upgrade.3. Credentials in a subprotocol are read and never sent back.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createQueueLimit } from "./queue-limit.ts";
 
-/** What a room says to one call after the other, each of which is accepted unless it is full. */
+/** The replies of a limit to calls in a row; each call is accepted unless the queue is full. */
 async function ask(runsMax: number, waiting: number, calls: number, msBetween: number) {
   let now = 0;
   let counted = 0;

@@ -110,7 +110,7 @@ function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
   return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
 }
 
-/** What only a header may set comes from this request's, or not at all. */
+/** Names reserved for headers take their value from this request's headers only. */
 function mergeConfig(allowed: ConfigurableHeaders, base: JsonObject, { config, headers }: RunCall): JsonObject {
   const merged = mergeConfigs(base, config);
   const configurable = { ...allowed.strip((merged["configurable"] ?? {}) as JsonObject), ...headers };

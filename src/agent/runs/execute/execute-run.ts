@@ -7,8 +7,8 @@
 //     restored first.
 //   execute-run.4. A write of a run is stored only after its earlier writes, because checkpoints refer to earlier ones.
 //   execute-run.5. A run that fails because of the storage has not failed, whether a read of its graph, one of its
-//     writes or its end failed: it is requeued, and continues from its stored state (requeue-after-outage.ts). The cause
-//     decides (storage-failure.ts).
+//     writes or its end failed: it is requeued, and continues from its stored state (requeue-after-outage.ts). The
+//     cause decides (storage-failure.ts).
 import { describeError } from "../../../base/api-error.ts";
 import { isStorageFailure } from "../../../base/storage-failure.ts";
 import type { Claimed } from "./claim-run.ts";

@@ -1,4 +1,5 @@
-// Tests of the requeue after an outage, with a storage that fails as often as a test says, on a clock that stands still.
+// Tests of the requeue after an outage, with a storage that fails as often as a test says, on a clock that stands
+// still.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeClock } from "../../../../test/fakes/clock.ts";

@@ -1,11 +1,14 @@
 // Worker: executes claimed runs in slots, and delivers their ends to waiting callers.
 // Parts: run-slots.ts (slots and claims), attempt.ts (one attempt), recovery.ts (runs of dead workers), probation.ts.
 // Invariants:
-//   worker.1. At most `slots` runs are in progress here. The transaction that ends a run claims the next one for its slot.
+//   worker.1. At most `slots` runs are in progress here. The transaction that ends a run claims the next one for its
+//        slot.
 //   worker.2. A pause, an end or a result is published only after its commit.
-//   worker.3. stop() claims nothing new, waits for the runs in progress, and requeues those that do not end in time. With
+//   worker.3. stop() claims nothing new, waits for the runs in progress, and requeues those that do not end in time.
+//        With
 //     other workers, it also waits for runs that callers wait for here, then redirects those callers.
-//   worker.4. A lost lease transfers the runs in progress to another worker. They are aborted here, their attempt fences
+//   worker.4. A lost lease transfers the runs in progress to another worker. They are aborted here, their attempt
+//        fences
 //     their writes, and their callers wait for the new owner.
 //   worker.5. If a claiming COMMIT times out, the run may be assigned to this worker but not started. Such runs are
 //     detected and requeued.

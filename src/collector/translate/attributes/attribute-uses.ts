@@ -1,4 +1,5 @@
-// Attribute uses: the fields of the run that each attribute of a span went to. Metadata takes the attributes without a use.
+// Attribute uses: the fields of the run that each attribute of a span went to. Metadata takes the attributes without a
+// use.
 // Invariants:
 //   attribute-uses.1. A rule that takes an attribute's value uses the attribute. A rule without a result releases its
 //   attributes.

@@ -4,8 +4,8 @@
 //   known-keys.1. A bounded cache keeps the plan of each name, so that spans do not parse it again.
 //   known-keys.2. An index in a name is at most INDEX_MAX, so `x.4000000000.y` cannot create a list of that length.
 //   known-keys.3. Sources of one list are aliases: equal values of them are one piece of information.
-//   known-keys.4. Each name knows its lists: a span marks the lists of its attributes, so the cost of a span follows its
-//        own attributes, not the number of known names.
+//   known-keys.4. Each name knows its lists: a span marks the lists of its attributes, so the cost of a span follows
+//        its own attributes, not the number of known names.
 
 /** Sources of one target. */
 export interface Sources {

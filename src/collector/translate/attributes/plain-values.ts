@@ -3,14 +3,18 @@
 //   plain-values.1. Integers keep every digit: beyond ±(2^53 − 1) they are raw JSON, beyond int64 (which backends
 //   refuse) text.
 //   plain-values.2. No value is deeper than JSON_DEPTH_MAX; JSON in a string that is deeper stays a string.
-//   plain-values.3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key like any other.
+//   plain-values.3. A key is only ever written as an own property by definition, never assigned: `__proto__` is a key
+//        like any other.
 //   plain-values.4. NaN and infinities become text, lone surrogates U+FFFD: JSON.stringify accepts every result, and
 //   strict parsers its output.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue } from "../../otlp/span.ts";
 import { JSON_DEPTH_MAX } from "../../shared/trace-run.ts";
 
-/** An integer that no JavaScript number holds; `JSON.stringify` writes it digit by digit. Missing in TypeScript's library. */
+/**
+ * An integer that no JavaScript number holds; `JSON.stringify` writes it digit by digit. Missing in TypeScript's
+ * library.
+ */
 const rawJson = (JSON as unknown as { readonly rawJSON: (digits: string) => Json }).rawJSON;
 const parseWithSource = JSON.parse as (
   text: string,
@@ -128,7 +132,10 @@ function parseJson(text: string): Parsed | null {
   return { value: repaired(parseWithSource(text, exactNumbers)), source: null };
 }
 
-/** Opening brackets in a row without a closing one between, strings included: a cheap bound, honest text stays far below. */
+/**
+ * Opening brackets in a row without a closing one between, strings included: a cheap bound, honest text stays far
+ * below.
+ */
 function nestsDeeply(text: string): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,5 @@
-// The LangSmith SDK in OpenTelemetry mode: whole inputs and outputs, ids, names and metadata of the run it traced itself.
+// The LangSmith SDK in OpenTelemetry mode: whole inputs and outputs, ids, names and metadata of the run it traced
+// itself.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { contentOf, parsed, table, translated } from "../testkit.ts";

@@ -1,4 +1,5 @@
-// Destinations: the field of the run that each attribute of a translated span went to. For `holdpoint collector explain`.
+// Destinations: the field of the run that each attribute of a translated span went to. For `holdpoint collector
+// explain`.
 import { fieldsOfMask } from "../attributes/attribute-uses.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { fateOf, isUsed, usedTexts } from "./leftovers.ts";

@@ -84,7 +84,10 @@ export function conversation(messages: readonly Json[]): Found | null {
   return messages.length === 0 ? null : found({ messages });
 }
 
-/** Marks of the backend's own SDK: on its spans `gen_ai.prompt` and `gen_ai.completion` are the whole inputs and outputs. */
+/**
+ * Marks of the backend's own SDK: on its spans `gen_ai.prompt` and `gen_ai.completion` are the whole inputs and
+ * outputs.
+ */
 const OWN_SDK: Sources = signs(
   "langsmith.span.id",
   "langsmith.span.kind",

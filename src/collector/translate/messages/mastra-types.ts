@@ -1,4 +1,5 @@
-// Mastra types: the span types of @mastra/core 1.71. Its exporter names content after them: `mastra.<type>.input|output`.
+// Mastra types: the span types of @mastra/core 1.71. Its exporter names content after them:
+// `mastra.<type>.input|output`.
 export const MASTRA_TYPES = [
   "agent_run",
   "workflow_run",

@@ -1,4 +1,5 @@
-// Merge messages: a conversation that a span has twice, flattened into attributes and as the JSON of the request or response.
+// Merge messages: a conversation that a span has twice, flattened into attributes and as the JSON of the request or
+// response.
 // Invariants:
 //   merge-messages.1. The longer conversation is the base; of two messages at one place each member that one lacks
 //        comes from the other. Content is lacking when it is empty, or plain text where the other also has blocks.

@@ -1,8 +1,10 @@
 // Span events: read once per span, into conversation, errors and the rest.
 // Invariants:
 //   span-events.1. Every event becomes content or stays in `events`; exceptions are both error and event.
-//   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name (history is input).
-//   span-events.3. Attributes of an operation details event that are no messages complete the span's own (span-facts.4).
+//   span-events.2. Messages keep their order in time, also those that an instrumentation wrote under another name
+//        (history is input).
+//   span-events.3. Attributes of an operation details event that are no messages complete the span's own
+//        (span-facts.4).
 //   span-events.4. Of several content events the first prompt and the last completion count; the others stay in
 //   `events`.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
@@ -156,7 +158,10 @@ function takeDetails(event: SpanEvent, talk: Gathered): void {
   else if (keys.length > 0) talk.detailAttributes.push({ keys, values });
 }
 
-/** The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere else. */
+/**
+ * The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere
+ * else.
+ */
 function messageOfEvent(event: SpanEvent, role: string): Json {
   const body = unwrap(attributeText(event, "gen_ai.event.content")).value;
   if (isObject(body)) return tidied({ role, ...body });

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../../base/json/jso
 import { ApiRefusal, type OwnApi } from "../../calls/own-api.ts";
 import { type Authentication, securityOf } from "./security-schemes.ts";
 
-/** What the cards of a server have in common. */
+/** Common members of a server's cards. */
 export interface CardSource {
   readonly publicUrl: string;
   readonly version: string;

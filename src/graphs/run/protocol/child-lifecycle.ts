@@ -1,7 +1,9 @@
-// Child lifecycle: when the namespaces below the root begin and end, as read from the chunks of a run. Pure bookkeeping.
+// Child lifecycle: when the namespaces below the root begin and end, as read from the chunks of a run. Pure
+// bookkeeping.
 // Invariants:
 //   child-lifecycle.1. A namespace starts with the first chunk under it, once, and its parents before it.
-//   child-lifecycle.2. It ends with the task that it belongs to, after the namespaces below it; a task that pauses interrupts it.
+//   child-lifecycle.2. It ends with the task that it belongs to, after the namespaces below it; a task that pauses
+//        interrupts it.
 
 export type Namespace = readonly string[];
 export type ChildEnd = "completed" | "failed" | "interrupted";
