@@ -1,7 +1,7 @@
 // Collector: all steps connected as one service.
 //   receive → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
 // The pieces:
-//   receive/            HTTP receiver: heads, bodies, decompression, memory admission
+//   receive/            HTTP and gRPC receivers: heads, bodies, decompression, memory admission
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
 //   logs/               log records: which are stored, the join with their spans, runs of their own
 //   pipeline/           the steps in order, batches, durable intake
@@ -13,6 +13,7 @@
 //   spool/              write-ahead log of requests and batches, recovery
 //   shared/             runs, tenants, span accounting, fair share, times
 //   commands/           `collector check` and `collector replay`
+//   collector-servers.ts the HTTP and the gRPC server
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports
 //   settings.ts         the settings
@@ -32,13 +33,11 @@ import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/config/config.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
-import { isLoopbackAddress } from "../http/server/loopback-host.ts";
-import { createHttpService, type HttpService } from "../http/server/server.ts";
 import { type CollectorParts, createParts } from "./collector-parts.ts";
 import { createDeduplicatingLog } from "../base/log/deduplicating-log.ts";
-import { createReceiver } from "./receive/http-receiver.ts";
+import { createServers } from "./collector-servers.ts";
 import { isHeaderSafe } from "./receive/request-head.ts";
-import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
+import type { CollectorConfig } from "./settings.ts";
 import { type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 import type { FilePort } from "./spool/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/lock.ts";
@@ -58,6 +57,8 @@ export interface CollectorPorts {
 
 export interface Collector extends Service {
   address(): { readonly host: string; readonly port: number };
+  /** null: GRPC_PORT is not set. */
+  grpcAddress(): { readonly host: string; readonly port: number } | null;
   readonly accounting: Readonly<SpanAccounting>;
   /** Acknowledged spans that the collector lost: above 0, main exits with 1. */
   readonly lost: () => number;
@@ -65,7 +66,6 @@ export interface Collector extends Service {
 
 /** Part of SHUTDOWN_TIMEOUT_MS, reserved for the final writes. */
 const FINAL_WRITES_MS = 2000;
-const RETRY_AFTER_SECONDS = 1;
 
 /** @throws {ConfigError} when settings contradict each other. */
 export function createCollector(config: CollectorConfig, ports: CollectorPorts): Collector {
@@ -81,13 +81,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     const reason = lock?.problem() ?? spool?.failure() ?? null;
     return reason === null ? null : `the spool cannot be written: ${reason}`;
   };
-  const http = createHttp(config, { clock, log, parts, isStopping: () => stopping, unwritable });
+  const servers = createServers(config, { clock, log, parts, isStopping: () => stopping, unwritable });
 
   async function stop(): Promise<void> {
     stopping = true; // collector.1
     const deadline = new AbortController();
     const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
-    await http.stop();
+    await servers.stop();
     await durable?.settled(deadline.signal);
     await pipeline.flush();
     await queues.drain(deadline.signal);
@@ -114,59 +114,14 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
         await recoverSpool(lock, parts);
       }
       if (spool !== null) stopChecks = checkSegments(spool, clock);
-      await http.start();
-      logStart(log, config, http.address());
+      await servers.start();
+      logStart(log, config, servers.address(), servers.grpcAddress());
     },
-    address: () => http.address(),
+    address: () => servers.address(),
+    grpcAddress: () => servers.grpcAddress(),
     accounting,
     lost: () => sumOf(accounting.lost),
   };
-}
-
-interface HttpParts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly parts: CollectorParts;
-  readonly isStopping: () => boolean;
-  /** null: the spool is writable, or there is none. */
-  readonly unwritable: () => string | null;
-}
-
-function createHttp(config: CollectorConfig, http: HttpParts): HttpService {
-  const { clock, log, parts, isStopping, unwritable } = http;
-  const { admission, durable, intake, metrics, spool, tenants } = parts;
-  return createHttpService({
-    name: "collector",
-    host: config.host,
-    port: config.httpPort,
-    limits: { drainMs: Math.min(10_000, config.shutdownTimeoutMs / 2), requestTimeoutMs: 300_000 },
-    listener: createReceiver(
-      {
-        apiKey: config.apiKey,
-        ingestToken: config.ingestToken,
-        bodyBytesMax: config.bodyBytesMax,
-        decompressedBytesMax: decompressedBytesMax(config),
-        hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
-        corsOrigins: (config.corsOrigins ?? "").split(",").map((origin) => origin.trim()),
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      },
-      {
-        clock,
-        log,
-        admission,
-        tenants: tenants.of,
-        intake: async (request) => {
-          if (request.decoded.repairedTexts > 0) metrics.onMendedTexts(request.decoded.repairedTexts);
-          return durable !== null && unwritable() !== null ? "unwritable" : intake(request);
-        },
-        notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
-        atRisk: () => spool?.missing() ?? null,
-        metrics: metrics.show,
-        onReply: metrics.onReply,
-        onNotStored: metrics.onNotStored,
-      },
-    ),
-  });
 }
 
 const CHECK_MS = 1000;

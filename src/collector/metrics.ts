@@ -20,6 +20,7 @@ export interface MetricSources {
 
 export interface CollectorMetrics {
   readonly onReply: (status: number) => void;
+  readonly onGrpcReply: (grpcStatus: number) => void;
   /** A request of a signal that the collector accepts and does not store. */
   readonly onNotStored: (signal: string) => void;
   readonly onUpload: (outcome: string, seconds: number) => void;
@@ -62,7 +63,11 @@ export function createMetrics(): CollectorMetrics {
   });
 
   return {
-    onReply: countReplies(registry),
+    onReply: countReplies(registry, { name: "http_server_requests_total", help: "Replies to exports." }),
+    onGrpcReply: countReplies(registry, {
+      name: "rpc_server_requests_total",
+      help: "Replies to exports over gRPC, by gRPC status.",
+    }),
     onNotStored: (signal) => notStored.inc({ signal }),
     onUpload: (outcome, seconds) => uploads.observe({ outcome }, seconds),
     onRetry: () => retries.inc(),
@@ -83,12 +88,14 @@ export function createMetrics(): CollectorMetrics {
 }
 
 /** Counts in plain numbers: a labelled counter hashes its labels at every call. */
-function countReplies(registry: Registry): CollectorMetrics["onReply"] {
+function countReplies(
+  registry: Registry,
+  names: { readonly name: string; readonly help: string },
+): CollectorMetrics["onReply"] {
   const counts = new Map<number, number>();
   registry.registerMetric(
     new Counter({
-      name: "http_server_requests_total",
-      help: "Replies to exports.",
+      ...names,
       labelNames: ["status"],
       registers: [],
       collect() {

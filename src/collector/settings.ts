@@ -13,6 +13,15 @@ export const collectorSettings = {
     { min: 0, max: 65_535 },
     { meaning: "Port of the collector. 0 takes a free one." },
   ),
+  grpcPort: integer(
+    "GRPC_PORT",
+    null,
+    { min: 0, max: 65_535 },
+    {
+      meaning:
+        "Port of the collector for OTLP over gRPC. Off without it; `holdpoint dev` uses 4317. 0 takes a free one.",
+    },
+  ),
   endpoint: httpAddress(
     text("TRACING_ENDPOINT", null, {
       meaning: "Base address of the tracing backend. Without it, traces go to the local trace store.",

@@ -10,13 +10,16 @@ export function logCircuit(log: Log, tenant: string, reason: string | null, paus
   else log.warning("uploads_paused", { tenant: tenant.slice(0, 8), reason, pause_ms: Math.round(pauseMs) });
 }
 
-export function logStart(
-  log: Log,
-  config: CollectorConfig,
-  { host, port }: { readonly host: string; readonly port: number },
-): void {
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `grpc` null: GRPC_PORT is not set. */
+export function logStart(log: Log, config: CollectorConfig, { host, port }: Address, grpc: Address | null): void {
   log.info("collector_started", {
     address: `http://${host}:${port}/v1/traces`,
+    ...(grpc === null ? {} : { grpc_address: `${grpc.host}:${grpc.port}` }),
     endpoint: config.endpoint,
     mode: config.spoolDir === null ? "memory" : "durable",
     crash_loses: config.spoolDir === null ? `at most ${config.queueBytesMax} bytes of acknowledged spans` : "nothing",

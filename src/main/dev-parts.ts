@@ -22,7 +22,7 @@ import { openTracing } from "./tracing.ts";
 export type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
 
 /** The ports in force, in the names of the settings. */
-export type Ports = Pick<DevConfig, "port" | "httpPort" | "tracePort">;
+export type Ports = Pick<DevConfig, "port" | "httpPort" | "tracePort"> & { readonly grpcPort: number };
 
 export interface DevParts {
   readonly config: DevConfig;
@@ -56,7 +56,11 @@ export async function startParts(host: Host, dev: DevParts): Promise<StartedPart
     token: config.ingestToken,
   });
   if (tracing !== null) running.push(tracing);
-  const ports = { httpPort: collector.port, tracePort: traceStore?.port ?? config.tracePort };
+  const ports = {
+    httpPort: collector.port,
+    grpcPort: collector.grpcPort,
+    tracePort: traceStore?.port ?? config.tracePort,
+  };
   const local = await localCollector(collectorUrl, config.ingestToken, collector.recent);
   const server = await startReloadingServer(host, dev, async (port) =>
     startAgentServer(host, {
@@ -70,7 +74,10 @@ export async function startParts(host: Host, dev: DevParts): Promise<StartedPart
     }),
   );
   running.push(announced(config.dataDir, { pid: host.processId, url: callable(server.url), tracesUrl, collectorUrl }));
-  const moved = movedPorts(config, { port: Number(new URL(server.url).port), ...ports });
+  const moved = movedPorts(
+    { ...config, grpcPort: config.grpcPort ?? GRPC_PORT },
+    { port: Number(new URL(server.url).port), ...ports },
+  );
   return { server, collectorUrl, moved };
 }
 
@@ -92,25 +99,31 @@ async function startTraceStore(host: Host, { config, log, running }: DevParts): 
   return { port: server.address().port, routes: traceRoutes(server.store) };
 }
 
+/** Of OTLP over gRPC, as exporters have it without a setting. */
+const GRPC_PORT = 4317;
+
 /** @param tracesUrl the trace store of this process, or null */
 async function startCollector(
   host: Host,
   { config, log, running }: DevParts,
   tracesUrl: string | null,
-): Promise<{ readonly port: number; readonly recent: RecentLog }> {
+): Promise<{ readonly port: number; readonly grpcPort: number; readonly recent: RecentLog }> {
   const [{ runCollector }, { createRecentLog }] = await Promise.all([
     import("../collector/open-collector.ts"),
     import("../base/log/recent-log.ts"),
   ]);
   const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
   const at = { name: "HTTP_PORT", host: config.host, port: config.httpPort };
-  const collector = await onPort(host, at, async (httpPort) => {
-    const one = runCollector(localBackend({ ...config, httpPort }, tracesUrl), recent);
-    await one.start();
-    return one;
-  });
+  const grpcAt = { name: "GRPC_PORT", host: config.host, port: config.grpcPort ?? GRPC_PORT };
+  const collector = await onPort(host, grpcAt, (grpcPort) =>
+    onPort(host, at, async (httpPort) => {
+      const one = runCollector(localBackend({ ...config, httpPort, grpcPort }, tracesUrl), recent);
+      await one.start();
+      return one;
+    }),
+  );
   running.push(collector);
-  return { port: collector.address().port, recent };
+  return { port: collector.address().port, grpcPort: collector.grpcAddress()?.port ?? 0, recent };
 }
 
 /** The server of `open`, whose graphs reload when their files change. */
@@ -151,8 +164,13 @@ async function onPort<T>(
 
 /** Port 0 asks for any port, so that nothing moved. */
 function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
-  const services = { port: "agent server", httpPort: "collector", tracePort: "trace store" } as const;
-  return (["port", "httpPort", "tracePort"] as const).flatMap((name) =>
+  const services = {
+    port: "agent server",
+    httpPort: "collector",
+    grpcPort: "collector (gRPC)",
+    tracePort: "trace store",
+  } as const;
+  return (["port", "httpPort", "grpcPort", "tracePort"] as const).flatMap((name) =>
     usual[name] === 0 || usual[name] === inForce[name]
       ? []
       : [{ service: services[name], usual: usual[name], taken: inForce[name] }],

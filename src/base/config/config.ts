@@ -51,14 +51,14 @@ interface Notes {
   readonly secret?: boolean;
 }
 
-export function integer(
+export function integer<T extends number | null>(
   name: string,
-  fallback: number,
+  fallback: T,
   limits: { readonly min: number; readonly max: number },
   notes: Notes,
-): Setting<number> {
+): Setting<number | T> {
   const kind = { type: "integer", fallback, limits: `${limits.min} to ${limits.max}` };
-  return setting(name, kind, notes, (text) => {
+  return setting<number | T>(name, kind, notes, (text) => {
     if (!/^[+-]?\d+$/.test(text.trim())) throw new Error(`"${text}" is not a whole number`);
     const value = Number(text) + 0; // "-0" is 0
     if (!Number.isSafeInteger(value) || value < limits.min || value > limits.max)

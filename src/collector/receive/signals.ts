@@ -1,4 +1,4 @@
-// Signals: the paths of OTLP/HTTP. Spans and log records are stored; metrics and profiles
+// Signals: the paths of OTLP/HTTP and the methods of OTLP/gRPC. Spans and log records are stored; metrics and profiles
 // are accepted, so that their senders report no error, and count as not stored.
 import type { Signal } from "../otlp/decoded.ts";
 
@@ -12,6 +12,15 @@ export const SIGNAL_OF_PATH: ReadonlyMap<string, OtlpSignal> = new Map([
     [`/v1/${name}`, `/v1/${name}/`, `/v1/${name}/v1/${name}`, `/otel/v1/${name}`].map((path) => [path, name] as const),
   ),
   ["/v1development/profiles", "profiles"],
+]);
+
+const SERVICES = "/opentelemetry.proto.collector";
+
+export const SIGNAL_OF_METHOD: ReadonlyMap<string, OtlpSignal> = new Map([
+  [`${SERVICES}.trace.v1.TraceService/Export`, "traces"],
+  [`${SERVICES}.logs.v1.LogsService/Export`, "logs"],
+  [`${SERVICES}.metrics.v1.MetricsService/Export`, "metrics"],
+  [`${SERVICES}.profiles.v1development.ProfilesService/Export`, "profiles"],
 ]);
 
 export function isStored(signal: OtlpSignal): signal is Signal {

@@ -1,0 +1,98 @@
+// Collector servers: the HTTP and the gRPC server of the collector, as one service: they start and stop together, and share
+// the way of an export (accept.ts).
+import type { Clock } from "../base/clock.ts";
+import type { Service } from "../base/lifecycle.ts";
+import type { Log } from "../base/log/log.ts";
+import { isLoopbackAddress } from "../http/server/loopback-host.ts";
+import { createHttpService } from "../http/server/server.ts";
+import type { CollectorParts } from "./collector-parts.ts";
+import type { AcceptPorts } from "./receive/accept.ts";
+import { createGrpcReceiver } from "./receive/grpc-receiver.ts";
+import { createGrpcService } from "./receive/grpc-service.ts";
+import { createReceiver } from "./receive/http-receiver.ts";
+import { createProgressWatch } from "./receive/read-body.ts";
+import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
+
+export interface ServersParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly parts: CollectorParts;
+  readonly isStopping: () => boolean;
+  /** null: the spool is writable, or there is none. */
+  readonly unwritable: () => string | null;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Servers extends Service {
+  address(): Address;
+  /** null: GRPC_PORT is not set. */
+  grpcAddress(): Address | null;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+const DRAIN_MS = 10_000;
+
+export function createServers(config: CollectorConfig, servers: ServersParts): Servers {
+  const { clock, parts } = servers;
+  const { metrics, spool } = parts;
+  const limits = { bodyBytesMax: config.bodyBytesMax, decompressedBytesMax: decompressedBytesMax(config) };
+  const rules = { apiKey: config.apiKey, ingestToken: config.ingestToken, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  const ports = acceptPorts(servers);
+  const drainMs = Math.min(DRAIN_MS, config.shutdownTimeoutMs / 2);
+  const http = createHttpService({
+    name: "collector",
+    host: config.host,
+    port: config.httpPort,
+    limits: { drainMs, requestTimeoutMs: 300_000 },
+    listener: createReceiver(
+      {
+        ...rules,
+        ...limits,
+        hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+        corsOrigins: (config.corsOrigins ?? "").split(",").map((origin) => origin.trim()),
+      },
+      { ...ports, atRisk: () => spool?.missing() ?? null, metrics: metrics.show, onReply: metrics.onReply },
+    ),
+  });
+  const accepting = { limits, ports, watch: createProgressWatch(clock) };
+  const listener = createGrpcReceiver({ options: rules, accepting, onReply: metrics.onGrpcReply });
+  const { grpcPort, host } = config;
+  const grpc = grpcPort === null ? null : createGrpcService({ host, port: grpcPort, drainMs, listener });
+  return {
+    name: "collector",
+    async start() {
+      await grpc?.start();
+      try {
+        await http.start();
+      } catch (error) {
+        await grpc?.stop();
+        throw error;
+      }
+    },
+    async stop() {
+      await Promise.all([http.stop(), grpc?.stop()]);
+    },
+    address: () => http.address(),
+    grpcAddress: () => grpc?.address() ?? null,
+  };
+}
+
+function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts): AcceptPorts {
+  const { admission, durable, intake, metrics, tenants } = parts;
+  return {
+    clock,
+    log,
+    admission,
+    tenants: tenants.of,
+    intake: async (request) => {
+      if (request.decoded.repairedTexts > 0) metrics.onMendedTexts(request.decoded.repairedTexts);
+      return durable !== null && unwritable() !== null ? "unwritable" : intake(request);
+    },
+    notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
+    onNotStored: metrics.onNotStored,
+  };
+}

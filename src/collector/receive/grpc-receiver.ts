@@ -1,0 +1,101 @@
+// gRPC receiver: OTLP/gRPC on Node's HTTP/2, with the admission, reader and intake of HTTP (accept.ts).
+// Invariants:
+//   grpc-receiver.1. Metadata counts like the headers of HTTP; the key is checked before the body is read.
+//   grpc-receiver.2. Every outcome is a gRPC status. Backpressure is RESOURCE_EXHAUSTED, a collector that stops or cannot
+//        write UNAVAILABLE, both with RetryInfo (grpc-message.2).
+//   grpc-receiver.3. A call that goes wrong ends its own stream only.
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+import type { Decoded } from "../otlp/decoded.ts";
+import { exportResponse, type RefusalKind } from "../otlp/status.ts";
+import { accept, type Accepting } from "./accept.ts";
+import { rejectionOf } from "./exchange.ts";
+import { frame, OK, refusalTrailers, type Trailers, unframe } from "./grpc-message.ts";
+import { type HeadRules, readHead } from "./request-head.ts";
+import { type OtlpSignal, SIGNAL_OF_METHOD } from "./signals.ts";
+
+export interface GrpcOptions extends HeadRules {
+  readonly retryAfterSeconds: number;
+}
+
+export interface GrpcReceiving {
+  readonly options: GrpcOptions;
+  readonly accepting: Accepting;
+  /** Status of the call, as HTTP counts it: 200, or that of the refusal's trailers. */
+  readonly onReply: (grpcStatus: number) => void;
+}
+
+export type GrpcListener = (
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+) => void;
+
+const REPLY_HEADERS = {
+  ":status": 200,
+  "content-type": "application/grpc+proto",
+  "grpc-accept-encoding": "identity,gzip,deflate,zstd",
+};
+
+export function createGrpcReceiver(receiver: GrpcReceiving): GrpcListener {
+  return (stream, headers, rawHeaders) => {
+    stream.on("error", ignore); // grpc-receiver.3
+    const path = headers[":path"];
+    const type = headers["content-type"] ?? "";
+    if (headers[":method"] !== "POST" || !/^application\/grpc(?:\+proto)?(?:;|$)/i.test(type)) {
+      stream.respond({ ":status": 415 }, { endStream: true });
+      return;
+    }
+    const signal = SIGNAL_OF_METHOD.get(typeof path === "string" ? path : "");
+    if (signal === undefined)
+      refuse(receiver, stream, "not_found", "unknown method: this collector has Export of traces, logs, metrics");
+    else void exportItems(receiver, stream, signal, rawHeaders);
+  };
+}
+
+async function exportItems(
+  receiver: GrpcReceiving,
+  stream: ServerHttp2Stream,
+  signal: OtlpSignal,
+  rawHeaders: readonly string[],
+): Promise<void> {
+  const head = readHead(httpHeadersOf(rawHeaders), receiver.options); // grpc-receiver.1
+  if ("refusal" in head) return refuse(receiver, stream, head.refusal, head.message);
+  const verdict = await accept(receiver.accepting, { signal, head, stream, unframe });
+  if (verdict.kind === "gone") return;
+  if (verdict.kind === "refused") return refuse(receiver, stream, verdict.refusal, verdict.message);
+  reply(receiver, stream, signal, verdict.decoded);
+}
+
+/** The encoding of gRPC is that of the message; the media type stands for protobuf. */
+function httpHeadersOf(rawHeaders: readonly string[]): readonly string[] {
+  const headers = ["content-type", "application/x-protobuf"];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? "").toLowerCase();
+    const value = rawHeaders[at + 1] ?? "";
+    if (name === "grpc-encoding") headers.push("content-encoding", value);
+    else if (!OF_TRANSPORT.has(name) && !name.startsWith(":")) headers.push(name, value);
+  }
+  return headers;
+}
+
+const OF_TRANSPORT: ReadonlySet<string> = new Set(["content-type", "content-encoding", "content-length", "origin"]);
+
+function reply(receiver: GrpcReceiving, stream: ServerHttp2Stream, signal: OtlpSignal, decoded: Decoded | null): void {
+  receiver.onReply(0);
+  if (stream.destroyed) return;
+  stream.respond(REPLY_HEADERS, { waitForTrailers: true });
+  stream.once("wantTrailers", () => stream.sendTrailers(OK));
+  const rejected = decoded?.rejected ?? 0;
+  stream.end(frame(exportResponse(rejected, rejectionOf(signal, decoded), { format: "protobuf", signal })));
+}
+
+/** The status alone, in the first frame; the rest of the body is not read. */
+function refuse(receiver: GrpcReceiving, stream: ServerHttp2Stream, kind: RefusalKind, message: string): void {
+  const trailers: Trailers = refusalTrailers(kind, message, receiver.options.retryAfterSeconds);
+  receiver.onReply(Number(trailers["grpc-status"]));
+  if (stream.destroyed) return;
+  stream.respond({ ...REPLY_HEADERS, ...trailers }, { endStream: true });
+  stream.resume();
+}
+
+const ignore = (): void => undefined;
