@@ -1,6 +1,7 @@
 // Envelope: the reply to a command, and which protocol code a refusal has.
 // Invariants:
-//   envelope.1. A refusal keeps the product's code and details beside the protocol's; a fault shows no more than its code.
+//   envelope.1. A refusal keeps the product's code and details beside the protocol's; a fault shows its code and the id of
+//        its log line.
 //   envelope.2. A refusal that HTTP decides (who may do what, a thread that is not there, a storage that is away) is no envelope
 //        over HTTP; on a socket it is one.
 import { type ErrorCode, ApiError } from "../../base/api-error.ts";
@@ -100,12 +101,19 @@ export function failureOf(
     ...extra,
     ...pendingIds(extra),
     ...unknown,
+    ...retryAfter(error),
     type: "error",
     id,
     error: protocolError,
     message,
     code: error.code,
   };
+}
+
+/** A refusal that time mends names the time in its header: an envelope has none. */
+function retryAfter({ headers }: ApiError): { readonly retry_after_ms?: number } {
+  const seconds = Number(headers["Retry-After"]);
+  return Number.isFinite(seconds) ? { retry_after_ms: seconds * 1000 } : {};
 }
 
 function pendingIds({ pending }: Readonly<Record<string, unknown>>): { readonly pending_ids?: readonly unknown[] } {

@@ -30,6 +30,8 @@ export interface ReadQuery {
 /** Events of one row, or of the baseline. */
 export interface Piece {
   readonly isBaseline: boolean;
+  /** Stored after the reader attached. */
+  readonly isLive: boolean;
   readonly events: readonly WireEvent[];
 }
 
@@ -85,7 +87,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         if (found === "out_of_reach") throw new OutOfReach("the thread left the scope of its reader");
         const isBehind = typeof found === "object" && "seq" in found && found.seq <= (attached?.replayed ?? 0);
         if (attached !== null && baseline.length > 0 && !isBehind) {
-          yield { isBaseline: true, events: baseline };
+          yield { isBaseline: true, isLive: false, events: baseline };
           baseline = [];
         }
         if (found === "nothing_yet") {
@@ -102,7 +104,8 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         const converted = await whenAvailable(() => convertedRow(agent, found));
         last = found.seq;
         const shown = await admitted(converted.found, attached, found.seq);
-        if (shown.length > 0) yield { isBaseline: false, events: shown };
+        const isLive = found.seq > attached.replayed;
+        if (shown.length > 0) yield { isBaseline: false, isLive, events: shown };
       }
     } finally {
       signal.leave();

@@ -69,6 +69,7 @@ const PARTS: Readonly<Record<string, string>> = {
   crons: "/runs/crons",
   store: "/store/items",
   inbox: "/inbox",
+  thread_protocol: "/threads/{thread_id}/commands",
 };
 
 function flagsOf(served: readonly AnyOperation[]): Readonly<Record<string, boolean>> {

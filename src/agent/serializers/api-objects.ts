@@ -170,6 +170,11 @@ export function serializeSchemas({ graphId, input, output, state, context }: Ass
   };
 }
 
+/** With `namespace`, which clients of the thread protocol read: the task that asks, as `input.requested` names it. */
+function placed(interrupt: Interrupt, resumable: boolean): JsonObject {
+  return { ...serializeInterrupt(interrupt, resumable), namespace: interrupt.ns };
+}
+
 /**
  * A saved state, with stored interrupts instead of the library's.
  * @param known interrupts of the thread
@@ -185,13 +190,13 @@ export function serializeState(state: StateSnapshot, known: readonly Interrupt[]
   const shown = (raised: { readonly id: string | null; readonly value: Json }): readonly JsonObject[] => {
     const row = raised.id === null ? undefined : last.get(raised.id);
     if (row === undefined) return [{ id: raised.id, value: raised.value, resumable: false, ns: [], when: "during" }];
-    return [serializeInterrupt(row, false)];
+    return [placed(row, false)];
   };
   const open = known.filter(({ state }) => state === "open").toSorted((a, b) => a.position - b.position);
   const openIn = (taskId: string): readonly JsonObject[] =>
     open
       .filter(({ ns }) => ns.some((part) => part.endsWith(`:${taskId}`)))
-      .map((interrupt) => serializeInterrupt(interrupt, true));
+      .map((interrupt) => placed(interrupt, true));
   const convert = (one: StateSnapshot): JsonObject => {
     const tasks = one.tasks.map((task) => ({
       id: task.id,

@@ -1,4 +1,5 @@
 // Problem: a refusal in RFC 9457 form, one shape for every status.
+import { randomUUID } from "node:crypto";
 import { ApiError, describeError, ERROR_CODES } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import { fitted, shortText } from "./problem-size.ts";
@@ -22,10 +23,12 @@ export function problemObject({ code, status, message: text, extra }: ApiError):
   return fitted({ title, detail, message: detail, type: `urn:holdpoint:error:${code}`, status, code }, extra);
 }
 
-/** Any error other than ApiError is a defect: the log has its details, the reply only its code. */
+/** Any error other than ApiError is a defect: the log has its details, the reply its code and the id of the log line. */
 export function apiErrorOf(thrown: unknown, log: Log): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const { name, message } = describeError(thrown);
-  log.error("request_failed", { name, message, stack: thrown instanceof Error ? thrown.stack : undefined });
-  return new ApiError("internal_error", "Internal error; the server log has the details.");
+  const faultId = randomUUID();
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  log.error("request_failed", { fault_id: faultId, name, message, stack });
+  return new ApiError("internal_error", "Internal error; the server log has the details.", { fault_id: faultId });
 }

@@ -24,24 +24,29 @@ export function sseText({ event, data, id }: SseEvent): string {
   return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // sse.1
 }
 
-/** @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence. */
+/**
+ * @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence.
+ * @param isSteady a heartbeat every `everyMs` also while pieces arrive: some clients measure the time between comments
+ */
 export async function* withHeartbeats(
   pieces: AsyncIterable<string | Uint8Array>,
   clock: Clock,
   everyMs: number,
+  isSteady = false,
 ): AsyncGenerator<string | Uint8Array> {
   const source = pieces[Symbol.asyncIterator]();
   try {
     let next = source.next();
+    let dueAt = clock.monotonic() + everyMs;
     for (;;) {
       const { promise: silence, resolve } = Promise.withResolvers<null>();
-      const cancel = clock.after(everyMs, () => resolve(null));
+      const cancel = clock.after(Math.max(0, dueAt - clock.monotonic()), () => resolve(null));
       const result = await Promise.race([next, silence]).finally(cancel);
-      if (result === null) {
-        yield HEARTBEAT; // sse.2
-        continue;
-      }
-      if (result.done === true) return;
+      if (result?.done === true) return;
+      const isDue = clock.monotonic() >= dueAt;
+      if (result === null || (isSteady && isDue)) yield HEARTBEAT; // sse.2
+      if (result === null || isDue || !isSteady) dueAt = clock.monotonic() + everyMs;
+      if (result === null) continue;
       yield result.value;
       next = source.next();
     }

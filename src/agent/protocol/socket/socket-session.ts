@@ -1,7 +1,7 @@
 // Socket session: one WebSocket of the thread protocol: commands up, replies and events down.
 // Invariants:
 //   socket-session.1. Every frame is answered or closes the socket; commands are carried out in the order in which they came.
-//   socket-session.2. A subscription is answered before its replay. Its reader is its own: a closing socket takes no other along.
+//   socket-session.2. A live event is sent once, however many subscriptions match it (one-copy.ts). A subscription is answered before its replay. Its reader is its own: a closing socket takes no other along.
 //   socket-session.3. A slow reader holds SEND_UNITS_MAX at most, and is closed when nothing leaves for STALL_MS.
 //   socket-session.4. The caller is that of the upgrade. A right that is lost closes the socket.
 import { WebSocket } from "ws";
@@ -17,6 +17,7 @@ import type { CommandCall } from "../command-call.ts";
 import { CommandError, failureOf, type Envelope } from "../envelope.ts";
 import { filterOf, isKnownChannel } from "../event-filter.ts";
 import { OutOfReach, type Reading } from "../read-events.ts";
+import { firstCopies, type Followed } from "./one-copy.ts";
 import { parse } from "../../../api/operation.ts";
 
 export const CLOSED = {
@@ -43,9 +44,13 @@ export interface SessionPorts {
   readonly watch: ScopeWatch;
 }
 
+interface Subscription extends Followed {
+  readonly reading: Reading;
+}
+
 interface Session {
   readonly ports: SessionPorts;
-  readonly subscriptions: Map<string, Reading>;
+  readonly subscriptions: Map<string, Subscription>;
   /** Readings whose subscription ended: their end says nothing about the thread. */
   readonly left: Set<Reading>;
   readonly send: (text: string) => Promise<void>;
@@ -76,7 +81,7 @@ export function startSession(ports: SessionPorts): void {
     stopPings();
     stopHub();
     watch.stop();
-    for (const reading of session.subscriptions.values()) reading.leave();
+    for (const { reading } of session.subscriptions.values()) reading.leave();
   });
   if (agent.events.stopped()) socket.close(CLOSED.restart, "the server restarts");
 }
@@ -106,30 +111,33 @@ async function subscribe(session: Session, id: number, params: unknown): Promise
   if (unknown !== undefined) throw new CommandError("invalid_argument", `There is no channel ${unknown}.`);
   if (session.subscriptions.size >= SUBSCRIPTIONS_MAX)
     throw new CommandError("invalid_argument", "too many subscriptions");
-  const reading = await attach(agent, threadId, filterOf(body), watch);
+  const filter = filterOf(body);
+  const reading = await attach(agent, threadId, filter, watch);
   const subscriptionId = agent.newId();
   if (socket.readyState !== WebSocket.OPEN) return reading.leave(); // closed meanwhile
-  session.subscriptions.set(subscriptionId, reading);
+  const subscription: Subscription = { filter, live: null, reading };
+  session.subscriptions.set(subscriptionId, subscription);
   await session.send(JSON.stringify({ type: "success", id, result: { subscription_id: subscriptionId } })); // socket-session.2
-  void follow(session, reading);
+  void follow(session, subscription);
 }
 
 async function unsubscribe({ subscriptions, left, send }: Session, id: number, params: unknown): Promise<void> {
   const given = (params as { readonly subscription_id?: unknown } | undefined)?.subscription_id;
-  const reading = typeof given === "string" ? subscriptions.get(given) : undefined;
-  if (reading === undefined) throw new CommandError("no_such_subscription", "There is no such subscription.");
+  const subscription = typeof given === "string" ? subscriptions.get(given) : undefined;
+  if (subscription === undefined) throw new CommandError("no_such_subscription", "There is no such subscription.");
   subscriptions.delete(String(given));
-  left.add(reading);
-  reading.leave();
+  left.add(subscription.reading);
+  subscription.reading.leave();
   await send(JSON.stringify({ type: "success", id, result: {} }));
 }
 
 /** Sends the events of a subscription until it ends. */
-async function follow({ ports, left, send }: Session, reading: Reading): Promise<void> {
+async function follow({ ports, subscriptions, left, send }: Session, subscription: Subscription): Promise<void> {
   const { agent, socket } = ports;
+  const { reading } = subscription;
   try {
-    for await (const { events } of reading.events) {
-      for (const { text } of events) await send(text);
+    for await (const piece of reading.events) {
+      for (const { text } of firstCopies(subscription, subscriptions.values(), piece)) await send(text);
     }
     if (socket.readyState === WebSocket.OPEN && !left.has(reading))
       socket.close(CLOSED.deleted, "the thread was deleted");
