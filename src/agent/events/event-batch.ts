@@ -74,7 +74,7 @@ const REFERENCE = "@"; // no JSON text begins with it
 export function rowOf(
   run: { readonly threadId: string; readonly runId: string },
   batches: readonly Batch[],
-  goneAt: number | null,
+  { goneAt, storedAt }: Pick<EventRow, "goneAt" | "storedAt">,
 ): EventRow {
   let lines = "";
   for (const { events } of batches) {
@@ -83,7 +83,7 @@ export function rowOf(
     }
   }
   const { threadId, runId } = run;
-  return { threadId, runId, first: batches[0]?.first ?? 0, last: batches.at(-1)?.last ?? 0, lines, goneAt };
+  return { threadId, runId, first: batches[0]?.first ?? 0, last: batches.at(-1)?.last ?? 0, lines, goneAt, storedAt };
 }
 
 export function eventsOf({ first, lines }: Pick<EventRow, "first" | "lines">): readonly LoggedEvent[] {

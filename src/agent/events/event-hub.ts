@@ -92,7 +92,14 @@ export function createEventHub(ports: HubPorts): EventHub {
       if (isActive(run.status) || run.attempt === 0) return;
       const end = endEventsOf({ run, pause: null, interrupts: [] }, [], () => null, goneAt(run));
       const start = await eventStart(tx, run);
-      const log = createEventLog({ run, start, limits, isRead: () => false, onEvent: () => undefined });
+      const log = createEventLog({
+        run,
+        start,
+        limits,
+        isRead: () => false,
+        onEvent: () => undefined,
+        now: clock.now,
+      });
       await tx.appendEvents(log.drain(end).rows);
     },
     open(run, start) {
@@ -107,6 +114,7 @@ export function createEventHub(ports: HubPorts): EventHub {
           if (isRead() || wakes.listeners(run.threadId) > 0 || isReadElsewhere(wakes, run)) wakeSoon();
           flushLater(); // event-hub.2
         },
+        now: clock.now,
       });
       logs.set(run.runId, log);
       return log;

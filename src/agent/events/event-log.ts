@@ -76,9 +76,10 @@ export interface EventLogOptions {
   /** True while the run has readers in this process. */
   readonly isRead: () => boolean;
   readonly onEvent: () => void;
+  readonly now: () => number;
 }
 
-export function createEventLog({ run, start, limits, isRead, onEvent }: EventLogOptions): EventLog {
+export function createEventLog({ run, start, limits, isRead, onEvent, now }: EventLogOptions): EventLog {
   const window = createEventWindow(isRead);
   const exceeds = createLimitCheck(start, limits);
   let nextId = start.firstId;
@@ -116,7 +117,8 @@ export function createEventLog({ run, start, limits, isRead, onEvent }: EventLog
         const closing = [...end.events, { name: END, data: end.text }];
         last = batchOf(closing.map((event, at) => toEvent(event, nextId + at)));
       }
-      const rows = rowsOf(run, last === null ? drained.batches : [...drained.batches, last], end?.goneAt ?? null);
+      const batches = last === null ? drained.batches : [...drained.batches, last];
+      const rows = rowsOf(run, batches, { goneAt: end?.goneAt ?? null, storedAt: now() });
       return {
         rows,
         exceedsLimits: exceeds(rows),
@@ -139,7 +141,11 @@ export function createEventLog({ run, start, limits, isRead, onEvent }: EventLog
   };
 }
 
-function rowsOf(run: EventLogOptions["run"], batches: readonly Batch[], goneAt: number | null): readonly EventRow[] {
+function rowsOf(
+  run: EventLogOptions["run"],
+  batches: readonly Batch[],
+  { goneAt, storedAt }: Pick<EventRow, "goneAt" | "storedAt">,
+): readonly EventRow[] {
   const groups: Batch[][] = [];
   let units = Infinity;
   for (const batch of batches) {
@@ -150,7 +156,7 @@ function rowsOf(run: EventLogOptions["run"], batches: readonly Batch[], goneAt: 
     }
     groups.at(-1)?.push(batch);
   }
-  return groups.map((group, at) => rowOf(run, group, at === groups.length - 1 ? goneAt : null));
+  return groups.map((group, at) => rowOf(run, group, { goneAt: at === groups.length - 1 ? goneAt : null, storedAt }));
 }
 
 /** event-log.4. @returns true if the stored events exceed a limit together with these rows */

@@ -7,10 +7,10 @@ import { endMark } from "../events/end-mark.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
 import type { RunHead, Tx } from "../ports/ports.ts";
-import { stateEvents } from "./converted-row.ts";
-import { baselineSeq } from "./event-place.ts";
-import { endData, endId, requestedData, requestedId } from "./root-lifecycle.ts";
-import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
+import { stateEvents } from "./convert/converted-row.ts";
+import { baselineSeq } from "./convert/event-place.ts";
+import { endData, endId, requestedData, requestedId } from "./convert/root-lifecycle.ts";
+import { type EventParts, type WireEvent, wireEvent } from "./convert/wire-event.ts";
 
 export interface BaselineQuery {
   readonly thread: Thread;

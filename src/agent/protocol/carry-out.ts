@@ -8,7 +8,7 @@ import { apiErrorOf } from "../../http/server/problem.ts";
 import type { AgentContext } from "../context.ts";
 import type { CommandCall, CommandResult } from "./command-call.ts";
 import { CommandError, type Envelope, failureOf } from "./envelope.ts";
-import { positionAfter } from "./event-place.ts";
+import { positionAfter } from "./convert/event-place.ts";
 import { answersOf, forkCommand, respondCommand, startCommand } from "./run-commands.ts";
 import { getCommand, listCommand, treeCommand } from "./state-commands.ts";
 

@@ -12,11 +12,11 @@ import type { AgentContext } from "../context.ts";
 import type { Scope } from "../model/model.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { createWakeSignal, CutOff } from "../streams/subscription.ts";
-import { convertedRow } from "./converted-row.ts";
+import { convertedRow } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
-import { rowOf } from "./event-place.ts";
+import { rowOf } from "./convert/event-place.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
-import type { WireEvent } from "./wire-event.ts";
+import type { WireEvent } from "./convert/wire-event.ts";
 
 export interface ReadQuery {
   readonly threadId: string;

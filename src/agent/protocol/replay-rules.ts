@@ -14,8 +14,8 @@ import { isActive } from "../model/status.ts";
 import type { RunHead, Tx } from "../ports/ports.ts";
 import { baselineOf } from "./baseline.ts";
 import type { EventFilter } from "./event-filter.ts";
-import { rowOf } from "./event-place.ts";
-import type { Gate, WireEvent } from "./wire-event.ts";
+import { rowOf } from "./convert/event-place.ts";
+import type { Gate, WireEvent } from "./convert/wire-event.ts";
 
 export interface Attached {
   /** The newest row at the attach. */

@@ -10,7 +10,7 @@ import type { AgentContext } from "../context.ts";
 import { type AgentRoute, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
-import { convertedRow } from "./converted-row.ts";
+import { convertedRow } from "./convert/converted-row.ts";
 import { isForHttp } from "./envelope.ts";
 import { filterOf } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";

@@ -8,9 +8,9 @@ import type { AgentContext } from "../context.ts";
 import { isActive } from "../model/status.ts";
 import { getHistory, getState } from "../threads/thread-state.ts";
 import { type CommandCall, type CommandResult, readableThread } from "./command-call.ts";
-import { convertedRow } from "./converted-row.ts";
+import { convertedRow } from "./convert/converted-row.ts";
 import { CommandError } from "./envelope.ts";
-import { endName } from "./root-lifecycle.ts";
+import { endName } from "./convert/root-lifecycle.ts";
 
 const namespace = z.array(z.string()).optional();
 const getParams = z.object({ namespace, keys: z.array(z.string()).nullish() });

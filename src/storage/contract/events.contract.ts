@@ -24,6 +24,7 @@ export function eventCases(
     last: first,
     lines: `values\t${first}\n`,
     goneAt: null,
+    storedAt: 1_795_000_000_000,
     ...changes,
   });
   const [thread, run, other] = [newId(), newId(), newId()];

@@ -94,5 +94,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("store_order", ["prefix", "updated_at", "item_id"], { ...text("prefix"), ...integer("updated_at", "item_id") }),
   table("store_vectors", ["item_id", "field"], { ...text("field"), ...integer("item_id"), vector: "bytes" }),
-  table("events", ["seq"], { ...text("thread_id", "run_id", "lines"), ...integer("seq", "first", "last", "gone_at") }),
+  table("events", ["seq"], {
+    ...text("thread_id", "run_id", "lines"),
+    ...integer("seq", "first", "last", "gone_at", "stored_at"),
+  }),
 ];

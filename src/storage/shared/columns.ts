@@ -219,6 +219,7 @@ export const EVENT_COLUMNS: Columns<StoredEvents> = {
   first: ["first", "plain"],
   last: ["last", "plain"],
   goneAt: ["gone_at", "plain"],
+  storedAt: ["stored_at", "plain"],
   lines: ["lines", "plain"],
 };
 

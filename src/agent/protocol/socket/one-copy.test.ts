@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { filterOf } from "../event-filter.ts";
-import { wireEvent } from "../wire-event.ts";
+import { wireEvent } from "../convert/wire-event.ts";
 import { firstCopies, type Followed } from "./one-copy.ts";
 
 const event = (seq: number, method: "values" | "tasks" = "values") =>

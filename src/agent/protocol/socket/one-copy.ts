@@ -6,7 +6,7 @@
 //        in the order of `seq`.
 import { type EventFilter, matches } from "../event-filter.ts";
 import type { Piece } from "../read-events.ts";
-import type { WireEvent } from "../wire-event.ts";
+import type { WireEvent } from "../convert/wire-event.ts";
 
 export interface Followed {
   readonly filter: EventFilter;

@@ -241,4 +241,8 @@ export const MIGRATIONS: readonly string[] = [
   );
   ALTER TABLE holdpoint.webhooks ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
   `,
+  // Time of a row of events: those that are derived from it need one (agent/protocol/convert).
+  `
+  ALTER TABLE holdpoint.events ADD COLUMN stored_at BIGINT;
+  `,
 ];

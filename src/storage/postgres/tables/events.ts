@@ -64,15 +64,17 @@ function writeVerbs(
 ): Pick<EventTx, "appendEvents" | "raiseEventSeq" | "replaceLines" | "trimEvents" | "deleteGoneEvents"> {
   return {
     appendEvents(rows) {
-      for (const { threadId, runId, first, last, goneAt, lines } of rows) {
+      for (const { threadId, runId, first, last, goneAt, storedAt, lines } of rows) {
         db.hold(threadKey(threadId)); // postgres/events.2
         db.run(
-          "INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, lines) VALUES ($1, $2, $3, $4, $5, $6)",
+          `INSERT INTO holdpoint.events (thread_id, run_id, first, last, gone_at, stored_at, lines)
+           VALUES ($1, $2, $3, $4, $5, $6, $7)`,
           threadId,
           runId,
           first,
           last,
           goneAt,
+          storedAt,
           lines,
         );
       }

@@ -232,6 +232,10 @@ const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   ALTER TABLE webhooks ADD COLUMN headers TEXT NOT NULL DEFAULT '{}';
   `,
+  // Time of a row of events: those that are derived from it need one (agent/protocol/convert).
+  `
+  ALTER TABLE events ADD COLUMN stored_at INTEGER;
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -14,15 +14,16 @@ export function eventVerbs(db: Database): EventTx {
   const ofRun = "thread_id = ? AND run_id = ?";
   return {
     appendEvents(rows) {
-      for (const { threadId, runId, first, last, goneAt, lines } of rows) {
+      for (const { threadId, runId, first, last, goneAt, storedAt, lines } of rows) {
         db.run(
           // sqlite/events.1: AUTOINCREMENT
-          "INSERT INTO events (thread_id, run_id, first, last, gone_at, lines) VALUES (?, ?, ?, ?, ?, ?)",
+          "INSERT INTO events (thread_id, run_id, first, last, gone_at, stored_at, lines) VALUES (?, ?, ?, ?, ?, ?, ?)",
           threadId,
           runId,
           first,
           last,
           goneAt,
+          storedAt,
           lines,
         );
       }

@@ -1,14 +1,14 @@
 // Convert line: an event of a run's log → protocol events. Pure; fill-drafts.ts adds data from storage later.
 // Invariants:
 //   convert-line.1. The result depends on the line and its place alone: every process and every replay makes the same.
-//   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states,
-//        and of its other stream modes updates, tasks, custom and the states of subgraphs.
-import { type Json, isJsonObject } from "../../base/json/json.ts";
-import type { EndMark } from "../events/end-mark.ts";
-import { AT_END, END, type LoggedEvent } from "../events/event-batch.ts";
-import { NOTE_END, type ThreadNote } from "../events/thread-note.ts";
-import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../model/protocol-lines.ts";
-import { channelOf, type Namespace } from "./event-filter.ts";
+//   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states, and of its
+//        other stream modes updates, tasks, custom and the states of subgraphs.
+import { type Json, isJsonObject } from "../../../base/json/json.ts";
+import type { EndMark } from "../../events/end-mark.ts";
+import { AT_END, END, type LoggedEvent } from "../../events/event-batch.ts";
+import { NOTE_END, type ThreadNote } from "../../events/thread-note.ts";
+import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../../model/protocol-lines.ts";
+import { channelOf, type Namespace } from "../event-filter.ts";
 import { seqOf } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
 import { type EventParts, type Gate, type WireEvent, wireEvent, withParams } from "./wire-event.ts";

@@ -2,11 +2,11 @@
 // Invariants:
 //   converted-row.1. Readers of one row share its events and their text; at most KEPT_UNITS are kept.
 //   converted-row.2. A state that is not stored any more is left out, with its checkpoint; the pair is never split.
-import { inSlice } from "../../base/slices.ts";
-import type { AgentContext } from "../context.ts";
-import { storedBatch } from "../events/stored-batch.ts";
-import type { StoredEvents, Tx } from "../ports/ports.ts";
-import { valuesAt } from "../runs/run-result.ts";
+import { inSlice } from "../../../base/slices.ts";
+import type { AgentContext } from "../../context.ts";
+import { storedBatch } from "../../events/stored-batch.ts";
+import type { StoredEvents, Tx } from "../../ports/ports.ts";
+import { valuesAt } from "../../runs/run-result.ts";
 import { convertLine, type Draft } from "./convert-line.ts";
 import { requestedData } from "./root-lifecycle.ts";
 import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
