@@ -222,7 +222,7 @@ test("a REST run appears in the protocol and keeps its own stream (thread-protoc
   await reader.until(isEnd);
   const [run] = (await call(server, "GET", `/threads/${threadId}/runs`)).body as readonly { readonly run_id: string }[];
   const joined = await (await readEvents(server, `/threads/${threadId}/runs/${run?.run_id}/stream`)).rest();
-  assert.deepEqual([...new Set(joined.map(({ event }) => event))], ["metadata", "values"]);
+  assert.deepEqual([...new Set(joined.map(({ event }) => event))], ["metadata", "values", "tasks", "updates"]);
   reader.close();
 });
 

@@ -4,8 +4,9 @@
 //   event-batch.2. rowOf and eventsOf are inverse, except for the text of a state stored elsewhere, and for removed lines
 //     (GONE_LINES), which keep their ids.
 import { sseText } from "../../http/server/sse.ts";
-import { GONE_LINES, isProtocolLine } from "../model/protocol-lines.ts";
+import { GONE_LINES } from "../model/protocol-lines.ts";
 import type { EventRow } from "../ports/ports.ts";
+import { restEvent } from "./rest-event.ts";
 
 /** An event of a run with its id. */
 export interface LoggedEvent {
@@ -61,8 +62,9 @@ export function eventStreamBytes(batch: Batch): Uint8Array {
 
 export function eventStreamText(events: readonly LoggedEvent[], shownId: (id: number) => string): string {
   let text = "";
-  for (const event of events) {
-    if (event.name === END || event.text === null || isProtocolLine(event.name)) continue; // protocol-lines.1
+  for (const logged of events) {
+    const event = restEvent(logged); // protocol-lines.1
+    if (event === null || event.name === END || event.text === null) continue;
     text += sseText({ event: event.name, data: event.text, id: event.id < 0 ? null : shownId(event.id) });
   }
   return text;

@@ -69,6 +69,14 @@ async function append(
   { goneAt, at }: NotePorts,
   { noteId, name, text }: { readonly noteId: string; readonly name: string; readonly text: string },
 ): Promise<void> {
-  const row: EventRow = { threadId, runId: noteId, first: 0, last: 0, lines: `${name}\t${text}\n`, goneAt, storedAt: at }; // thread-note.2
+  const row: EventRow = {
+    threadId,
+    runId: noteId,
+    first: 0,
+    last: 0,
+    lines: `${name}\t${text}\n`,
+    goneAt,
+    storedAt: at,
+  }; // thread-note.2
   await tx.appendEvents([row]);
 }

@@ -46,7 +46,12 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
         attached.leave();
       };
       request.onDisconnect(leave);
-      const pieces = withHeartbeats(framesOf(attached, since), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX), true);
+      const pieces = withHeartbeats(
+        framesOf(attached, since),
+        agent.clock,
+        Math.min(heartbeatMs, HEARTBEAT_MS_MAX),
+        true,
+      );
       return {
         status: 200,
         body: pieces,

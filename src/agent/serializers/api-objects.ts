@@ -194,9 +194,7 @@ export function serializeState(state: StateSnapshot, known: readonly Interrupt[]
   };
   const open = known.filter(({ state }) => state === "open").toSorted((a, b) => a.position - b.position);
   const openIn = (taskId: string): readonly JsonObject[] =>
-    open
-      .filter(({ ns }) => ns.some((part) => part.endsWith(`:${taskId}`)))
-      .map((interrupt) => placed(interrupt, true));
+    open.filter(({ ns }) => ns.some((part) => part.endsWith(`:${taskId}`))).map((interrupt) => placed(interrupt, true));
   const convert = (one: StateSnapshot): JsonObject => {
     const tasks = one.tasks.map((task) => ({
       id: task.id,

@@ -10,6 +10,7 @@ import type { AgentContext } from "../context.ts";
 import { inSlice } from "../../base/slices.ts";
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { END, eventStreamBytes, eventStreamText, type Batch, type LoggedEvent } from "../events/event-batch.ts";
+import { restEvent } from "../events/rest-event.ts";
 import { droppedEvent, metadataEvent } from "../events/synthetic-events.ts";
 import { createWakeSignal, CutOff, type Chunk, type Subscription } from "./subscription.ts";
 import { withTexts } from "./hydrate-events.ts";
@@ -28,7 +29,9 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
     waiter.leave();
   };
   const pick = (events: readonly LoggedEvent[]): readonly LoggedEvent[] =>
-    wants === null ? events : events.filter(({ name }) => wants(name));
+    wants === null
+      ? events
+      : events.map(restEvent).filter((event): event is LoggedEvent => event !== null && wants(event.name));
   const chunkOf = async (batch: Batch, from: number): Promise<Chunk> => {
     if (wants === null && batch.complete && from <= batch.first) return inSlice(() => eventStreamBytes(batch));
     const events = await inSlice(() => pick(batch.events.filter(({ id }) => id >= from))); // read-run.5

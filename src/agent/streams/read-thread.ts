@@ -7,6 +7,7 @@ import type { AgentContext } from "../context.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { inSlice } from "../../base/slices.ts";
 import { END, eventStreamText, type LoggedEvent } from "../events/event-batch.ts";
+import { restEvent } from "../events/rest-event.ts";
 import { DELETED, droppedEvent } from "../events/synthetic-events.ts";
 import { createWakeSignal, type Chunk, type Subscription } from "./subscription.ts";
 import type { Wants } from "./read-run.ts";
@@ -68,7 +69,9 @@ export function readThread(
         }
         last = { runId: row.runId, eventId: row.last };
         const wanted = await inSlice(() =>
-          events.map(asThreadEvent).filter(({ name }) => wants === null || wants(name)),
+          events
+            .map((event) => restEvent(asThreadEvent(event)))
+            .filter((event): event is LoggedEvent => event !== null && (wants === null || wants(event.name))),
         );
         const shown = await withTexts(agent, row, wanted);
         const piece = await inSlice(() => eventStreamText(shown, (id) => `${row.runId}:${id}`));

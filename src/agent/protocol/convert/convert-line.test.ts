@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { convertLine, type Draft } from "./convert-line.ts";
+import { NO_MESSAGES } from "./message-events.ts";
 
 const RUN = "01a204d1-6017-72b9-ae01-9c6bea3e3d2e";
-const PLACE = { runId: RUN, row: 3, index: 2 };
+const PLACE = { runId: RUN, row: 3, index: 2, at: null };
 const END = { run_id: RUN, status: "interrupted", ended_by: "pause", attempt: 2, at: 9, checkpoint_id: "c" };
 
 const shown = (draft: Draft): string => {
@@ -15,7 +16,7 @@ const shown = (draft: Draft): string => {
 };
 
 const convert = (name: string, text: string | null, reference: string | null = null): readonly string[] =>
-  convertLine(PLACE, { id: 7, name, text, reference }).map(shown);
+  convertLine(PLACE, { id: 7, name, text, reference }, NO_MESSAGES).drafts.map(shown);
 
 suite("log line → protocol events", () => {
   const table: readonly (readonly [
@@ -30,7 +31,7 @@ suite("log line → protocol events", () => {
       null,
       `lifecycle  {"event":"running","run_id":"${RUN}","attempt":2}`,
     ],
-    ["values", null, "checkpoint-1", `state checkpoint-1 ${3 * 65536 + 32} ${3 * 65536 + 33}`],
+    ["values", null, "checkpoint-1", `state checkpoint-1 ${3 * 65536 + 46} ${3 * 65536 + 47}`],
     ["values", '{"a":1}', null, 'values  {"a":1}'],
     ["values", null, "end"],
     ["values", '{"__interrupt__":[]}', null],
@@ -61,7 +62,7 @@ suite("log line → protocol events", () => {
 
   test("the end: what it closed, what is open, the lifecycle; in this order and with rising numbers", () => {
     const text = JSON.stringify({ ...END, open: ["q1", "q2"], closed: ["q0"], no_values: true });
-    const drafts = convertLine(PLACE, { id: 7, name: "end", text, reference: null });
+    const { drafts } = convertLine(PLACE, { id: 7, name: "end", text, reference: null }, NO_MESSAGES);
     const [state, closed, first, second, end] = drafts.map(shown);
     assert.match(state ?? "", /^state c /);
     assert.equal(closed, 'input.answered  {"interrupt_ids":["q0"],"how":"abandoned"}');

@@ -1,8 +1,12 @@
-// Convert line: an event of a run's log → protocol events. Pure; fill-drafts.ts adds data from storage later.
+// Convert line: an event of a run's log → protocol events. Pure; what storage has is filled in later (converted-row.ts).
 // Invariants:
-//   convert-line.1. The result depends on the line and its place alone: every process and every replay makes the same.
+//   convert-line.1. The result depends on the line, its place, and the messages that earlier lines of the run left open:
+//     every process and every replay makes the same.
 //   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states, and of its
-//        other stream modes updates, tasks, custom and the states of subgraphs.
+//        other stream modes updates, tasks, custom, messages and the states of subgraphs.
+//   convert-line.3. The numbers of a line's events leave room for the ends of messages before its state, so that they do
+//     not depend on the number of these.
+//   convert-line.4. No event of a checkpoint, or after it, is older than the checkpoint: pages skip older ones.
 import { type Json, isJsonObject } from "../../../base/json/json.ts";
 import type { EndMark } from "../../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../../events/event-batch.ts";
@@ -11,6 +15,7 @@ import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } f
 import { channelOf, type Namespace } from "../event-filter.ts";
 import { seqOf } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
+import { finishOpen, type MessageEvent, messageLine, NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { type EventParts, type Gate, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
 
 /** A lookup in storage: the state of a checkpoint with the event before it, or a question. */
@@ -29,11 +34,52 @@ export interface LinePlace {
   /** Number of the row, and of the event in it. */
   readonly row: number;
   readonly index: number;
+  /** Time of the row; null in rows of version 0.1. */
+  readonly at: number | null;
 }
 
 const NO_DRAFTS: readonly Draft[] = [];
 
-export function convertLine(place: LinePlace, event: LoggedEvent): readonly Draft[] {
+/** Numbers of a line's events (convert-line.3). */
+const STATE_PART = 14;
+const STATE_PART_AT_END = 64;
+
+export interface Converted {
+  readonly drafts: readonly Draft[];
+  readonly after: OpenMessages;
+}
+
+export function convertLine(place: LinePlace, event: LoggedEvent, open: OpenMessages): Converted {
+  const { name, text, reference } = event;
+  const [mode = ""] = name.split("|");
+  if (mode === "metadata") return { drafts: draftsOf(place, event), after: NO_MESSAGES }; // an attempt begins
+  if (mode.startsWith("messages")) {
+    if (text === null) return { drafts: NO_DRAFTS, after: open };
+    const { events, after } = messageLine(open, mode, text);
+    return { drafts: events.map((one, part) => messageDraft(place, event, one, part)), after };
+  }
+  const isState = name === "values" && reference !== AT_END;
+  if (open.open.size === 0 || (!isState && name !== END)) return { drafts: draftsOf(place, event), after: open };
+  const { events, after } = finishOpen(open, isState ? STATE_PART : STATE_PART_AT_END);
+  const ends = events.map((one, part) => messageDraft(place, event, one, part));
+  return { drafts: [...ends, ...draftsOf(place, event)], after };
+}
+
+function messageDraft(
+  place: LinePlace,
+  event: LoggedEvent,
+  { namespace, node, data }: MessageEvent,
+  part: number,
+): Draft {
+  const parts = {
+    ...partsOf(place, event, part, "messages"),
+    id: `${place.runId}:${event.id}:message:${part}`,
+    namespace,
+  };
+  return { kind: "event", event: wireEvent({ ...parts, ...(node === null ? {} : { node }) }, JSON.stringify(data)) };
+}
+
+function draftsOf(place: LinePlace, event: LoggedEvent): readonly Draft[] {
   const { name, text, reference } = event;
   if (name === NOTE_END) return ending(place, event, JSON.parse(text ?? "{}") as EndMark);
   if (name === GONE_LINES) return NO_DRAFTS;
@@ -41,7 +87,7 @@ export function convertLine(place: LinePlace, event: LoggedEvent): readonly Draf
   const [mode = "", ...namespace] = name.split("|");
   if (mode === "values") {
     if (reference === AT_END || text?.includes('"__interrupt__"') === true) return NO_DRAFTS;
-    if (reference !== null) return [stateDraft(place, event, reference, 0)];
+    if (reference !== null) return [stateDraft(place, event, reference, STATE_PART)];
   }
   if (text === null) return NO_DRAFTS;
   if (mode === "metadata") return running(place, text);
@@ -50,13 +96,19 @@ export function convertLine(place: LinePlace, event: LoggedEvent): readonly Draf
 }
 
 function partsOf(
-  { row, index, runId }: LinePlace,
+  place: LinePlace,
   { id }: LoggedEvent,
   part: number,
   method: ProtocolMethod,
 ): Omit<EventParts, "gate"> {
+  const { row, index, runId } = place;
   const own = part === 0 ? `${runId}:${id}` : `${runId}:${id}:${part}`;
-  return { seq: seqOf(row, index, part), id: own, method, namespace: [], timestamp: timeOfRun(runId) };
+  return { seq: seqOf(row, index, part), id: own, method, namespace: [], timestamp: timeOf(place) };
+}
+
+/** convert-line.4. */
+function timeOf({ runId, at }: LinePlace): number {
+  return at ?? timeOfRun(runId);
 }
 
 /** A line of a run over the protocol, or a note: its text has the parameters of the event as they are. */
@@ -77,7 +129,7 @@ function running(place: LinePlace, text: string): readonly Draft[] {
     id: runningId(runId, attempt),
     method: "lifecycle",
     namespace: [],
-    timestamp: timeOfRun(runId),
+    timestamp: timeOf(place),
     gate: { kind: "run", runId },
   };
   return [{ kind: "event", event: wireEvent(parts, JSON.stringify(runningData(runId, attempt))) }];
@@ -90,14 +142,14 @@ function idsIn(data: Json): readonly string[] {
 
 /** The state where none was streamed, the questions that the end closed, each open question, the end of the run. */
 function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly Draft[] {
-  const timestamp = mark.at ?? timeOfRun(place.runId);
+  const timestamp = Math.max(mark.at ?? 0, timeOf(place));
   const state =
     mark.no_values === true && typeof mark.checkpoint_id === "string"
-      ? [stateDraft(place, event, mark.checkpoint_id, 0)]
+      ? [stateDraft(place, event, mark.checkpoint_id, STATE_PART_AT_END)]
       : NO_DRAFTS;
   const closed = mark.closed ?? [];
   const answered: EventParts = {
-    ...partsOf(place, event, 2, "input.answered"),
+    ...partsOf(place, event, STATE_PART_AT_END + 2, "input.answered"),
     id: `${closed[0] ?? ""}:${mark.run_id}:answered`,
     timestamp,
     gate: { kind: "closed", interruptIds: closed },
@@ -107,7 +159,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
     closed.length === 0 ? [] : [{ kind: "event", event: wireEvent(answered, data, "input") }];
   const questions = (mark.open ?? []).map((interruptId, at): Draft => {
     const parts: EventParts = {
-      ...partsOf(place, event, at + 3, "input.requested"),
+      ...partsOf(place, event, STATE_PART_AT_END + 3 + at, "input.requested"),
       id: requestedId(mark, interruptId),
       timestamp,
       gate: { kind: "question", interruptId, runId: mark.run_id },
@@ -115,7 +167,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
     return { kind: "question", interruptId, parts };
   });
   const parts: EventParts = {
-    ...partsOf(place, event, questions.length + 3, "lifecycle"),
+    ...partsOf(place, event, STATE_PART_AT_END + 3 + questions.length, "lifecycle"),
     id: endId(mark),
     timestamp,
     gate: { kind: "run", runId: mark.run_id },
@@ -124,15 +176,9 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
 }
 
 function stateDraft(place: LinePlace, event: LoggedEvent, checkpointId: string, part: number): Draft {
-  const checkpoints = partsOf(place, event, part + 1, "checkpoints");
-  const values = partsOf(place, event, part, "values");
-  // The pair keeps its order: the checkpoint comes first, under the lower number.
-  return {
-    kind: "state",
-    checkpointId,
-    checkpoints: { ...checkpoints, seq: values.seq },
-    values: { ...values, seq: checkpoints.seq },
-  };
+  const seq = seqOf(place.row, place.index, part);
+  const values = { ...partsOf(place, event, 0, "values"), seq: seq + 1 };
+  return { kind: "state", checkpointId, checkpoints: { ...partsOf(place, event, 1, "checkpoints"), seq }, values };
 }
 
 interface ModeEvent {
@@ -144,13 +190,20 @@ interface ModeEvent {
 
 /** convert-line.2. */
 function fromMode({ place, event, mode, namespace }: ModeEvent, text: string): readonly Draft[] {
-  const made = (method: ProtocolMethod, part: number, data: Json | string, channel?: string): Draft => {
-    const parts = { ...partsOf(place, event, part, method), namespace };
+  const made = (
+    method: ProtocolMethod,
+    part: number,
+    data: Json | string,
+    channel?: string,
+    seqPart: number = part,
+  ): Draft => {
+    const seq = seqOf(place.row, place.index, seqPart);
+    const parts = { ...partsOf(place, event, part, method), seq, namespace };
     return { kind: "event", event: wireEvent(parts, typeof data === "string" ? data : JSON.stringify(data), channel) };
   };
   switch (mode) {
     case "values":
-      return [made("values", 0, text)];
+      return [made("values", 0, text, undefined, namespace.length > 0 ? 0 : STATE_PART + 1)];
     case "tasks":
       return [made("tasks", 0, text)];
     case "custom": {

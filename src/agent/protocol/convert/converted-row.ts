@@ -1,13 +1,16 @@
 // Converted row: a row of stored events as protocol events, converted once for all concurrent readers of the thread.
 // Invariants:
 //   converted-row.1. Readers of one row share its events and their text; at most KEPT_UNITS are kept.
+//   converted-row.3. Messages that a row leaves open are kept for the next row, at most OPEN_ROWS_MAX times. When they
+//     are not kept, they are found in the earlier rows of the run.
 //   converted-row.2. A state that is not stored any more is left out, with its checkpoint; the pair is never split.
 import { inSlice } from "../../../base/slices.ts";
 import type { AgentContext } from "../../context.ts";
 import { storedBatch } from "../../events/stored-batch.ts";
 import type { StoredEvents, Tx } from "../../ports/ports.ts";
 import { valuesAt } from "../../runs/run-result.ts";
-import { convertLine, type Draft } from "./convert-line.ts";
+import { type Converted, convertLine, type Draft } from "./convert-line.ts";
+import { NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { requestedData } from "./root-lifecycle.ts";
 import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
 
@@ -60,15 +63,60 @@ function drop(key: string, { units }: Kept): void {
 }
 
 async function convert(agent: AgentContext, row: StoredEvents): Promise<readonly WireEvent[]> {
-  const { events } = await storedBatch(row);
-  const { runId, seq, threadId, first } = row;
-  const drafts = await inSlice(() =>
-    events.flatMap((event) => convertLine({ runId, row: seq, index: event.id - first }, event)),
-  );
+  const { threadId } = row;
+  const { drafts } = await draftsOf(row, await openBefore(agent, row));
   const made: WireEvent[] = [];
   for (const draft of drafts)
     made.push(...(draft.kind === "event" ? [draft.event] : await fill(agent, threadId, draft)));
   return made;
+}
+
+async function draftsOf(row: StoredEvents, before: OpenMessages): Promise<Converted> {
+  const { events } = await storedBatch(row);
+  const { runId, seq, first, last, storedAt } = row;
+  return inSlice(() => {
+    let after = before;
+    const drafts: Draft[] = [];
+    for (const event of events) {
+      const place = { runId, row: seq, index: event.id - first, at: storedAt };
+      const converted = convertLine(place, event, after);
+      ({ after } = converted);
+      drafts.push(...converted.drafts);
+    }
+    keepOpen(`${runId}/${last}`, after);
+    return { drafts, after };
+  });
+}
+
+const OPEN_ROWS_MAX = 1000;
+
+/** By run and the last event of a row. */
+const openAfter = new Map<string, OpenMessages>();
+
+function keepOpen(key: string, open: OpenMessages): void {
+  openAfter.delete(key);
+  openAfter.set(key, open);
+  if (openAfter.size <= OPEN_ROWS_MAX) return;
+  for (const oldest of openAfter.keys()) {
+    openAfter.delete(oldest);
+    return;
+  }
+}
+
+/** converted-row.3. */
+async function openBefore(agent: AgentContext, row: StoredEvents): Promise<OpenMessages> {
+  const { runId, threadId, first, seq, lines } = row;
+  if (first === 0 || lines.startsWith("metadata\t")) return NO_MESSAGES; // an attempt begins
+  const known = openAfter.get(`${runId}/${first - 1}`);
+  if (known !== undefined) return known;
+  let open = NO_MESSAGES;
+  for (let afterSeq = 0; ;) {
+    const query = { runId, afterSeq, fromId: 0, limit: 1 };
+    const [earlier] = await agent.storage.read((tx) => tx.events(threadId, query));
+    if (earlier === undefined || earlier.seq >= seq) return open;
+    afterSeq = earlier.seq;
+    ({ after: open } = await draftsOf(earlier, open));
+  }
 }
 
 async function fill(

@@ -31,13 +31,15 @@ export interface EventParts {
   readonly method: ProtocolMethod;
   readonly namespace: Namespace;
   readonly timestamp: number;
+  readonly node?: string;
   readonly gate?: Gate;
 }
 
 /** @param data JSON text @param channel of `custom` events with a name */
 export function wireEvent(parts: EventParts, data: string, channel: string = channelOf(parts.method, null)): WireEvent {
-  const { namespace, timestamp } = parts;
-  const params = `{"namespace":${JSON.stringify(namespace)},"timestamp":${timestamp},"data":${data}}`;
+  const { namespace, timestamp, node } = parts;
+  const named = node === undefined ? "" : `"node":${JSON.stringify(node)},`;
+  const params = `{"namespace":${JSON.stringify(namespace)},"timestamp":${timestamp},${named}"data":${data}}`;
   return withParams(parts, params, channel);
 }
 
