@@ -23,6 +23,8 @@ export interface CompiledGraph {
   readonly checkpointer?: unknown;
   /** The builder of the graph; the functional API has none. */
   readonly builder?: GraphBuilder;
+  /** Factories of the transformers of its streams; from LangGraph 1.3 on. */
+  readonly streamTransformers?: unknown;
   /** Breakpoints of the compiled graph. */
   readonly interruptAfter?: "*" | readonly string[];
   readonly interruptBefore?: "*" | readonly string[];

@@ -112,7 +112,8 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
       attempt.failure.abort(error);
     },
   });
-  const events = createStreamEvents(context, attempt.stream, saver.checkpointOf, sink);
+  const sources = { ...context, transformers: attempt.graph.streamTransformers };
+  const events = createStreamEvents(sources, attempt.stream, saver.checkpointOf, sink);
   return Object.assign(attempt, { saver, events });
 }
 

@@ -20,7 +20,10 @@ export async function runPasses(attempt: OpenAttempt, config: StreamConfig, star
     attempt.values ??= (await savedState(attempt)).values; // a first node that interrupts at once streams no state
     const next = await afterPass(attempt, paused);
     if (next === "watch") continue;
-    if (next !== "answer again") return next;
+    if (next !== "answer again") {
+      await attempt.events.closing();
+      return next;
+    }
     if (++answerPasses === ANSWER_PASSES_MAX) return answerNotUsed();
   }
 }

@@ -14,6 +14,7 @@ import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { type EventOrder, createEventOrder } from "./event-order.ts";
 import { type MessageEvents, createMessageEvents } from "./message-events.ts";
+import { createExtensions } from "./protocol/extension-channels.ts";
 import { createProtocolEvents } from "./protocol/protocol-events.ts";
 import { type Chunk, isPause } from "./stream-modes.ts";
 import {
@@ -33,6 +34,8 @@ export interface StreamEvents {
   /** The graph runs again from its interrupt: events that showed it no longer count. */
   again(): void;
   held(): readonly HeldEvent[];
+  /** The graph paused or ended by itself: what its stream transformers have at the end. */
+  closing(): Promise<void>;
   /** The graph ended without a pause. */
   ended(how: "completed" | "failed" | "interrupted"): void;
 }
@@ -46,9 +49,16 @@ interface EventStream {
   held: HeldEvent[];
 }
 
+export interface EventSources {
+  readonly library: Library;
+  readonly codec: Codec;
+  /** Factories of stream transformers that the graph was compiled with. */
+  readonly transformers: unknown;
+}
+
 /** @param checkpointOf the checkpoint with exactly this state, if one is saved */
 export function createStreamEvents(
-  { library, codec }: { readonly library: Library; readonly codec: Codec },
+  { library, codec, transformers }: EventSources,
   request: StreamRequest,
   checkpointOf: (values: unknown) => string | null,
   { emit, isRead }: Pick<RunSink, "emit" | "isRead">,
@@ -59,8 +69,10 @@ export function createStreamEvents(
   const holdLine = (name: string, json: Json): void => holdJson(stream, name, json);
   const protocolOutput = { emit: order.emit, hold: holdLine, now: Date.now };
   const protocol = request.protocol === true ? createProtocolEvents(codec, protocolOutput) : null;
+  const extensions = protocol === null ? null : createExtensions(transformers, library.langgraph, protocol.extension);
   return {
     chunk(chunk) {
+      extensions?.chunk(chunk);
       protocol?.chunk(chunk);
       const isRootState = chunk.mode === "values" && chunk.ns.length === 0;
       if (protocol === null || isRootState) takeChunk(stream, messages, chunk); // REST readers of the protocol see its states
@@ -76,6 +88,9 @@ export function createStreamEvents(
       stream.held = [];
     },
     held: () => stream.held,
+    async closing() {
+      await extensions?.ended();
+    },
     ended: (how) => protocol?.ended(how),
   };
 }

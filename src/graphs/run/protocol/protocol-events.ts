@@ -3,6 +3,7 @@
 //   protocol-events.1. Root `values` and root `checkpoints` are no lines: readers derive them from the `values` of the log.
 //   protocol-events.2. A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
 //   protocol-events.3. A tool that pauses raises no tool-error: the engine's control flow is no failure.
+//   protocol-events.5. A namespace that a tool call started names the call, where the task has it in its input.
 //   protocol-events.4. An event is text when it comes about: later changes of a node are not in it.
 import type { RunEvent } from "../../../agent/ports/ports.ts";
 import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../agent/model/protocol-lines.ts";
@@ -13,6 +14,8 @@ import { type Chunk, isPause } from "../stream-modes.ts";
 
 export interface ProtocolEvents {
   chunk(chunk: Chunk): void;
+  /** What a stream transformer of the graph wrote. */
+  readonly extension: (ns: Namespace, name: string, payload: unknown) => void;
   /** The graph ended without a pause: its open namespaces end with it. */
   ended(how: ChildEnd): void;
 }
@@ -30,6 +33,7 @@ const VALUE_UNITS_MAX = 256 * 1024;
 export function createProtocolEvents(codec: Codec, { emit, hold, now }: ProtocolOutput): ProtocolEvents {
   const children = createChildLifecycle();
   const callIds = createCallIds();
+  const causes = new Map<string, JsonObject>();
   /** Checkpoint `ts` and this clock are of one process; a clock that goes back must not make events look older. */
   let latest = 0;
   const line = (namespace: Namespace, data: Json, node?: string): JsonObject => {
@@ -43,8 +47,15 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     return { event, graph_name: name, ...(cause === null ? {} : { cause }) };
   };
 
+  const taskStart = (ns: Namespace, task: TaskChunk): void => {
+    const callId = toolCallOf(task.input);
+    if (callId !== null) causes.set([...ns, `${task.name}:${task.id}`].join("|"), toolCallCause(callId)); // protocol-events.5
+    send("tasks", ns, bounded(codec.toClientJson(startOf(task)) as JsonObject, ["input"]));
+  };
   const taskResult = (ns: Namespace, task: TaskChunk): void => {
-    const namespaces = children.ended([...ns, `${task.name}:${task.id}`]);
+    const path = [...ns, `${task.name}:${task.id}`];
+    const namespaces = children.ended(path);
+    causes.delete(path.join("|"));
     const { metadata: _metadata, state: _state, ...shown } = task;
     const data = bounded(codec.toClientJson(shown) as JsonObject, ["result"]);
     if (task.interrupts !== undefined && task.interrupts.length > 0) {
@@ -91,15 +102,20 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
       }
       case "tasks": {
         const task = payload as TaskChunk;
-        if ("triggers" in task) send("tasks", ns, bounded(codec.toClientJson(startOf(task)) as JsonObject, ["input"]));
+        if ("triggers" in task) taskStart(ns, task);
         else taskResult(ns, task);
       }
     }
   };
   return {
     chunk(chunk) {
-      for (const child of children.seen(chunk.ns)) send("lifecycle", child, lifecycle(child, "started", null));
+      for (const child of children.seen(chunk.ns)) {
+        send("lifecycle", child, lifecycle(child, "started", causes.get(child.join("|")) ?? null));
+      }
       take(chunk);
+    },
+    extension(ns, name, payload) {
+      send("custom", ns, { name, payload: codec.toClientJson(payload) });
     },
     ended(how) {
       for (const child of children.left()) send("lifecycle", child, lifecycle(child, how, null));
@@ -110,11 +126,25 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
 interface TaskChunk {
   readonly id: string;
   readonly name: string;
+  readonly input?: unknown;
   readonly triggers?: unknown;
   readonly interrupts?: readonly unknown[];
   readonly error?: unknown;
   readonly metadata?: unknown;
   readonly state?: unknown;
+}
+
+function toolCallCause(callId: string): JsonObject {
+  return { type: "toolCall", tool_call_id: callId };
+}
+
+/** A tool node that is started for each call has the call in its input, under one of these names. */
+function toolCallOf(input: unknown): string | null {
+  if (typeof input !== "object" || input === null) return null;
+  const { lg_tool_call: own, tool_call: other } = input as Readonly<Record<string, unknown>>;
+  const call = own ?? other;
+  const id = typeof call === "object" && call !== null && "id" in call ? call.id : null;
+  return typeof id === "string" ? id : null;
 }
 
 /** The library puts the whole `configurable` into a task's metadata: it has no place in an event. */

@@ -1,0 +1,69 @@
+// Extension channels: the stream transformers that a graph was compiled with, and what they add to the events of a run.
+// Invariants:
+//   extension-channels.1. What a transformer writes to a channel follows the chunk that made it write, under the namespace of
+//     that chunk, and precedes the chunk's own event. Final values come at the end of the run.
+//   extension-channels.2. A transformer sees each chunk of the run once, in order. One that throws fails the run, as a node does.
+import type * as LangGraph from "@langchain/langgraph";
+import type { Chunk } from "../stream-modes.ts";
+import type { Namespace } from "./child-lifecycle.ts";
+
+type Transformer = LangGraph.StreamTransformer;
+type Event = Parameters<Transformer["process"]>[0];
+type Channel = LangGraph.StreamChannel<unknown>;
+
+export interface Extensions {
+  chunk(chunk: Chunk): void;
+  /** Final values (extension-channels.1). */
+  ended(): Promise<void>;
+}
+
+type Library = Pick<typeof LangGraph, "convertToProtocolEvent" | "StreamChannel">;
+type Emit = (ns: Namespace, name: string, payload: unknown) => void;
+
+/** @param factories of the compiled graph @returns null without any */
+export function createExtensions(factories: unknown, library: Library, emit: Emit): Extensions | null {
+  if (!Array.isArray(factories) || factories.length === 0) return null;
+  const transformers = (factories as (() => Transformer)[]).map((make) => make());
+  const channels: { readonly name: string; readonly channel: Channel; taken: number }[] = [];
+  const finals: (readonly [name: string, value: PromiseLike<unknown>])[] = [];
+  for (const [key, value] of transformers.flatMap((one) => Object.entries(projectionOf(one)))) {
+    if (library.StreamChannel.isInstance(value)) {
+      const { channelName: name } = value;
+      if (typeof name === "string") channels.push({ name, channel: value, taken: 0 });
+    } else if (isPromiseLike(value)) finals.push([key, value]);
+  }
+  const process = (event: Event): void => {
+    for (const one of transformers) one.process(event);
+  };
+  const take = (ns: Namespace): void => {
+    for (const entry of channels) {
+      while (entry.taken < entry.channel.size) emit(ns, entry.name, entry.channel.get(entry.taken++));
+    }
+  };
+  for (const one of transformers) one.onRegister?.({ push: (_ns, event) => process(event) });
+  let seq = 0;
+  return {
+    chunk({ ns, mode, payload }) {
+      const converted = library.convertToProtocolEvent({ namespace: [...ns], mode: mode as "values", payload, seq });
+      seq += converted.length;
+      for (const event of converted) process(event);
+      take(ns); // extension-channels.1
+    },
+    async ended() {
+      await Promise.all(transformers.map(async (one) => one.finalize?.()));
+      take([]);
+      for (const [name, value] of finals) {
+        const found = await Promise.allSettled([value]);
+        for (const one of found) if (one.status === "fulfilled") emit([], name, one.value);
+      }
+    },
+  };
+}
+
+function projectionOf(transformer: Transformer): Readonly<Record<string, unknown>> {
+  return (transformer.init() ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
