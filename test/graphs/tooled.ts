@@ -1,6 +1,7 @@
 // Graphs for the channels of the thread protocol: models with reasoning, tool calls and images, tools of all ends, an
 // agent below a tool, stream transformers of a graph.
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { FakeListChatModel, FakeStreamingChatModel } from "@langchain/core/utils/testing";
 import { tool } from "@langchain/core/tools";
 import { Annotation, interrupt, MessagesAnnotation, Send, StateGraph, StreamChannel } from "@langchain/langgraph";
@@ -71,6 +72,13 @@ export const tooled = new StateGraph(State)
 
 const chunk = (fields: object): AIMessageChunk => new AIMessageChunk({ content: "", ...fields });
 
+/** Says its chunks as they are. */
+class Scripted extends FakeStreamingChatModel {
+  override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+    for (const message of this.chunks) yield new ChatGenerationChunk({ message, text: message.text });
+  }
+}
+
 /** The message of a model, in chunks. */
 const SPOKEN = [
   chunk({ content: [{ type: "reasoning", reasoning: "Look ", index: 0 }] }),
@@ -89,7 +97,7 @@ const SPOKEN = [
 
 /** Several kinds of messages: streamed blocks; one that no model made, with an image. */
 export const spoken = new StateGraph(MessagesAnnotation)
-  .addNode("speaks", async () => ({ messages: [await new FakeStreamingChatModel({ chunks: SPOKEN }).invoke("hi")] }))
+  .addNode("speaks", async () => ({ messages: [await new Scripted({ chunks: SPOKEN }).invoke("hi")] }))
   .addNode("shows", () => {
     const image = { type: "image", url: "https://example.com/a.png", mime_type: "image/png" };
     return { messages: [new AIMessage({ id: "shown", content: [{ type: "text", text: "Look:" }, image] })] };

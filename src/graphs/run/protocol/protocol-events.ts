@@ -4,6 +4,7 @@
 //   protocol-events.2. A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
 //   protocol-events.3. A tool that pauses raises no tool-error: the engine's control flow is no failure.
 //   protocol-events.5. A namespace that a tool call started names the call, where the task has it in its input.
+//   protocol-events.6. A block of text or reasoning begins empty: its deltas are all of it.
 //   protocol-events.4. An event is text when it comes about: later changes of a node are not in it.
 import type { RunEvent } from "../../../agent/ports/ports.ts";
 import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../agent/model/protocol-lines.ts";
@@ -87,7 +88,10 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
       case "messages": {
         const [data, metadata] = payload as readonly [unknown, Readonly<Record<string, unknown>> | undefined];
         const json = codec.toClientJson(data);
-        if (isJsonObject(json)) send("messages", ns, callIds.complete(json, metadata), nodeOf(metadata));
+        if (!isJsonObject(json)) return;
+        for (const one of withEmptyStart(json)) {
+          send("messages", ns, callIds.complete(one, metadata), nodeOf(metadata));
+        }
         return;
       }
       case "tools": {
@@ -212,6 +216,21 @@ function bounded(data: JsonObject, members: readonly string[]): JsonObject {
 
 function valuesOf(values: Json): JsonObject {
   return isJsonObject(values) ? values : { value: values };
+}
+
+/** protocol-events.6. Some models begin a block with its first text. */
+function withEmptyStart(data: JsonObject): readonly JsonObject[] {
+  const { event, index = 0, content } = data;
+  if (event !== "content-block-start" || !isJsonObject(content)) return [data];
+  const { type } = content;
+  if (type !== "text" && type !== "reasoning") return [data];
+  const text = content[type];
+  if (typeof text !== "string" || text === "") return [data];
+  const delta = { type: `${type}-delta`, [type]: text };
+  return [
+    { ...data, content: { ...content, [type]: "" } },
+    { event: "content-block-delta", index, delta },
+  ];
 }
 
 function nodeOf(metadata: Readonly<Record<string, unknown>> | undefined): string | undefined {
