@@ -4,10 +4,15 @@
 //   rest-event.2. Messages, tools, lifecycle and checkpoints have none: a run streams messages in one form only.
 import type { JsonObject } from "../../base/json/json.ts";
 import { isProtocolLine, PROTOCOL_PREFIX, type ProtocolLine } from "../model/protocol-lines.ts";
-import type { LoggedEvent } from "./event-batch.ts";
+
+/** What a line has of an event. */
+interface NamedText {
+  readonly name: string;
+  readonly text: string | null;
+}
 
 /** @returns null for a line that REST streams do not show; an event of a REST stream itself */
-export function restEvent(event: LoggedEvent): LoggedEvent | null {
+export function restEvent<E extends NamedText>(event: E): E | null {
   const { name, text } = event;
   if (!isProtocolLine(name)) return event;
   const mode = name.slice(PROTOCOL_PREFIX.length);

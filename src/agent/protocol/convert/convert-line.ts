@@ -190,20 +190,15 @@ interface ModeEvent {
 
 /** convert-line.2. */
 function fromMode({ place, event, mode, namespace }: ModeEvent, text: string): readonly Draft[] {
-  const made = (
-    method: ProtocolMethod,
-    part: number,
-    data: Json | string,
-    channel?: string,
-    seqPart: number = part,
-  ): Draft => {
-    const seq = seqOf(place.row, place.index, seqPart);
+  const made = (method: ProtocolMethod, part: number, data: Json | string, channel?: string): Draft => {
+    const isRootState = method === "values" && namespace.length === 0;
+    const seq = seqOf(place.row, place.index, isRootState ? STATE_PART + 1 : part);
     const parts = { ...partsOf(place, event, part, method), seq, namespace };
     return { kind: "event", event: wireEvent(parts, typeof data === "string" ? data : JSON.stringify(data), channel) };
   };
   switch (mode) {
     case "values":
-      return [made("values", 0, text, undefined, namespace.length > 0 ? 0 : STATE_PART + 1)];
+      return [made("values", 0, text)];
     case "tasks":
       return [made("tasks", 0, text)];
     case "custom": {

@@ -31,32 +31,32 @@ export interface ProtocolOutput {
 /** Longest input or output of a tool and of a task, in UTF-16 units of JSON. */
 const VALUE_UNITS_MAX = 256 * 1024;
 
-export function createProtocolEvents(codec: Codec, { emit, hold, now }: ProtocolOutput): ProtocolEvents {
-  const children = createChildLifecycle();
-  const callIds = createCallIds();
-  const causes = new Map<string, JsonObject>();
+type Line = (namespace: Namespace, data: Json, node?: string) => JsonObject;
+
+function createLine(now: () => number): Line {
   /** Checkpoint `ts` and this clock are of one process; a clock that goes back must not make events look older. */
   let latest = 0;
-  const line = (namespace: Namespace, data: Json, node?: string): JsonObject => {
+  return (namespace, data, node) => {
     latest = Math.max(latest, now());
     return { namespace, timestamp: latest, ...(node === undefined ? {} : { node }), data };
   };
+}
+
+export function createProtocolEvents(codec: Codec, { emit, hold, now }: ProtocolOutput): ProtocolEvents {
+  const children = createChildLifecycle();
+  const callIds = createCallIds();
+  const causes = createCauses();
+  const line = createLine(now);
   const send = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
     emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
-  const lifecycle = (ns: Namespace, event: string, cause: JsonObject | null): JsonObject => {
-    const [name = ""] = (ns.at(-1) ?? "").split(":");
-    return { event, graph_name: name, ...(cause === null ? {} : { cause }) };
-  };
-
   const taskStart = (ns: Namespace, task: TaskChunk): void => {
-    const callId = toolCallOf(task.input);
-    if (callId !== null) causes.set([...ns, `${task.name}:${task.id}`].join("|"), toolCallCause(callId)); // protocol-events.5
+    causes.started([...ns, `${task.name}:${task.id}`], task.input);
     send("tasks", ns, bounded(codec.toClientJson(startOf(task)) as JsonObject, ["input"]));
   };
   const taskResult = (ns: Namespace, task: TaskChunk): void => {
     const path = [...ns, `${task.name}:${task.id}`];
     const namespaces = children.ended(path);
-    causes.delete(path.join("|"));
+    causes.ended(path);
     const { metadata: _metadata, state: _state, ...shown } = task;
     const data = bounded(codec.toClientJson(shown) as JsonObject, ["result"]);
     if (task.interrupts !== undefined && task.interrupts.length > 0) {
@@ -78,20 +78,15 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
       case "checkpoints":
         if (ns.length > 0 && isEnvelope(payload)) send("checkpoints", ns, codec.toClientJson(payload));
         return;
-      case "updates": {
-        if (isPause(payload) || typeof payload !== "object" || payload === null) return;
-        for (const [node, values] of Object.entries(payload)) {
+      case "updates":
+        for (const [node, values] of updatesIn(payload)) {
           send("updates", ns, { node, values: valuesOf(codec.toClientJson(values)) }, node);
         }
         return;
-      }
       case "messages": {
         const [data, metadata] = payload as readonly [unknown, Readonly<Record<string, unknown>> | undefined];
-        const json = codec.toClientJson(data);
-        if (!isJsonObject(json)) return;
-        for (const one of withEmptyStart(json)) {
+        for (const one of withEmptyStart(codec.toClientJson(data)))
           send("messages", ns, callIds.complete(one, metadata), nodeOf(metadata));
-        }
         return;
       }
       case "tools": {
@@ -99,11 +94,8 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
         if (data !== null) send("tools", ns, data);
         return;
       }
-      case "custom": {
-        const json = codec.toClientJson(payload);
-        send("custom", ns, isJsonObject(json) && "name" in json ? json : { payload: json });
-        return;
-      }
+      case "custom":
+        return send("custom", ns, customOf(codec.toClientJson(payload)));
       case "tasks": {
         const task = payload as TaskChunk;
         if ("triggers" in task) taskStart(ns, task);
@@ -114,7 +106,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   return {
     chunk(chunk) {
       for (const child of children.seen(chunk.ns)) {
-        send("lifecycle", child, lifecycle(child, "started", causes.get(child.join("|")) ?? null));
+        send("lifecycle", child, lifecycle(child, "started", causes.of(child)));
       }
       take(chunk);
     },
@@ -138,8 +130,23 @@ interface TaskChunk {
   readonly state?: unknown;
 }
 
-function toolCallCause(callId: string): JsonObject {
-  return { type: "toolCall", tool_call_id: callId };
+function lifecycle(ns: Namespace, event: string, cause: JsonObject | null): JsonObject {
+  const [name = ""] = (ns.at(-1) ?? "").split(":");
+  return { event, graph_name: name, ...(cause === null ? {} : { cause }) };
+}
+
+/** protocol-events.5. The tool calls of tasks in progress. */
+function createCauses() {
+  const causes = new Map<string, JsonObject>();
+  const keyOf = (task: Namespace): string => task.join("|");
+  return {
+    started(task: Namespace, input: unknown): void {
+      const callId = toolCallOf(input);
+      if (callId !== null) causes.set(keyOf(task), { type: "toolCall", tool_call_id: callId });
+    },
+    ended: (task: Namespace): unknown => causes.delete(keyOf(task)),
+    of: (namespace: Namespace): JsonObject | null => causes.get(keyOf(namespace)) ?? null,
+  };
 }
 
 /** A tool node that is started for each call has the call in its input, under one of these names. */
@@ -214,12 +221,21 @@ function bounded(data: JsonObject, members: readonly string[]): JsonObject {
   return data;
 }
 
+function customOf(written: Json): Json {
+  return isJsonObject(written) && "name" in written ? written : { payload: written };
+}
+
+function updatesIn(payload: unknown): readonly (readonly [node: string, values: unknown])[] {
+  return isPause(payload) || typeof payload !== "object" || payload === null ? [] : Object.entries(payload);
+}
+
 function valuesOf(values: Json): JsonObject {
   return isJsonObject(values) ? values : { value: values };
 }
 
 /** protocol-events.6. Some models begin a block with its first text. */
-function withEmptyStart(data: JsonObject): readonly JsonObject[] {
+function withEmptyStart(data: Json): readonly JsonObject[] {
+  if (!isJsonObject(data)) return [];
   const { event, index = 0, content } = data;
   if (event !== "content-block-start" || !isJsonObject(content)) return [data];
   const { type } = content;
