@@ -6,9 +6,10 @@ import { runScript } from "./measure.ts";
 import { measurePeer } from "./agent/peer.ts";
 import { multiplyPausedThread } from "./agent/many-paused.ts";
 import { removeFolder, startServer, type MeasuredServer } from "./agent/server.ts";
+import { measureStatements } from "./agent/statements.ts";
 import { measureStreams } from "./agent/streams.ts";
 
-interface Line {
+export interface Line {
   readonly what: string;
   readonly measured: string;
   readonly ratio: number;
@@ -62,6 +63,7 @@ export async function benchAgent(options: { readonly peer: boolean; readonly sho
   }
   await server.stop();
   removeFolder(server.folder);
+  await measureStatements(note, cycles);
 
   const start = await runScript(script("start.ts"), [options.short ? 3 : 7]);
   note({

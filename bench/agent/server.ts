@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { SqlCounts } from "./count-sql.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
@@ -14,6 +15,8 @@ export interface MeasuredServer {
   readonly folder: string;
   /** CPU seconds, resident bytes and characters bound to SQL since the start. */
   metrics(): Promise<{ readonly cpuSeconds: number; readonly residentBytes: number; readonly boundUnits: number }>;
+  /** Statements and round trips since the start, of a server that was started to count them. */
+  counts(): Promise<SqlCounts>;
   stop(): Promise<void>;
 }
 
@@ -24,10 +27,15 @@ export function temporaryFolder(): string {
 export async function startServer(
   folder = temporaryFolder(),
   more: Readonly<Record<string, string>> = {},
+  options: { readonly countSql: boolean } = { countSql: false },
 ): Promise<MeasuredServer> {
-  const args = [join(ROOT, "src/main.ts"), "serve", "--config", join(ROOT, "bench/graphs/langgraph.json")];
+  const counter = options.countSql ? ["--import", join(import.meta.dirname, "count-sql.ts")] : [];
+  const args = [...counter, join(ROOT, "src/main.ts"), "serve", "--config", join(ROOT, "bench/graphs/langgraph.json")];
   const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info", ...more };
-  const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    env,
+    stdio: ["ignore", "ignore", "pipe", options.countSql ? "ipc" : "ignore"],
+  });
   const url = await listening(child);
   return {
     url,
@@ -40,6 +48,11 @@ export async function startServer(
         residentBytes: value("process_resident_memory_bytes"),
         boundUnits: value("storage_bound_characters"),
       };
+    },
+    async counts() {
+      const answer = once(child, "message") as Promise<[SqlCounts]>;
+      child.send("counts");
+      return (await answer)[0];
     },
     async stop() {
       child.kill("SIGTERM");
