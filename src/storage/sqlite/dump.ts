@@ -21,6 +21,7 @@ export function createDump(db: Database): DumpPort {
       try {
         for await (const [table, row] of rows) insert(db, table, row);
         db.exec("COMMIT");
+        db.kept.dropAll();
       } catch (error) {
         if (db.inTransaction()) db.exec("ROLLBACK");
         throw error;

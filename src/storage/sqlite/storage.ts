@@ -26,6 +26,7 @@ import { createDump } from "./dump.ts";
 import { openDatabase, type Database } from "./client/database.ts";
 import { eventVerbs } from "./tables/events.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
+import { createPendingRuns } from "./tables/pending-runs.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { lockFolder, type FolderLock } from "./client/folder-lock.ts";
 import { pruneVerbs } from "./tables/prune.ts";
@@ -81,9 +82,10 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
         const files = guardFiles(paths, options.clock ?? systemClock, options.log);
         const commits = createGroupCommit(db, options.log, files.check);
         defineMetadataFilter(db);
+        const pending = createPendingRuns(db);
         const tx = {
-          ...threadVerbs(db),
-          ...runVerbs(db),
+          ...threadVerbs(db, pending),
+          ...runVerbs(db, pending),
           ...interruptVerbs(db),
           ...checkpointVerbs(db),
           ...eventVerbs(db),

@@ -1,8 +1,9 @@
-// Database: one SQLite connection with a statement cache and a count of written bytes.
+// Database: one SQLite connection with a statement cache, kept rows, and a count of written bytes.
 // Invariants:
 //   client/database.1. Every value reaches SQL as a bound parameter.
 //   client/database.2. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { createKeptRows, type KeptRows } from "./kept-rows.ts";
 
 export type Row = Record<string, unknown>;
 /** Argument of a custom SQL function. */
@@ -18,6 +19,7 @@ export interface Database {
   /** Called before each write; a group commit sets its savepoints there. */
   onWrite(callback: (() => void) | null): void;
   readonly inTransaction: () => boolean;
+  readonly kept: KeptRows;
   /** UTF-16 units of text bound to writes since the start. */
   readonly boundUnits: () => number;
   defineFunction(name: string, body: (...parameters: SqlValue[]) => number | null): void;
@@ -61,6 +63,7 @@ export function openDatabase(path: string): Database {
     },
     exec: (sql) => connection.exec(sql),
     inTransaction: () => connection.isTransaction,
+    kept: createKeptRows(),
     boundUnits: () => boundUnits,
     defineFunction(name, body) {
       connection.function(name, { deterministic: true, varargs: true }, (...parameters) =>

@@ -8,6 +8,7 @@
 //   group-commit.5. A failed commit may survive a crash: its frames are in the log, complete but unsynced. An empty
 //        commit in the same place overwrites them. After its sync the failed commit is void, and its callers get
 //        `storage_unavailable`. Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.
+//   group-commit.6. Kept rows are dropped with every rollback, and when somebody else has changed the file.
 import { randomUUID } from "node:crypto";
 import { ApiError, describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";
@@ -45,6 +46,8 @@ interface GroupState {
   active: Promise<void>;
   /** A failed commit may survive (group-commit.5). */
   inDoubt: boolean;
+  /** SQLite's count of changes by other connections. */
+  dataVersion: unknown;
 }
 
 /** @param checkFiles throws if writes would miss the file that the next start opens */
@@ -58,6 +61,7 @@ export function createGroupCommit(db: Database, log: Log, checkFiles: () => void
     timer: undefined,
     active: Promise.resolve(),
     inDoubt: false,
+    dataVersion: null,
   };
   return {
     run: (work, soon) =>
@@ -102,6 +106,7 @@ async function commitTasks(group: GroupState, tasks: readonly Task[]): Promise<v
     await commit(group, tasks);
   } catch (error) {
     const failure = wasInDoubt || !group.inDoubt || voided(group) ? storageFailure(error) : unknownOutcome(error);
+    group.db.kept.dropAll(); // group-commit.6
     try {
       rollBack(group.db);
     } catch (second) {
@@ -129,7 +134,9 @@ async function commit(group: GroupState, tasks: readonly Task[]): Promise<void> 
   overwrite(group);
   rollBack(db); // the rest of an earlier failed rollback
   db.run("BEGIN");
-  for (const task of tasks) await runTask(db, task);
+  noticeOthers(group);
+  const state = { written: false };
+  for (const task of tasks) await runTask(db, task, state);
   if (tasks.some(({ wrote }) => wrote)) group.checkFiles();
   try {
     db.run("COMMIT");
@@ -137,6 +144,13 @@ async function commit(group: GroupState, tasks: readonly Task[]): Promise<void> 
     group.inDoubt = isFileFault(error); // group-commit.5
     throw error;
   }
+}
+
+/** group-commit.6. */
+function noticeOthers(group: GroupState): void {
+  const version = group.db.get("PRAGMA data_version")?.["data_version"];
+  if (version !== group.dataVersion) group.db.kept.dropAll();
+  group.dataVersion = version;
 }
 
 /** @throws {Error} while no sync succeeds (group-commit.5) */
@@ -164,25 +178,37 @@ function rollBack(db: Database): void {
   if (db.inTransaction()) db.run("ROLLBACK");
 }
 
-async function runTask(db: Database, task: Task): Promise<void> {
-  let marked = false;
+/** @param transaction whether a task of it has written */
+async function runTask(db: Database, task: Task, transaction: { written: boolean }): Promise<void> {
+  const isFirst = !transaction.written;
   task.wrote = false;
   db.onWrite(() => {
     db.onWrite(null);
-    marked = true;
     task.wrote = true;
-    db.run("SAVEPOINT task"); // before its first write: most reads and refusals need none
+    transaction.written = true;
+    if (!isFirst) db.run("SAVEPOINT task"); // before its first write: most reads and refusals need none
   });
   try {
     task.result = await task.work();
   } catch (error) {
     if (!db.inTransaction()) throw error; // SQLite rolled back the whole transaction
-    if (marked) db.run("ROLLBACK TO task"); // group-commit.2
+    if (task.wrote) undo(db, transaction, isFirst);
     task.failure = { reason: isStorageFault(error) ? storageFailure(error) : error };
   } finally {
     db.onWrite(null);
   }
-  if (marked) db.run("RELEASE task");
+}
+
+/** group-commit.2. The savepoints stay open until the commit: the newest of a name counts. */
+function undo(db: Database, transaction: { written: boolean }, isFirst: boolean): void {
+  db.kept.dropAll(); // group-commit.6
+  if (!isFirst) {
+    db.run("ROLLBACK TO task");
+    return;
+  }
+  db.run("ROLLBACK"); // nothing else was written
+  db.run("BEGIN");
+  transaction.written = false;
 }
 
 /** SQLite's codes for an unusable file: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */

@@ -9,6 +9,7 @@ import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts
 import type { JsonObject } from "../../../base/json/json.ts";
 import { VERSION_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
+import type { KeptRow } from "../client/kept-rows.ts";
 import { indexText, metadataConditions } from "../../shared/metadata-filter.ts";
 import { table } from "./rows.ts";
 
@@ -20,10 +21,15 @@ const BYTES = "octet_length(metadata) + octet_length(config) + octet_length(cont
 export function assistantVerbs(db: Database): AssistantTx {
   db.defineFunction("name_contains", (name, part) => (String(name).toLowerCase().includes(String(part)) ? 1 : 0));
   const count = (sql: string, ...parameters: SQLInputValue[]): number => Number(db.get(sql, ...parameters)?.["n"] ?? 0);
+  const kept = db.kept.assistants;
   return {
     assistant(assistantId) {
-      const row = db.get(`SELECT ${ASSISTANTS.columns} FROM assistants WHERE assistant_id = ?`, assistantId);
-      return row === null ? null : ASSISTANTS.read(row);
+      const row =
+        kept.get(assistantId) ??
+        (db.get(`SELECT ${ASSISTANTS.columns} FROM assistants WHERE assistant_id = ?`, assistantId) as KeptRow | null);
+      if (row === null) return null;
+      kept.set(assistantId, row);
+      return ASSISTANTS.read(row);
     },
     searchAssistants(query) {
       const { where, parameters } = filterOf(query);
@@ -48,12 +54,14 @@ export function assistantVerbs(db: Database): AssistantTx {
     },
     updateAssistant(assistantId, patch) {
       ASSISTANTS.update(db, { keyColumn: "assistant_id", key: assistantId }, patch);
+      kept.delete(assistantId);
       if (patch.metadata !== undefined) indexAssistant(db, assistantId, patch.metadata);
     },
     deleteAssistant(assistantId) {
       db.run("DELETE FROM assistant_versions WHERE assistant_id = ?", assistantId);
       db.run("DELETE FROM assistant_metadata WHERE assistant_id = ?", assistantId); // sqlite/assistants.2
       db.run("DELETE FROM assistants WHERE assistant_id = ?", assistantId);
+      kept.delete(assistantId);
     },
     assistantVersions(assistantId, { metadata, limit, offset }) {
       const rows = db.all(
@@ -74,7 +82,7 @@ export function assistantVerbs(db: Database): AssistantTx {
     },
     newestAssistantVersion: (assistantId) =>
       count("SELECT max(version) AS n FROM assistant_versions WHERE assistant_id = ?", assistantId),
-    insertAssistantVersion: (version) => VERSIONS.insert(db, [version]),
+    insertAssistantVersion: (version) => void VERSIONS.insert(db, [version]),
     deleteAssistantVersionsBefore(assistantId, version) {
       db.run("DELETE FROM assistant_versions WHERE assistant_id = ? AND version < ?", assistantId, version);
     },

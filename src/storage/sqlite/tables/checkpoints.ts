@@ -10,7 +10,9 @@ import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
 import { storedStep, storedValue, type Step } from "../../shared/stored-value.ts";
 import type { Database, Row } from "../client/database.ts";
+import type { KeptRow } from "../client/kept-rows.ts";
 import { table } from "./rows.ts";
+import { isCurrent } from "./runs.ts";
 
 const CHECKPOINTS = table<Checkpoint>("checkpoints", CHECKPOINT_COLUMNS);
 
@@ -29,20 +31,13 @@ function readVerbs(
 ): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine"> {
   return {
     checkpoint(threadId, ns, checkpointId) {
-      const row =
-        checkpointId === null
-          ? db.get(
-              `SELECT ${CHECKPOINTS.columns} FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ?`,
-              threadId,
-              ns,
-            )
-          : rowById(db, threadId, ns, checkpointId);
+      const row = checkpointId === null ? head(db, threadId, ns) : rowById(db, threadId, ns, checkpointId);
       return row === null ? null : readStored(db, row);
     },
     checkpointFingerprint(threadId, checkpointId) {
       const row =
         checkpointId === null
-          ? db.get("SELECT fingerprint FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ''", threadId)
+          ? head(db, threadId, "") // read whole: the run that starts here reads it next
           : db.get(
               "SELECT fingerprint FROM checkpoints WHERE thread_id = ? AND ns = '' AND checkpoint_id = ?",
               threadId,
@@ -85,20 +80,17 @@ function writeVerbs(db: Database): Pick<CheckpointTx, "putWriteSet" | "putRunWri
     WRITES.insert(db, set.writes, "INSERT OR REPLACE");
     const last = new Map(set.checkpoints.map((checkpoint) => [`${checkpoint.threadId}/${checkpoint.ns}`, checkpoint]));
     HEADS.insert(db, [...last.values()], "INSERT OR REPLACE"); // sqlite/checkpoints.2
+    for (const { threadId } of last.values()) db.kept.heads.delete(threadId);
   };
   return {
     putWriteSet: store,
     putRunWrites({ runId, attempt }, set) {
-      const current = db.get(
-        "SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'",
-        runId,
-        attempt,
-      );
-      if (current === null) return false; // sqlite/checkpoints.1
+      if (!isCurrent(db, { runId, attempt })) return false; // sqlite/checkpoints.1
       store(set);
       return true;
     },
     deleteRunData(threadId, runId) {
+      db.kept.heads.delete(threadId);
       db.run("DELETE FROM checkpoints WHERE thread_id = ? AND run_id = ?", threadId, runId);
       db.run("DELETE FROM writes WHERE thread_id = ? AND run_id = ?", threadId, runId);
       db.run(
@@ -116,6 +108,16 @@ function writeVerbs(db: Database): Pick<CheckpointTx, "putWriteSet" | "putRunWri
   };
 }
 
+/** The newest checkpoint of a namespace (sqlite/checkpoints.2). */
+function head(db: Database, threadId: string, ns: string): Row | null {
+  const kept = ns === "" ? db.kept.heads.get(threadId) : undefined;
+  if (kept !== undefined) return kept;
+  const sql = `SELECT ${CHECKPOINTS.columns} FROM checkpoints NATURAL JOIN heads WHERE thread_id = ? AND ns = ?`;
+  const row = db.get(sql, threadId, ns) as KeptRow | null;
+  if (row !== null && ns === "") db.kept.heads.set(threadId, row);
+  return row;
+}
+
 function rowById(db: Database, threadId: string, ns: string, checkpointId: string): Row | null {
   return db.get(
     `SELECT ${CHECKPOINTS.columns} FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?`,
@@ -130,12 +132,10 @@ function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null
   const checkpoint = CHECKPOINTS.read(row);
   const { from } = JSON.parse(checkpoint.body) as { readonly from: Readonly<Record<string, string>> };
   const values = new Map<string, Stored>();
-  const steps = new Map([["", storedStep(checkpoint.small)]]);
-  for (const [channel, origin] of Object.entries(from)) {
-    if (channels?.has(channel) === false) continue;
-    const value = origin.startsWith("#")
-      ? readBlob(db, checkpoint.threadId, origin)
-      : readStep(db, checkpoint, origin, steps).get(channel);
+  const wanted = Object.entries(from).filter(([channel]) => channels?.has(channel) !== false);
+  const steps = readSteps(db, checkpoint, new Set(wanted.map(([, origin]) => origin)));
+  for (const [channel, origin] of wanted) {
+    const value = origin.startsWith("#") ? readBlob(db, checkpoint.threadId, origin) : steps.get(origin)?.get(channel);
     if (value === undefined) throw new Error(`channel ${channel} of checkpoint ${checkpoint.checkpointId} is missing`);
     values.set(channel, value);
   }
@@ -150,18 +150,20 @@ function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null
   return { checkpoint, values, writes, blobs: blobsOf(db, checkpoint.threadId, writes) };
 }
 
-function readStep(db: Database, checkpoint: Checkpoint, stepId: string, steps: Map<string, Step>): Step {
-  const known = steps.get(stepId);
-  if (known !== undefined) return known;
-  const row = db.get(
-    "SELECT small FROM checkpoints WHERE thread_id = ? AND ns = ? AND checkpoint_id = ?",
+/** The small values of the steps that a checkpoint refers to. */
+function readSteps(db: Database, checkpoint: Checkpoint, origins: ReadonlySet<string>): ReadonlyMap<string, Step> {
+  const steps = new Map([["", storedStep(checkpoint.small)]]);
+  const ids = [...origins].filter((origin) => origin !== "" && !origin.startsWith("#"));
+  if (ids.length === 0) return steps;
+  const rows = db.all(
+    `SELECT checkpoint_id, small FROM checkpoints WHERE thread_id = ? AND ns = ?
+       AND checkpoint_id IN (SELECT value FROM json_each(?))`,
     checkpoint.threadId,
     checkpoint.ns,
-    stepId,
+    JSON.stringify(ids),
   );
-  const step = storedStep(typeof row?.["small"] === "string" ? row["small"] : "{}");
-  steps.set(stepId, step);
-  return step;
+  for (const row of rows) steps.set(String(row["checkpoint_id"]), storedStep(String(row["small"])));
+  return steps;
 }
 
 function readBlob(db: Database, threadId: string, reference: string): Stored | undefined {

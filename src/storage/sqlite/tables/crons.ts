@@ -16,7 +16,7 @@ export function cronVerbs(db: Database): CronTx {
       const row = db.get(`SELECT ${CRONS.columns} FROM crons WHERE cron_id = ?`, cronId);
       return row === null ? null : read(row);
     },
-    insertCron: (cron) => CRONS.insert(db, [{ ...cron, enabled: Number(cron.enabled) }]),
+    insertCron: (cron) => void CRONS.insert(db, [{ ...cron, enabled: Number(cron.enabled) }]),
     updateCron(cronId, { enabled, ...patch }) {
       CRONS.update(
         db,

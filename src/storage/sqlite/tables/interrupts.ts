@@ -1,11 +1,15 @@
 // Interrupts and the audit trail in SQLite.
-// Invariant sqlite/interrupts.1: audit rows are append-only; only deletion of their thread removes them.
-import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
+// Invariants:
+//   sqlite/interrupts.1. Audit rows are append-only; only deletion of their thread removes them.
+//   sqlite/interrupts.2. The kept list of a thread has all its interrupts, in the order of the index. A thread with more
+//        than KEPT_MAX has none.
+import type { AuditEntry, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
 import type { AuditRecord, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 import { fittingRows } from "../../shared/fitting-rows.ts";
+import { textIn, type KeptRow } from "../client/kept-rows.ts";
 import { planInbox } from "./inbox-plan.ts";
 import { indexItem } from "./metadata-index.ts";
 import { table } from "./rows.ts";
@@ -21,26 +25,29 @@ export function interruptVerbs(db: Database): InterruptTx {
 function threadVerbs(
   db: Database,
 ): Pick<InterruptTx, "interrupts" | "interrupt" | "openBreakpoint" | "putInterrupts" | "countOpenInterrupts"> {
-  const one = (where: string, ...parameters: string[]): Interrupt | null => {
-    const row = db.get(`SELECT ${INTERRUPTS.columns} FROM interrupts WHERE ${where}`, ...parameters);
-    return row === null ? null : readInterrupt(row);
-  };
+  const select = (also: string, ...parameters: string[]): readonly KeptRow[] => selectRows(db, also, ...parameters);
   return {
     interrupts(threadId, state) {
-      const rows = db.all(
-        `SELECT ${INTERRUPTS.columns} FROM interrupts
-         WHERE thread_id = ? AND (? IS NULL OR state = ?) AND kind <> 'breakpoint'
-         ORDER BY created_at, position, interrupt_id`,
-        threadId,
-        state,
-        state,
-      );
-      return rows.map(readInterrupt);
+      const kept = db.kept.interrupts.get(threadId);
+      const rows = kept ?? (state === null ? readAll(db, threadId) : select("AND state = ?", threadId, state));
+      return rows
+        .filter((row) => row["kind"] !== "breakpoint" && (state === null || row["state"] === state))
+        .map(readInterrupt);
     },
-    interrupt: (threadId, interruptId) => one("thread_id = ? AND interrupt_id = ?", threadId, interruptId),
-    openBreakpoint: (threadId) => one("thread_id = ? AND kind = 'breakpoint' AND state = 'open'", threadId),
+    interrupt(threadId, interruptId) {
+      const sql = `SELECT ${INTERRUPTS.columns} FROM interrupts WHERE thread_id = ? AND interrupt_id = ?`;
+      const row = db.get(sql, threadId, interruptId);
+      return row === null ? null : readInterrupt(row);
+    },
+    openBreakpoint(threadId) {
+      const open = "AND kind = 'breakpoint' AND state = 'open'";
+      const rows = db.kept.interrupts.get(threadId) ?? select(open, threadId);
+      const row = rows.find(({ kind, state }) => kind === "breakpoint" && state === "open");
+      return row === undefined ? null : readInterrupt(row);
+    },
     putInterrupts(interrupts) {
-      INTERRUPTS.insert(db, interrupts.map(writeInterrupt), "INSERT OR REPLACE");
+      const rows = INTERRUPTS.insert(db, interrupts.map(writeInterrupt), "INSERT OR REPLACE");
+      for (const row of rows) keep(db, row);
       for (const interrupt of interrupts) indexItem(db, interrupt, interrupt.state === "open");
     },
     countOpenInterrupts: () =>
@@ -49,6 +56,37 @@ function threadVerbs(
 }
 
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
+const KEPT_MAX = 50;
+
+/** sqlite/interrupts.2. */
+function readAll(db: Database, threadId: string): readonly KeptRow[] {
+  const rows = selectRows(db, "", threadId);
+  if (rows.length <= KEPT_MAX) db.kept.interrupts.set(threadId, rows);
+  return rows;
+}
+
+function selectRows(db: Database, also: string, ...parameters: string[]): readonly KeptRow[] {
+  const sql = `SELECT ${INTERRUPTS.columns} FROM interrupts WHERE thread_id = ? ${also}
+    ORDER BY created_at, position, interrupt_id`;
+  return db.all(sql, ...parameters) as readonly KeptRow[];
+}
+
+/** sqlite/interrupts.2. */
+function keep(db: Database, row: KeptRow): void {
+  const threadId = textIn(row, "thread_id");
+  const kept = db.kept.interrupts.get(threadId);
+  if (kept === undefined) return;
+  const others = kept.filter((other) => other["interrupt_id"] !== row["interrupt_id"]);
+  const rows = [...others, row].toSorted(inOrder);
+  if (rows.length <= KEPT_MAX) db.kept.interrupts.set(threadId, rows);
+  else db.kept.interrupts.delete(threadId);
+}
+
+function inOrder(left: KeptRow, right: KeptRow): number {
+  const byTime = Number(left["created_at"]) - Number(right["created_at"]);
+  const byPlace = Number(left["position"]) - Number(right["position"]);
+  return byTime || byPlace || (textIn(left, "interrupt_id") < textIn(right, "interrupt_id") ? -1 : 1);
+}
 
 function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
   return {
@@ -90,8 +128,12 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" |
 function auditVerbs(db: Database): Pick<InterruptTx, "audit" | "deleteAuditBefore" | "auditOf"> {
   return {
     audit(entries) {
-      const first = entries[0];
+      const [first, second] = entries;
       if (first === undefined) return;
+      if (second === undefined) {
+        appendAudit(db, first);
+        return;
+      }
       const last = db.get("SELECT max(seq) AS seq FROM audit WHERE thread_id = ?", first.threadId)?.["seq"];
       let seq = typeof last === "number" ? last : 0;
       AUDIT.insert(
@@ -126,6 +168,24 @@ function auditVerbs(db: Database): Pick<InterruptTx, "audit" | "deleteAuditBefor
       });
     },
   };
+}
+
+/** One entry in one statement, with the next number. */
+function appendAudit(db: Database, entry: AuditEntry): void {
+  const { threadId, at, action, by, interruptId, runId, via, origin } = entry;
+  db.run(
+    `INSERT INTO audit (thread_id, seq, at, action, by, interrupt_id, run_id, value, via, origin)
+     SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM audit WHERE thread_id = ?1`,
+    threadId,
+    at,
+    action,
+    by,
+    interruptId,
+    runId,
+    JSON.stringify(wrap(entry.value)),
+    via ?? null,
+    origin === undefined ? null : JSON.stringify(origin),
+  );
 }
 
 const COLUMNS = INTERRUPTS.columns

@@ -5,18 +5,60 @@ import type { SQLInputValue } from "node:sqlite";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { indexText } from "../../shared/metadata-filter.ts";
 import type { Database } from "../client/database.ts";
+import { textIn, type KeptRow } from "../client/kept-rows.ts";
+import { table } from "./rows.ts";
 
-/** Updates the rows of a thread to its metadata. */
-export function indexMetadata(db: Database, threadId: string, metadata: JsonObject): void {
-  const createdAt = Number(db.get("SELECT created_at FROM threads WHERE thread_id = ?", threadId)?.["created_at"]);
-  db.run("DELETE FROM thread_metadata WHERE thread_id = ?", threadId);
+interface Member {
+  readonly threadId: string;
+  readonly key: string;
+  readonly value: string;
+  readonly createdAt: number;
+}
+
+const MEMBERS = table<Member>("thread_metadata", {
+  threadId: ["thread_id", "plain"],
+  key: ["key", "plain"],
+  value: ["value", "plain"],
+  createdAt: ["created_at", "plain"],
+});
+
+/** Updates the rows of a thread to its metadata: those of changed members. */
+export function indexMetadata(
+  db: Database,
+  { threadId, before }: { readonly threadId: string; readonly before: KeptRow },
+  metadata: JsonObject,
+): void {
+  const old = indexedMembers(JSON.parse(textIn(before, "metadata")) as JsonObject);
+  const now = indexedMembers(metadata);
+  const gone = [...old.keys()].filter((key) => !now.has(key));
+  const changed = [...now].filter(([key, text]) => old.get(key) !== text);
+  if (gone.length > 0) {
+    const listed = JSON.stringify(gone);
+    db.run(
+      "DELETE FROM thread_metadata WHERE thread_id = ? AND key IN (SELECT value FROM json_each(?))",
+      threadId,
+      listed,
+    );
+  }
+  const createdAt = Number(before["created_at"]);
+  MEMBERS.insert(
+    db,
+    changed.map(([key, value]) => ({ threadId, key, value, createdAt })),
+    "INSERT OR REPLACE",
+  );
+  if (gone.length + changed.length === 0) return;
+  const items = db.kept.interrupts.get(threadId);
+  if (items?.every((item) => item["state"] !== "open") !== true) indexOpenItems(db, threadId);
+}
+
+/** Members with a row in the index, and the text of that row. */
+function indexedMembers(metadata: JsonObject): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
   for (const [key, value] of Object.entries(metadata)) {
     const text = indexText(value);
-    if (text === null) continue;
-    const insert = "INSERT INTO thread_metadata (thread_id, key, value, created_at) VALUES (?, ?, ?, ?)";
-    db.run(insert, threadId, key, text, createdAt);
+    if (text !== null) members.set(key, text);
   }
-  indexOpenItems(db, threadId);
+  return members;
 }
 
 /** sqlite/metadata-index.3, for all open items of a thread. */

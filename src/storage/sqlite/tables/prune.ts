@@ -30,6 +30,7 @@ export function pruneVerbs(db: Database): PruneTx {
       const deleted = db.run(`DELETE FROM checkpoints WHERE ${notKept}`, threadId, list);
       db.run(`DELETE FROM writes WHERE ${notKept}`, threadId, list);
       db.run(`DELETE FROM heads WHERE ${notKept}`, threadId, list);
+      db.kept.heads.delete(threadId);
       deleteUnusedBlobs(db, threadId);
       db.run("UPDATE threads SET pruned_at = max(?, updated_at) WHERE thread_id = ?", at, threadId);
       return deleted;

@@ -3,18 +3,22 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { ColumnKind, Columns } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
+import type { Kept, KeptRow } from "../client/kept-rows.ts";
 
 export interface KeyedRow {
   readonly keyColumn: string;
   readonly key: string;
   /** A further condition, of constant text. */
   readonly also?: string;
+  /** Where the row is kept under its key. */
+  readonly kept?: Kept<KeptRow>;
 }
 
 export interface Table<T> {
   readonly columns: string;
   readonly read: (row: Row) => T;
-  insert(db: Database, values: readonly T[], conflict?: string): void;
+  /** @returns the cells of the new rows, as a SELECT of the columns would */
+  insert(db: Database, values: readonly T[], conflict?: string): readonly KeptRow[];
   /** @returns the number of changed rows */
   update(db: Database, row: KeyedRow, patch: Partial<T>): number;
 }
@@ -49,23 +53,34 @@ export function table<T extends object>(name: string, columns: Columns<T>): Tabl
       return value as T;
     },
     insert(db, values, conflict = "INSERT") {
+      const inserted: KeptRow[] = [];
       for (let from = 0; from < values.length; from += ROWS_PER_INSERT_MAX) {
         const rows = values.slice(from, from + ROWS_PER_INSERT_MAX);
         const parameters: SQLInputValue[] = [];
-        for (const value of rows) for (const [field, [, kind]] of fields) parameters.push(bind(kind, value[field]));
+        for (const value of rows) {
+          const cells: Record<string, SQLInputValue> = {};
+          for (const [field, [column, kind]] of fields) parameters.push((cells[column] = bind(kind, value[field])));
+          inserted.push(cells);
+        }
         db.run(`${conflict} ${inserts[rows.length]}`, ...parameters);
       }
+      return inserted;
     },
-    update(db, { keyColumn, key, also = "" }, patch) {
+    update(db, { keyColumn, key, also = "", kept }, patch) {
       const sets: string[] = [];
+      const cells: Record<string, SQLInputValue> = {};
       const parameters: SQLInputValue[] = [];
       for (const [field, [column, kind]] of fields) {
         if (!(field in patch)) continue;
         sets.push(`${column} = ?`);
-        parameters.push(bind(kind, patch[field]));
+        parameters.push((cells[column] = bind(kind, patch[field])));
       }
       if (sets.length === 0) return 0;
-      return db.run(`UPDATE ${name} SET ${sets.join(", ")} WHERE ${keyColumn} = ? ${also}`, ...parameters, key);
+      const sql = `UPDATE ${name} SET ${sets.join(", ")} WHERE ${keyColumn} = ? ${also}`;
+      const changed = db.run(sql, ...parameters, key);
+      const before = kept?.get(key);
+      if (changed > 0 && before !== undefined) kept?.set(key, { ...before, ...cells });
+      return changed;
     },
   };
 }

@@ -3,11 +3,15 @@
 //   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
 //   sqlite/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
 //   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
+//   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending
+//        runs (pending-runs.ts).
 import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
-import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunTx } from "../../../agent/ports/ports.ts";
+import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunAttempt, RunTx } from "../../../agent/ports/ports.ts";
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
+import type { KeptRow } from "../client/kept-rows.ts";
+import type { PendingRuns } from "./pending-runs.ts";
 import { table } from "./rows.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { readThread } from "./threads.ts";
@@ -19,12 +23,12 @@ const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS)
 /** Delayed runs that enter the queue in one claim; more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
-export function runVerbs(db: Database): RunTx & QueueTx & IdempotencyTx {
+export function runVerbs(db: Database, pending: PendingRuns): RunTx & QueueTx & IdempotencyTx {
   const reader = createReader(db);
   return {
     ...readVerbs(db, reader),
-    ...writeVerbs(db),
-    ...claimVerbs(db, reader),
+    ...writeVerbs(db, pending),
+    ...claimVerbs(db, reader, pending),
     ...queueVerbs(),
     ...idempotencyVerbs(db),
   };
@@ -36,7 +40,8 @@ const INPUT_BYTES = `CASE WHEN input LIKE '#%'
 
 interface RunReader {
   readonly read: (row: Row) => Run;
-  readonly one: (where: string, ...parameters: string[]) => Run | null;
+  /** The row of a run; kept afterwards. */
+  readonly row: (runId: string) => KeptRow | null;
 }
 
 function createReader(db: Database): RunReader {
@@ -46,23 +51,29 @@ function createReader(db: Database): RunReader {
     const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
     return { ...run, input: String(blob?.["data"]) };
   };
-  const one = (where: string, ...parameters: string[]): Run | null => {
-    const row = db.get(`SELECT ${RUNS.columns} FROM runs ${where}`, ...parameters);
-    return row === null ? null : read(row);
+  const row = (runId: string): KeptRow | null => {
+    const kept = db.kept.runs.get(runId);
+    if (kept !== undefined) return kept;
+    const found = db.get(`SELECT ${RUNS.columns} FROM runs WHERE run_id = ?`, runId) as KeptRow | null;
+    if (found !== null) db.kept.runs.set(runId, found);
+    return found;
   };
-  return { read, one };
+  return { read, row };
 }
 
 function readVerbs(
   db: Database,
-  { read, one }: RunReader,
+  { read, row }: RunReader,
 ): Pick<RunTx, "threadOfRun" | "run" | "runs" | "activeRuns" | "runsOfAssistant" | "allActiveRuns" | "newestRunId"> {
   return {
     threadOfRun(runId) {
       const row = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId);
       return row === null ? null : String(row["thread_id"]);
     },
-    run: (threadId, runId) => one("WHERE run_id = ? AND thread_id = ?", runId, threadId),
+    run(threadId, runId) {
+      const found = row(runId);
+      return found === null || found["thread_id"] !== threadId ? null : read(found);
+    },
     runs(threadId, query) {
       const rows = db.all(
         `SELECT thread_id, run_id, status, attempt, updated_at, octet_length(request) + ${INPUT_BYTES} AS bytes
@@ -111,7 +122,10 @@ function readVerbs(
   };
 }
 
-function writeVerbs(db: Database): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
+function writeVerbs(
+  db: Database,
+  pending: PendingRuns,
+): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
   return {
     insertRun(run) {
       let { input } = run;
@@ -121,17 +135,24 @@ function writeVerbs(db: Database): Pick<RunTx, "insertRun" | "updateRun" | "dele
         input = `#${hash}`;
       }
       const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3
-      RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+      const [row] = RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+      if (row !== undefined) db.kept.runs.set(run.runId, row);
+      if (run.status === "pending") pending.added(run.runId, run.threadId, run.dueAt !== null);
     },
     updateRun(runId, patch) {
-      RUNS.update(db, { keyColumn: "run_id", key: runId }, patch);
+      RUNS.update(db, { keyColumn: "run_id", key: runId, kept: db.kept.runs }, patch);
+      if (patch.status === "pending" || patch.dueAt !== undefined) pending.forget();
+      else if (patch.status !== undefined) pending.gone(runId);
     },
     deleteRun(runId) {
       const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];
       db.run("DELETE FROM events WHERE thread_id = ? AND run_id = ?", String(threadId), runId);
       db.run("DELETE FROM runs WHERE run_id = ?", runId);
+      db.kept.runs.delete(runId);
+      pending.gone(runId);
     },
     deleteEndedRuns(threadId, before) {
+      db.kept.runs.drop((row) => row["thread_id"] === threadId);
       const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
       return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
     },
@@ -140,14 +161,17 @@ function writeVerbs(db: Database): Pick<RunTx, "insertRun" | "updateRun" | "dele
 
 function claimVerbs(
   db: Database,
-  { read, one }: RunReader,
+  { read }: RunReader,
+  pending: PendingRuns,
 ): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
   const nextDueAt = (): number | null => {
+    if (pending.isNoneDelayed()) return null;
     const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
     return typeof at === "number" ? at : null;
   };
   return {
     claimPendingRun(claim, dueBy, threadId = null) {
+      if (pending.isEmpty()) return null;
       const dueAt = dueBy === null ? null : nextDueAt();
       //   sqlite/runs.3. A read first: an update without a match costs twenty times as much.
       if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
@@ -157,18 +181,22 @@ function claimVerbs(
           dueBy,
           DUE_AT_ONCE_MAX,
         );
+        db.kept.dropAll(); // sqlite/runs.4
       }
-      const found = one(
-        `WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
+      const found = db.get(
+        `SELECT ${RUNS.columns} FROM runs WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
            AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
            AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND threads.status = 'interrupted')
          ORDER BY urgent DESC, queue_key LIMIT 1`,
         ...(threadId === null ? [] : [threadId]),
-      );
+      ) as KeptRow | null;
       if (found === null) return null;
-      const patch = { ...claim, attempt: found.attempt + 1 };
-      RUNS.update(db, { keyColumn: "run_id", key: found.runId }, patch);
-      return { run: { ...found, ...patch }, thread: readThread(db, found.threadId) };
+      const run = read(found);
+      const patch = { ...claim, attempt: run.attempt + 1 };
+      db.kept.runs.set(run.runId, found);
+      RUNS.update(db, { keyColumn: "run_id", key: run.runId, kept: db.kept.runs }, patch);
+      pending.gone(run.runId);
+      return { run: { ...run, ...patch }, thread: readThread(db, run.threadId) };
     },
     nextDueAt,
     runningRuns: (workerId) =>
@@ -180,12 +208,19 @@ function claimVerbs(
         )
         .map(read),
     hasPendingRun: (threadId) =>
+      pending.isQueuedOn(threadId) ??
       db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
-      null,
+        null,
     countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
-    isCurrent: ({ runId, attempt }) =>
-      db.get("SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND status = 'running'", runId, attempt) !== null,
+    isCurrent: (run) => isCurrent(db, run),
   };
+}
+
+/** True if the run is running in this attempt. */
+export function isCurrent(db: Database, { runId, attempt }: Pick<RunAttempt, "runId" | "attempt">): boolean {
+  const row =
+    db.kept.runs.get(runId) ?? db.get("SELECT attempt, status FROM runs WHERE run_id = ?", runId) ?? undefined;
+  return row?.["attempt"] === attempt && row["status"] === "running";
 }
 
 function queueVerbs(): QueueTx {
@@ -204,7 +239,7 @@ function idempotencyVerbs(db: Database): IdempotencyTx {
       const row = db.get(`SELECT ${IDEMPOTENCY.columns} FROM idempotency WHERE key = ?`, key);
       return row === null ? null : IDEMPOTENCY.read(row);
     },
-    putIdempotency: (record) => IDEMPOTENCY.insert(db, [record]),
+    putIdempotency: (record) => void IDEMPOTENCY.insert(db, [record]),
     deleteIdempotencyBefore(at) {
       db.run("DELETE FROM idempotency WHERE created_at < ?", at);
     },

@@ -2,6 +2,7 @@
 // Invariants:
 //   sqlite/threads.1. A filter's keys and values are bound parameters, never part of the SQL text.
 //   sqlite/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
+//   sqlite/threads.3. A kept row of a thread follows each of its changes here (client/kept-rows.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
@@ -9,7 +10,9 @@ import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database } from "../client/database.ts";
+import type { KeptRow } from "../client/kept-rows.ts";
 import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
+import type { PendingRuns } from "./pending-runs.ts";
 import { table } from "./rows.ts";
 
 const THREADS = table<Thread>("threads", THREAD_COLUMNS);
@@ -31,26 +34,49 @@ const TABLES_OF_A_THREAD = [
 ];
 
 export function readThread(db: Database, threadId: string): Thread | null {
-  const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId);
+  const row = keptThread(db, threadId);
   return row === null ? null : THREADS.read(row);
 }
 
-export function threadVerbs(db: Database): ThreadTx {
+function keptThread(db: Database, threadId: string): KeptRow | null {
+  const kept = db.kept.threads.get(threadId);
+  if (kept !== undefined) return kept;
+  const row = db.get(`SELECT ${THREADS.columns} FROM threads WHERE thread_id = ?`, threadId) as KeptRow | null;
+  if (row !== null) db.kept.threads.set(threadId, row);
+  return row;
+}
+
+export function threadVerbs(db: Database, pending: PendingRuns): ThreadTx {
+  return { ...rowVerbs(db, pending), ...searchVerbs(db) };
+}
+
+type RowVerbs = Pick<ThreadTx, "thread" | "insertThread" | "updateThread" | "takeThread" | "deleteThread">;
+
+function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
+  const { kept } = db;
+  const indexPatch = (threadId: string, before: KeptRow | null, { metadata }: Partial<Thread>): void => {
+    if (metadata !== undefined && before !== null) indexMetadata(db, { threadId, before }, metadata);
+  };
   return {
     thread: (threadId) => readThread(db, threadId),
     insertThread(thread) {
-      THREADS.insert(db, [thread]);
-      if (Object.keys(thread.metadata).length > 0) indexMetadata(db, thread.threadId, thread.metadata);
+      const [row] = THREADS.insert(db, [thread]);
+      if (row === undefined) return;
+      indexMetadata(db, { threadId: thread.threadId, before: { ...row, metadata: "{}" } }, thread.metadata);
+      kept.threads.set(thread.threadId, row);
+      kept.interrupts.set(thread.threadId, []);
     },
     updateThread(threadId, patch) {
-      THREADS.update(db, { keyColumn: "thread_id", key: threadId }, patch);
-      if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
+      const before = patch.metadata === undefined ? null : keptThread(db, threadId);
+      THREADS.update(db, { keyColumn: "thread_id", key: threadId, kept: kept.threads }, patch);
+      indexPatch(threadId, before, patch);
     },
     takeThread(threadId, from, patch) {
       const taken = { ...patch, status: "busy", pause: null } as const;
-      if (THREADS.update(db, { keyColumn: "thread_id", key: threadId, also: `AND status = '${from}'` }, taken) !== 1)
-        throw threadBusy();
-      if (patch.metadata !== undefined) indexMetadata(db, threadId, patch.metadata);
+      const before = patch.metadata === undefined ? null : keptThread(db, threadId);
+      const row = { keyColumn: "thread_id", key: threadId, also: `AND status = '${from}'`, kept: kept.threads };
+      if (THREADS.update(db, row, taken) !== 1) throw threadBusy();
+      indexPatch(threadId, before, patch);
     },
     deleteThread(threadId) {
       let existed = false;
@@ -58,8 +84,16 @@ export function threadVerbs(db: Database): ThreadTx {
       db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId);
       // sqlite/threads.2; threads comes last
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
+      for (const rows of [kept.threads, kept.heads, kept.interrupts]) rows.delete(threadId);
+      kept.runs.drop((row) => row["thread_id"] === threadId);
+      pending.threadGone(threadId);
       return existed;
     },
+  };
+}
+
+function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
+  return {
     searchThreads(query) {
       const { from, where, parameters, ordered } = planSearch(db, query);
       const direction = query.descending ? "DESC" : "ASC";
@@ -108,6 +142,8 @@ export function threadVerbs(db: Database): ThreadTx {
           from,
         );
       }
+      db.kept.heads.delete(to);
+      db.kept.interrupts.delete(to);
       indexOpenItems(db, to);
     },
   };

@@ -11,7 +11,7 @@ const RUN_WEBHOOKS = table<RunWebhook>("run_webhooks", RUN_WEBHOOK_COLUMNS);
 
 export function webhookVerbs(db: Database): WebhookTx {
   return {
-    putWebhook: (webhook) => WEBHOOKS.insert(db, [webhook], "INSERT OR IGNORE"),
+    putWebhook: (webhook) => void WEBHOOKS.insert(db, [webhook], "INSERT OR IGNORE"),
     claimWebhook(at, until, hostsExcepted) {
       const row = db.get(
         `SELECT ${WEBHOOKS.columns} FROM webhooks
@@ -39,7 +39,7 @@ export function webhookVerbs(db: Database): WebhookTx {
       db.run("DELETE FROM webhooks WHERE run_id = ?", runId);
     },
     countWebhooks: () => Number(db.get("SELECT count(*) AS n FROM webhooks")?.["n"]),
-    putRunWebhook: (webhook) => RUN_WEBHOOKS.insert(db, [webhook], "INSERT OR REPLACE"),
+    putRunWebhook: (webhook) => void RUN_WEBHOOKS.insert(db, [webhook], "INSERT OR REPLACE"),
     runWebhooks: (threadId, runId) =>
       db
         .all(
