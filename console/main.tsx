@@ -1,4 +1,20 @@
 // Main: starts the console in its page.
+// The pieces:
+//   pages/      one folder per page
+//   frames/     lists, dialogs and drawings that several pages share
+//   data/       the inbox's live list, and answers on their way
+//   api/        the client of the API
+//   graph/      drawings of graphs, and choices of assistants
+//   messages/   conversations
+//   charts/     charts
+//   json/       views, editors and forms of JSON
+//   ui/         basic elements
+//   hooks/      shortcuts, preferences, values in the URL
+//   browser/    title, icon and address of the tab
+//   styles/     style sheets of all pages
+//   build.ts    bundles the console
+//   router.ts   the routes, from routes.ts
+//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, key-dialog.tsx, preferences-dialog.tsx
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";

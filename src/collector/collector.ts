@@ -19,8 +19,6 @@
 //   settings.ts         the settings
 //   metrics.ts          the metrics
 //   start-stop-log.ts   log lines of start and stop
-//   quiet-log.ts        suppresses repeated log lines
-//   steady-clock.ts     a wall clock that follows the monotonic clock
 // Invariants:
 //   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
 //        SHUTDOWN_TIMEOUT_MS.

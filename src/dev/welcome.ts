@@ -1,4 +1,10 @@
 // Welcome: the text that `holdpoint dev` prints at its start: addresses, the pending sample, and the ways to answer it.
+// The pieces:
+//   sample.ts        the paused run in a new user's inbox
+//   sample-span.ts   a model call as an OpenTelemetry SDK sends it
+//   free-port.ts     a service on its usual port, or on the next free one
+//   hosted-pages.ts  third-party pages that one start allows
+//   browser.ts       opens a page on the user's screen
 import { SAMPLE_GRAPH, type SampleOutcome, type PausedSample } from "./sample.ts";
 
 export interface Running {

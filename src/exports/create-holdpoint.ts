@@ -1,4 +1,7 @@
 // Create Holdpoint: `import { createHoldpoint } from "holdpoint"`: the agent server inside another program.
+// The pieces:
+//   interrupts.ts  the other entry: `holdpoint/interrupts`
+//   interrupts/    its requests to people, one file a kind
 // Rules:
 //   create-holdpoint.1. No port opens, no signal is taken, and the environment is not read for settings: a variable
 //        such as DATABASE_URL belongs to the host program. Only the `env` section of a langgraph.json reads and adds

@@ -1,7 +1,9 @@
 // MCP routes: `/mcp`, loaded at its first request.
 // The pieces:
-//   calls/   requests to the own API: start, follow and answer runs; forms for interrupts
-//   mcp/     the Model Context Protocol: tools, calls, elicitation
+//   calls/         requests to the own API: start, follow and answer runs; forms for interrupts
+//   mcp/           the Model Context Protocol: tools, calls, elicitation
+//   a2a-routes.ts  the routes of the other protocol
+//   a2a/           the Agent2Agent protocol
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log/log.ts";
 import type { HttpRequest, HttpRoute } from "../http/server/app.ts";

@@ -1,4 +1,8 @@
 // Tracing: trace events of runs → OpenTelemetry spans → an OTLP receiver. Adapter of the tracing port.
+// The pieces:
+//   run-trace.ts   the spans of one attempt of one run
+//   attributes.ts  data of a step as attributes
+//   settings.ts    the standard variables
 // Invariants:
 //   tracing.1. Loaded only with an address: a server without traces pays nothing.
 //   tracing.2. No failure here affects a run: it drops unsendable spans and logs that.

@@ -5,6 +5,8 @@
 //   multipart.ts    a multipart body to its parts
 //   run-change.ts   an upload's data of one run
 //   write.ts        run changes to rows, within the limits of the store
+//   write-run.ts    one run change to the rows of its run
+//   run-share.ts    the part of a run that its trace sums up
 //   facts.ts        the columns for search and lists
 //   database.ts     the SQLite file and its tables
 //   store.ts        the store as a service

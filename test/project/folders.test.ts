@@ -6,6 +6,8 @@
 //   folders.5. One file defines a rule code.
 //   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
 //   folders.7. Every source file that ARCHITECTURE.md names exists.
+//   folders.8. Every file and folder that a header lists under "The pieces:" exists, and the header of a room's main file
+//        lists every folder of the room and every file beside them.
 // The last tests plant violations, so that a check that finds no files cannot pass.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -140,6 +142,49 @@ function upwardImports(sources: Sources): string[] {
   return faults;
 }
 
+/** Room → the file whose header lists its pieces. */
+const MAINS: Readonly<Record<string, string>> = {
+  "src/agent": "server/agent-server.ts",
+  "src/api": "openapi.ts",
+  "src/cli": "program/register.ts",
+  "src/collector": "collector.ts",
+  "src/dev": "welcome.ts",
+  "src/exports": "create-holdpoint.ts",
+  "src/gateways": "mcp-routes.ts",
+  "src/graphs": "graphs.ts",
+  "src/telemetry": "tracing.ts",
+  "src/traces": "server.ts",
+};
+
+/** The names in the header's list; null without one. */
+function piecesOf(text: string): readonly string[] | null {
+  const [, list] = /^\/\/ The pieces:\n((?:\/\/ {3}.*\n)+)/m.exec(text) ?? [];
+  return list === undefined ? null : [...list.matchAll(/^\/\/ {3}([\w./-]+) /gm)].map(([, name = ""]) => name);
+}
+
+/** folders.8. @param paths of all sources */
+function pieceFaults(sources: Sources, paths: readonly string[]): string[] {
+  const known = new Set(paths);
+  const faults: string[] = [];
+  for (const [path, text] of sources) {
+    const room = path.split("/").slice(0, 2).join("/");
+    for (const name of piecesOf(text) ?? []) {
+      const places = [posix.join(posix.dirname(path), name), posix.join(room, name)].map((one) =>
+        one.replace(/\/$/, ""),
+      );
+      if (!places.some((place) => known.has(place))) faults.push(`${path} lists ${name}, which does not exist`);
+    }
+    if (MAINS[room] !== posix.relative(room, path)) continue;
+    const listed = (piecesOf(text) ?? []).map((name) => name.replace(/\/.*$/, ""));
+    const inRoom = paths.filter(
+      (one) => one.startsWith(`${room}/`) && CODE_FILE.test(one) && !TEST_FILE.test(one) && one !== path,
+    );
+    const entries = new Set(inRoom.map((one) => posix.relative(room, one).replace(/\/.*$/, "")));
+    for (const entry of entries) if (!listed.includes(entry)) faults.push(`${path} does not list ${entry}`);
+  }
+  return faults;
+}
+
 /** folders.3. Each cycle once, as the path that closes it. */
 function cycles(sources: Sources): string[] {
   const found: string[] = [];
@@ -237,6 +282,23 @@ test("a rule code is defined in one file (folders.5)", () => {
 });
 
 const planted = (...files: readonly (readonly [path: string, text: string])[]): Sources => new Map(files);
+
+test("the pieces that headers list exist, and those of a room are complete (folders.8)", () => {
+  const paths = ["src", "console"].flatMap((root) =>
+    readdirSync(join(ROOT, root), { recursive: true, encoding: "utf8" }).map((path) =>
+      posix.join(root, path.replaceAll("\\", "/")),
+    ),
+  );
+  assert.deepEqual(pieceFaults(read("src", "console"), paths), []);
+});
+
+test("a piece that does not exist, and one that is not listed, are found (folders.8)", () => {
+  const sources = new Map([["src/dev/welcome.ts", "// Welcome.\n// The pieces:\n//   gone.ts  nothing\n"]]);
+  assert.deepEqual(pieceFaults(sources, ["src/dev/welcome.ts", "src/dev/sample.ts"]), [
+    "src/dev/welcome.ts lists gone.ts, which does not exist",
+    "src/dev/welcome.ts does not list sample.ts",
+  ]);
+});
 
 test("a planted upward import is found, of a type too (folders.1)", () => {
   const up = 'import type { Route } from "../routes/route.ts";';

@@ -11,7 +11,10 @@
 //   runs/         read, cancel, wait; accept/ decides about new runs, execute/ is the worker
 //   assistants/   assistants and their versions
 //   threads/      threads and their states
-//   context.ts    dependencies of the operations; services.ts has their interfaces
+//   context.ts    dependencies of the operations
+//   services.ts   interfaces of the running parts that operations use
+//   read-rows.ts  rows of a list, read as they are sent
+//   chunks.ts     lists in chunks of bounded size
 //   interrupts/   rules of pauses and answers
 //   events/       event logs of runs, and the inbox feed
 //   webhooks/     outbox, notifications, delivery

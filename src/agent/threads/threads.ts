@@ -5,6 +5,10 @@
 //   search-threads.ts  pages of threads, also by the values of their states
 //   delete-threads.ts  deletion and pruning
 //   thread-state.ts    states and their edits
+//   bypass.ts          ways around a human decision, with their own rights
+//   new-thread.ts      a thread at its creation
+//   initial-state.ts   a new thread with a state from supersteps
+//   ephemeral-thread.ts  the thread of a stateless run
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";

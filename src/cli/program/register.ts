@@ -1,5 +1,12 @@
 // Command registration: the commands that call a server, and those that prepare one.
 // Each command's implementation is imported on use: starting a server loads none of it.
+// The pieces:
+//   program/   this tree: verbs, options, examples, completion, suggestions
+//   commands/  one file per verb or group of verbs
+//   template/  the project that `holdpoint new` creates
+//   client/    calls of a server, its selection, ids
+//   errors/    exit codes and messages
+//   output/    tables, JSON, terminals
 import { Argument, type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
 import type { Surroundings } from "../commands/doctor.ts";

@@ -21,6 +21,7 @@
 //   upload-jobs.ts      jobs for the tenant queues; marks spans and runs done when a job ends
 //   dead-lettering.ts   writes refused runs to the dead letters and counts them
 //   durable-intake.ts   intake of durable mode: spool, acknowledge, feed
+//   backlog.ts          spooled requests that wait for room in memory
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createAssembler, type AssembleStats, type Decision } from "../assemble/assemble.ts";

@@ -8,6 +8,13 @@
 //   problem.ts        errors as replies
 //   write-reply.ts    a reply on its socket
 //   app.ts            one request, from its head to its reply
+//   reply.ts          the types of replies
+//   sse.ts            events as a stream
+//   long-poll.ts      a reply that may take hours
+//   problem-size.ts   the limit of a problem's members
+//   server.ts         the socket, with its limits
+//   embedded-listener.ts  requests of a host program
+//   loopback-client.ts    in-process requests
 // Invariants:
 //   app.1. Every request gets exactly one reply, also if the route, the body or the peer fails.
 //   app.2. A custom app's own routes take precedence over the server's, and its middleware wraps them; a path that
