@@ -8,6 +8,7 @@
 //   main/dev-parts.ts          its services, started in order
 //   main/collect.ts            `holdpoint collector` and its tools
 //   main/agent-server.ts       the parts of the agent server, put together
+//   main/surface.ts            the routes beside the API: pages, gateways, custom app
 //   main/storage.ts            SQLite or PostgreSQL, with the matching engine
 //   main/tracing.ts            the server's own traces
 //   main/graph-environment.ts  the environment of the deployment's code

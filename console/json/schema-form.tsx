@@ -1,20 +1,10 @@
 // Schema form: fields for a value of a JSON Schema (json/schema.ts). The form's state is the value itself; each field
 // keeps its incomplete input, such as "1.".
-import { useId, useState, type ReactNode } from "react";
+import { useId, type ReactNode } from "react";
 import { Button, IconButton } from "../ui/controls.tsx";
-import { JsonEditor } from "./editor.tsx";
-import { parseJson } from "./parse-json.ts";
 import { isObject, type Json } from "./json.ts";
-import { initialOf, type Fault, type FormField } from "./schema.ts";
-
-interface FieldProps {
-  readonly field: FormField;
-  readonly value: Json | undefined;
-  readonly path: string;
-  readonly faults: readonly Fault[];
-  /** Undefined omits the member. NaN stands for text that is not a number. */
-  readonly onChange: (value: Json | undefined) => void;
-}
+import { initialOf, type FormField } from "./schema.ts";
+import { type FieldProps, NumberInput, Choice, JsonField } from "./schema-controls.tsx";
 
 /** @param faults appear at their fields. */
 export function SchemaForm({ field, value, faults, onChange }: Omit<FieldProps, "path">): ReactNode {
@@ -130,62 +120,6 @@ function Control(props: FieldProps & { readonly id: string }): ReactNode {
   }
 }
 
-function NumberInput({
-  common,
-  value,
-  onChange,
-}: {
-  readonly common: object;
-  readonly value: Json | undefined;
-  readonly onChange: (value: Json | undefined) => void;
-}): ReactNode {
-  const shown = typeof value === "number" && Number.isFinite(value) ? String(value) : "";
-  const [typed, setTyped] = useState<string | null>(null);
-  const change = (text: string): void => {
-    setTyped(text);
-    onChange(text.trim() === "" ? undefined : Number(text));
-  };
-  return (
-    <input
-      {...common}
-      className="numeric"
-      inputMode="decimal"
-      value={typed ?? shown}
-      onChange={(event) => change(event.target.value)}
-      onBlur={() => typed !== null && Number.isFinite(Number(typed)) && setTyped(null)}
-    />
-  );
-}
-
-const choiceText = (choice: Json): string =>
-  choice === true ? "Yes" : choice === false ? "No" : typeof choice === "string" ? choice : JSON.stringify(choice);
-
-function Choice({
-  common,
-  field,
-  choices,
-  value,
-  onChange,
-}: {
-  readonly common: object;
-  readonly field: FormField;
-  readonly choices: readonly Json[];
-  readonly value: Json | undefined;
-  readonly onChange: (value: Json | undefined) => void;
-}): ReactNode {
-  const at = choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(value));
-  return (
-    <select {...common} value={at} onChange={(event) => onChange(choices[Number(event.target.value)])}>
-      {at === -1 || !field.required ? <option value={-1}>{field.required ? "Choose…" : "Not set"}</option> : null}
-      {choices.map((choice, index) => (
-        <option key={JSON.stringify(choice)} value={index}>
-          {choiceText(choice)}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 function List({ field, value, path, faults, onChange, id }: FieldProps & { readonly id: string }): ReactNode {
   const items: readonly Json[] = Array.isArray(value) ? value : [];
   const [item] = field.fields;
@@ -218,33 +152,6 @@ function List({ field, value, path, faults, onChange, id }: FieldProps & { reado
         Add {field.label}
       </Button>
     </div>
-  );
-}
-
-function JsonField({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string;
-  readonly value: Json | undefined;
-  readonly onChange: (value: Json | undefined) => void;
-}): ReactNode {
-  const [fault, setFault] = useState<string | null>(null);
-  const change = (text: string): void => {
-    if (text.trim() === "") {
-      setFault(null);
-      return onChange(undefined);
-    }
-    const parsed = parseJson(text);
-    setFault(parsed.ok ? null : parsed.error);
-    onChange(parsed.ok ? (parsed.value as Json) : Number.NaN);
-  };
-  return (
-    <>
-      <JsonEditor initial={value === undefined ? "" : JSON.stringify(value, null, 2)} label={label} onChange={change} />
-      {fault === null ? null : <span className="field-error">{fault}</span>}
-    </>
   );
 }
 

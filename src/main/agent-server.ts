@@ -1,25 +1,21 @@
 // Agent server: its parts, chosen by configuration and langgraph.json, started and stopped as one.
 import type { RequestListener } from "node:http";
-import { join } from "node:path";
 import { assistantDefaults, defaultsText } from "../agent/model/assistant-defaults.ts";
-import type { LocalServices } from "../agent/server/console-api.ts";
-import type { Access, Storage, Store, Tracing } from "../agent/ports/ports.ts";
+import type { Access, Storage, Store } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { AgentServer } from "../agent/server/agent-server.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
-import type { GatewayServer } from "../agent/server/server-ports.ts";
 import { describeError } from "../base/api-error.ts";
 import { ConfigError } from "../base/config/config.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
-import type { LoadedApp } from "../graphs/extensions/custom-app.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
 import type { Library } from "../graphs/langgraph/library.ts";
-import type { HttpRoute } from "../http/server/app.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productTables } from "./host.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
+import { openRoutes, readSurface, openGateways, type ServerParts } from "./surface.ts";
 
 export interface RunningServer extends Service {
   /** With its prefix; only the prefix when embedded. */
@@ -30,20 +26,6 @@ export interface RunningServer extends Service {
   readonly deployed: DeployedGraphs;
   readonly registerGraphs: () => Promise<void>;
   readonly announce: () => void;
-}
-
-export interface ServerParts {
-  readonly config: AgentConfig;
-  readonly graphs: GraphsConfig;
-  readonly log: Log;
-  readonly tracing: Tracing | null;
-  readonly localServices: LocalServices;
-  /** Also served. */
-  readonly routes: readonly HttpRoute[];
-  /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
-  readonly origins: readonly string[];
-  /** Inside a host program: no port opens, and the program's environment only gains what langgraph.json adds. */
-  readonly embedded?: boolean;
 }
 
 /** @throws {Error} the reason why it cannot start; nothing stays open then */
@@ -179,17 +161,6 @@ async function openGraphs(
   return createGraphs(graphs, { library, storage, store, types, tracing, clock });
 }
 
-/** The pages, the documents and the routes beside the API. */
-async function openRoutes(host: Host, parts: ServerParts, surface: Surface): Promise<readonly HttpRoute[]> {
-  const { config, graphs, log, routes } = parts;
-  return [
-    ...(await openPages(host, config, log)),
-    ...(await openDocs(host, surface)),
-    ...(await openUi(graphs, surface, log)),
-    ...routes,
-  ];
-}
-
 /** @throws {Error} if the embedding function does not load */
 async function openStore(
   config: AgentConfig,
@@ -218,83 +189,6 @@ async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): 
   if (graphs.auth === null) return null;
   const { loadAuth } = await import("../graphs/extensions/auth-handlers.ts");
   return loadAuth(graphs.auth, graphs.folder, log);
-}
-
-/** The served routes and origins: settings take precedence over the file. */
-async function readSurface({ config, graphs, origins }: ServerParts): Promise<Surface> {
-  const { http, folder } = graphs;
-  let app: LoadedApp | null = null;
-  if (http.app !== null) {
-    const { loadCustomApp } = await import("../graphs/extensions/custom-app.ts");
-    app = await loadCustomApp(http.app, folder);
-  }
-  return { ...http, app, moreOrigins: origins, mountPrefix: config.mountPrefix ?? http.mountPrefix };
-}
-
-/** Pages for people. */
-async function openPages({ product }: Host, config: AgentConfig, log: Log): Promise<readonly HttpRoute[]> {
-  if (!config.console) return [];
-  const [{ createPageBuild }, { pageRoute }] = await Promise.all([
-    import("../http/pages/page-build.ts"),
-    import("../http/pages/page-files.ts"),
-  ]);
-  const { root } = product;
-  const folder = createPageBuild(
-    {
-      sources: join(root, "console"),
-      besides: [join(root, "package-lock.json"), join(root, "src", "api"), join(root, "src", "base")],
-      shipped: join(root, "dist", "console"),
-      cache: join(root, "node_modules", ".cache", "holdpoint-console"),
-      builder: join(root, "console", "build.ts"),
-    },
-    log,
-  );
-  return [pageRoute("/console", folder)];
-}
-
-/** The page of the API, which reads /openapi.json and is served only with it. */
-async function openDocs({ product }: Host, { disabled }: Surface): Promise<readonly HttpRoute[]> {
-  if (disabled.includes("meta")) return [];
-  const { pageRoute } = await import("../http/pages/page-files.ts");
-  return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
-}
-
-/** Other protocols in front of the API. Each loads its library at its first request. */
-async function openGateways(
-  { product }: Host,
-  { config, graphs, log }: ServerParts,
-  { disabled, mountPrefix }: Surface,
-) {
-  const [{ mcpRoutes }, { a2aRoutes }, { createIdSource }, { systemClock: clock }] = await Promise.all([
-    import("../gateways/mcp-routes.ts"),
-    import("../gateways/a2a-routes.ts"),
-    import("../base/ids.ts"),
-    import("../base/clock.ts"),
-  ]);
-  const { authorizationServers, securitySchemes } = graphs;
-  const handlers = graphs.auth === null ? ("none" as const) : ("handlers" as const);
-  const authentication = config.apiKeys === null ? handlers : ("keys" as const);
-  const common = { log, clock, prefix: mountPrefix, version: product.version };
-  const mcp = { ...common, authorizationServers, newId: createIdSource(Date.now, null) };
-  return (server: GatewayServer): readonly HttpRoute[] => [
-    ...(disabled.includes("mcp") ? [] : mcpRoutes({ ...server, ...mcp })),
-    ...(disabled.includes("a2a") ? [] : a2aRoutes({ ...server, ...common, authentication, securitySchemes })),
-  ];
-}
-
-/** Components that graphs name for their clients. */
-async function openUi(
-  { ui, folder }: GraphsConfig,
-  { disabled, mountPrefix }: Surface,
-  log: Log,
-): Promise<readonly HttpRoute[]> {
-  if (ui === null || disabled.includes("ui")) return [];
-  const [{ buildUi }, { uiRoutes }, { systemClock: clock }] = await Promise.all([
-    import("../graphs/extensions/ui-components.ts"),
-    import("../http/pages/ui-routes.ts"),
-    import("../base/clock.ts"),
-  ]);
-  return uiRoutes(await buildUi(ui, folder, { clock, log }), mountPrefix);
 }
 
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {

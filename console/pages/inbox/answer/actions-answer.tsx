@@ -1,7 +1,6 @@
 // Actions answer: one decision per action pending approval.
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
-import type { Json } from "../../../json/json.ts";
 import { Button } from "../../../ui/controls.tsx";
 import { showToast } from "../../../ui/toast.tsx";
 import { labelOf } from "../model/draft.ts";
@@ -16,8 +15,8 @@ import {
   answerOf,
   messageOf,
 } from "../model/request.ts";
-import { ArgsEditor } from "./args-editor.tsx";
 import type { EditorProps } from "./editor-props.ts";
+import { DecisionEditor } from "./decision-editor.tsx";
 
 type Actions = Request & { readonly kind: "actions" };
 
@@ -200,52 +199,4 @@ function decisionOf(kind: DecisionType, action: Action, before: Decision | null)
   if (kind === "reject") return { type: kind, message: messageOf(before) ?? "" };
   if (kind === "respond") return { type: kind, value: messageOf(before) ?? "" };
   return { type: kind };
-}
-
-function DecisionEditor({
-  action,
-  decision,
-  onChange,
-  onFault,
-}: {
-  readonly action: Action;
-  readonly decision: Decision | null;
-  readonly onChange: (decision: Decision) => void;
-  readonly onFault: (isFaulty: boolean) => void;
-}): ReactNode {
-  const place = useRef<HTMLDivElement>(null);
-  // Moves the focus to the input after choosing edit or a message.
-  useEffect(() => place.current?.querySelector<HTMLElement>("textarea, input, select")?.focus(), []);
-  if (decision === null) return null;
-  if (decision.type === "edit") {
-    const change = (args: Json): void => onChange({ type: "edit", args });
-    return (
-      <div className="decision-editor" ref={place}>
-        <ArgsEditor
-          before={action.args}
-          value={decision.args}
-          schema={action.argsSchema}
-          label={`Arguments of ${action.name}`}
-          onChange={change}
-          onFault={onFault}
-        />
-      </div>
-    );
-  }
-  const message = messageOf(decision);
-  if (message === null) return null;
-  const label = decision.type === "reject" ? "Why (goes to the assistant)" : "Your response";
-  return (
-    <div ref={place}>
-      <label className="field">
-        <span className="field-label">{label}</span>
-        <textarea
-          value={message}
-          onChange={({ target: { value } }) =>
-            onChange(decision.type === "reject" ? { type: "reject", message: value } : { type: "respond", value })
-          }
-        />
-      </label>
-    </div>
-  );
 }
