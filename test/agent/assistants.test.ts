@@ -385,24 +385,27 @@ suite("describing the graph", () => {
       [topic, trail, count],
       [{ type: "string" }, { type: "array", items: { type: "string" } }, { type: "number", default: 7 }],
     );
-    assert.deepEqual(item, {
-      type: "object",
-      properties: {
-        count: { type: "number", description: "How many" },
-        tags: { type: "array", items: { type: "string" } },
-        kind: { type: "string", enum: ["a", "b"] },
-        next: {},
-      },
-      required: ["count", "kind", "next"],
-    });
+    assert.deepEqual(item, { $ref: "#/definitions/Item" });
     const items = { $ref: "#/definitions/BaseMessage" };
     assert.deepEqual(messages, { type: "array", langgraph_type: "messages", items });
     const { definitions } = state_schema as unknown as { definitions: Record<string, { oneOf?: { $ref: string }[] }> };
+    const { properties: fields, ...rest } = definitions["Item"] as { readonly properties: Record<string, object> };
+    assert.deepEqual(rest, { type: "object", required: ["count", "kind", "next"] });
+    const { next, ...others } = fields;
+    assert.deepEqual(
+      new Set((next as { readonly anyOf: readonly object[] }).anyOf.map((one) => JSON.stringify(one))),
+      new Set(['{"type":"null"}', JSON.stringify(item)]),
+    );
+    assert.deepEqual(others, {
+      count: { type: "number", description: "How many" },
+      tags: { type: "array", items: { type: "string" } },
+      kind: { type: "string", enum: ["a", "b"] },
+    });
     const names = definitions["BaseMessage"]?.oneOf?.map(({ $ref }) => $ref.replace("#/definitions/", "")) ?? [];
     assert.deepEqual(
       names.toSorted(),
       Object.keys(definitions)
-        .filter((name) => name !== "BaseMessage")
+        .filter((name) => !["BaseMessage", "Item"].includes(name))
         .toSorted(),
     );
     assert.deepEqual(

@@ -4,8 +4,9 @@
 //   sqlite/migrations.2. A file of a newer schema, or of a newer LangGraph, stays untouched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { Database } from "../client/database.ts";
+import { WITH_ROW_IDS } from "./with-row-ids.ts";
 
-/** Key prefixes find rows: keys are clustered (WITHOUT ROWID) and in time order. */
+/** Key prefixes find rows: keys of tables with small rows are clustered (WITHOUT ROWID) and in time order. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE threads (
@@ -236,6 +237,7 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE events ADD COLUMN stored_at INTEGER;
   `,
+  WITH_ROW_IDS,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */
