@@ -222,6 +222,11 @@ const GROUPS: readonly (readonly [names: readonly string[], gone: readonly strin
     ],
     ["GET /ok", "GET /ready", "POST /threads", "POST /assistants/search"],
   ],
+  [
+    ["mcp", "a2a"],
+    ["POST /mcp", "POST /a2a/agent", "GET /.well-known/agent-card.json?assistant_id=agent"],
+    ["POST /threads", "POST /assistants/search"],
+  ],
 ];
 
 for (const [names, gone, stays] of GROUPS) {

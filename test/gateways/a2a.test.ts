@@ -276,6 +276,22 @@ test("a payload with auth_required is auth-required, and continues with an answe
   assert.equal(stateOf(ended), TaskState.TASK_STATE_COMPLETED);
 });
 
+test("a task of another assistant is not found at the address of this one (a2a.1)", async () => {
+  const paused = await send(await connect("echo"), QUESTION);
+  const other = await connect("schema");
+  await assert.rejects(get(other, paused), /no task/);
+  await assert.rejects(send(other, [text("3")], answerTo(paused)), /no task/);
+});
+
+test("an unknown version is refused, and an unknown method (a2a.1)", async () => {
+  const ask = async (method: string, version: string): Promise<unknown> => {
+    const request = { jsonrpc: "2.0", id: 1, method, params: {} };
+    const { body } = await call(server, "POST", "/a2a/echo", request, { "a2a-version": version });
+    return (body as { readonly error: { readonly code: number } }).error.code;
+  };
+  assert.deepEqual([await ask("ListTasks", "2.0"), await ask("Nothing", "1.0")], [-32009, -32601]);
+});
+
 test("a run that fails is a failed task with its reason (a2a.1)", async () => {
   const task = await send(await connect("failing"), [data({ notes: "" })]);
   assert.equal(stateOf(task), TaskState.TASK_STATE_FAILED);

@@ -25,6 +25,7 @@ const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
 const PAGES = [
   "README.md",
   "docs/concepts/runs-and-pauses.md",
+  "docs/how-to/a2a.md",
   "docs/how-to/backup.md",
   "docs/how-to/migrate.md",
   "docs/how-to/notify.md",
