@@ -172,6 +172,11 @@ const DIALECTS: Readonly<Record<string, readonly [payload: unknown, content: Con
   ],
 };
 
+const SECRETS = {
+  "a payload marked as sensitive": { sensitive: true, question: "Which token?" },
+  "an answer with a password": { question: "Which token?", response_schema: { type: "string", format: "password" } },
+};
+
 for (const [revision, connect] of Object.entries(CLIENTS)) {
   test(`revision ${revision}: assistants are tools with an input schema (mcp.1)`, async () => {
     const listed = await connect(null, small);
@@ -259,6 +264,26 @@ for (const [revision, connect] of Object.entries(CLIENTS)) {
     assert.deepEqual(structuredContent?.values?.["answer"], [{ a: { b: "x" } }]);
     await client.close();
   });
+
+  for (const [title, payload] of Object.entries(SECRETS)) {
+    test(`revision ${revision}: ${title} is asked with a link, never with a form (mcp.2)`, async () => {
+      const client = await connect(
+        async ({ mode, url }) => {
+          assert.equal(mode, "url");
+          const [thread_id, interrupt_id] = (url ?? "").split("/").slice(-2);
+          await call(server, "POST", "/inbox/answers", [{ thread_id, interrupt_id, resume: "s3cret" }]);
+          return { action: "accept" };
+        },
+        { modes: { form: {}, url: {} } },
+      );
+      const { structuredContent } = await client.run("echo", { payload });
+      assert.deepEqual(structuredContent?.values?.["answer"], ["s3cret"]);
+      await client.close();
+      const formOnly = await connect(() => assert.fail("the client was asked with a form"));
+      assert.equal((await formOnly.run("echo", { payload })).structuredContent?.status, "paused");
+      await formOnly.close();
+    });
+  }
 
   test(`revision ${revision}: of two answers one counts, and the result follows it (mcp.5)`, async () => {
     const client = await connect(async () => {

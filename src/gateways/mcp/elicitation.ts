@@ -2,10 +2,12 @@
 // Invariants:
 //   elicitation.1. A form holds only what fits a flat form; anything else, and an interrupt for people only, is a link
 //     where the client opens links.
+//   elicitation.2. A secret is never typed into a form: clients show forms to models, and store them.
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from "@modelcontextprotocol/server";
 import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { formOf } from "../calls/flat-form.ts";
+import { isSensitive } from "../calls/sensitive.ts";
 
 /** Forms of elicitation that the client supports. */
 export interface Elicits {
@@ -37,7 +39,7 @@ export interface ElicitContext {
 /** Null if this client cannot ask its user. */
 export function elicitParams(item: InboxItem, context: ElicitContext): ElicitParams | null {
   const { elicits, linkTo, isForPeopleOnly, refused } = context;
-  const form = formOf(item);
+  const form = isSensitive(item) ? null : formOf(item); // elicitation.2
   if (elicits.url && (form === null || isForPeopleOnly(item) || !elicits.form)) {
     return { mode: "url", message: item.title, url: linkTo(item) };
   }
