@@ -1,6 +1,6 @@
 // JSON search: finds a text in the member names and scalars of a value. Pure.
 
-export interface Found {
+export interface FoundPath {
   /** `order.items[2].price` */
   readonly path: string;
   readonly value: unknown;
@@ -9,10 +9,10 @@ export interface Found {
 const NODES_MAX = 200_000;
 
 /** @param max limit of matches; the search stops there. Case-insensitive. */
-export function pathsIn(value: unknown, wanted: string, max: number): readonly Found[] {
+export function pathsIn(value: unknown, wanted: string, max: number): readonly FoundPath[] {
   const needle = wanted.toLowerCase();
-  const found: Found[] = [];
-  const waiting: Found[] = [{ path: "", value }];
+  const found: FoundPath[] = [];
+  const waiting: FoundPath[] = [{ path: "", value }];
   for (let seen = 0; waiting.length > 0 && seen < NODES_MAX && found.length < max; seen++) {
     const next = waiting.pop();
     if (next === undefined) break;
@@ -26,7 +26,7 @@ export function pathsIn(value: unknown, wanted: string, max: number): readonly F
   return found;
 }
 
-function membersOf(path: string, value: object): Found[] {
+function membersOf(path: string, value: object): FoundPath[] {
   if (Array.isArray(value))
     return (value as readonly unknown[]).map((one, at) => ({ path: `${path}[${at}]`, value: one }));
   return Object.entries(value).map(([key, one]) => ({

@@ -5,7 +5,7 @@ import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
 import { JsonDiff } from "../../json/json-diff.tsx";
 import { JsonView } from "../../json/json-view.tsx";
-import { pathsIn } from "../../json/json-search.ts";
+import { useJsonFinder } from "../../json/json-finder.tsx";
 import { StateDialog } from "./state-dialog.tsx";
 import { useCheckpoint } from "./use-history.ts";
 import { useThreadState } from "./use-thread.ts";
@@ -16,22 +16,16 @@ export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
   const state = useThreadState(thread);
   const parent = useCheckpoint(thread.thread_id, state.data?.parent_checkpoint?.checkpoint_id ?? null);
   const [editing, setEditing] = useState(false);
-  const [wanted, setWanted] = useState("");
+  const finder = { label: "Search the state", placeholder: "Search keys and values", most: FOUND_MAX };
+  const { found, input } = useJsonFinder(state.data?.values, finder);
   if (state.isPending) return <Loading />;
   if (state.isError) return <Failure error={state.error} onRetry={() => void state.refetch()} />;
   const { values } = state.data;
-  const found = wanted.trim() === "" ? null : pathsIn(values, wanted.trim(), FOUND_MAX);
   const isEmpty = typeof values !== "object" || values === null || Object.keys(values).length === 0;
   return (
     <div className="page-body">
       <div className="state-tools">
-        <input
-          type="search"
-          aria-label="Search the state"
-          placeholder="Search keys and values"
-          value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
-        />
+        {input}
         <span className="row spread">
           <CopyCurl method="GET" path={`/threads/${thread.thread_id}/state`} />
           <Button onClick={() => setEditing(true)} disabled={thread.status === "busy"}>

@@ -4,7 +4,7 @@ import { Link, getRouteApi } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { SpanDetail } from "../../../src/api/traces.ts";
 import { call } from "../../api/client.ts";
-import { pathsIn } from "../../json/json-search.ts";
+import { useJsonFinder } from "../../json/json-finder.tsx";
 import { JsonView } from "../../json/json-view.tsx";
 import { Conversation } from "../../messages/conversation.tsx";
 import { messagesIn, readMessages } from "../../messages/messages.ts";
@@ -170,18 +170,12 @@ function Side({ name, value }: { readonly name: string; readonly value: unknown 
 }
 
 function Fields({ span }: { readonly span: SpanDetail }): ReactNode {
-  const [wanted, setWanted] = useState("");
   const extra = span.extra ?? {};
-  const found = wanted.trim() === "" ? null : pathsIn(extra, wanted.trim(), FOUND_MAX);
+  const finder = { label: "Search the attributes", placeholder: "Search names and values", most: FOUND_MAX };
+  const { found, input } = useJsonFinder(extra, finder);
   return (
     <div className="stack">
-      <input
-        type="search"
-        aria-label="Search the attributes"
-        placeholder="Search names and values"
-        value={wanted}
-        onChange={(event) => setWanted(event.target.value)}
-      />
+      {input}
       {found === null ? (
         <JsonView value={extra} label="attributes" openLevels={3} />
       ) : (

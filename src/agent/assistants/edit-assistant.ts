@@ -6,7 +6,6 @@
 //   edit-assistant.3. A built-in assistant keeps its graph.
 // Runs keep the config and context of their acceptance; changes here do not affect them.
 import { ApiError } from "../../base/api-error.ts";
-import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
 import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
@@ -18,14 +17,11 @@ import { inScope, stamped } from "../auth/scope.ts";
 /** The oldest versions are deleted. */
 const VERSIONS_KEPT = 1000;
 
-export interface AssistantDraft {
+export interface AssistantDraft extends Pick<
+  Assistant,
+  "graphId" | "name" | "description" | "metadata" | "config" | "context"
+> {
   readonly assistantId: string | null;
-  readonly graphId: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly metadata: JsonObject;
-  readonly config: JsonObject;
-  readonly context: Json;
   readonly ifExists: "raise" | "do_nothing";
 }
 

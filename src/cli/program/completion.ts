@@ -35,9 +35,14 @@ function levelsOf(command: Command, path: readonly string[]): readonly Level[] {
 const wordsOf = ({ verbs, options }: Level): string => [...verbs, ...options].map(({ word }) => word).join(" ");
 const pathOf = ({ path }: Level): string => path.join(" ");
 
+/** Paths of verbs, as patterns of a shell's `case`. */
+function knownPaths(levels: readonly Level[]): string {
+  return levels.flatMap((level) => (level.path.length === 0 ? [] : [`"${pathOf(level)}"`])).join("|");
+}
+
 /** Follows the verbs that were typed, and offers the words of their level. */
 function bash(name: string, levels: readonly Level[]): string {
-  const known = levels.flatMap((level) => (level.path.length === 0 ? [] : [`"${pathOf(level)}"`])).join("|");
+  const known = knownPaths(levels);
   return `# bash completion of ${name}
 _${name}() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" next="" word words=""
@@ -57,7 +62,7 @@ complete -o default -F _${name} ${name}
 }
 
 function zsh(name: string, levels: readonly Level[]): string {
-  const known = levels.flatMap((level) => (level.path.length === 0 ? [] : [`"${pathOf(level)}"`])).join("|");
+  const known = knownPaths(levels);
   const described = ({ verbs, options }: Level): string =>
     [...verbs, ...options].map(({ word, description }) => quoted(`${word}:${description}`)).join(" ");
   return `#compdef ${name}

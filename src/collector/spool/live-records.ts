@@ -75,14 +75,20 @@ export function createLiveRecords(onDead: () => void): LiveRecords {
   };
 }
 
+/** Marks one part as done. @returns false if it was done before, or does not exist */
+export function setDone(stored: StoredRequest | StoredBatch, total: number, index: number): boolean {
+  const bits = (stored.done ??= new Uint8Array((total + 7) >> 3));
+  const mask = 1 << (index & 7);
+  if (index >= total || ((bits[index >> 3] ?? 0) & mask) !== 0) return false;
+  bits[index >> 3] = (bits[index >> 3] ?? 0) | mask;
+  stored.pending--;
+  return true;
+}
+
 function markDone(stored: StoredRequest | StoredBatch, total: number, indexes: readonly number[]): number[] {
   const ranges: number[] = [];
-  const bits = (stored.done ??= new Uint8Array((total + 7) >> 3));
   for (const index of indexes) {
-    const mask = 1 << (index & 7);
-    if (index >= total || ((bits[index >> 3] ?? 0) & mask) !== 0) continue;
-    bits[index >> 3] = (bits[index >> 3] ?? 0) | mask;
-    stored.pending--;
+    if (!setDone(stored, total, index)) continue;
     const last = ranges.length - 2;
     if (last >= 0 && (ranges[last] ?? 0) + (ranges[last + 1] ?? 0) === index)
       ranges[last + 1] = (ranges[last + 1] ?? 0) + 1;

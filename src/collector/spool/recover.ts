@@ -5,6 +5,7 @@
 //   recover.2. A request's item is pending unless a mark or an intact batch covers it; a batch's run unless a mark
 //        does.
 //   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
+import { setDone } from "./live-records.ts";
 import { basename } from "node:path";
 import type { Log } from "../../base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
@@ -206,13 +207,7 @@ function markDone(found: Found, key: string, indexes: readonly number[]): void {
   const stored = found.requests.get(key) ?? found.batches.get(key);
   if (stored === undefined) return noteDone(found.counts, key, indexes);
   const total = "spans" in stored ? stored.spans : stored.runs;
-  const bits = (stored.done ??= new Uint8Array((total + 7) >> 3));
-  for (const index of indexes) {
-    const mask = 1 << (index & 7);
-    if (index >= total || ((bits[index >> 3] ?? 0) & mask) !== 0) continue;
-    bits[index >> 3] = (bits[index >> 3] ?? 0) | mask;
-    stored.pending--;
-  }
+  for (const index of indexes) setDone(stored, total, index);
 }
 
 async function readTrees(

@@ -6,6 +6,7 @@ import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "../messages/span-events.ts";
 import { MODEL, REQUEST_MODEL } from "./model.ts";
+import { TOOL } from "./run-name.ts";
 
 interface Parameters {
   /** A later value replaces an earlier one, which stays as `overridden.<name>`. */
@@ -28,17 +29,7 @@ const SINGLE: readonly (readonly [string, Sources])[] = [
   ["functions", sources("llm.request.functions")],
   ["tool_choice", sources("ai.prompt.toolChoice")],
   ["output_type", sources("gen_ai.output.type")],
-  [
-    "tool_name",
-    sources(
-      "gen_ai.tool.name",
-      "tool.name",
-      "ai.toolCall.name",
-      "tool_name",
-      "lk.function_tool.name",
-      "spring.ai.tool.definition.name",
-    ),
-  ],
+  ["tool_name", TOOL],
   [
     "tool_call_id",
     sources(

@@ -7,7 +7,8 @@ const GIVEN = sources("langsmith.trace.name", "langsmith.metadata.ls_run_name");
 const FUNCTION_ID = sources("ai.telemetry.functionId");
 const AI_OPERATION = sources("ai.operationId", "operation.name");
 const ENTITY = sources("traceloop.entity.name");
-const TOOL = sources(
+/** The name of the called tool. */
+export const TOOL = sources(
   "gen_ai.tool.name",
   "tool.name",
   "ai.toolCall.name",
