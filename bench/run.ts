@@ -1,5 +1,6 @@
-// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short]`, `… collector [part…]`, `… traces`. Prints a
-// table and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short | --quick]`, `… collector [part…]`, `… traces`.
+// Prints a table with the asked figures beside the measured ones, and one closing line of ratios. Those of the agent
+// server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
@@ -11,6 +12,8 @@ const { positionals, values } = parseArgs({
   options: {
     peer: { type: "boolean", default: false },
     postgres: { type: "boolean", default: false },
+    json: { type: "string", default: "dist/bench-agent.json" },
+    quick: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
   },
 });

@@ -5,13 +5,7 @@ import { text } from "node:stream/consumers";
 import { TEAMS } from "./many-paused.ts";
 import { median } from "../measure.ts";
 import type { MeasuredServer } from "./server.ts";
-
-type Note = (line: {
-  readonly what: string;
-  readonly measured: string;
-  readonly ratio: number;
-  readonly asked: string;
-}) => void;
+import type { Note } from "../table.ts";
 
 interface List {
   readonly what: string;

@@ -2,9 +2,9 @@
 // (bench/peers) and are installed only when the comparison is asked for.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { runScript } from "../measure.ts";
+import { cpuSecondsOfTree, runScript } from "../measure.ts";
 
 const FOLDER = join(import.meta.dirname, "../peers");
 
@@ -21,9 +21,9 @@ export async function measurePeer(cycles: number): Promise<number> {
     await untilOk(url);
     const client = join(import.meta.dirname, "client.ts");
     await runScript(client, [url, 32, 32, 1000, "bench", "cycle"]);
-    const before = cpuSecondsOf(peer.pid ?? 0);
+    const before = cpuSecondsOfTree(peer.pid ?? 0) ?? Number.NaN;
     await runScript(client, [url, cycles, 32, 1000, "bench", "cycle"]);
-    return (cpuSecondsOf(peer.pid ?? 0) - before) / cycles;
+    return ((cpuSecondsOfTree(peer.pid ?? 0) ?? Number.NaN) - before) / cycles;
   } finally {
     peer.kill("SIGKILL");
     await once(peer, "exit");
@@ -40,12 +40,4 @@ async function untilOk(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error("the peer did not start");
-}
-
-/** Clock ticks a second in /proc, on every Linux that Node runs on. */
-const TICKS = 100;
-
-function cpuSecondsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { cpuSecondsOfTree } from "../measure.ts";
 import type { SqlCounts } from "./count-sql.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
@@ -13,7 +14,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 export interface MeasuredServer {
   readonly url: string;
   readonly folder: string;
-  /** CPU seconds, resident bytes and characters bound to SQL since the start. */
+  /** CPU seconds of the process and its children, resident bytes and characters bound to SQL since the start. */
   metrics(): Promise<{ readonly cpuSeconds: number; readonly residentBytes: number; readonly boundUnits: number }>;
   /** Statements and round trips since the start, of a server that was started to count them. */
   counts(): Promise<SqlCounts>;
@@ -44,7 +45,7 @@ export async function startServer(
       const text = await (await fetch(`${url}/metrics`)).text();
       const value = (name: string): number => Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1]);
       return {
-        cpuSeconds: value("process_cpu_seconds_total"),
+        cpuSeconds: cpuSecondsOfTree(child.pid ?? 0) ?? value("process_cpu_seconds_total"),
         residentBytes: value("process_resident_memory_bytes"),
         boundUnits: value("storage_bound_characters"),
       };

@@ -4,23 +4,17 @@ import { join } from "node:path";
 import { runScript } from "../measure.ts";
 import type { SqlCounts } from "./count-sql.ts";
 import { removeFolder, startServer } from "./server.ts";
-
-type Note = (line: {
-  readonly what: string;
-  readonly measured: string;
-  readonly ratio: number;
-  readonly asked: string;
-}) => void;
+import type { Note } from "../table.ts";
 
 const ASKED_STATEMENTS = 40;
 /** A kind below this share of a cycle is not listed: work of timers. */
 const LISTED_MIN = 0.05;
 
-export async function measureStatements(note: Note, cycles: number): Promise<void> {
+export async function measureStatements(note: Note, cycles: number, warmUp: number): Promise<void> {
   const server = await startServer(undefined, {}, { countSql: true });
   const load = (count: number) =>
     runScript(join(import.meta.dirname, "client.ts"), [server.url, count, 32, 1000, "bench", "cycle"]);
-  await load(300);
+  await load(warmUp);
   const before = await server.counts();
   await load(cycles);
   const after = await server.counts();
@@ -35,6 +29,7 @@ export async function measureStatements(note: Note, cycles: number): Promise<voi
     measured: `${total.toFixed(1)}, in ${commits.toFixed(2)} commits`,
     ratio: total / ASKED_STATEMENTS,
     asked: `at most ${ASKED_STATEMENTS}`,
+    limit: 1,
   });
   const bytes = (after.walBytes - before.walBytes) / cycles;
   note({
@@ -42,6 +37,7 @@ export async function measureStatements(note: Note, cycles: number): Promise<voi
     measured: `${(bytes / 1000).toFixed(1)} KB`,
     ratio: bytes / ASKED_WAL_BYTES,
     asked: `at most ${ASKED_WAL_BYTES / 1000} KB`,
+    limit: 1,
   });
   for (const [kind, count] of kinds) {
     if (count >= LISTED_MIN) console.log(`  ${count.toFixed(2).padStart(6)}  ${kind}`);

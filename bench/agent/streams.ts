@@ -6,13 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { runScript } from "../measure.ts";
 import { removeFolder, startServer, temporaryFolder, type MeasuredServer } from "./server.ts";
-
-type Note = (line: {
-  readonly what: string;
-  readonly measured: string;
-  readonly ratio: number;
-  readonly asked: string;
-}) => void;
+import type { Note } from "../table.ts";
 
 const script = (name: string): string => join(import.meta.dirname, name);
 const EVENTS = 10_000;
