@@ -1,6 +1,7 @@
 // Layout: the frame around every page: navigation, name, theme, shortcuts, dialogs, toasts.
 import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
+import { isNotLoaded } from "./api/problem.ts";
 import { keyRequired } from "./api/credentials.ts";
 import { badge } from "./browser/badge.ts";
 import { useInboxLive } from "./data/inbox/live.ts";
@@ -13,7 +14,7 @@ import { Palette } from "./palette.tsx";
 import { PreferencesDialog } from "./preferences-dialog.tsx";
 import { ShortcutHelp } from "./ui/shortcut-help.tsx";
 import { useShortcuts } from "./hooks/shortcuts.ts";
-import { Toasts } from "./ui/toast.tsx";
+import { Toasts, showToast } from "./ui/toast.tsx";
 import { useValue } from "./hooks/value.ts";
 
 type Open = "help" | "palette" | "preferences" | null;
@@ -95,6 +96,18 @@ export function NotFound(): ReactNode {
   );
 }
 
+/** A reload without a server would leave the browser's own error page. */
+async function reloadIfServed(): Promise<void> {
+  const isServed = await fetch(window.location.href, { method: "HEAD" }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (isServed) window.location.reload();
+  else showToast("The server does not respond.", { tone: "amber" });
+}
+
 export function PageFailure({ error, reset }: ErrorComponentProps): ReactNode {
-  return <Failure error={error} onRetry={reset} />;
+  // A failed import stays failed in this document.
+  const retry = isNotLoaded(error) ? (): void => void reloadIfServed() : reset;
+  return <Failure error={error} onRetry={retry} />;
 }

@@ -18,21 +18,14 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
   const queries = useQueryClient();
   const key = useValue(apiKey);
   const forget = (): void => {
+    onClose(); // the server's question for a key follows
     setApiKey(null, false);
     void queries.resetQueries();
   };
   return (
     <Dialog title="Preferences" description="For this browser only." onClose={onClose}>
       <div className="stack">
-        {key === null ? (
-          <Field label="Your name" hint="Shown in claims and in the audit trail when sign-in is not required.">
-            <input
-              value={useValue(ownName)}
-              maxLength={NAME_UNITS_MAX}
-              onChange={(event) => ownName.set(event.target.value)}
-            />
-          </Field>
-        ) : null}
+        {key === null ? <OwnName /> : null}
         <Field label="Theme">
           <select value={useValue(theme)} onChange={(event) => theme.set(event.target.value as Theme)}>
             {THEMES.map(([value, label]) => (
@@ -59,6 +52,18 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
         )}
       </div>
     </Dialog>
+  );
+}
+
+function OwnName(): ReactNode {
+  return (
+    <Field label="Your name" hint="Shown in claims and in the audit trail when sign-in is not required.">
+      <input
+        value={useValue(ownName)}
+        maxLength={NAME_UNITS_MAX}
+        onChange={(event) => ownName.set(event.target.value)}
+      />
+    </Field>
   );
 }
 

@@ -48,8 +48,17 @@ export function unreachable(cause: unknown): ApiProblem {
   return new ApiProblem({ status: 0, code: "unreachable", title: "Cannot reach the server", detail });
 }
 
+/** A file of the page did not load: browsers, and the bundler's loader for style sheets, each have their words. */
+const NOT_LOADED =
+  /unable to preload CSS|dynamically imported module|importing a module script failed|failed to load module script/i;
+
+export function isNotLoaded(thrown: unknown): boolean {
+  return thrown instanceof Error && NOT_LOADED.test(thrown.message);
+}
+
 /** Any thrown value, as text for a person. */
 export function problemMessage(thrown: unknown): string {
+  if (isNotLoaded(thrown)) return "This page could not be loaded: the server does not respond, or has a new version.";
   if (thrown instanceof ApiProblem) return thrown.status === 0 ? thrown.title : thrown.message;
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -4,8 +4,17 @@ import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, indentOnInput, syntaxTree } from "@codemirror/language";
 import { linter } from "@codemirror/lint";
 import { EditorState, type Range } from "@codemirror/state";
-import { Decoration, type DecorationSet, EditorView, ViewPlugin, keymap, lineNumbers } from "@codemirror/view";
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  ViewPlugin,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { type ReactNode, useEffect, useRef } from "react";
+import { visible } from "../../src/api/text/visible-text.ts";
 import type { EditorProps } from "./editor-props.ts";
 
 /** The page's policy allows style elements with its nonce. */
@@ -22,6 +31,16 @@ const CLASSES: Readonly<Record<string, string>> = {
   False: "json-boolean",
   Null: "json-object",
 };
+
+/** Those that the library does not count as special. */
+const BIDIRECTIONAL = /\u200c|\u200d|[\u202a-\u202e\u2060-\u206f]/;
+
+function escapeOf(code: number): HTMLElement {
+  const mark = document.createElement("span");
+  mark.className = "hidden-character";
+  mark.textContent = visible(String.fromCodePoint(code));
+  return mark;
+}
 
 function coloursOf(view: EditorView): DecorationSet {
   const marks: Range<Decoration>[] = [];
@@ -50,7 +69,13 @@ const colours = ViewPlugin.define(
   { decorations: ({ decorations }) => decorations },
 );
 
-export default function CodeEditor({ initial, label, onChange, readOnly = false }: EditorProps): ReactNode {
+export default function CodeEditor({
+  initial,
+  label,
+  onChange,
+  readOnly = false,
+  plain = false,
+}: EditorProps): ReactNode {
   const place = useRef<HTMLDivElement>(null);
   const changed = useRef(onChange);
   useEffect(() => {
@@ -68,12 +93,11 @@ export default function CodeEditor({ initial, label, onChange, readOnly = false 
           EditorView.contentAttributes.of({ "aria-label": label, ...(readOnly ? { tabindex: "0" } : {}) }),
           EditorView.lineWrapping,
           lineNumbers(),
+          highlightSpecialChars({ render: escapeOf, addSpecialChars: BIDIRECTIONAL }),
           history(),
           indentOnInput(),
           bracketMatching(),
-          json(),
-          linter(jsonParseLinter(), { delay: LINT_DELAY_MS }),
-          colours,
+          ...(plain ? [] : [json(), linter(jsonParseLinter(), { delay: LINT_DELAY_MS }), colours]),
           keymap.of([...defaultKeymap, ...historyKeymap]), // Tab leaves the editor
           EditorView.updateListener.of((update) => {
             if (update.docChanged) changed.current(update.state.doc.toString());
@@ -83,6 +107,6 @@ export default function CodeEditor({ initial, label, onChange, readOnly = false 
     });
     return () => view.destroy();
     // The editor owns its text: a new external value needs a new editor, with another key.
-  }, [label, readOnly]);
+  }, [label, readOnly, plain]);
   return <div className="code-editor" ref={place} />;
 }

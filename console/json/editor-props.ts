@@ -4,4 +4,6 @@ export interface EditorProps {
   readonly label: string;
   readonly onChange: (text: string) => void;
   readonly readOnly?: boolean;
+  /** Any text instead of JSON. */
+  readonly plain?: boolean;
 }

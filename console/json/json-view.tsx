@@ -1,6 +1,8 @@
 // JSON view: a value as a collapsible tree. Long texts and lists are truncated, and expand on request.
 import { useState, type ReactNode } from "react";
+import { confusable } from "../../src/api/text/visible-text.ts";
 import { CopyButton } from "../ui/copy.tsx";
+import { Doubt, Visible } from "../text/visible.tsx";
 
 const TEXT_SHOWN_MAX = 600;
 const MEMBERS_SHOWN_MAX = 100;
@@ -17,22 +19,34 @@ export function JsonView({
   return (
     <div className="json" role="group" aria-label={label}>
       <div className="json-copy">
-        <CopyButton text={JSON.stringify(value, null, 2) ?? ""} what={label} />
+        <CopyButton text={() => JSON.stringify(value, null, 2) ?? ""} what={label} />
       </div>
       <Node name={null} value={value} level={0} openLevels={openLevels} />
     </div>
   );
 }
 
+const NAMES_COMPARED_MAX = 1000;
+const NO_DOUBTS: ReadonlyMap<string, string> = new Map();
+
 interface NodeProps {
   readonly name: string | null;
+  readonly doubt?: string | undefined;
   readonly value: unknown;
   readonly level: number;
   readonly openLevels: number;
 }
 
-function Node({ name, value, level, openLevels }: NodeProps): ReactNode {
-  const key = name === null ? null : <span className="json-key">{name}: </span>;
+function Node({ name, doubt, value, level, openLevels }: NodeProps): ReactNode {
+  const key =
+    name === null ? null : (
+      <>
+        <span className="json-key">
+          <Visible text={name} />:{" "}
+        </span>
+        <Doubt reason={doubt} />
+      </>
+    );
   if (typeof value !== "object" || value === null) {
     return (
       <div className="json-line">
@@ -49,7 +63,7 @@ function Members({
   value,
   level,
   openLevels,
-}: Omit<NodeProps, "name" | "value"> & {
+}: Omit<NodeProps, "name" | "doubt" | "value"> & {
   readonly name: ReactNode;
   readonly value: object;
 }): ReactNode {
@@ -66,6 +80,8 @@ function Members({
     );
   }
   const shown = all ? entries : entries.slice(0, MEMBERS_SHOWN_MAX);
+  const isNamed = !Array.isArray(value) && entries.length <= NAMES_COMPARED_MAX;
+  const doubts = isNamed ? confusable(Object.keys(value)) : NO_DOUBTS;
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} className="json-members">
       <summary className="json-line">
@@ -78,7 +94,14 @@ function Members({
       {open ? (
         <div className="json-inside">
           {shown.map(([key, member]) => (
-            <Node key={key} name={key} value={member} level={level + 1} openLevels={openLevels} />
+            <Node
+              key={key}
+              name={key}
+              doubt={doubts.get(key)}
+              value={member}
+              level={level + 1}
+              openLevels={openLevels}
+            />
           ))}
           {shown.length < entries.length ? (
             <button type="button" className="text-button" onClick={() => setAll(true)}>
@@ -94,10 +117,16 @@ function Members({
 function Scalar({ value }: { readonly value: unknown }): ReactNode {
   const [all, setAll] = useState(false);
   if (typeof value !== "string") return <span className={`json-${typeof value}`}>{String(value)}</span>;
-  if (all || value.length <= TEXT_SHOWN_MAX) return <span className="json-string">{JSON.stringify(value)}</span>;
+  if (all || value.length <= TEXT_SHOWN_MAX) {
+    return (
+      <span className="json-string">
+        <Visible text={JSON.stringify(value)} />
+      </span>
+    );
+  }
   return (
     <span className="json-string">
-      {JSON.stringify(value.slice(0, TEXT_SHOWN_MAX).toWellFormed()).slice(0, -1)}…{" "}
+      <Visible text={JSON.stringify(value.slice(0, TEXT_SHOWN_MAX).toWellFormed()).slice(0, -1)} />…{" "}
       <button type="button" className="text-button" onClick={() => setAll(true)}>
         Show all {value.length} characters
       </button>

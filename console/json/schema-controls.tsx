@@ -2,6 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { JsonEditor } from "./editor.tsx";
 import { parseJson } from "./parse-json.ts";
+import { isDate, localTime, numberOf, zonedTime } from "./typed-input.ts";
 import type { Json } from "./json.ts";
 import type { Fault, FormField } from "./schema.ts";
 
@@ -12,6 +13,35 @@ export interface FieldProps {
   readonly faults: readonly Fault[];
   /** Undefined omits the member. NaN stands for text that is not a number. */
   readonly onChange: (value: Json | undefined) => void;
+}
+
+/** A value that the browser's input cannot show stays as text (schema.1). */
+export function TimeInput({
+  common,
+  field,
+  value,
+  onChange,
+}: {
+  readonly common: object;
+  readonly field: FormField;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+}): ReactNode {
+  const hasTime = field.control === "date_time";
+  const text = typeof value === "string" ? value : "";
+  const shown = hasTime ? localTime(text) : isDate(text) ? text : "";
+  const change = (next: string): void => onChange(next === "" ? undefined : hasTime ? zonedTime(next) : next);
+  return (
+    <>
+      <input
+        {...common}
+        type={hasTime ? "datetime-local" : "date"}
+        value={shown}
+        onChange={(event) => change(event.target.value)}
+      />
+      {text === "" || (shown === text && !hasTime) ? null : <span className="field-hint">Sent as {text}</span>}
+    </>
+  );
 }
 
 export function NumberInput({
@@ -27,7 +57,7 @@ export function NumberInput({
   const [typed, setTyped] = useState<string | null>(null);
   const change = (text: string): void => {
     setTyped(text);
-    onChange(text.trim() === "" ? undefined : Number(text));
+    onChange(text.trim() === "" ? undefined : numberOf(text));
   };
   return (
     <input
@@ -36,7 +66,7 @@ export function NumberInput({
       inputMode="decimal"
       value={typed ?? shown}
       onChange={(event) => change(event.target.value)}
-      onBlur={() => typed !== null && Number.isFinite(Number(typed)) && setTyped(null)}
+      onBlur={() => typed !== null && Number.isFinite(numberOf(typed)) && setTyped(null)}
     />
   );
 }

@@ -2,9 +2,10 @@
 // keeps its incomplete input, such as "1.".
 import { useId, type ReactNode } from "react";
 import { Button, IconButton } from "../ui/controls.tsx";
+import { HiddenCharacters } from "../text/visible.tsx";
 import { isObject, type Json } from "./json.ts";
 import { initialOf, type FormField } from "./schema.ts";
-import { type FieldProps, NumberInput, Choice, JsonField } from "./schema-controls.tsx";
+import { type FieldProps, NumberInput, TimeInput, Choice, JsonField } from "./schema-controls.tsx";
 
 /** @param faults appear at their fields. */
 export function SchemaForm({ field, value, faults, onChange }: Omit<FieldProps, "path">): ReactNode {
@@ -96,12 +97,20 @@ function Control(props: FieldProps & { readonly id: string }): ReactNode {
     case "long_text": {
       const text = typeof value === "string" ? value : "";
       const change = (next: string): void => onChange(next === "" && !field.required ? undefined : next);
-      return field.control === "text" ? (
-        <input {...common} value={text} onChange={(event) => change(event.target.value)} />
-      ) : (
-        <textarea {...common} value={text} onChange={(event) => change(event.target.value)} />
+      return (
+        <>
+          {field.control === "text" ? (
+            <input {...common} value={text} onChange={(event) => change(event.target.value)} />
+          ) : (
+            <textarea {...common} value={text} onChange={(event) => change(event.target.value)} />
+          )}
+          <HiddenCharacters text={text} />
+        </>
       );
     }
+    case "date":
+    case "date_time":
+      return <TimeInput common={common} field={field} value={value} onChange={onChange} />;
     case "number":
     case "integer":
       return <NumberInput common={common} value={value} onChange={onChange} />;
@@ -193,3 +202,5 @@ export function isWhole(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   return Object.values(value).every(isWhole);
 }
+
+export const NOT_WHOLE = "Correct the invalid input first.";

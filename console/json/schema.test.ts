@@ -15,6 +15,8 @@ const CONTROLS: readonly (readonly [schema: JsonObject, control: string])[] = [
   [{ enum: [1, "one", null] }, "choice"],
   [{ const: "a" }, "choice"],
   [{ oneOf: [{ const: "a" }, { const: "b" }] }, "choice"],
+  [{ type: "string", format: "date" }, "date"],
+  [{ type: ["string", "null"], format: "date-time" }, "date_time"],
   [{ type: "number" }, "number"],
   [{ type: "integer" }, "integer"],
   [{ type: ["integer", "null"] }, "integer"],
@@ -67,8 +69,9 @@ test("an object is a group of its members, with their names, titles and needs", 
   );
 });
 
-test("a form starts with defaults and with required members that have one possible value", () => {
-  assert.deepEqual(initialOf(fieldOf(ORDER)), { sku: "", gift: false, price: 9.5 });
+test("a form starts with defaults and with required members that have one possible value, never with yes or no", () => {
+  assert.equal(initialOf(fieldOf({ type: "boolean" })), undefined);
+  assert.deepEqual(initialOf(fieldOf(ORDER)), { sku: "", price: 9.5 });
 });
 
 const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
@@ -121,4 +124,13 @@ test("no pattern and no text block the page: matching is linear, and the server 
   assert.equal(faults("^(a+)+$", "a".repeat(50_000)), 0);
   assert.equal(faults("^(?=(a+)+$).*$", `${"a".repeat(50_000)}!`), 0);
   assert.equal(faults("^a$", "b".repeat(200_000)), 0);
+});
+
+test("a date is one of the calendar, a time has its zone", () => {
+  const faults = (format: string, value: Json) =>
+    faultsOf(fieldOf({ type: "string", format }), value).map(({ message }) => message);
+  assert.deepEqual(faults("date", "2026-12-01"), []);
+  assert.deepEqual(faults("date", "1.12.2026"), ["must be a date"]);
+  assert.deepEqual(faults("date-time", "2026-12-01T12:00:00Z"), []);
+  assert.deepEqual(faults("date-time", "2026-12-01T12:00"), ["must be a date with a time"]);
 });

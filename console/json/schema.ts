@@ -5,8 +5,20 @@
 //   schema.2. A part without its own control becomes a JSON field: a form omits nothing.
 import { isObject, memberOf, sameJson, textOf, type Json, type JsonObject } from "./json.ts";
 import { matches } from "./patterns.ts";
+import { isDate, isZonedTime } from "./typed-input.ts";
 
-export type Control = "text" | "long_text" | "number" | "integer" | "boolean" | "choice" | "list" | "group" | "json";
+export type Control =
+  | "text"
+  | "long_text"
+  | "date"
+  | "date_time"
+  | "number"
+  | "integer"
+  | "boolean"
+  | "choice"
+  | "list"
+  | "group"
+  | "json";
 
 export interface FormField {
   readonly name: string;
@@ -59,7 +71,8 @@ function field({ name, schema: given, required }: Member, root: JsonObject, dept
   if (control === "list" && depth < DEPTH_MAX) {
     const items = memberOf(schema, "items") as JsonObject;
     const item = field({ name: "", schema: items, required: true }, root, depth + 1);
-    if (["text", "number", "integer", "choice"].includes(item.control)) return { ...base, control, fields: [item] };
+    if (["text", "date", "number", "integer", "choice"].includes(item.control))
+      return { ...base, control, fields: [item] };
   }
   return { ...base, control: control === "group" || control === "list" ? "json" : control }; // schema.2
 }
@@ -110,6 +123,8 @@ function choicesOf(schema: JsonObject, root: JsonObject): readonly Json[] | null
 
 function controlOf(schema: JsonObject): Control {
   const { type, properties, items } = schema;
+  if (type === "string" && schema["format"] === "date") return "date";
+  if (type === "string" && schema["format"] === "date-time") return "date_time";
   if (type === "string") return isLong(schema) ? "long_text" : "text";
   if (type === "number" || type === "integer" || type === "boolean") return type;
   if (type === "object" && isObject(properties) && Object.keys(properties).length > 0) return "group";
@@ -133,7 +148,10 @@ function membersOf(schema: JsonObject): readonly Member[] {
   }));
 }
 
-/** Initial value of a form without a given one; undefined if optional. */
+/**
+ * Initial value of a form without a given one; undefined if optional, and where a person has to decide: yes or no is
+ * never preset.
+ */
 export function initialOf(one: FormField): Json | undefined {
   const { schema, control } = one;
   if (Object.hasOwn(schema, "default")) return schema["default"];
@@ -145,7 +163,6 @@ export function initialOf(one: FormField): Json | undefined {
   if (!one.required) return undefined;
   if (one.nullable) return null;
   if (control === "choice") return one.choices.length === 1 ? one.choices[0] : undefined;
-  if (control === "boolean") return false;
   if (control === "list") return [];
   return control === "text" || control === "long_text" ? "" : undefined;
 }
@@ -178,6 +195,10 @@ export function faultsOf(one: FormField, value: Json | undefined, path = ""): re
     case "text":
     case "long_text":
       return typeof value === "string" ? textFaults(schema, value).flatMap(fault) : fault("must be a text");
+    case "date":
+      return typeof value === "string" && isDate(value) ? [] : fault("must be a date");
+    case "date_time":
+      return typeof value === "string" && isZonedTime(value) ? [] : fault("must be a date with a time");
     case "number":
     case "integer":
       return typeof value === "number"

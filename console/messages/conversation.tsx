@@ -3,6 +3,7 @@ import { useState, type ReactNode } from "react";
 import { Chip } from "../ui/controls.tsx";
 import { glance } from "../ui/format.ts";
 import { JsonView } from "../json/json-view.tsx";
+import { Visible } from "../text/visible.tsx";
 import type { Message, Speaker, ToolCall } from "./messages.ts";
 import "./conversation.css";
 
@@ -62,10 +63,10 @@ function Body({ message, writing }: { readonly message: Message; readonly writin
 
 function LongText({ text }: { readonly text: string }): ReactNode {
   const [all, setAll] = useState(false);
-  if (all || text.length <= TEXT_UNITS_MAX) return text;
+  if (all || text.length <= TEXT_UNITS_MAX) return <Visible text={text} />;
   return (
     <>
-      {text.slice(0, TEXT_UNITS_MAX).toWellFormed()}…{" "}
+      <Visible text={text.slice(0, TEXT_UNITS_MAX).toWellFormed()} />…{" "}
       <button type="button" className="text-button" onClick={() => setAll(true)}>
         Show all {text.length} characters
       </button>
@@ -77,7 +78,9 @@ function Call({ call: { name, args, result, failed } }: { readonly call: ToolCal
   return (
     <details className="tool-call">
       <summary>
-        <code className="tool-name">{name}</code>
+        <code className="tool-name">
+          <Visible text={name} />
+        </code>
         <span className="muted truncate mono small">{glance(args ?? {}, 160)}</span>
         <span className="spread">
           {failed ? (

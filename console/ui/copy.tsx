@@ -15,8 +15,16 @@ export async function copy(text: string, what: string): Promise<void> {
   }
 }
 
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): ReactNode {
-  return <IconButton icon="copy" label={`Copy ${what}`} onClick={() => void copy(text, what)} />;
+/** @param text a function for a text that is made only when it is copied */
+export function CopyButton({
+  text,
+  what,
+}: {
+  readonly text: string | (() => string);
+  readonly what: string;
+}): ReactNode {
+  const run = (): void => void copy(typeof text === "string" ? text : text(), what);
+  return <IconButton icon="copy" label={`Copy ${what}`} onClick={run} />;
 }
 
 export interface CurlProps {

@@ -1,4 +1,6 @@
 // Format: times, durations, sizes and JSON as short texts. Pure.
+import { excerptOf } from "../json/excerpt.ts";
+import { visible } from "../../src/api/text/visible-text.ts";
 
 const UNITS = [
   ["d", 86_400_000],
@@ -46,10 +48,10 @@ export function count(value: number): string {
   return value.toLocaleString("en");
 }
 
-/** JSON on one line, truncated at `max` units. */
+/** JSON on one line, truncated at `max` units, with hidden characters as escapes. */
 export function glance(value: unknown, max = 120): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-  return text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
+  const text = typeof value === "string" ? value : excerptOf(value, max + 1);
+  return visible(text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`);
 }
 
 /** A UUID or hash, shortened but still distinguishable. */

@@ -66,7 +66,7 @@ const SEEN: readonly Seen[] = [
   {
     name: "middleware of Python, each action with its own review",
     value: snake([review("mail", "approve", "respond"), review("pay", "approve", "reject")], "pay", "mail"),
-    is: { kind: "tool_approval", dialect: "hitl", title: "pay: do pay", allowed: ["approve"] },
+    is: { kind: "tool_approval", dialect: "hitl", title: "pay, mail", allowed: ["approve"] },
     actions: [
       { name: "pay", args: ARGS, allowed: ["approve", "reject"] },
       { name: "mail", args: ARGS, allowed: ["approve", "respond"] },
@@ -81,7 +81,7 @@ const SEEN: readonly Seen[] = [
   {
     name: "middleware of JavaScript, with a schema of the arguments",
     value: camel([{ ...reviewJs("pay", "approve", "edit"), argsSchema: SCHEMA }], "pay"),
-    is: { dialect: "hitl_camel", title: "pay" },
+    is: { dialect: "hitl_camel", title: 'pay(to: "a@b.c", amount: 12.5, urgent: false, cc: null, tags: …)' },
     actions: [{ allowed: ["approve", "edit"], argsSchema: SCHEMA }],
   },
   {

@@ -7,7 +7,7 @@
 //   dialects.3. A person's input is passed through unchanged: no value changes its type.
 //   dialects.4. A decision that the interrupt does not allow yields a reason instead of an answer.
 import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
-import { actionTitle, memberOf, textOf, titleOf } from "./payload-text.ts";
+import { actionTitle, memberOf, textOf, titleOf } from "./text/payload-text.ts";
 
 /**
  * | dialect | the payload is | the answer is |
@@ -208,7 +208,7 @@ function approval(dialect: Dialect, actions: readonly Action[], schema: JsonObje
   const [first] = actions;
   if (first === undefined) return null;
   const allowed = first.allowed.filter((type) => actions.every((action) => action.allowed.includes(type)));
-  const title = actionTitle(first.name, first.description);
+  const title = actionTitle(actions);
   return { kind: "tool_approval", dialect, title, description: first.description, actions, allowed, schema };
 }
 

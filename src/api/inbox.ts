@@ -90,6 +90,11 @@ export const listInbox = operation("listInbox", "get", "/inbox", {
     order: z.enum(["asc", "desc"]).default("asc"),
     limit: limit(50),
     cursor: z.string().max(1024).optional(),
+    values: z
+      .enum(["true", "false"])
+      .default("true")
+      .transform((text) => text === "true")
+      .describe("false: items without value and response_schema"),
   }),
   reply: z.object({ items: z.array(item), next_cursor: z.string().nullable() }),
   description: "Longest waiting first. A page may be shorter than its limit; next_cursor is null on the last one.",

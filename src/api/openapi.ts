@@ -14,7 +14,7 @@
 //   traces.ts         reply objects of the trace store
 //   meta.ts           health, version, metrics
 //   dialects.ts       formats in which graphs ask people and expect answers
-//   payload-text.ts   one-line summaries of interrupts
+//   text/             titles of payloads, hidden characters
 //   notes/            the texts of the document
 //   a2a/              states of A2A tasks
 //   docs-page/        the page `/docs`

@@ -11,7 +11,7 @@ import { apiKey } from "../../api/credentials.ts";
 import { badge } from "../../browser/badge.ts";
 import { notifications } from "../../hooks/preferences.ts";
 import { createValue, useValue } from "../../hooks/value.ts";
-import { listInbox } from "./calls.ts";
+import { listInbox, type InboxPage } from "./calls.ts";
 import { applied, keyOf, pathOf, readEvent, type InboxEvent, type ListedItem } from "./item.ts";
 
 export const liveState = createValue<StreamState>("connecting");
@@ -26,7 +26,9 @@ export interface ListPage {
 
 export type InboxList = InfiniteData<ListPage, string | null>;
 
-const COUNTED_MAX = 100;
+const COUNTED_MAX = 1000;
+/** Large interrupts shorten the pages. */
+const COUNTED_PAGES_MAX = 50;
 const open = new Set<string>();
 let more = false;
 
@@ -55,10 +57,18 @@ export function useInboxLive(): void {
 /** The badge starts with the pending count and follows the events. */
 async function count(): Promise<void> {
   try {
-    const { items, next_cursor } = await listInbox({ limit: COUNTED_MAX });
+    const found: string[] = [];
+    let cursor: string | null = null;
+    for (let page = 0; page === 0 || (cursor !== null && page < COUNTED_PAGES_MAX); page++) {
+      const limit = COUNTED_MAX - found.length;
+      if (limit <= 0) break;
+      const { items, next_cursor }: InboxPage = await listInbox({ limit, values: false, cursor: cursor ?? undefined });
+      found.push(...items.map(keyOf));
+      cursor = next_cursor;
+    }
     open.clear();
-    for (const item of items) open.add(keyOf(item));
-    more = next_cursor !== null;
+    for (const key of found) open.add(key);
+    more = cursor !== null;
     showBadge();
   } catch {
     badge.set(""); // the current page shows the error

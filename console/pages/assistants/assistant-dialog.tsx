@@ -8,7 +8,7 @@ import type { Assistant } from "../../api/types.ts";
 import { Field } from "../../ui/controls.tsx";
 import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { parseJson } from "../../json/parse-json.ts";
 import { showToast } from "../../ui/toast.tsx";
 

@@ -5,7 +5,7 @@ import { call } from "../../api/client.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { glance } from "../../ui/format.ts";
 import { isObject, memberOf, textOf, type Json } from "../../json/json.ts";
-import { Markdown } from "../../ui/markdown.tsx";
+import { Markdown } from "../../text/markdown.tsx";
 
 const SHOWN_MAX = 6;
 const OPEN_KEY = "holdpoint.conversation";

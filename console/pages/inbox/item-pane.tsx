@@ -2,17 +2,17 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, type ReactNode } from "react";
 import type { InboxItem } from "../../../src/api/inbox.ts";
-import { CONSOLE_PATH } from "../../browser/address.ts";
 import { ApiProblem, problemMessage } from "../../api/problem.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { claimItem, getItem, releaseItem } from "../../data/inbox/calls.ts";
-import { endOf, keyOf } from "../../data/inbox/item.ts";
+import { keyOf } from "../../data/inbox/item.ts";
 import { INBOX } from "../../data/inbox/live.ts";
 import { outbox } from "../../data/inbox/outbox.ts";
 import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { copy } from "../../ui/copy.tsx";
-import { absoluteTime, shortId } from "../../ui/format.ts";
+import { glance } from "../../ui/format.ts";
 import { JsonView } from "../../json/json-view.tsx";
+import { READ_ONLY, useReadOnly } from "../../api/caller.ts";
 import { apiKey } from "../../api/credentials.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { RelativeTime } from "../../ui/time.tsx";
@@ -21,7 +21,8 @@ import { useValue } from "../../hooks/value.ts";
 import { Answering } from "./answer/answering.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
-import { readRequest } from "./model/request.ts";
+import { readRequest, type Request } from "./model/request.ts";
+import { Outcome, ThreadLink } from "./outcome.tsx";
 import { RequestView } from "./answer/request-view.tsx";
 import { Deadline, KindChip } from "./list/row.tsx";
 import { knownAs, useMe } from "./list/use-list.ts";
@@ -101,7 +102,7 @@ function Header({
           .slice(0, 4)
           .map(([name, value]) => (
             <Chip key={name}>
-              {name}={typeof value === "string" ? value : JSON.stringify(value)}
+              {glance(name)}={glance(value)}
             </Chip>
           ))}
       </div>
@@ -112,17 +113,10 @@ function Header({
 /** Without the parameters of this window. */
 const linkOf = (): string => `${window.location.origin}${window.location.pathname}`;
 
-function ThreadLink({ item }: { readonly item: InboxItem }): ReactNode {
-  return (
-    <a href={`${CONSOLE_PATH}/threads/${item.thread_id}`} className="mono">
-      thread {shortId(item.thread_id)}
-    </a>
-  );
-}
-
 function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
   const queries = useQueryClient();
   const me = useMe();
+  const readOnly = useReadOnly();
   const mine = item.claim !== null && item.claim.by === me;
   const change = async (work: Promise<InboxItem>, done: (changed: InboxItem) => string): Promise<void> => {
     try {
@@ -147,8 +141,8 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
     if (mine || item.claim === null) toggle();
     else showToast(`Claimed by ${item.claim.by}. Use the button to release it anyway.`, { tone: "amber" });
   };
-  useShortcuts("Claim", open ? [{ keys: "c", label: mine ? "Release" : "Claim", run: byKey }] : []);
-  if (!open) return null;
+  useShortcuts("Claim", open && !readOnly ? [{ keys: "c", label: mine ? "Release" : "Claim", run: byKey }] : []);
+  if (!open || (readOnly && item.claim === null)) return null;
   if (item.claim === null) {
     return (
       <Button icon="person" hint="c" onClick={toggle}>
@@ -159,7 +153,7 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
   return (
     <>
       <Chip tone={mine ? "accent" : "amber"}>{mine ? "claimed by you" : `claimed by ${item.claim.by}`}</Chip>
-      <Button onClick={toggle} {...(mine ? { hint: "c" } : {})}>
+      <Button onClick={toggle} disabled={readOnly} {...(mine ? { hint: "c" } : {})}>
         {mine ? "Release" : "Release anyway"}
       </Button>
     </>
@@ -180,33 +174,22 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
         <Audit item={item} />
       </div>
       <aside className="item-right" aria-label="Answer">
-        <State item={item} />
+        <Outcome item={item} request={request} />
         <Pending item={item}>
-          {item.state === "open" ? <Answering key={keyOf(item)} item={item} request={request} /> : null}
+          <Answer key={keyOf(item)} item={item} request={request} />
         </Pending>
       </aside>
     </div>
   );
 }
 
-/** The outcome of an item that is no longer pending. */
-function State({ item }: { readonly item: InboxItem }): ReactNode {
-  if (item.state === "open") {
-    return item.thread_status === "busy" ? (
-      <p className="note amber">The thread is running. You can answer when it pauses again.</p>
-    ) : null;
-  }
-  const text = endOf(item, (at) => absoluteTime(Date.parse(at)));
-  return (
-    <div className="note green" role="status">
-      <strong>{text.charAt(0).toUpperCase() + text.slice(1)}</strong>
-      {item.answered === undefined ? null : (
-        <>
-          <JsonView value={item.answered.value} label="the answer" />
-          <ThreadLink item={item} />
-        </>
-      )}
-    </div>
+function Answer(props: { readonly item: InboxItem; readonly request: Request }): ReactNode {
+  const readOnly = useReadOnly();
+  if (props.item.state !== "open") return null;
+  return readOnly ? (
+    <p className="note amber">{READ_ONLY} Somebody else answers this item.</p>
+  ) : (
+    <Answering {...props} />
   );
 }
 

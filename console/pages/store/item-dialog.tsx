@@ -5,7 +5,7 @@ import { type ReactNode, useState } from "react";
 import { request } from "../../api/client.ts";
 import type { StoreItem } from "../../api/types.ts";
 import { EditDialog, JsonField } from "../../frames/edit-dialog.tsx";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { isObject } from "../../json/json.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { Field } from "../../ui/controls.tsx";

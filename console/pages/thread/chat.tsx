@@ -4,7 +4,9 @@ import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import type { Interrupt, Run, Thread } from "../../api/types.ts";
 import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { Conversation } from "../../messages/conversation.tsx";
-import { glance } from "../../ui/format.ts";
+import { recognise } from "../../../src/api/dialects.ts";
+import { callText } from "../../../src/api/text/payload-text.ts";
+import type { Json } from "../../json/json.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { readMessages } from "../../messages/messages.ts";
 import { Composer } from "./composer.tsx";
@@ -96,13 +98,16 @@ export function QuestionCard({
   readonly question: Interrupt;
 }): ReactNode {
   const node = question.ns.at(-1)?.split(":")[0] ?? "";
+  const { title, actions } = recognise((question.value ?? null) as Json, null);
+  const hint = actions.length > 1 ? actions.map(callText).join(" · ") : "";
   return (
     <section className="question-card" aria-label="Pending answer">
       <div className="row">
         <Chip tone="amber">pending answer</Chip>
         <span className="muted truncate">{node}</span>
       </div>
-      <p className="question-text">{glance(titleOf(question.value), 300)}</p>
+      <p className="question-text">{title}</p>
+      <p className="muted small">{hint}</p>
       <Link
         to="/inbox/$threadId/$interruptId"
         params={{ threadId, interruptId: question.id }}
@@ -112,18 +117,4 @@ export function QuestionCard({
       </Link>
     </section>
   );
-}
-
-/** Request, in one line. */
-function titleOf(value: unknown): unknown {
-  const first: unknown = Array.isArray(value) ? (value as readonly unknown[])[0] : value;
-  if (typeof first !== "object" || first === null) return first;
-  const members = first as Readonly<Record<string, unknown>>;
-  const actions = members["action_requests"] ?? members["actionRequests"];
-  const action: unknown = Array.isArray(actions) ? (actions as readonly unknown[])[0] : members["action_request"];
-  if (typeof action === "object" && action !== null) {
-    const { name, action: verb, args } = action as Readonly<Record<string, unknown>>;
-    return `${String(name ?? verb)} ${JSON.stringify(args) ?? ""}`;
-  }
-  return members["question"] ?? members["description"] ?? members["message"] ?? first;
 }

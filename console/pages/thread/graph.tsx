@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from "react";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
 import { GraphFrame, addressMarks } from "../../frames/graph-frame.tsx";
 import type { GraphMarks, NodeMark } from "../../graph/graph-view.tsx";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { EmptyState } from "../../ui/controls.tsx";
 import { duration, shortId } from "../../ui/format.ts";
 import { QuestionCard } from "./chat.tsx";

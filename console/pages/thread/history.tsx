@@ -6,7 +6,7 @@ import type { Thread } from "../../api/types.ts";
 import { ChoiceRow } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { JsonCard } from "../../json/json-card.tsx";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { duration, shortId } from "../../ui/format.ts";

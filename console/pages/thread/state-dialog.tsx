@@ -7,7 +7,7 @@ import type { Drawing, Thread, ThreadState } from "../../api/types.ts";
 import { Field } from "../../ui/controls.tsx";
 import { EditDialog } from "../../frames/edit-dialog.tsx";
 import { JsonEditor } from "../../json/editor.tsx";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { parseJson } from "../../json/parse-json.ts";
 import { showToast } from "../../ui/toast.tsx";
 import { changedMembers } from "./history.ts";

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from "react";
 import type { Thread } from "../../api/types.ts";
 import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { JsonView } from "../../json/json-view.tsx";
 import { useJsonFinder } from "../../json/json-finder.tsx";
 import { StateDialog } from "./state-dialog.tsx";

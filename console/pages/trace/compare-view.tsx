@@ -6,7 +6,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import type { SpanDetail, TraceItem, TraceTree } from "../../../src/api/traces.ts";
 import { call } from "../../api/client.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { JsonDiff } from "../../json/json-diff.tsx";
+import { JsonDiff } from "../../diff/json-diff.tsx";
 import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { count } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";

@@ -1,4 +1,5 @@
 // Flame view: the whole trace as boxes. Shares selection and keys with the tree.
+import { visible } from "../../../src/api/text/visible-text.ts";
 import { useMemo, type ReactNode } from "react";
 import { count } from "../../ui/format.ts";
 import { flameOf, type FlameBox } from "./flame.ts";
@@ -76,7 +77,7 @@ function Box({
       style={{ top: row * ROW_PX, left: `${left}%`, width: `${width}%` }}
       onClick={() => onChoose(span.id)}
     >
-      {width < NAMED_PERCENT ? null : <span className="truncate">{span.name ?? "span"}</span>}
+      {width < NAMED_PERCENT ? null : <span className="truncate">{visible(span.name ?? "span")}</span>}
     </button>
   );
 }

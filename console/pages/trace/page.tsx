@@ -1,4 +1,5 @@
 // Page Trace: the span tree with its waterfall, and the selected span beside it.
+import { visible } from "../../../src/api/text/visible-text.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -130,7 +131,7 @@ function Header({ data: { trace } }: { readonly data: TraceTree }): ReactNode {
       <Link to="/traces" className="button quiet icon-only" aria-label="All traces">
         <Icon name="back" />
       </Link>
-      <h1 className="truncate trace-title">{trace.name}</h1>
+      <h1 className="truncate trace-title">{visible(trace.name)}</h1>
       <Status status={trace.status} />
       <span className="numeric">{trace.latency_us === null ? "–" : microTime(trace.latency_us)}</span>
       <span className="muted numeric">{count(trace.runs)} spans</span>

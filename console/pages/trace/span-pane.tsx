@@ -1,4 +1,5 @@
 // Span pane: one span with all its uploaded data: messages, fields, and their source attributes.
+import { visible } from "../../../src/api/text/visible-text.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -78,7 +79,7 @@ function Head({ span }: { readonly span: SpanDetail }): ReactNode {
   const checkpoint = span.extra?.metadata?.["thread_id"];
   return (
     <header className="span-head">
-      <h2 className="truncate">{span.name ?? "span"}</h2>
+      <h2 className="truncate">{visible(span.name ?? "span")}</h2>
       <div className="row span-head-facts">
         <span className={`span-kind ${kind.tone}`} aria-hidden="true">
           {kind.sign}
@@ -110,7 +111,7 @@ function Head({ span }: { readonly span: SpanDetail }): ReactNode {
       )}
       {span.error === undefined ? null : (
         <pre className="span-failure" role="alert" aria-label="Error">
-          {span.error}
+          {visible(span.error)}
         </pre>
       )}
     </header>

@@ -1,4 +1,5 @@
 // Span row: one span of the tree: its name, its facts, and its bar on the time axis.
+import { visible } from "../../../src/api/text/visible-text.ts";
 import { useEffect, useRef, type ReactNode, type RefObject } from "react";
 import { Chip } from "../../ui/controls.tsx";
 import { count } from "../../ui/format.ts";
@@ -65,7 +66,7 @@ export function SpanRow({
         <span className={`span-kind ${kind.tone}`} title={kind.name} aria-hidden="true">
           {kind.sign}
         </span>
-        <span className="truncate">{span.name ?? "span"}</span>
+        <span className="truncate">{visible(span.name ?? "span")}</span>
         <span className="visually-hidden">
           , {kind.name}, {isError ? "failed, " : ""}
         </span>

@@ -1,4 +1,5 @@
 // Trace row: one trace of the list, with a bar for its latency among the listed traces.
+import { visible } from "../../../src/api/text/visible-text.ts";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { TraceItem } from "../../../src/api/traces.ts";
@@ -34,7 +35,7 @@ export function TraceRow({
           <Status status={trace.status} />
         </span>
         <span className="truncate" title={trace.error ?? undefined}>
-          {trace.name}
+          {visible(trace.name)}
           {trace.errors > 0 && trace.status !== "error" ? (
             <span className="trace-errors">
               <Chip tone="red">{count(trace.errors)} failed</Chip>

@@ -96,6 +96,7 @@ export function createKeyAccess(keys: readonly ApiKey[]): Access {
       }
       return { scope: null, value };
     },
+    isReader: ({ permissions }) => !permissions.includes("write"),
   };
 }
 

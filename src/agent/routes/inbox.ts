@@ -37,9 +37,10 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         limit: query.limit,
         descending: query.order === "desc",
       });
-      const items = rows.map(({ interrupt, metadata, status }) =>
-        itemObject({ interrupt, thread: { metadata, status } }),
-      );
+      const items = rows.map(({ interrupt, metadata, status }) => {
+        const { value, response_schema: schema, ...rest } = itemObject({ interrupt, thread: { metadata, status } });
+        return query.values ? { ...rest, value, ...(schema === undefined ? {} : { response_schema: schema }) } : rest;
+      });
       return longJson({ items, next_cursor: next === null ? null : cursorOf(next) });
     }),
     route(contract.watchInbox, async ({ request, scope }) => {

@@ -28,12 +28,12 @@ const CASES: readonly Case[] = [
   {
     name: "a HumanInterrupt outside of a list, without flags and description",
     value: { action_request: request },
-    is: approval("human_interrupt", "send_email", "send_email"),
+    is: approval("human_interrupt", 'send_email(to: "a@b.c")', "send_email"),
   },
   {
     name: "several HumanInterrupts",
     value: [{ action_request: request }, { action_request: request }],
-    is: approval("human_interrupt", "send_email", "send_email", 2),
+    is: approval("human_interrupt", "send_email ×2", "send_email", 2),
   },
   {
     name: "a HumanInterrupt whose action has no name",
@@ -49,7 +49,20 @@ const CASES: readonly Case[] = [
       ],
       review_configs: [{ action_name: "refund", allowed_decisions: ["approve"] }],
     },
-    is: approval("hitl", "refund: Refund 10", "refund", 2),
+    is: approval("hitl", "refund, mail", "refund", 2),
+  },
+  {
+    name: "human in the loop, with the description that LangChain generates",
+    value: {
+      action_requests: [
+        {
+          name: "refund",
+          args: { order: 4711, note: "abc\u202egnp.exe", lines: [{}] },
+          description: 'Tool execution requires approval\n\nTool: refund\nArgs: {"order": 4711}',
+        },
+      ],
+    },
+    is: approval("hitl", 'refund(order: 4711, note: "abc\\u202egnp.exe", lines: …)', "refund"),
   },
   {
     name: "human in the loop, camel case",
@@ -68,8 +81,11 @@ const CASES: readonly Case[] = [
   { name: "a list of both kinds", value: [{ action_request: request }, 1], is: plain("[action_request: …, 1]") },
   { name: "null", value: null, is: plain("null") },
   { name: "false", value: false, is: plain("false") },
-  { name: "an empty list", value: [], is: plain("[]") },
-  { name: "an empty object", value: {}, is: plain("") },
+  { name: "an empty list", value: [], is: plain("empty list") },
+  { name: "an empty object", value: {}, is: plain("empty object") },
+  { name: "an empty text", value: "", is: plain("empty text") },
+  { name: "blanks", value: " \n ", is: plain("empty text") },
+  { name: "a text with hidden characters", value: "pay\u200bpal", is: plain("pay\\u200bpal") },
 ];
 
 for (const { name, value, schema, is } of CASES) {

@@ -2,9 +2,9 @@
 // Invariants:
 //   interrupt-summary.1. Any JSON is accepted: a value of no known dialect is a plain question (api/dialects:
 //     dialects.1).
-//   interrupt-summary.2. The summary is short for any length of the payload (api/payload-text: payload-text.1).
+//   interrupt-summary.2. The summary is short for any length of the payload (api/text/payload-text: payload-text.1).
 import { recognise, type Dialect } from "../../api/dialects.ts";
-import { short } from "../../api/payload-text.ts";
+import { short } from "../../api/text/payload-text.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { InterruptKind } from "../model/model.ts";
 

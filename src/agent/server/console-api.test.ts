@@ -92,3 +92,17 @@ test("a missing service is an error, never the page (console-api.2)", async () =
     '200 {"traces":false,"collector":null,"settings":[],"graphs":[],"versions":{"holdpoint":"1"}}',
   );
 });
+
+test("every caller learns its name, and a key that may only read that it is one", async () => {
+  const said = (isReader?: boolean): Promise<string> => {
+    const access = {
+      ...accessOf([], []),
+      ...(isReader === undefined ? {} : { isReader: () => isReader }),
+    };
+    return ask(BESIDE, access, "GET", "/console/api/caller", "good");
+  };
+  assert.equal(await said(), '200 {"name":"ada","read_only":false}');
+  assert.equal(await said(true), '200 {"name":"ada","read_only":true}');
+  assert.equal(await ask(BESIDE, null, "GET", "/console/api/caller"), '200 {"name":null,"read_only":false}');
+  assert.equal(await ask(BESIDE, accessOf(null, []), "GET", "/console/api/caller", "bad"), "unauthenticated");
+});

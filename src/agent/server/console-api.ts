@@ -3,6 +3,7 @@
 // Invariants:
 //   console-api.1. These parts have no owner, so they require a caller with access to every thread, checked before any
 //     read.
+//     The caller itself is for every caller.
 //   console-api.2. Unknown paths below /console/api get a JSON error, never the console page.
 import type { AccessEvent } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
@@ -50,6 +51,7 @@ export function consoleApiRoutes(localServices: LocalServices, access: Access | 
   const read = (path: string, answer: () => Promise<HttpReply>): HttpRoute =>
     guarded("threads:search", { method: "get", path, handle: answer });
   return [
+    callerRoute(access),
     read("/about", async () =>
       json({
         traces: traces !== null,
@@ -63,6 +65,19 @@ export function consoleApiRoutes(localServices: LocalServices, access: Access | 
     ...(collector === null ? [] : collectorRoutes(collector, read, guarded)),
     guarded("threads:search", { method: "get", path: "/*", handle: absent }), // console-api.2
   ];
+}
+
+/** The name of the caller, and whether it may only read: the console offers nothing that the server rejects. */
+function callerRoute(access: Access | null): HttpRoute {
+  return {
+    method: "get",
+    path: `${BASE}/caller`,
+    async handle(request) {
+      if (access === null) return json({ name: null, read_only: false });
+      const caller = await access.authenticate(request);
+      return json({ name: caller.name, read_only: access.isReader?.(caller) ?? false });
+    },
+  };
 }
 
 function collectorRoutes(

@@ -1,4 +1,5 @@
-// Test of the Slack message. Checked: slack-message.1 and slack-message.2, against Slack's own rules for blocks.
+// Test of the Slack message. Checked: slack-message.1 and slack-message.2, against Slack's own rules for blocks;
+// slack-message.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { brokenSlackRules } from "../../../test/fakes/slack-rules.ts";
@@ -83,4 +84,11 @@ test("the rules detect messages that Slack refuses", () => {
   };
   assert.equal(brokenSlackRules(wrong).length, 4);
   assert.deepEqual(brokenSlackRules({ ...message, extra: 1 }), ["message: no field extra"]);
+});
+
+test("a message hides no character and is in reading order (slack-message.3)", () => {
+  const value = { action_requests: [{ name: "open\u200b", args: { file: "abc\u202egnp.exe" } }] };
+  const said = JSON.stringify(slackMessage(asked(value, { kind: "tool_approval" }), LINK));
+  assert.doesNotMatch(said, /[\u200b\u202e]/);
+  assert.match(said, /abc\\\\u202egnp\.exe/);
 });

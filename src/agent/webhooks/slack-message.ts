@@ -3,6 +3,8 @@
 //   slack-message.1. Every text keeps to Slack's limits for any length of the interrupt, because Slack rejects longer
 //     ones.
 //   slack-message.2. The interrupt's text cannot mention, link or format: it is truncated, then escaped.
+//   slack-message.3. Nothing in a message is invisible or reordered (api/text/visible-text: visible-text.1).
+import { visible } from "../../api/text/visible-text.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
@@ -18,9 +20,9 @@ export function slackMessage(item: Interrupt, link: string): JsonObject {
   const { title } = titleOf(item);
   const field = (name: string, value: string): JsonObject => ({
     type: "mrkdwn",
-    text: `*${name}*\n${mrkdwn(value, FIELD_UNITS_MAX - name.length - 3)}`,
+    text: `*${name}*\n${mrkdwn(visible(value), FIELD_UNITS_MAX - name.length - 3)}`,
   });
-  const shown = JSON.stringify(item.value, null, 2);
+  const shown = visible(JSON.stringify(item.value, null, 2));
   const blocks: JsonObject[] = [
     { type: "header", text: { type: "plain_text", text: cut(title, HEADER_UNITS_MAX), emoji: false } },
     { type: "section", fields: [field("Graph", item.graphId), field("Node", item.node)] },
@@ -40,9 +42,9 @@ export function slackMessage(item: Interrupt, link: string): JsonObject {
 }
 
 function titleOf(item: Interrupt): { readonly title: string } {
-  if (item.kind === "breakpoint") return { title: `Breakpoint before ${item.node}` };
+  if (item.kind === "breakpoint") return { title: `Breakpoint before ${visible(item.node)}` };
   const { title } = summarise(item.value, item.responseSchema);
-  return { title: title === "" ? "A question is waiting" : title };
+  return { title };
 }
 
 /** slack-message.1: a fifth of the limit fits after any escaping. Most texts need no truncation. */

@@ -3,15 +3,27 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clip, duration, jsonText, oneLine, printable, shortIds, widthOf, wrap } from "./sanitize.ts";
 
-const HARMFUL = ["\u001b[2J", "\u009b31m", "\u0007", "\u202e", "\u2066", "\u007f", "\u001b]8;;http://x\u0007"];
+const HARMFUL = [
+  "\u200b",
+  "\u2060",
+  "\u{e0041}",
+  "\u001b[2J",
+  "\u009b31m",
+  "\u0007",
+  "\u202e",
+  "\u2066",
+  "\u007f",
+  "\u001b]8;;http://x\u0007",
+];
 
-test("replaces terminal control sequences by a harmless character (sanitize.1)", () => {
+test("shows control sequences, bidirectional and invisible characters as escapes (sanitize.1)", () => {
   for (const harmful of HARMFUL) {
     const text = `a${harmful}b`;
     for (const shown of [printable(text), oneLine(text), jsonText(text), jsonText({ [text]: text }, 2)])
-      assert.doesNotMatch(shown, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+      assert.doesNotMatch(shown, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2060-\u2069\u200b\u{e0041}]/u);
     assert.deepEqual(JSON.parse(jsonText({ text })), { text }); // and says the same
   }
+  assert.equal(oneLine("abc\u202egnp.exe"), "abc\\u202egnp.exe");
   assert.equal(oneLine(" a\r\n\tb  c "), "a b c");
   assert.equal(printable("a\r\nb\tc"), "a\nb\tc");
 });

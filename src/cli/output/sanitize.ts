@@ -1,10 +1,10 @@
 // Text: sanitises text of graphs, models and other people for a terminal.
 // Invariants:
-//   sanitize.1. Server text never moves the cursor, sets colours, rings the bell or changes the text direction.
+//   sanitize.1. Server text never moves the cursor, sets colours, rings the bell or changes the text direction, and
+//     hides no character: what would is an escape (api/text/visible-text: visible-text.1).
 //   sanitize.2. Widths count terminal columns, not string units.
+import { visible } from "../../api/text/visible-text.ts";
 
-/** Control characters, and characters that change the direction of the text. */
-const HARMFUL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const WIDE =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const PLAIN = /^[\x20-\x7e]*$/;
@@ -14,7 +14,7 @@ const segments = new Intl.Segmenter();
 
 /** Text of several lines (sanitize.1). */
 export function printable(text: string): string {
-  return text.replace(/\r\n?/g, "\n").replace(HARMFUL, "�");
+  return visible(text.replace(/\r\n?/g, "\n"));
 }
 
 /** Text on one line (sanitize.1). */
@@ -22,13 +22,9 @@ export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, " ").trim();
 }
 
-/** Equivalent JSON without control characters (sanitize.1). */
+/** Equivalent JSON (sanitize.1). */
 export function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent) ?? "null";
-  return text.replace(
-    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, // includes characters that line readers treat as line ends
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return visible(JSON.stringify(value, null, indent) ?? "null");
 }
 
 /** sanitize.2. */

@@ -12,6 +12,7 @@ import {
   recognise,
   type Question,
 } from "../../api/dialects.ts";
+import { visible } from "../../api/text/visible-text.ts";
 import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 
@@ -128,12 +129,12 @@ function fieldName({ actions }: Question, index: number, field: string): string 
 }
 
 function actionText({ name, args, description }: Action): string {
-  return `${name ?? "Action"}: ${JSON.stringify(args)}${description === null ? "" : `\n${description}`}`;
+  return visible(`${name ?? "Action"}: ${JSON.stringify(args)}${description === null ? "" : `\n${description}`}`);
 }
 
 function textOf({ title, description }: Question, value: Json): string {
   const text = typeof value === "string" ? value : title;
-  return cut(description === null ? text : `${text}\n\n${description}`);
+  return cut(visible(description === null ? text : `${text}\n\n${description}`));
 }
 
 function cut(text: string): string {

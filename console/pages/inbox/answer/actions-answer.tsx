@@ -13,6 +13,7 @@ import {
   type Request,
   allows,
   answerOf,
+  approvable,
   messageOf,
 } from "../model/request.ts";
 import type { EditorProps } from "./editor-props.ts";
@@ -24,24 +25,27 @@ const WORDS: Readonly<Record<DecisionType, readonly [label: string, key: string]
   approve: ["Approve", "a"],
   edit: ["Edit", "e"],
   reject: ["Reject", "r"],
-  respond: ["Respond", "r"],
+  respond: ["Respond", "m"],
   ignore: ["Ignore", "i"],
 };
 
 export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { readonly request: Actions }): ReactNode {
   const { actions } = request;
   const answer = useDecisions(request, onReview);
-  const { decisions, active, decide, approveRest, review } = answer;
+  const { decisions, decide, approveRest, review } = answer;
+  const rest = approvable(actions, decisions);
   const run: Readonly<Record<Exclude<IntentKind, "claim">, () => void>> = {
     approve: () => (actions.length === 1 ? decide("approve") : approveRest()),
     edit: () => decide("edit"),
-    reject: () => decide(actions[active]?.allowed.includes("reject") === true ? "reject" : "respond"),
+    reject: () => decide("reject"),
+    respond: () => decide("respond"),
     ignore: () => decide("ignore"),
   };
   useShortcuts("This item", [
     { keys: "a", label: actions.length === 1 ? "Approve" : "Approve the undecided actions", run: run.approve },
     { keys: "e", label: "Edit the arguments", run: run.edit },
-    { keys: "r", label: "Reject or respond, with a message", run: run.reject },
+    { keys: "r", label: "Reject, with a message", run: run.reject },
+    { keys: "m", label: "Respond with a message", run: run.respond },
     { keys: "i", label: "Ignore", run: run.ignore },
     { keys: "Mod+Enter", label: "Review and send", run: () => review(decisions), inFields: true },
   ]);
@@ -56,9 +60,9 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
         <ActionDecision key={at} action={action} at={at} of={actions.length} answer={answer} />
       ))}
       <div className="answer-foot">
-        {actions.length === 1 ? null : (
-          <Button kind={decided === actions.length ? "plain" : "primary"} hint="a" onClick={approveRest}>
-            {decided === 0 ? `Approve all ${actions.length}` : "Approve the rest"}
+        {actions.length === 1 || rest.length === 0 ? null : (
+          <Button kind="primary" hint="a" onClick={approveRest}>
+            {approveLabel(rest.length, decided, actions.length)}
           </Button>
         )}
         {decided === 0 ? null : (
@@ -88,7 +92,7 @@ interface DecisionsState {
   readonly setFault: (at: number, isFaulty: boolean) => void;
   /** Decides one action, the current one by default; approving a single action only needs the confirmation. */
   readonly decide: (kind: DecisionType, at?: number) => void;
-  /** Approves undecided actions, then opens the confirmation. */
+  /** Approves the undecided actions that allow it; when none is left undecided, opens the confirmation. */
   readonly approveRest: () => void;
   readonly review: (all: Decisions) => void;
 }
@@ -122,11 +126,13 @@ function useDecisions(request: Actions, onReview: EditorProps["onReview"]): Deci
     if (actions.length === 1 && (kind === "approve" || kind === "ignore")) review(all);
   };
   const approveRest = (): void => {
-    const blocked = actions.find((action, at) => decisions[at] === null && !allows(action, "approve"));
-    if (blocked !== undefined) return void showToast(`${blocked.name} cannot be approved here.`, { tone: "amber" });
-    const all = decisions.map((one) => one ?? ({ type: "approve" } as const));
+    const rest = approvable(actions, decisions);
+    const all = decisions.map((one, at) => (rest.includes(at) ? ({ type: "approve" } as const) : one));
     setDecisions(all);
-    review(all);
+    const left = all.findIndex((one) => one === null);
+    if (left === -1) return review(all);
+    setActive(left);
+    showToast(`${actions[left]?.name ?? "An action"} cannot be approved here: decide it.`, { tone: "amber" });
   };
   const put = (at: number, decision: Decision): void => setDecisions((all) => all.with(at, decision));
   const isFaulty = faulty.size > 0;
@@ -177,6 +183,12 @@ function ActionDecision({
       />
     </div>
   );
+}
+
+/** "Approve all 3", "Approve 2 of 3" where one may not be approved, "Approve the rest". */
+function approveLabel(rest: number, decided: number, all: number): string {
+  if (rest === all) return `Approve all ${all}`;
+  return rest + decided === all ? "Approve the rest" : `Approve ${rest} of ${all}`;
 }
 
 const PAST: Readonly<Record<DecisionType, string>> = {

@@ -1,10 +1,11 @@
 // Args editor: a value as a form or as JSON, with the changes below. Types stay unchanged.
 import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { JsonDiff } from "../../../json/json-diff.tsx";
-import { JsonEditor } from "../../../json/editor.tsx";
+import { JsonDiff } from "../../../diff/json-diff.tsx";
+import { ValueEditor } from "../../../json/editor.tsx";
+import { isLarge } from "../../../json/excerpt.ts";
 import { parseJson } from "../../../json/parse-json.ts";
 import { isObject, type Json, type JsonObject } from "../../../json/json.ts";
-import { isWhole, SchemaForm } from "../../../json/schema-form.tsx";
+import { isWhole, NOT_WHOLE, SchemaForm } from "../../../json/schema-form.tsx";
 import { faultsOf, fieldOf, schemaOfValue } from "../../../json/schema.ts";
 
 export function ArgsEditor({
@@ -24,7 +25,7 @@ export function ArgsEditor({
   readonly onFault: (isFaulty: boolean) => void;
 }): ReactNode {
   const field = useMemo(() => fieldOf(schema ?? schemaOfValue(before)), [schema, before]);
-  const canForm = field.control === "group" && isObject(before);
+  const canForm = field.control === "group" && isObject(before) && !isLarge(before);
   const [asJson, setAsJson] = useState(!canForm);
   const [fault, setFault] = useState<string | null>(null);
   const faults = useMemo(() => faultsOf(field, value), [field, value]);
@@ -45,6 +46,7 @@ export function ArgsEditor({
               type="button"
               aria-pressed={asJson === json}
               onClick={() => {
+                if (!isWhole(value)) return setFault(NOT_WHOLE); // as JSON it would be null
                 setAsJson(json);
                 setFault(null);
               }}
@@ -56,11 +58,22 @@ export function ArgsEditor({
       ) : null}
       {asJson ? (
         <>
-          <JsonEditor initial={JSON.stringify(value, null, 2)} label={label} onChange={type} />
+          <ValueEditor value={value} label={label} onChange={type} />
           {fault === null ? null : <span className="field-error">{fault}</span>}
         </>
       ) : (
-        <SchemaForm field={field} value={value} faults={faults} onChange={(next) => onChange(next ?? null)} />
+        <>
+          <SchemaForm
+            field={field}
+            value={value}
+            faults={faults}
+            onChange={(next) => {
+              setFault(null);
+              onChange(next ?? null);
+            }}
+          />
+          {fault === null ? null : <span className="field-error">{fault}</span>}
+        </>
       )}
       <div>
         <h4 className="muted small">Changes</h4>

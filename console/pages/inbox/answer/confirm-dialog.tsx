@@ -2,7 +2,8 @@
 import type { ReactNode } from "react";
 import { Button, Chip, type Tone } from "../../../ui/controls.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { JsonDiff } from "../../../json/json-diff.tsx";
+import { JsonDiff } from "../../../diff/json-diff.tsx";
+import { Visible } from "../../../text/visible.tsx";
 import { JsonView } from "../../../json/json-view.tsx";
 import { ValueTable } from "../../../json/value-table.tsx";
 import { messageOf, type Decision } from "../model/request.ts";
@@ -72,7 +73,7 @@ const SAID: Readonly<Record<Decision["type"], string>> = {
   ignore: "ignore",
 };
 
-function PartView({ part }: { readonly part: DraftPart }): ReactNode {
+export function PartView({ part }: { readonly part: DraftPart }): ReactNode {
   switch (part.kind) {
     case "text":
       return <p>{part.text}</p>;
@@ -92,7 +93,9 @@ function PartView({ part }: { readonly part: DraftPart }): ReactNode {
             <code>{action.name}</code>
           </h3>
           {decision.type === "edit" ? <JsonDiff before={action.args} after={decision.args} /> : null}
-          {message === null ? null : <p className="prewrap">{message === "" ? <em>without a message</em> : message}</p>}
+          {message === null ? null : (
+            <p className="prewrap">{message === "" ? <em>without a message</em> : <Visible text={message} />}</p>
+          )}
           {decision.type === "approve" ? (
             <ValueTable value={action.args} label={`Arguments of ${action.name}`} />
           ) : null}

@@ -54,7 +54,11 @@ export function FormAnswer({
       <div className="row">
         <h3>Answer</h3>
         {field.control === "json" ? null : (
-          <button type="button" className="text-button spread" onClick={() => setAsJson(!asJson)}>
+          <button
+            type="button"
+            className="text-button spread"
+            onClick={() => (isWhole(value) ? setAsJson(!asJson) : setTried(true))}
+          >
             {asJson ? "As a form" : "As JSON"}
           </button>
         )}

@@ -2,7 +2,9 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
 import { JsonEditor } from "../../../json/editor.tsx";
+import { LARGE_UNITS } from "../../../json/excerpt.ts";
 import { type Json, isObject } from "../../../json/json.ts";
+import { numberOf } from "../../../json/typed-input.ts";
 import { parseJson } from "../../../json/parse-json.ts";
 import { Button } from "../../../ui/controls.tsx";
 import type { EditorProps } from "./editor-props.ts";
@@ -129,6 +131,7 @@ function Input({
 }): ReactNode {
   switch (type) {
     case "Text":
+      if (text.length > LARGE_UNITS) return <JsonEditor plain initial={text} label="Answer" onChange={onChange} />;
       return <textarea aria-label="Answer" value={text} onChange={(event) => onChange(event.target.value)} />;
     case "Number":
       return (
@@ -157,10 +160,8 @@ function Input({
 function valueOf(type: Type, text: string): ReturnType<typeof parseJson> {
   if (type === "Text") return { ok: true, value: text };
   if (type === "JSON") return parseJson(text);
-  const number = Number(text);
-  return text.trim() !== "" && Number.isFinite(number)
-    ? { ok: true, value: number }
-    : { ok: false, error: "Not a number." };
+  const number = numberOf(text);
+  return Number.isFinite(number) ? { ok: true, value: number } : { ok: false, error: "Not a number." };
 }
 
 const CHOICE_NAMES = ["options", "choices", "actions"];

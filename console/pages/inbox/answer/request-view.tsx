@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import type { InboxItem } from "../../../../src/api/inbox.ts";
 import { isObject, type Json } from "../../../json/json.ts";
-import { Markdown } from "../../../ui/markdown.tsx";
+import { Markdown } from "../../../text/markdown.tsx";
 import { ValueTable } from "../../../json/value-table.tsx";
 import type { Action, Request } from "../model/request.ts";
 
@@ -51,7 +51,7 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
   if (typeof payload === "string") {
     return (
       <section className="block question">
-        <Markdown text={payload} />
+        {payload.trim() === "" ? <p className="muted">The question is an empty text.</p> : <Markdown text={payload} />}
       </section>
     );
   }
@@ -66,6 +66,7 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
   return (
     <section className="block question">
       {typeof question === "string" ? <Markdown text={question} /> : null}
+      {isEmpty && name === undefined ? <p className="muted">The question is an empty object.</p> : null}
       {isEmpty ? null : <ValueTable value={rest} label="Request" />}
     </section>
   );

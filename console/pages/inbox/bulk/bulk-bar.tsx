@@ -1,5 +1,6 @@
 // Bulk bar: the number of selected items and the operations on all of them.
 import type { ReactNode } from "react";
+import { useReadOnly } from "../../../api/caller.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { Button } from "../../../ui/controls.tsx";
 
@@ -16,10 +17,11 @@ export function BulkBar({
   readonly onAll: () => void;
   readonly onClear: () => void;
 }): ReactNode {
+  const readOnly = useReadOnly();
   return (
     <div className="bulk-bar" role="toolbar" aria-label="Selected items">
       <strong className="numeric">{chosen.length} selected</strong>
-      <Button kind="primary" icon="check" hint="a" onClick={onApprove}>
+      <Button kind="primary" icon="check" hint="a" disabled={readOnly} onClick={onApprove}>
         Approve {chosen.length}
       </Button>
       {chosen.length < total ? (

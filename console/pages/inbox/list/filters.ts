@@ -1,4 +1,5 @@
 // Filters of the inbox: from the URL, as a server query, and the part that the browser filters. Pure.
+import { excerptOf } from "../../../json/excerpt.ts";
 import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
 
 export const KINDS = ["tool_approval", "form", "question", "breakpoint"] as const;
@@ -99,9 +100,15 @@ function haystack(item: ListedItem): string {
   const known = searched.get(item);
   if (known !== undefined) return known;
   const { title, node, graph_id, metadata, value, claim } = item;
-  const text = [title, node, graph_id, keyOf(item), claim?.by, JSON.stringify(metadata), JSON.stringify(value)].join(
-    "\n",
-  );
+  const text = [
+    title,
+    node,
+    graph_id,
+    keyOf(item),
+    claim?.by,
+    JSON.stringify(metadata),
+    excerptOf(value, SEARCHED_UNITS_MAX),
+  ].join("\n");
   const made = text.slice(0, SEARCHED_UNITS_MAX).toLowerCase();
   searched.set(item, made);
   return made;

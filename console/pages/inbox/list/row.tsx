@@ -68,13 +68,14 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
         </Link>
         <span className="row-hint truncate">{narrow ? null : hintOf(item)}</span>
         {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
-        <State item={item} />
+        {narrow ? null : <State item={item} />}
       </div>
       {narrow ? (
         <div className="row-second">
-          <KindChip kind={item.kind} />
+          {ended ? null : <KindChip kind={item.kind} />}
+          <State item={item} />
           <Place item={item} />
-          <Claim item={item} />
+          {ended ? null : <Claim item={item} />}
         </div>
       ) : (
         <>
@@ -119,14 +120,15 @@ function Claim({ item: { claim } }: { readonly item: ListedItem }): ReactNode {
 }
 
 function State({ item }: { readonly item: ListedItem }): ReactNode {
-  const sending = useValue(outbox).some(({ answers }) =>
+  const parcel = useValue(outbox).find(({ answers }) =>
     answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
   );
   if (item.state !== "open") {
     const time = (at: string): string => new Date(at).toLocaleTimeString();
     return <Chip tone={item.state === "answered" ? "green" : "neutral"}>{endOf(item, time)}</Chip>;
   }
-  if (sending) return <Chip tone="accent">sending</Chip>;
+  if (parcel?.state === "failed") return <Chip tone="red">not sent</Chip>;
+  if (parcel !== undefined) return <Chip tone="accent">sending</Chip>;
   return <Deadline item={item} />;
 }
 

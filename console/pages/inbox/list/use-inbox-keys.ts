@@ -1,6 +1,8 @@
 // Inbox keys: the keyboard shortcuts of the list.
+import { READ_ONLY, useReadOnly } from "../../../api/caller.ts";
 import { type ListedItem, keyOf } from "../../../data/inbox/item.ts";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
+import { showToast } from "../../../ui/toast.tsx";
 import type { Selection } from "../bulk/selection.ts";
 import { type IntentKind, intent } from "../model/intent.ts";
 import type { Cursor } from "./use-cursor.ts";
@@ -20,8 +22,10 @@ export function useInboxKeys({
   readonly onBulk: (items: readonly ListedItem[]) => void;
 }): void {
   const { current, open, move } = cursor;
+  const readOnly = useReadOnly();
   /** Decision keys open the item first, so that it is visible. */
   const decide = (kind: IntentKind) => (): void => {
+    if (readOnly) return void showToast(READ_ONLY, { tone: "amber" });
     if (kind === "approve" && selection.chosen.length > 0) return onBulk(selection.chosen);
     if (current === undefined) return;
     intent.set({ key: keyOf(current), kind });
@@ -48,6 +52,7 @@ export function useInboxKeys({
     { keys: "a", label: "Approve (all selected)", run: decide("approve") },
     { keys: "e", label: "Edit", run: decide("edit") },
     { keys: "r", label: "Reject, with a message", run: decide("reject") },
+    { keys: "m", label: "Respond with a message", run: decide("respond") },
     { keys: "i", label: "Ignore", run: decide("ignore") },
     { keys: "c", label: "Claim or release", run: decide("claim") },
     { keys: "/", label: "Search", run: () => document.getElementById("inbox-search")?.focus() },

@@ -2,6 +2,7 @@
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { glance } from "../../../ui/format.ts";
 import { isObject, type Json } from "../../../json/json.ts";
+import { callText } from "../../../../src/api/text/payload-text.ts";
 import { readRequest } from "./request.ts";
 
 const MEMBERS_MAX = 4;
@@ -18,7 +19,11 @@ export function hintOf(item: ListedItem): string {
 function make(item: ListedItem): string {
   if (item.kind !== "tool_approval") return "";
   const request = readRequest(item);
-  const args: Json = request.kind === "actions" ? (request.actions[0]?.args ?? null) : null;
+  const actions = request.kind === "actions" ? request.actions : [];
+  if (actions.length > 1) return actions.slice(0, MEMBERS_MAX).map(callText).join(" · ");
+  const [only] = actions;
+  if (only === undefined || item.title === callText(only)) return "";
+  const args: Json = only.args;
   if (!isObject(args)) return args === null ? "" : glance(args, VALUE_UNITS_MAX);
   return Object.entries(args)
     .slice(0, MEMBERS_MAX)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../../json/json.ts";
-import { answerOf, approvalOf, readRequest, type Decision, type Request } from "./request.ts";
+import { answerOf, approvable, approvalOf, decisionsOf, readRequest, type Decision, type Request } from "./request.ts";
 
 const ARGS = { amount: 129.9, count: 3, express: false, note: null, to: "ada@example.com", items: [{ sku: 7 }] };
 const ask = (value: Json, response_schema?: Json): Request =>
@@ -209,4 +209,33 @@ test("allows one approval for all actions if each of them allows it", () => {
 test("too few decisions are no answer", () => {
   const request = ask(snake);
   assert.throws(() => request.kind === "actions" && answerOf(request, [{ type: "approve" }]), /the question expects 2/);
+});
+
+for (const { name, asks, decides, answers } of ANSWERS) {
+  test(`${name}: the answer reads as its decisions`, () => {
+    const request = ask(asks);
+    const read = decisionsOf(request, answers);
+    assert.deepEqual(
+      read?.map(({ type }) => type),
+      decides.map(({ type }) => type),
+    );
+    assert.ok(request.kind === "actions");
+    assert.deepEqual(answerOf(request, read), answers);
+  });
+}
+
+test("an answer outside the dialect has no decisions", () => {
+  for (const answer of ["yes", { decisions: [{ type: "approve" }] }, { decisions: [{ type: "dance" }, {}] }, null])
+    assert.equal(decisionsOf(ask(snake), answer), null);
+  assert.equal(decisionsOf(ask("Why?"), "Because"), null);
+});
+
+test("only undecided actions that allow it are approved together", () => {
+  const request = ask({
+    action_requests: [{ name: "a" }, { name: "b" }, { name: "c" }],
+    review_configs: [{ action_name: "b", allowed_decisions: ["reject"] }],
+  });
+  assert.ok(request.kind === "actions");
+  assert.deepEqual(approvable(request.actions, [null, null, null]), [0, 2]);
+  assert.deepEqual(approvable(request.actions, [{ type: "reject" }, null, null]), [2]);
 });

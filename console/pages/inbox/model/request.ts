@@ -8,7 +8,8 @@ import {
   type DecisionType,
   type Question,
 } from "../../../../src/api/dialects.ts";
-import { isObject, type Json, type JsonObject } from "../../../json/json.ts";
+import { visible } from "../../../../src/api/text/visible-text.ts";
+import { isObject, memberOf, textOf, type Json, type JsonObject } from "../../../json/json.ts";
 
 export type { Decision, DecisionType } from "../../../../src/api/dialects.ts";
 
@@ -44,13 +45,49 @@ export function readRequest({ kind, value, response_schema: responseSchema }: As
 function shown({ dialect }: Question): (action: AskedAction) => Action {
   return (action) => ({
     ...action,
-    name: action.name ?? "an action",
+    name: visible(action.name ?? "an action"),
     allowed: dialect === "human_interrupt" ? action.allowed.filter((type) => type !== "reject") : action.allowed,
   });
 }
 
 export function allows(action: Action, type: DecisionType): boolean {
   return action.allowed.includes(type);
+}
+
+/** Places of the undecided actions that allow an approval. */
+export function approvable(actions: readonly Action[], decisions: readonly (Decision | null)[]): readonly number[] {
+  return actions.flatMap((action, at) => (decisions[at] === null && allows(action, "approve") ? [at] : []));
+}
+
+/** The decisions of a given answer, in order; null if it is not in the terms of the dialect. */
+export function decisionsOf(request: Request, answer: Json): readonly Decision[] | null {
+  if (request.kind !== "actions") return null;
+  const list = Array.isArray(answer) ? (answer as readonly Json[]) : memberOf(answer, "decisions");
+  if (!Array.isArray(list) || list.length !== request.actions.length) return null;
+  const decisions = (list as readonly Json[]).map(decisionIn);
+  return decisions.every((one) => one !== null) ? decisions : null;
+}
+
+function decisionIn(one: Json): Decision | null {
+  const edited = memberOf(one, "edited_action") ?? memberOf(one, "editedAction") ?? memberOf(one, "args");
+  const message = memberOf(one, "message");
+  switch (textOf(memberOf(one, "type")) ?? "") {
+    case "approve":
+    case "accept":
+      return { type: "approve" };
+    case "edit":
+      return { type: "edit", args: memberOf(edited, "args") };
+    case "reject":
+      return { type: "reject", ...(typeof message === "string" ? { message } : {}) };
+    case "respond":
+      return { type: "respond", value: message };
+    case "response":
+      return { type: "respond", value: memberOf(one, "args") };
+    case "ignore":
+      return { type: "ignore" };
+    default:
+      return null;
+  }
 }
 
 /** @throws {Error} if the decisions do not match the actions one to one. */

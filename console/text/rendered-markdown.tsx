@@ -1,6 +1,10 @@
-// Rendered markdown: in its own chunk; pages use ui/markdown.tsx.
+// Rendered markdown: in its own chunk; pages use text/markdown.tsx.
 import type { ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
+
+/** Tables, strikethrough, task lists, bare links. */
+const PLUGINS = [remarkGfm];
 
 const COMPONENTS: Components = {
   // The page's policy would block it: the text shows the URL instead.
@@ -15,7 +19,9 @@ const COMPONENTS: Components = {
 export default function RenderedMarkdown({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="markdown">
-      <ReactMarkdown components={COMPONENTS}>{text}</ReactMarkdown>
+      <ReactMarkdown components={COMPONENTS} remarkPlugins={PLUGINS}>
+        {text}
+      </ReactMarkdown>
     </div>
   );
 }

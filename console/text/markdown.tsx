@@ -1,15 +1,23 @@
 // Markdown: renders a graph's text. Untrusted: no HTML, no external images, links open in a new tab.
 import { lazy, Suspense, type ReactNode } from "react";
+import { visible } from "../../src/api/text/visible-text.ts";
+import { Visible } from "./visible.tsx";
 
 const Rendered = lazy(() => import("./rendered-markdown.tsx"));
 const PLAIN = /^[^*_`#[\]<>|~\n]*$/;
 
 /** Text without markup skips the renderer, which loads on first use. */
 export function Markdown({ text }: { readonly text: string }): ReactNode {
-  if (PLAIN.test(text)) return <p>{text}</p>;
+  if (PLAIN.test(text)) {
+    return (
+      <p>
+        <Visible text={text} />
+      </p>
+    );
+  }
   return (
-    <Suspense fallback={<p className="prewrap">{text}</p>}>
-      <Rendered text={text} />
+    <Suspense fallback={<p className="prewrap">{visible(text)}</p>}>
+      <Rendered text={visible(text)} />
     </Suspense>
   );
 }
