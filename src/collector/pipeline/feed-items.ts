@@ -16,7 +16,7 @@ export interface FeedPorts {
   readonly clock: Clock;
   readonly accounting: SpanAccounting;
   readonly place: PlaceSpan;
-  readonly join: Pick<RecordJoin, "add" | "keep" | "settle" | "take">;
+  readonly join: Pick<RecordJoin, "add" | "isExpected" | "keep" | "settle" | "take">;
   /** null in memory mode. */
   readonly spool: Pick<Spool, "requestDone"> | null;
 }
@@ -43,8 +43,9 @@ export function createItemFeed({ accounting, clock, join, place, spool }: FeedPo
   function feedSpan(span: Span, index: number, { context, request }: ItemSource): void {
     const taken = join.take(span, context.tenant.id);
     const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
-    const content = place(whole, context, { span: request === null ? NO_ORIGIN : { request, index }, records: taken });
-    if (content !== null) join.keep({ span, context, content, taken });
+    const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
+    if (content === null) return;
+    if (taken !== null || join.isExpected(context, content)) join.keep({ span, context, content, taken });
   }
 
   /** Feeds one slice and returns the index of the next span. */

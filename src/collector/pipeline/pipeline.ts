@@ -41,7 +41,7 @@ import type { UploadJob } from "../upload/upload-job.ts";
 import { createBatcher } from "./batch.ts";
 import { createDeadLettering } from "./dead-lettering.ts";
 import { createItemFeed, type Items } from "./feed-items.ts";
-import { createPlacing } from "./place-span.ts";
+import { createPlacing, ONLY_RECORDS } from "./place-span.ts";
 import { createSealer } from "./seal-batch.ts";
 import { createUploadJobs } from "./upload-jobs.ts";
 
@@ -117,7 +117,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     clock,
     isKnown: (tenantId, traceId, spanId) => assembler.isKnown(tenantId, traceId, spanId),
     emit({ span, context, origins, records }) {
-      place(span, context, { records: { origins, records } });
+      place(span, context, ONLY_RECORDS, { origins, records });
     },
   });
   const feed = createItemFeed({ accounting, clock, join, place, spool });

@@ -23,15 +23,19 @@ interface CarriedRecords {
   readonly records: number;
 }
 
-/** The received items of a span. */
-export interface Carried {
-  /** null in memory mode; absent when only records caused this span. */
-  readonly span?: SpanOrigin | null;
-  readonly records: CarriedRecords | null;
-}
+/** The place of the span itself when only log records caused it. */
+export const ONLY_RECORDS = "only_records";
+
+/** Of a received span: its origin, null in memory mode. */
+export type OwnOrigin = SpanOrigin | null | typeof ONLY_RECORDS;
 
 /** Returns the content of a run that is in its trace now; null without one. */
-export type PlaceSpan = (span: Span, context: RequestContext, carried: Carried) => RunContent | null;
+export type PlaceSpan = (
+  span: Span,
+  context: RequestContext,
+  own: OwnOrigin,
+  records: CarriedRecords | null,
+) => RunContent | null;
 
 export function createPlacing({ accounting, assembler, log, spool, translate }: PlacePorts): PlaceSpan {
   function done(origins: readonly SpanOrigin[]): void {
@@ -39,40 +43,40 @@ export function createPlacing({ accounting, assembler, log, spool, translate }: 
   }
 
   /** pipeline.4: a defect in one span costs that span only, now and after every restart. */
-  function drop(error: unknown, carried: Carried): null {
+  function drop(error: unknown, own: OwnOrigin, records: CarriedRecords | null): null {
     accounting.lost.untranslatable++;
-    countJoined(carried, true);
-    done(originsOf(carried));
+    countJoined(own, records, true);
+    done(originsOf(own, records));
     log.error("span_lost", { reason: error instanceof Error ? (error.stack ?? error.message) : "unknown" });
     return null;
   }
 
   /** `isRun`: one of the items stands for the run (span-accounting.3). */
-  function countJoined({ span, records }: Carried, isRun: boolean): void {
-    if (records !== null) accounting.records.joined += records.records - (span === undefined && isRun ? 1 : 0);
+  function countJoined(own: OwnOrigin, records: CarriedRecords | null, isRun: boolean): void {
+    if (records !== null) accounting.records.joined += records.records - (own === ONLY_RECORDS && isRun ? 1 : 0);
   }
 
-  return (span, context, carried) => {
+  return (span, context, own, records) => {
     try {
       const run = translate(span, context);
-      run.origins = originsOf(carried);
+      run.origins = originsOf(own, records);
       const arrival = assembler.add(run);
       const isRun = arrival !== "duplicate" && arrival !== "merged" && arrival !== "filtered";
-      countJoined(carried, isRun);
+      countJoined(own, records, isRun);
       if (isRun) return run.content;
-      if (carried.span !== undefined) {
+      if (own !== ONLY_RECORDS) {
         if (arrival === "filtered") accounting.filtered++;
         else accounting.duplicates++;
       }
       if (arrival !== "merged") done(run.origins);
       return arrival === "merged" ? run.content : null;
     } catch (error) {
-      return drop(error, carried);
+      return drop(error, own, records);
     }
   };
 }
 
-function originsOf({ span, records }: Carried): readonly SpanOrigin[] {
-  if (span === undefined || span === null) return records?.origins ?? NO_ORIGINS;
-  return records === null || records.origins.length === 0 ? [span] : [span, ...records.origins];
+function originsOf(own: OwnOrigin, records: CarriedRecords | null): readonly SpanOrigin[] {
+  if (own === null || own === ONLY_RECORDS) return records?.origins ?? NO_ORIGINS;
+  return records === null || records.origins.length === 0 ? [own] : [own, ...records.origins];
 }
