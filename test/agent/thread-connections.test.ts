@@ -155,6 +155,19 @@ test("Last-Event-ID continues, by id or by number (thread-connections.5)", PATIE
   assert.deepEqual(await idsAfter("nonesuch"), ids);
 });
 
+test("a position after the newest event, and one before what is kept (thread-connections.5)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const filter = { channels: ["lifecycle"] };
+  const first = await start(threadId, "teller");
+  const before = await openEvents(server, threadId, filter);
+  await before.until(isEndOf(first.result["run_id"]));
+  const ahead = await openEvents(server, threadId, { ...filter, since: 2 ** 52 });
+  const second = await start(threadId, "teller");
+  const [next] = await ahead.until(isEndOf(second.result["run_id"]));
+  assert.deepEqual([next?.data["run_id"], next?.data["event"]], [second.result["run_id"], "running"]);
+  for (const one of [before, ahead]) one.close();
+});
+
 test("an idle stream shows that it lives (thread-connections.6)", PATIENCE, async () => {
   const response = await fetch(`${server.url}/threads/${randomUUID()}/stream/events`, {
     method: "POST",

@@ -4,6 +4,7 @@
 //   attach.2. Readers are limited per thread and per process.
 //   attach.3. A reader of a thread that does not exist, or is out of its scope, is disconnected after IDLE_MS. An
 //     authenticated caller has at most IDLE_MAX such readers in a process.
+//   attach.4. A position after the newest event is that of the newest event: later events follow.
 import { ApiError } from "../../base/api-error.ts";
 import { ANONYMOUS } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
@@ -11,6 +12,7 @@ import type { AgentContext } from "../context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { AccessRequest } from "../ports/ports.ts";
 import { askOf } from "./command-call.ts";
+import { positionAfter } from "./convert/event-place.ts";
 import type { EventFilter } from "./event-filter.ts";
 import { type Reading, readEvents } from "./read-events.ts";
 
@@ -97,7 +99,10 @@ export async function attach(
 ): Promise<Reading> {
   const readers = readersOf.get(agent) ?? { all: 0, idle: new Map<string, number>() };
   readersOf.set(agent, readers);
-  const thread = await agent.storage.read((tx) => tx.thread(threadId));
+  const { thread, newest } = await agent.storage.read(async (tx) => ({
+    thread: await tx.thread(threadId),
+    newest: await tx.newestEvents(threadId),
+  }));
   const isIdle = thread === null || !inScope(thread.metadata, watch.scope());
   if (agent.events.wakes.listeners(threadId) >= READERS_MAX) {
     throw tooMany(`The thread has ${READERS_MAX} readers in this process.`); // attach.2
@@ -105,7 +110,13 @@ export async function attach(
   if (readers.all >= PROCESS_READERS_MAX) throw tooMany(`This process has ${PROCESS_READERS_MAX} readers.`);
   const idle = isIdle ? countIdle(readers, watch.caller) : null;
   readers.all++;
-  const reading = readEvents(agent, { threadId, filter, scope: watch.scope, onAttached: () => endIdle() });
+  const since = filter.since === null ? null : Math.min(filter.since, positionAfter(newest)); // attach.4
+  const reading = readEvents(agent, {
+    threadId,
+    filter: { ...filter, since },
+    scope: watch.scope,
+    onAttached: () => endIdle(),
+  });
   const cancelIdle = idle === null ? () => undefined : agent.clock.after(IDLE_MS, reading.cut); // attach.3
   const endIdle = once(() => {
     cancelIdle();

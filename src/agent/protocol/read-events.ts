@@ -14,6 +14,7 @@ import type { StoredEvents } from "../ports/ports.ts";
 import { createWakeSignal, CutOff } from "../streams/subscription.ts";
 import { convertedRow } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
+import { createSelection } from "./shared-selection.ts";
 import { rowOf } from "./convert/event-place.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
 import type { WireEvent } from "./convert/wire-event.ts";
@@ -53,7 +54,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const signal = createWakeSignal(agent.events, threadId);
   const { since } = filter;
   let isCut = false;
-  const wants = (event: WireEvent): boolean => matches(filter, event) && (since === null || event.seq > since);
+  const select = createSelection(filter);
   /** read-events.5. */
   const whenAvailable = async <T>(read: () => Promise<T>): Promise<{ readonly found: T }> => {
     const found = await retryWhileUnavailable(
@@ -71,7 +72,8 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     return (interruptId) => open.has(interruptId);
   };
   const admitted = async (events: readonly WireEvent[], at: Attached, row: number): Promise<readonly WireEvent[]> => {
-    const wanted = events.filter(wants);
+    const wanted = select(events);
+    if (wanted.every(({ gate }) => gate.kind === "none")) return wanted;
     const place = { row, since, isOpen: await openNow(wanted) };
     return wanted.filter(({ gate }) => admits(gate, at, place));
   };

@@ -14,6 +14,7 @@ import { convertedRow } from "./convert/converted-row.ts";
 import { isForHttp } from "./envelope.ts";
 import { filterOf } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";
+import { eventStreamBytes } from "./shared-selection.ts";
 
 /** Clients take a stream without a comment for three times as long as dead, once they have seen two. */
 const HEARTBEAT_MS_MAX = 5000;
@@ -88,11 +89,10 @@ async function seqAfter(
 
 const RUN_ID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
 
-async function* framesOf({ events }: Reading, since: number | null): AsyncGenerator<string> {
+async function* framesOf({ events }: Reading, since: number | null): AsyncGenerator<string | Uint8Array> {
   yield FIRST_COMMENT; // protocol/routes.1
   for await (const { events: some, isBaseline } of events) {
-    let text = isBaseline && since !== null ? MISSED : "";
-    for (const event of some) text += `id: ${event.id}\nevent: ${event.method}\ndata: ${event.text}\n\n`;
-    if (text !== "") yield text;
+    if (isBaseline && since !== null) yield MISSED;
+    if (some.length > 0) yield eventStreamBytes(some);
   }
 }
