@@ -1,10 +1,11 @@
-// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short | --quick]`, `… collector [part…]`, `… traces`.
-// Prints a table with the asked figures beside the measured ones, and one closing line of ratios. Those of the agent
+// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short | --quick]`, `… collector [part…]`, `… traces`,
+// `… protocol [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios. Those of the agent
 // server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
 import { benchPostgres } from "./agent/postgres.ts";
+import { benchProtocol } from "./protocol.ts";
 import { benchTraces } from "./traces.ts";
 
 const { positionals, values } = parseArgs({
@@ -22,7 +23,8 @@ if (what === "agent" && values.postgres) await benchPostgres(values);
 else if (what === "agent") await benchAgent(values);
 else if (what === "collector") await benchCollector(parts);
 else if (what === "traces") await benchTraces();
+else if (what === "protocol") await benchProtocol(values);
 else {
-  console.error(`no such benchmark: ${what}. There are: agent, collector, traces`);
+  console.error(`no such benchmark: ${what}. There are: agent, collector, protocol, traces`);
   process.exitCode = 2;
 }

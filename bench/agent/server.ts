@@ -14,6 +14,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 export interface MeasuredServer {
   readonly url: string;
   readonly folder: string;
+  readonly pid: number;
   /** CPU seconds of the process and its children, resident bytes and characters bound to SQL since the start. */
   metrics(): Promise<{ readonly cpuSeconds: number; readonly residentBytes: number; readonly boundUnits: number }>;
   /** Statements and round trips since the start, of a server that was started to count them. */
@@ -41,6 +42,7 @@ export async function startServer(
   return {
     url,
     folder,
+    pid: child.pid ?? 0,
     async metrics() {
       const text = await (await fetch(`${url}/metrics`)).text();
       const value = (name: string): number => Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1]);

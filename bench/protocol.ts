@@ -1,0 +1,162 @@
+// Benchmark of the thread protocol, each figure next to its limit: the first event of a run, deltas for many readers,
+// readers without events, replays of long threads, and what the protocol costs runs that do not use it.
+import { DatabaseSync } from "node:sqlite";
+import { randomUUID } from "node:crypto";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import { removeFolder, startServer, temporaryFolder, type MeasuredServer } from "./agent/server.ts";
+import { runScript } from "./measure.ts";
+import { post, readTo } from "./protocol/events.ts";
+
+const script = (name: string): string => join(import.meta.dirname, "protocol", name);
+const DELTAS = 10_000;
+const READERS = 100;
+const IDLE_READERS = 1000;
+const RUNS = 1000;
+const END = /:(completed|interrupted|failed):/;
+
+function note(what: string, measured: string, ratio: number, asked: string): void {
+  console.log(`${what.padEnd(50)} ${measured.padEnd(40)} ${ratio.toFixed(2).padStart(8)}   ${asked}`);
+}
+
+export async function benchProtocol({ short }: { readonly short: boolean }): Promise<void> {
+  const server = await startServer(temporaryFolder(), { HOLDPOINT_PROTOCOL_COMPACT_SECONDS: "0" });
+  await measureFirstEvent(server, short);
+  await measureFanOut(server);
+  await measureReplay(server, short ? RUNS / 4 : RUNS);
+  await server.stop();
+  removeFolder(server.folder);
+  await measureIdle();
+}
+
+async function measureFirstEvent({ url }: MeasuredServer, short: boolean): Promise<void> {
+  const result = await runScript(script("first-event.ts"), [url, short ? 100 : 300]);
+  const { restMs = Number.NaN, protocolMs = Number.NaN } = result;
+  const measured = `${protocolMs.toFixed(2)} / ${restMs.toFixed(2)} ms`;
+  note("first event of a run / of a REST stream", measured, protocolMs / restMs, "at most 1.5");
+}
+
+async function command({ url }: MeasuredServer, threadId: string, method: string, params: object): Promise<void> {
+  await text(await post(`${url}/threads/${threadId}/commands`, { id: 1, method, params }));
+}
+
+async function measureFanOut(server: MeasuredServer): Promise<void> {
+  const folder = temporaryFolder();
+  const gate = join(folder, "gate");
+  const threadId = randomUUID();
+  const params = { assistant_id: "speaker", input: { gate, events: DELTAS } };
+  await command(server, threadId, "run.start", params);
+  const stream = `${server.url}/threads/${threadId}/stream/events`;
+  const recorded = post(stream, { channels: ["lifecycle", "messages"] }).then(record);
+  const served = await runScript(script("readers.ts"), [stream, READERS, gate]);
+  const body = join(folder, "body");
+  writeFileSync(body, await recorded);
+  const floor = spawn(process.execPath, [script("floor.ts"), body], { stdio: ["ignore", "pipe", "inherit"] });
+  const [port] = (await once(createInterface({ input: floor.stdout }), "line")) as [string];
+  const url = `http://127.0.0.1:${port}`;
+  const bare = await runScript(script("readers.ts"), [url, READERS, `${url}/gate`]);
+  floor.kill();
+  removeFolder(folder);
+  const rate = (result: Record<string, number>): number => (result["deliveries"] ?? 0) / (result["seconds"] ?? 0);
+  const measured = `${Math.round(rate(served) / 1000)} / ${Math.round(rate(bare) / 1000)} thousand a second`;
+  note(`${DELTAS} deltas to ${READERS} readers / bare writer`, measured, rate(served) / rate(bare), "at least 0.5");
+}
+
+/** The text of a stream up to the end of its run. */
+async function record(response: Awaited<ReturnType<typeof post>>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  response.on("data", (piece: Buffer) => pieces.push(piece));
+  await readTo(response, /^synth:.*:(completed|failed):/);
+  return Buffer.concat(pieces);
+}
+
+async function measureReplay(server: MeasuredServer, runs: number): Promise<void> {
+  const threadId = randomUUID();
+  const stream = `${server.url}/threads/${threadId}/stream/events`;
+  const gate = join(server.folder, "holdpoint.db"); // is there
+  for (let run = 0; run < runs; run++) {
+    const follower = post(stream, { channels: ["lifecycle"], since: 2 ** 52 }).then((response) =>
+      readTo(response, END),
+    );
+    await command(server, threadId, "run.start", { assistant_id: "speaker", input: { gate, events: 20 } });
+    await follower;
+  }
+  await wait(1000); // the compaction follows at once
+  const filter = { channels: ["lifecycle", "input", "messages", "tools", "custom", "tasks", "updates"], since: 0 };
+  const db = new DatabaseSync(join(server.folder, "holdpoint.db"), { readOnly: true });
+  const newest = db.prepare("SELECT run_id FROM events WHERE thread_id = ? ORDER BY seq DESC LIMIT 1").get(threadId);
+  const last = new RegExp(`synth:${String(newest?.["run_id"])}:completed`);
+  const replays: number[] = [];
+  const reads: number[] = [];
+  let rows = 0;
+  for (let round = 0; round < 5; round++) {
+    const startedAt = performance.now();
+    await readTo(await post(stream, filter), last);
+    replays.push(performance.now() - startedAt);
+    const readAt = performance.now();
+    const one = db.prepare("SELECT * FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT 1");
+    rows = 0;
+    for (let seq = 0; ; rows++) {
+      const row = one.get(threadId, seq);
+      if (row === undefined) break;
+      seq = Number(row["seq"]);
+    }
+    reads.push(performance.now() - readAt);
+  }
+  db.close();
+  const [replayMs, readMs] = [Math.min(...replays), Math.min(...reads)];
+  const measured = `${replayMs.toFixed(0)} / ${readMs.toFixed(0)} ms, ${rows} rows`;
+  note(`replay of ${runs} runs / reading their rows`, measured, replayMs / readMs, "at most 3");
+}
+
+/** Voluntary context switches of a process so far: it wakes up as often. */
+function wakeUps(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const tasks = /^voluntary_ctxt_switches:\s+(\d+)$/m.exec(status)?.[1];
+  return Number(tasks);
+}
+
+const QUIET_MS = 2500;
+
+async function measureIdle(): Promise<void> {
+  const server = await startServer();
+  const { thread_id: threadId } = JSON.parse(await text(await post(`${server.url}/threads`, {}))) as {
+    readonly thread_id: string;
+  };
+  await wait(2000);
+  const quiet = async (): Promise<number> => {
+    const before = wakeUps(server.pid);
+    await wait(QUIET_MS);
+    return ((wakeUps(server.pid) - before) / QUIET_MS) * 1000;
+  };
+  const [without, memory] = [await quiet(), (await server.metrics()).residentBytes];
+  const threads = [threadId];
+  for (let more = 1; more < IDLE_READERS / 100; more++) {
+    const made = JSON.parse(await text(await post(`${server.url}/threads`, {}))) as { readonly thread_id: string };
+    threads.push(made.thread_id);
+  }
+  const filter = { channels: ["values", "lifecycle", "messages", "input"] };
+  const open = await Promise.all(
+    Array.from({ length: IDLE_READERS }, (_, at) =>
+      post(`${server.url}/threads/${threads[at % threads.length]}/stream/events`, filter),
+    ),
+  );
+  for (const one of open) one.resume();
+  const heartbeats = new Promise((resolve) => open.at(-1)?.once("data", () => open.at(-1)?.once("data", resolve)));
+  await heartbeats;
+  await wait(500); // those of the others
+  const withReaders = await quiet();
+  const grown = (await server.metrics()).residentBytes - memory;
+  for (const one of open) one.destroy();
+  await server.stop();
+  removeFolder(server.folder);
+  const rates = `${withReaders.toFixed(1)} / ${without.toFixed(1)} a second`;
+  note(`wake-ups with ${IDLE_READERS} idle readers / without`, rates, withReaders / without, "as many");
+  const megabytes = `${(grown / 1e6).toFixed(0)} MB`;
+  note(`memory of ${IDLE_READERS} idle readers`, megabytes, grown / IDLE_READERS / 1000, "KB each, reported");
+}
