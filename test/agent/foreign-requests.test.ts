@@ -169,6 +169,13 @@ test(
   },
 );
 
+test("replies without a request of HTTP have nosniff too: refused upgrades, broken requests (foreign-requests.4)", async () => {
+  const { host } = new URL(agent.url);
+  const upgrade = `GET /nowhere HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+  assert.match(await rawHead(agent, upgrade), /^HTTP\/1\.1 404 .*X-Content-Type-Options: nosniff/s);
+  assert.match(await rawHead(agent, "no request\r\n\r\n"), /^HTTP\/1\.1 400 .*X-Content-Type-Options: nosniff/s);
+});
+
 test("every reply has nosniff: results, pages, refusals, streams (foreign-requests.4)", PATIENCE, async () => {
   const thread = await newThread(agent, "agent");
   const requests: readonly (readonly [server: { readonly url: string }, request: RawRequest])[] = [

@@ -1,4 +1,4 @@
-// Segment guard: detects that a closed segment file was deleted or replaced under the collector.
+// Segment guard: detects that a closed segment file of a log was deleted or replaced under the collector.
 // Invariants:
 //   segment-guard.1. A missing or replaced segment with live records is in the log once, and problem() names it until
 //        the file is back or its records are done. Records in memory are still delivered; a record that has to be read
@@ -7,7 +7,6 @@
 import type { Log } from "../../base/log/log.ts";
 import { segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
-import type { Segment } from "./live-records.ts";
 
 export interface SegmentGuard {
   /** Remembers the file of a segment that was opened or recovered. */
@@ -26,10 +25,13 @@ export interface GuardPorts {
   readonly suffix: string;
   readonly files: Pick<FilePort, "identity">;
   readonly log: Log;
-  readonly segments: ReadonlyMap<number, Segment>;
+  /** Records of the segment that are still needed; 0 for an unknown segment. */
+  readonly liveIn: (segment: number) => number;
+  /** Names the loss of so many records. */
+  readonly loss: (records: number) => string;
 }
 
-export function createSegmentGuard({ dir, suffix, files, log, segments }: GuardPorts): SegmentGuard {
+export function createSegmentGuard({ dir, suffix, files, log, liveIn, loss }: GuardPorts): SegmentGuard {
   const identities = new Map<number, string>();
   const missing = new Set<number>();
 
@@ -43,7 +45,7 @@ export function createSegmentGuard({ dir, suffix, files, log, segments }: GuardP
 
   async function check(): Promise<void> {
     for (const segment of identities.keys()) {
-      const live = segments.get(segment)?.live ?? 0;
+      const live = liveIn(segment);
       const isMissing = live > 0 && !(await isOwn(segment));
       if (isMissing === missing.has(segment) || !identities.has(segment)) continue;
       const name = segmentName(segment, suffix);
@@ -72,8 +74,7 @@ export function createSegmentGuard({ dir, suffix, files, log, segments }: GuardP
     problem() {
       const [segment] = missing;
       if (segment === undefined) return null;
-      const records = segments.get(segment)?.live ?? 0;
-      return `${segmentName(segment, suffix)} was deleted or replaced under the collector: ${records} of its records are not delivered and not on disk`;
+      return `${segmentName(segment, suffix)} was deleted or replaced under the collector: ${loss(liveIn(segment))}`;
     },
   };
 }

@@ -45,7 +45,7 @@ import { type Encoded, frameLength, readRecord, type SpoolRecord } from "./recor
 import { type Recovery, recoverSpool } from "./recover.ts";
 import { createReserve } from "./reserve.ts";
 import { createSegmentGuard, type SegmentGuard } from "./segment-guard.ts";
-import { createTreeLog, type TreeLog } from "./tree-log.ts";
+import { createTreeLog, TREES_SUFFIX, type TreeLog } from "./tree-log.ts";
 
 export interface SpoolOptions {
   readonly dir: string;
@@ -72,6 +72,7 @@ interface OpenSpool {
   readonly live: LiveRecords;
   readonly collector: SegmentCollector;
   readonly guard: SegmentGuard;
+  readonly treeGuard: SegmentGuard;
 }
 
 /** recover() comes first: every other method needs the open files. */
@@ -125,8 +126,9 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     failure: () => opened?.main.failure() ?? null,
     async checkSegments() {
       await opened?.guard.check();
+      await opened?.treeGuard.check();
     },
-    missing: () => opened?.guard.problem() ?? null,
+    missing: () => opened?.guard.problem() ?? opened?.treeGuard.problem() ?? null,
     async close() {
       if (opened === null) return;
       const { collector, live, main, marks, trees } = opened;
@@ -166,12 +168,28 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
     },
     { files, clock },
   );
+  const treeGuard = createSegmentGuard({
+    dir,
+    suffix: TREES_SUFFIX,
+    files,
+    log,
+    liveIn: (segment) => trees.runsIn(segment),
+    loss: (runs) => `the places of ${runs} runs are lost at a restart, and late spans then miss their parents`,
+  });
   const trees = createTreeLog(
-    { ...options, firstSegment: recovery.nextTreeSegment, old: recovery.treeSegments },
+    { ...options, firstSegment: recovery.nextTreeSegment, old: recovery.treeSegments, guard: treeGuard },
     { files, clock },
   );
+  for (const { segment } of recovery.treeSegments) await treeGuard.note(segment);
   const { segments } = live;
-  const guard = createSegmentGuard({ dir, suffix: LOG_SUFFIX, files, log, segments });
+  const guard = createSegmentGuard({
+    dir,
+    suffix: LOG_SUFFIX,
+    files,
+    log,
+    liveIn: (segment) => segments.get(segment)?.live ?? 0,
+    loss: (records) => `${records} of its records are not delivered and not on disk`,
+  });
   const collector = createSegmentCollector(
     {
       ...ports,
@@ -195,7 +213,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
   }
   await reserve.make().catch(() => undefined); // a full disk shows at the first write
   collector.plan();
-  return { main, trees, marks, live, collector, guard };
+  return { main, trees, marks, live, collector, guard, treeGuard };
 }
 
 async function appendBatch(

@@ -8,6 +8,7 @@ import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { createAppendLog, segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
+import type { SegmentGuard } from "./segment-guard.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
 export const TREES_SUFFIX = "trees";
@@ -20,6 +21,8 @@ export interface TreeSegment {
 }
 
 export interface TreeLog {
+  /** Runs whose places are in the segment. */
+  readonly runsIn: (segment: number) => number;
   readonly append: (tenant: string, places: readonly TraceRunPlace[]) => Promise<void>;
   readonly bytes: () => number;
   readonly close: () => Promise<void>;
@@ -32,6 +35,7 @@ export interface TreeLogOptions {
   readonly treeRunsKept: number;
   readonly treeAgeMs: number;
   readonly old: readonly TreeSegment[];
+  readonly guard: Pick<SegmentGuard, "note" | "isOwn" | "forget">;
 }
 
 export function createTreeLog(
@@ -50,6 +54,7 @@ export function createTreeLog(
       preamble: () => [],
       onSegment(segment) {
         segments.push({ segment, runs: 0, bytes: 0, newestMs: clock.now() });
+        void options.guard.note(segment);
         removing = removing.then(removeOld);
       },
       onFailure: () => undefined,
@@ -65,7 +70,9 @@ export function createTreeLog(
       if (!tooMany && clock.now() - first.newestMs <= options.treeAgeMs) return;
       segments.shift();
       runs -= first.runs;
-      await files.unlink(`${options.dir}/${segmentName(first.segment, TREES_SUFFIX)}`).catch(() => undefined);
+      const path = `${options.dir}/${segmentName(first.segment, TREES_SUFFIX)}`;
+      if (await options.guard.isOwn(first.segment)) await files.unlink(path).catch(() => undefined);
+      options.guard.forget(first.segment);
     }
   }
 
@@ -81,6 +88,7 @@ export function createTreeLog(
       segment.bytes = ref.offset + ref.bytes;
       segment.newestMs = clock.now();
     },
+    runsIn: (segment) => segments.find((one) => one.segment === segment)?.runs ?? 0,
     bytes: () => segments.reduce((sum, one) => sum + one.bytes, 0),
     async close() {
       await removing;

@@ -115,7 +115,7 @@ function refuseBrokenRequests(server: Server, connections: Connections): void {
   const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const status = REFUSALS[error.code ?? ""] ?? "400 Bad Request";
     if (socket.writable && !connections.hasBegunReply(socket))
-      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+      socket.write(`HTTP/1.1 ${status}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`);
     socket.destroy(error);
   };
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {

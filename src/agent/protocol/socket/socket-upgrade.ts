@@ -46,7 +46,9 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
     raw.on("error", () => raw.destroy());
     const threadId = threadOf(incoming, rules.prefix);
     if (threadId === null) {
-      raw.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      raw.end(
+        "HTTP/1.1 404 Not Found\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+      );
       return;
     }
     sockets.handleUpgrade(incoming, raw, head, (socket) => {
