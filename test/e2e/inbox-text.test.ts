@@ -160,6 +160,7 @@ test("with the server away, a page that is not loaded yet says so, and loads whe
 test("Markdown tables of a question are tables", async () => {
   const page = await openItem({ question: "Pay these?\n\n| order | amount |\n| --- | ---: |\n| 4711 | 129.90 |" });
   const table = page.locator(".item-left").getByRole("table");
+  await table.waitFor();
   assert.deepEqual(await table.getByRole("cell").allInnerTexts(), ["4711", "129.90"]);
   assert.deepEqual(await table.getByRole("columnheader").allInnerTexts(), ["order", "amount"]);
   await page.close();
