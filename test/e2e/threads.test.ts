@@ -84,3 +84,19 @@ test("state, history and runs of a thread are there, and a fork from the past go
   await page.locator(".split-list [role=listitem]").nth(before).waitFor(); // the fork is there too
   await page.close();
 });
+
+test("a message to a paused thread warns that it abandons the open question, and names all its actions", async () => {
+  const threadId = await ask(server, {
+    action_requests: [
+      { name: "refund", args: { amount: 5 } },
+      { name: "mail", args: { to: "bob" } },
+    ],
+  });
+  const page = await browser.open(`/threads/${threadId}`);
+  await page.getByText("A new run abandons the question: answer above instead.").waitFor();
+  await page.getByRole("button", { name: "Abandon and run" }).waitFor();
+  const card = page.getByRole("region", { name: "Pending answer" });
+  await card.getByText("refund, mail", { exact: true }).waitFor();
+  await card.getByText('refund(amount: 5) · mail(to: "bob")').waitFor();
+  await page.close();
+});

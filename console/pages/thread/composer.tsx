@@ -38,6 +38,7 @@ export function Composer({
   const parsed = parseJson(jsonText ?? example);
   const input = json ? (parsed.ok ? parsed.value : null) : { messages: [{ role: "user", content: text }] };
   const { path, bodyOf, send, sending } = useSend(thread, { assistantId, busy, onSent: () => setText("") });
+  const open = thread.status === "interrupted" ? Object.values(thread.interrupts).flat().length : 0;
   const isReady = !sending && assistantId !== "" && (json ? parsed.ok : text.trim() !== "");
   const submit = (): void => {
     if (isReady) void send(input);
@@ -59,6 +60,7 @@ export function Composer({
           </Button>
         </div>
       ) : null}
+      <AbandonsNote open={open} />
       {json ? (
         <JsonEditor key={`${assistantId}${example}`} initial={example} label="Input as JSON" onChange={setJsonText} />
       ) : (
@@ -80,11 +82,22 @@ export function Composer({
         <span className="spread row">
           <CopyCurl method="POST" path={path} body={bodyOf(input)} />
           <Button kind="primary" submit disabled={!isReady}>
-            {busy ? "Enqueue" : "Run"}
+            {busy ? "Enqueue" : open > 0 ? "Abandon and run" : "Run"}
           </Button>
         </span>
       </div>
     </form>
+  );
+}
+
+/** @param open number of questions of the paused thread */
+function AbandonsNote({ open }: { readonly open: number }): ReactNode {
+  if (open === 0) return null;
+  return (
+    <p className="note amber" role="note">
+      This thread waits for {open === 1 ? "an answer" : `${open} answers`}. A new run abandons{" "}
+      {open === 1 ? "the question" : "the questions"}: answer above instead.
+    </p>
   );
 }
 
