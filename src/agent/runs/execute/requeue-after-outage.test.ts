@@ -38,6 +38,7 @@ function begin(
     thread: () => Promise.resolve({ threadId: "thread", status: "busy", onCompletion: "keep", metadata: {} }),
     interrupts: () => Promise.resolve([]),
     hasPendingRun: () => Promise.resolve(false),
+    runWebhooks: () => Promise.resolve([]),
     putWriteSet: () => Promise.resolve(),
     putInterrupts: () => Promise.resolve(),
     audit: () => Promise.resolve(),
