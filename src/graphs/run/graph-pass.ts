@@ -6,7 +6,8 @@ import { type OpenAttempt, savedState, withCallbacks } from "./attempt.ts";
 import { openQuestions } from "./interrupts/open-interrupts.ts";
 import { createTaskWatch } from "./interrupts/task-watch.ts";
 import { firstInput, resumeInput, unusedAnswers } from "./run-input.ts";
-import { type Chunk, chunkInEvent, chunkOf, isPause } from "./stream-modes.ts";
+import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
+import { chunkInEvent, chunkOf } from "./stream-modes.ts";
 
 /** A retry policy loses an answer if the node fails after it; the run passes the answer again, at most this often. */
 const ANSWER_PASSES_MAX = 3;

@@ -12,11 +12,11 @@ import { isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
+import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
 import { type EventOrder, createEventOrder } from "./event-order.ts";
 import { type MessageEvents, createMessageEvents } from "./message-events.ts";
 import { createExtensions } from "./protocol/extension-channels.ts";
 import { createProtocolEvents } from "./protocol/protocol-events.ts";
-import { type Chunk, isPause } from "./stream-modes.ts";
 import {
   type DebugChunk,
   type LibraryTaskChunk,

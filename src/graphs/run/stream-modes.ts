@@ -2,6 +2,7 @@
 // Invariant stream-modes.1: LangGraph always streams `values`: the run's own end comes from them, requested or not.
 import type { StreamRequest } from "../../agent/model/model.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
+import type { Chunk } from "../langgraph/stream-chunk.ts";
 
 export interface StreamPlan {
   /** One mode as text: then LangGraph's chunks come bare. */
@@ -15,13 +16,6 @@ export interface StreamPlan {
 
 /** All that the channels of the thread protocol show. */
 const PROTOCOL_MODES = ["values", "updates", "messages", "tools", "custom", "tasks"];
-
-/** LangGraph's stream in one form. `ns` is the path of the subgraph, empty at the root. */
-export interface Chunk {
-  readonly ns: readonly string[];
-  readonly mode: string;
-  readonly payload: unknown;
-}
 
 const ROOT: readonly string[] = [];
 
@@ -49,13 +43,4 @@ export function chunkOf(item: unknown, { libraryModes, subgraphs }: StreamPlan):
 export function chunkInEvent(event: RawEvent, runId: string, plan: StreamPlan): Chunk | null {
   const own = event.event === "on_chain_stream" && event.run_id === runId && Array.isArray(event.data.chunk);
   return own ? chunkOf(event.data.chunk, plan) : null;
-}
-
-/** `values` and `updates` show a pause as `{"__interrupt__": […]}`, with an empty list at a breakpoint. */
-export function isPause(payload: unknown): boolean {
-  return (
-    typeof payload === "object" &&
-    payload !== null &&
-    Array.isArray((payload as Readonly<Record<string, unknown>>)["__interrupt__"])
-  );
 }

@@ -4,7 +4,7 @@
 //     that chunk, and precedes the chunk's own event. Final values come at the end of the run.
 //   extension-channels.2. A transformer sees each chunk of the run once, in order. One that throws fails the run, as a node does.
 import type * as LangGraph from "@langchain/langgraph";
-import type { Chunk } from "../stream-modes.ts";
+import type { Chunk } from "../../langgraph/stream-chunk.ts";
 import type { Namespace } from "./child-lifecycle.ts";
 
 type Transformer = LangGraph.StreamTransformer;

@@ -2,7 +2,6 @@
 // Invariants:
 //   protocol-events.1. Root `values` and root `checkpoints` are no lines: readers derive them from the `values` of the log.
 //   protocol-events.2. A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
-//   protocol-events.3. A tool that pauses raises no tool-error: the engine's control flow is no failure.
 //   protocol-events.5. A namespace that a tool call started names the call, where the task has it in its input.
 //   protocol-events.6. A block of text or reasoning begins empty: its deltas are all of it.
 //   protocol-events.4. An event is text when it comes about: later changes of a node are not in it.
@@ -11,7 +10,8 @@ import { PROTOCOL_PREFIX, type ProtocolMethod } from "../../../agent/model/proto
 import { type Json, type JsonObject, isJsonObject } from "../../../base/json/json.ts";
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import { type ChildEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
-import { type Chunk, isPause } from "../stream-modes.ts";
+import { type Chunk, isPause } from "../../langgraph/stream-chunk.ts";
+import { type ToolChunk, bounded, toolEvent } from "./tool-events.ts";
 
 export interface ProtocolEvents {
   chunk(chunk: Chunk): void;
@@ -27,9 +27,6 @@ export interface ProtocolOutput {
   readonly hold: (name: string, json: Json) => void;
   readonly now: () => number;
 }
-
-/** Longest input or output of a tool and of a task, in UTF-16 units of JSON. */
-const VALUE_UNITS_MAX = 256 * 1024;
 
 type Line = (namespace: Namespace, data: Json, node?: string) => JsonObject;
 
@@ -161,64 +158,6 @@ function toolCallOf(input: unknown): string | null {
 /** The library puts the whole `configurable` into a task's metadata: it has no place in an event. */
 function startOf({ metadata: _metadata, state: _state, ...task }: TaskChunk): object {
   return task;
-}
-
-interface ToolChunk {
-  readonly event: string;
-  readonly toolCallId?: string;
-  readonly name?: string;
-  readonly input?: unknown;
-  readonly data?: unknown;
-  readonly output?: unknown;
-  readonly error?: unknown;
-}
-
-function toolEvent(chunk: ToolChunk, codec: Codec): JsonObject | null {
-  const id = { tool_call_id: chunk.toolCallId ?? "" };
-  switch (chunk.event) {
-    case "on_tool_start": {
-      const input = parsed(codec.toClientJson(chunk.input ?? null));
-      return bounded({ event: "tool-started", ...id, tool_name: chunk.name ?? "unknown", input }, ["input"]);
-    }
-    case "on_tool_event": {
-      const delta = typeof chunk.data === "string" ? chunk.data : codec.clientText(chunk.data ?? "");
-      return { event: "tool-output-delta", ...id, delta };
-    }
-    case "on_tool_end":
-      return bounded({ event: "tool-finished", ...id, output: codec.toClientJson(chunk.output ?? null) }, ["output"]);
-    case "on_tool_error":
-      if (isControlFlow(chunk.error)) return null; // protocol-events.3
-      return { event: "tool-error", ...id, message: messageOf(chunk.error) };
-    default:
-      return null;
-  }
-}
-
-function isControlFlow(error: unknown): boolean {
-  return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
-}
-
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.slice(0, VALUE_UNITS_MAX);
-}
-
-/** Text that is JSON counts as what it says. */
-function parsed(input: Json): Json {
-  if (typeof input !== "string" || input.length > VALUE_UNITS_MAX) return input;
-  try {
-    return JSON.parse(input) as Json;
-  } catch {
-    return input;
-  }
-}
-
-function bounded(data: JsonObject, members: readonly string[]): JsonObject {
-  for (const member of members) {
-    const text = data[member] === undefined ? "" : JSON.stringify(data[member]);
-    if (text.length > VALUE_UNITS_MAX) return { ...data, [member]: text.slice(0, VALUE_UNITS_MAX), truncated: true };
-  }
-  return data;
 }
 
 function customOf(written: Json): Json {
