@@ -4,7 +4,8 @@ import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProtocolMethod } from "../model/protocol-lines.ts";
-import { channelOf, filterOf, matches } from "./event-filter.ts";
+import { channelOf } from "./convert/channel.ts";
+import { filterOf, matches } from "./event-filter.ts";
 
 const segment = fc.constantFrom("a", "a:1", "a:2", "b", "b:1", "1");
 const namespace = fc.array(segment, { maxLength: 3 });

@@ -4,10 +4,7 @@
 //   event-filter.2. A segment without ":" also matches the segment whose name it is; a depth counts only with
 //        namespaces.
 import type { EventFilterBody } from "../../api/protocol.ts";
-import type { Json } from "../../base/json/json.ts";
-import type { ProtocolMethod } from "../model/protocol-lines.ts";
-
-export type Namespace = readonly string[];
+import type { Namespace } from "./convert/channel.ts";
 
 export interface EventFilter {
   readonly channels: ReadonlySet<string>;
@@ -24,13 +21,6 @@ export interface Filtered {
 
 export function filterOf({ channels, namespaces, depth, since }: EventFilterBody): EventFilter {
   return { channels: new Set(channels), namespaces: namespaces ?? [], depth: depth ?? Infinity, since: since ?? null };
-}
-
-export function channelOf(method: ProtocolMethod, data: Json): string {
-  if (method === "input.requested" || method === "input.answered") return "input";
-  if (method !== "custom" || typeof data !== "object" || data === null || !("name" in data)) return method;
-  const { name } = data;
-  return typeof name === "string" ? `custom:${name}` : method;
 }
 
 const CHANNELS = ["values", "updates", "messages", "tools", "lifecycle", "input", "checkpoints", "tasks", "custom"];

@@ -12,7 +12,7 @@ import type { EndMark } from "../../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../../events/event-batch.ts";
 import { NOTE_END, type ThreadNote } from "../../events/thread-note.ts";
 import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../../model/protocol-lines.ts";
-import { channelOf, type Namespace } from "../event-filter.ts";
+import { channelOf, type Namespace } from "./channel.ts";
 import { seqOf } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
 import { finishOpen, type MessageEvent, messageLine, NO_MESSAGES, type OpenMessages } from "./message-events.ts";

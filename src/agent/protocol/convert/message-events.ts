@@ -6,7 +6,7 @@
 //     message do not overlap.
 //   message-events.3. A run that streams both forms of messages is shown by the first one.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
-import type { Namespace } from "../event-filter.ts";
+import type { Namespace } from "./channel.ts";
 import { deltaOf, isChunk, type MessagePart, partsOf, startBlock, wholeBlock } from "./message-parts.ts";
 
 export interface MessageEvent {

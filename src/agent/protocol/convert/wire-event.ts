@@ -1,6 +1,6 @@
 // Wire event: an event as readers of the protocol get it, with what decides whether a reader gets it.
 import type { ProtocolMethod } from "../../model/protocol-lines.ts";
-import { channelOf, type Namespace } from "../event-filter.ts";
+import { channelOf, type Namespace } from "./channel.ts";
 
 /** Why a reader may not get an event although its filter matches. */
 export type Gate =

@@ -124,7 +124,8 @@ async function subscribe(session: Session, id: number, params: unknown): Promise
 async function unsubscribe({ subscriptions, left, send }: Session, id: number, params: unknown): Promise<void> {
   const given = (params as { readonly subscription_id?: unknown } | undefined)?.subscription_id;
   const subscription = typeof given === "string" ? subscriptions.get(given) : undefined;
-  if (subscription === undefined) throw new CommandError("no_such_subscription", "There is no such subscription.");
+  if (subscription === undefined)
+    throw new CommandError("no_such_subscription", "This socket has no subscription with this id.");
   subscriptions.delete(String(given));
   left.add(subscription.reading);
   subscription.reading.leave();
