@@ -28,6 +28,8 @@ export interface EventQuery {
   /** Skips rows that end before this id. */
   readonly fromId: number;
   readonly limit: number;
+  /** Ends the page with the row that reaches this size of lines. Without it only `limit` counts. */
+  readonly bytesMax?: number;
 }
 
 /** Stored extent of a run's events. */

@@ -4,7 +4,7 @@
 //   read-events.2. A replay follows replay-rules.ts.
 //   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
 //        that leaves the scope disconnects its reader.
-//   read-events.4. A reader holds one row at a time. It ends only when its thread is deleted.
+//   read-events.4. A reader holds one page of a replay, or one row of what comes, at a time. It ends only when its thread is deleted.
 //   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
@@ -12,7 +12,7 @@ import type { AgentContext } from "../context.ts";
 import type { Scope } from "../model/model.ts";
 import type { StoredEvents } from "../ports/ports.ts";
 import { createWakeSignal, CutOff } from "../streams/subscription.ts";
-import { convertedRow } from "./convert/converted-row.ts";
+import { convertedRow, wantedBy } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { createSelection } from "./shared-selection.ts";
 import { rowOf } from "./convert/event-place.ts";
@@ -55,6 +55,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const { since } = filter;
   let isCut = false;
   const select = createSelection(filter);
+  const wanted = wantedBy(filter);
   /** read-events.5. */
   const whenAvailable = async <T>(read: () => Promise<T>): Promise<{ readonly found: T }> => {
     const found = await retryWhileUnavailable(
@@ -65,18 +66,27 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     if (found === null) throw new CutOff("the storage is not back");
     return found;
   };
-  const openNow = async (events: readonly WireEvent[]): Promise<(interruptId: string) => boolean> => {
-    if (!events.some(({ gate }) => gate.kind === "question" || gate.kind === "closed")) return () => true;
+  const openNow = async (): Promise<(interruptId: string) => boolean> => {
     const { found } = await whenAvailable(() => agent.storage.read(async (tx) => tx.interrupts(threadId, "open")));
     const open = new Set(found.map(({ interruptId }) => interruptId));
     return (interruptId) => open.has(interruptId);
   };
-  const admitted = async (events: readonly WireEvent[], at: Attached, row: number): Promise<readonly WireEvent[]> => {
-    const wanted = select(events);
-    if (wanted.every(({ gate }) => gate.kind === "none")) return wanted;
-    const place = { row, since, isOpen: await openNow(wanted) };
-    return wanted.filter(({ gate }) => admits(gate, at, place));
-  };
+  /** The events of rows that come together, row by row. */
+  async function* shown(rows: readonly StoredEvents[], at: Attached): AsyncGenerator<Piece> {
+    let isOpen: ((interruptId: string) => boolean) | null = null;
+    for (const row of rows) {
+      if (signal.left()) return;
+      if (isCut) throw new CutOff("the caller may not read the thread any more");
+      const { found } = await whenAvailable(() => convertedRow(agent, row, wanted));
+      let events = select(found);
+      if (events.some(({ gate }) => gate.kind !== "none")) {
+        if (isOpen === null && events.some(asksStorage)) isOpen = await openNow();
+        const place = { row: row.seq, since, isOpen: isOpen ?? (() => true) };
+        events = events.filter(({ gate }) => admits(gate, at, place));
+      }
+      if (events.length > 0) yield { isBaseline: false, isLive: row.seq > at.replayed, events };
+    }
+  }
   async function* events(): AsyncGenerator<Piece> {
     try {
       let attached: Attached | null = null;
@@ -87,7 +97,8 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
         const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
         if (found === "deleted") return; // read-events.4
         if (found === "out_of_reach") throw new OutOfReach("the thread left the scope of its reader");
-        const isBehind = typeof found === "object" && "seq" in found && found.seq <= (attached?.replayed ?? 0);
+        const newest = typeof found === "object" && "rows" in found ? found.rows.at(-1)?.seq : undefined;
+        const isBehind = newest !== undefined && newest <= (attached?.replayed ?? 0);
         if (attached !== null && baseline.length > 0 && !isBehind) {
           yield { isBaseline: true, isLive: false, events: baseline };
           baseline = [];
@@ -103,11 +114,8 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
           continue;
         }
         if (attached === null) continue;
-        const converted = await whenAvailable(() => convertedRow(agent, found));
-        last = found.seq;
-        const shown = await admitted(converted.found, attached, found.seq);
-        const isLive = found.seq > attached.replayed;
-        if (shown.length > 0) yield { isBaseline: false, isLive, events: shown };
+        yield* shown(found.rows, attached);
+        last = newest ?? last;
       }
     } finally {
       signal.leave();
@@ -120,20 +128,32 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   return { events: events(), leave: signal.leave, cut, look: signal.wake };
 }
 
-/** The first look attaches; each other one takes a row. */
+/** Whether a question is open now decides about the event. */
+function asksStorage({ gate }: WireEvent): boolean {
+  return gate.kind === "question" || gate.kind === "closed";
+}
+
+/** Rows of a replay that are read together: one transaction for all of them (read-events.4). */
+const PAGE = { limit: 64, bytesMax: 128 * 1024 };
+
+/** The first look attaches; each other one takes rows of the replay, or one that came later. */
 async function nextOf(
   agent: AgentContext,
   { threadId, scope, filter }: ReadQuery,
   after: number,
   attached: Attached | null,
-): Promise<StoredEvents | Attached | "nothing_yet" | "deleted" | "out_of_reach"> {
+): Promise<{ readonly rows: readonly StoredEvents[] } | Attached | "nothing_yet" | "deleted" | "out_of_reach"> {
   return agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     if (thread === null) return attached === null ? "nothing_yet" : "deleted"; // read-events.3
     if (!inScope(thread.metadata, scope())) return attached === null ? "nothing_yet" : "out_of_reach"; // read-events.3
     if (attached !== null) {
-      const [row] = await tx.events(threadId, { runId: null, afterSeq: after, fromId: 0, limit: 1 });
-      return row ?? "nothing_yet";
+      const { replayed } = attached;
+      const place = { runId: null, afterSeq: after, fromId: 0 };
+      const rows = await tx.events(threadId, { ...place, ...(after < replayed ? PAGE : { limit: 1 }) });
+      const behind = rows.filter(({ seq }) => seq <= replayed);
+      if (behind.length > 0) return { rows: behind };
+      return rows.length > 0 ? { rows: rows.slice(0, 1) } : "nothing_yet";
     }
     return attachedTo(agent, tx, thread, filter);
   });

@@ -10,7 +10,7 @@ import type { AgentContext } from "../context.ts";
 import { type AgentRoute, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
-import { convertedRow } from "./convert/converted-row.ts";
+import { convertedRow, EVERYTHING } from "./convert/converted-row.ts";
 import { isForHttp } from "./envelope.ts";
 import { filterOf } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";
@@ -82,7 +82,7 @@ async function seqAfter(
     const [row] = await agent.storage.read((tx) => tx.events(threadId, query));
     if (row === undefined) return null;
     afterSeq = row.seq;
-    const found = (await convertedRow(agent, row)).find(({ id: eventId }) => eventId === given);
+    const found = (await convertedRow(agent, row, EVERYTHING)).find(({ id: eventId }) => eventId === given);
     if (found !== undefined) return found.seq;
   }
 }

@@ -8,7 +8,7 @@ import type { AgentContext } from "../context.ts";
 import { isActive } from "../model/status.ts";
 import { getHistory, getState } from "../threads/thread-state.ts";
 import { type CommandCall, type CommandResult, readableThread } from "./command-call.ts";
-import { convertedRow } from "./convert/converted-row.ts";
+import { convertedRow, LINES_ONLY } from "./convert/converted-row.ts";
 import { CommandError } from "./envelope.ts";
 import { endName } from "./convert/root-lifecycle.ts";
 
@@ -140,7 +140,7 @@ export async function treeCommand(agent: AgentContext, call: CommandCall): Promi
     const [row] = await agent.storage.read((tx) => tx.events(threadId, query));
     if (row === undefined) break;
     afterSeq = row.seq;
-    for (const { method, namespace: path, text } of await convertedRow(agent, row)) {
+    for (const { method, namespace: path, text } of await convertedRow(agent, row, LINES_ONLY)) {
       if (method !== "lifecycle") continue;
       const { event, graph_name: name = "" } = (JSON.parse(text) as LifecycleText).params.data;
       const known = nodes.get(path.join("|"));

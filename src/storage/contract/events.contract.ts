@@ -1,6 +1,7 @@
 // Contract of the storage port for events, one part of storage.contract.ts.
 // Rules:
-//   contract/events.1. Rows read back as stored, in order of arrival: of a run, and of all runs of a thread.
+//   contract/events.1. Rows read back as stored, in order of arrival: of a run, and of all runs of a thread. A page ends
+//        at its limit of rows, or with the row that reaches its limit of bytes.
 //   contract/events.2. `seq` grows and is never reused, even after the newest row expires. It can be raised, not lowered.
 //   contract/events.3. Trimming drops the oldest rows of one run and keeps the rows that fit both limits.
 //   contract/events.4. Events of an ended run expire at its time, all of them and no others; also with their run or
@@ -48,6 +49,16 @@ export function eventCases(
     assert.deepEqual(await firstsOf(storage, { runId: run, fromId: 2 }), [0, 3]);
     assert.deepEqual(await firstsOf(storage, { runId: run, fromId: 3 }), [3]);
     assert.deepEqual(await firstsOf(storage, { limit: 1 }), [0]);
+    const bytes = Buffer.byteLength(odd.lines);
+    for (const [bytesMax, page] of [
+      [1, [0]],
+      [bytes, [0]],
+      [bytes + 1, [0, -5]],
+      [bytes + 1000, [0, -5, 3]],
+    ] as const)
+      assert.deepEqual(await firstsOf(storage, { bytesMax }), page);
+    assert.deepEqual(await firstsOf(storage, { bytesMax: bytes + 1000, limit: 2 }), [0, -5]);
+    assert.deepEqual(await firstsOf(storage, { runId: run, bytesMax: 1 }), [0]);
     assert.deepEqual(await firstsOf(storage, { afterSeq: stored?.seq ?? 0 }), [-5, 3]);
     const extent = await storage.transaction((tx) => tx.eventExtent(thread, run));
     assert.deepEqual(extent, { first: 0, last: 3, events: 4, bytes: Buffer.byteLength(odd.lines) + 9 });

@@ -55,6 +55,12 @@ suite("log line → protocol events", () => {
       null,
       'tools t:1 {"event":"tool-started"}',
     ],
+    [
+      "v3/values",
+      '{"namespace":["a\\\\\\"]:1","b"],"timestamp":1,"node":"n","data":{"note":{"id":"x"}}}',
+      null,
+      'values a\\"]:1/b {"note":{"id":"x"}}',
+    ],
   ];
   for (const [name, text, reference, ...expected] of table) {
     test(`${name} ${text ?? reference ?? ""}`, () => assert.deepEqual(convert(name, text, reference), expected));

@@ -111,9 +111,27 @@ function timeOf({ runId, at }: LinePlace): number {
   return at ?? timeOfRun(runId);
 }
 
+/** Methods that are their own channel and have no note: the data, which may be long, is not parsed. */
+const PLAIN_METHODS: ReadonlySet<ProtocolMethod> = new Set([
+  "values",
+  "updates",
+  "messages",
+  "tools",
+  "lifecycle",
+  "checkpoints",
+  "tasks",
+]);
+const HEAD = /^\{"namespace":(\[(?:"(?:[^"\\]|\\.)*",?)*\]),"timestamp":(\d+),/;
+
 /** A line of a run over the protocol, or a note: its text has the parameters of the event as they are. */
 function fromLine(place: LinePlace, event: LoggedEvent, text: string): Draft {
   const method = event.name.slice(PROTOCOL_PREFIX.length) as ProtocolMethod;
+  const head = PLAIN_METHODS.has(method) ? HEAD.exec(text) : null;
+  if (head !== null) {
+    const namespace = JSON.parse(head[1] ?? "[]") as Namespace;
+    const parts = { ...partsOf(place, event, 0, method), namespace, timestamp: Number(head[2]) };
+    return { kind: "event", event: withParams(parts, text, method) };
+  }
   const { namespace, timestamp, data, note } = JSON.parse(text) as ProtocolLine & { readonly note?: ThreadNote };
   const parts = { ...partsOf(place, event, 0, method), namespace, timestamp };
   const channel = channelOf(method, data);

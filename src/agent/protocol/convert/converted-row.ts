@@ -1,6 +1,7 @@
 // Converted row: a row of stored events as protocol events, converted once for all concurrent readers of the thread.
 // Invariants:
 //   converted-row.1. Readers of one row share its events and their text; at most KEPT_UNITS are kept.
+//   converted-row.4. States and questions are read from storage only for readers whose filter can match them.
 //   converted-row.3. Messages that a row leaves open are kept for the next row, at most OPEN_ROWS_MAX times. When they
 //     are not kept, they are found in the earlier rows of the run.
 //   converted-row.2. A state that is not stored any more is left out, with its checkpoint; the pair is never split.
@@ -10,6 +11,7 @@ import { storedBatch } from "../../events/stored-batch.ts";
 import type { StoredEvents, Tx } from "../../ports/ports.ts";
 import { valuesAt } from "../../runs/run-result.ts";
 import { type Converted, convertLine, type Draft } from "./convert-line.ts";
+import type { EventFilter } from "../event-filter.ts";
 import { NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { requestedData } from "./root-lifecycle.ts";
 import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
@@ -19,35 +21,104 @@ const KEPT_UNITS = 16 * 1024 * 1024;
 interface Kept {
   /** Numbers of rows are of one database, and a process may have several. */
   readonly lines: string;
-  readonly events: Promise<readonly WireEvent[]>;
+  readonly drafts: Promise<readonly Draft[]>;
+  /** The events, by what of the row was wanted from storage. */
+  readonly events: Map<string, Promise<readonly WireEvent[]>>;
   units: number;
+}
+
+/** What a reader needs of a row beside its lines. */
+export interface Wanted {
+  readonly states: boolean;
+  readonly questions: boolean;
+}
+
+export const EVERYTHING: Wanted = { states: true, questions: true };
+export const LINES_ONLY: Wanted = { states: false, questions: false };
+
+export function wantedBy({ channels }: EventFilter): Wanted {
+  return { states: channels.has("values") || channels.has("checkpoints"), questions: channels.has("input") };
 }
 
 const kept = new Map<string, Kept>();
 let keptUnits = 0;
 
-export function convertedRow(agent: AgentContext, row: StoredEvents): Promise<readonly WireEvent[]> {
-  const key = `${row.runId}/${row.seq}`;
+export async function convertedRow(
+  agent: AgentContext,
+  row: StoredEvents,
+  wanted: Wanted,
+): Promise<readonly WireEvent[]> {
+  const entry = entryOf(agent, row);
+  const drafts = await entry.drafts;
+  const lookups = drafts.filter((draft) => isWanted(draft, wanted)).length;
+  const variant = lookups === 0 ? "" : JSON.stringify(wanted); // rows without lookups are the same for all readers
+  let events = entry.events.get(variant);
+  if (events === undefined)
+    entry.events.set(variant, (events = filled(agent, row, { entry, drafts, wanted, variant })));
+  return events;
+}
+
+function isWanted({ kind }: Draft, { states, questions }: Wanted): boolean {
+  return (kind === "state" && states) || (kind === "question" && questions); // converted-row.4
+}
+
+function entryOf(agent: AgentContext, row: StoredEvents): Kept {
+  const key = keyOf(row);
   const known = kept.get(key);
-  if (known?.lines === row.lines) return known.events; // converted-row.1
+  if (known?.lines === row.lines) return known; // converted-row.1
   if (known !== undefined) drop(key, known);
-  const events = convert(agent, row);
-  const entry: Kept = { lines: row.lines, events, units: row.lines.length };
+  const drafts = convert(agent, row);
+  const entry: Kept = { lines: row.lines, drafts, events: new Map(), units: row.lines.length };
   kept.set(key, entry);
   keptUnits += entry.units;
-  events.then(
-    (made) => {
-      if (kept.get(key) !== entry) return;
-      const units = made.reduce((sum, { text }) => sum + text.length, row.lines.length);
-      keptUnits += units - entry.units;
-      entry.units = units;
-      trim();
-    },
+  drafts.then(
+    (made) => grow(key, entry, unitsOf(made.flatMap((draft) => (draft.kind === "event" ? [draft.event] : [])))),
     () => {
       if (kept.get(key) === entry) drop(key, entry); // the next reader tries again
     },
   );
-  return events;
+  return entry;
+}
+
+interface Filling {
+  readonly entry: Kept;
+  readonly drafts: readonly Draft[];
+  readonly wanted: Wanted;
+  readonly variant: string;
+}
+
+async function filled(
+  agent: AgentContext,
+  row: StoredEvents,
+  { entry, drafts, wanted, variant }: Filling,
+): Promise<readonly WireEvent[]> {
+  const made: WireEvent[] = [];
+  let units = 0;
+  try {
+    for (const draft of drafts) {
+      if (draft.kind === "event") made.push(draft.event);
+      else if (isWanted(draft, wanted)) {
+        const found = await fill(agent, row.threadId, draft);
+        units += unitsOf(found);
+        made.push(...found);
+      }
+    }
+  } catch (error) {
+    entry.events.delete(variant); // the next reader tries again
+    throw error;
+  }
+  grow(keyOf(row), entry, units);
+  return made;
+}
+
+const keyOf = ({ runId, seq }: StoredEvents): string => `${runId}/${seq}`;
+const unitsOf = (events: readonly WireEvent[]): number => events.reduce((sum, { text }) => sum + text.length, 0);
+
+function grow(key: string, entry: Kept, units: number): void {
+  if (kept.get(key) !== entry) return;
+  keptUnits += units;
+  entry.units += units;
+  trim();
 }
 
 function trim(): void {
@@ -62,13 +133,9 @@ function drop(key: string, { units }: Kept): void {
   keptUnits -= units;
 }
 
-async function convert(agent: AgentContext, row: StoredEvents): Promise<readonly WireEvent[]> {
-  const { threadId } = row;
+async function convert(agent: AgentContext, row: StoredEvents): Promise<readonly Draft[]> {
   const { drafts } = await draftsOf(row, await openBefore(agent, row));
-  const made: WireEvent[] = [];
-  for (const draft of drafts)
-    made.push(...(draft.kind === "event" ? [draft.event] : await fill(agent, threadId, draft)));
-  return made;
+  return drafts;
 }
 
 async function draftsOf(row: StoredEvents, before: OpenMessages): Promise<Converted> {

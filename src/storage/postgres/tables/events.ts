@@ -17,25 +17,19 @@ export function eventVerbs(db: Sql): EventTx {
 
 function readVerbs(db: Sql): Pick<EventTx, "events" | "newestEvents" | "eventExtent"> {
   return {
-    async events(threadId, { runId, afterSeq, fromId, limit }) {
+    async events(threadId, { runId, afterSeq, fromId, limit, bytesMax }) {
       db.follow(threadKey(threadId));
-      const rows = await (runId === null
-        ? db.all(
-            `SELECT ${EVENTS.columns} FROM holdpoint.events
-             WHERE thread_id = $1 AND seq > $2 AND last >= $3 ORDER BY seq LIMIT $4`,
-            threadId,
-            afterSeq,
-            fromId,
-            limit,
-          )
+      const ofRun = runId === null ? "" : "AND run_id = $5";
+      const found = `FROM holdpoint.events WHERE thread_id = $1 AND seq > $2 AND last >= $3 ${ofRun} ORDER BY seq LIMIT $4`;
+      const given = [threadId, afterSeq, fromId, limit, ...(runId === null ? [] : [runId])] as const;
+      const before = "sum(octet_length(lines)) OVER (ORDER BY seq) - octet_length(lines) AS bytes_before";
+      const rows = await (bytesMax === undefined
+        ? db.all(`SELECT ${EVENTS.columns} ${found}`, ...given)
         : db.all(
-            `SELECT ${EVENTS.columns} FROM holdpoint.events
-             WHERE thread_id = $1 AND run_id = $2 AND seq > $3 AND last >= $4 ORDER BY seq LIMIT $5`,
-            threadId,
-            runId,
-            afterSeq,
-            fromId,
-            limit,
+            `SELECT ${EVENTS.columns} FROM (SELECT ${EVENTS.columns}, ${before} ${found}) AS page
+             WHERE bytes_before < $${given.length + 1} ORDER BY seq`,
+            ...given,
+            bytesMax,
           ));
       return rows.map(EVENTS.read);
     },

@@ -28,18 +28,22 @@ export function eventVerbs(db: Database): EventTx {
         );
       }
     },
-    events(threadId, { runId, afterSeq, fromId, limit }) {
-      const rows = db.all(
-        `SELECT ${EVENTS.columns} FROM events WHERE thread_id = ? AND seq > ? AND (? IS NULL OR run_id = ?) AND last >= ?
-         ORDER BY seq LIMIT ?`,
-        threadId,
-        afterSeq,
-        runId,
-        runId,
-        fromId,
-        limit,
-      );
-      return rows.map(EVENTS.read);
+    events(threadId, query) {
+      const select = (columns: string, limit: number): ReturnType<Database["all"]> =>
+        db.all(
+          `SELECT ${columns} FROM events WHERE thread_id = ? AND seq > ? AND (? IS NULL OR run_id = ?) AND last >= ?
+           ORDER BY seq LIMIT ?`,
+          threadId,
+          query.afterSeq,
+          query.runId,
+          query.runId,
+          query.fromId,
+          limit,
+        );
+      const { limit, bytesMax } = query;
+      const count =
+        bytesMax === undefined ? limit : pageLength(select("octet_length(lines) AS bytes", limit), bytesMax);
+      return select(EVENTS.columns, count).map(EVENTS.read);
     },
     newestEvents: (threadId) =>
       Number(db.get("SELECT max(seq) AS seq FROM events WHERE thread_id = ?", threadId)?.["seq"] ?? 0),
@@ -84,4 +88,11 @@ export function eventVerbs(db: Database): EventTx {
       return runs.length;
     },
   };
+}
+
+/** The number of rows up to the one that reaches the size. */
+function pageLength(rows: ReturnType<Database["all"]>, bytesMax: number): number {
+  let bytes = 0;
+  const last = rows.findIndex((row) => (bytes += Number(row["bytes"])) >= bytesMax);
+  return last < 0 ? rows.length : last + 1;
 }
