@@ -164,6 +164,15 @@ suite("from a checkpoint of a subgraph (time-travel.2)", PATIENCE, () => {
     assert.deepEqual(notes.count("after"), 1);
   });
 
+  test("U+0000 in a namespace is read as |, as front-end SDKs join it", async () => {
+    const { thread, ns, below } = await pausedDeep();
+    const joined = { checkpoint_ns: ns.replaceAll("|", "\0") };
+    const history = await call(server, "POST", `${thread.path}/history`, { limit: 100, checkpoint: joined });
+    assert.deepEqual([history.status, history.body], [200, below]);
+    const state = await call(server, "POST", `${thread.path}/state/checkpoint`, { checkpoint: joined });
+    assert.deepEqual([state.status, (state.body as (typeof below)[number]).checkpoint.checkpoint_ns], [200, ns]);
+  });
+
   test("without the checkpoints above it, it is refused", async () => {
     const { thread, ns, below } = await pausedDeep();
     const { checkpoint_id } = below[0]?.checkpoint ?? { checkpoint_id: "" };

@@ -138,6 +138,11 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
   return listReply(rows(), paginationHeaders(total, body.offset, count));
 }
 
+/** Front-end SDKs join the segments of a namespace with U+0000, which PostgreSQL cannot hold. */
+function namespaceOf(checkpoint: { readonly checkpoint_ns?: string | null | undefined } | null | undefined): string {
+  return (checkpoint?.checkpoint_ns ?? "").replaceAll("\0", "|");
+}
+
 function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.getState, async ({ ids, query }) => {
@@ -151,7 +156,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.getStateOf, async ({ ids, body }) => {
       const at = {
         checkpointId: body.checkpoint.checkpoint_id ?? null,
-        ns: body.checkpoint.checkpoint_ns ?? "",
+        ns: namespaceOf(body.checkpoint),
         subgraphs: body.subgraphs ?? false,
       };
       return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
@@ -162,7 +167,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         values: body.values ?? null,
         asNode: body.as_node ?? null,
         checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
-        ns: body.checkpoint?.checkpoint_ns ?? "",
+        ns: namespaceOf(body.checkpoint),
       };
       await askToEdit(agent, ask, threadId, edit);
       const checkpoint = await editState(agent, caller, threadId, edit);
@@ -174,7 +179,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.postHistory, async ({ ids, body }) => {
       const filter = {
-        ns: body.checkpoint?.checkpoint_ns ?? "",
+        ns: namespaceOf(body.checkpoint),
         before: body.before ?? null,
         limit: body.limit,
         metadata: body.metadata ?? null,
