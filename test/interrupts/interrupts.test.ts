@@ -53,6 +53,9 @@ function checkElement(question: WireInterrupt, path: readonly string[], index = 
   assert.equal(question.id, index === 0 ? first : hash(later));
 }
 
+/** As a state shows it: with the member that clients of the thread protocol read. */
+const inState = (question: WireInterrupt): object => ({ ...question, namespace: question.ns });
+
 /** interrupts.5: the thread, its state and the state's tasks show these questions and no others. */
 async function checkShown(thread: TestThread, result: Result): Promise<void> {
   const questions = questionsOf(result);
@@ -62,14 +65,11 @@ async function checkShown(thread: TestThread, result: Result): Promise<void> {
   assert.deepEqual(sorted(Object.values(shown.interrupts).flat()), sorted(questions));
   for (const [taskId, list] of Object.entries(shown.interrupts))
     for (const { ns } of list) assert.equal(ns[0]?.split(":")[1], taskId);
+  const expected = sorted(questions).map(inState);
   for (const query of ["", "?subgraphs=true"]) {
     const state = await thread.state(query);
-    assert.deepEqual(sorted(state.interrupts), sorted(questions), `state${query}`);
-    assert.deepEqual(
-      sorted(state.tasks.flatMap((task) => task.interrupts)),
-      sorted(questions),
-      `tasks of state${query}`,
-    );
+    assert.deepEqual(sorted(state.interrupts), expected, `state${query}`);
+    assert.deepEqual(sorted(state.tasks.flatMap((task) => task.interrupts)), expected, `tasks of state${query}`);
   }
 }
 
@@ -252,7 +252,7 @@ test("the state shows nested graphs on demand, down to the question (interrupts.
   for (const [depth, part] of question.ns.entries()) {
     const task = state.tasks[0];
     assert.equal(`${task?.name}:${task?.id}`, part);
-    assert.deepEqual(task?.interrupts, [question]);
+    assert.deepEqual(task?.interrupts, [inState(question)]);
     if (depth < question.ns.length - 1) {
       assert.ok(task?.state);
       state = task.state;
@@ -263,7 +263,7 @@ test("the state shows nested graphs on demand, down to the question (interrupts.
   const body = { checkpoint: { checkpoint_ns: ns }, subgraphs: true };
   const direct = await call(server, "POST", `${thread.path}/state/checkpoint`, body);
   assert.equal(direct.status, 200, direct.text);
-  assert.deepEqual((direct.body as typeof state).tasks[0]?.interrupts, [question]);
+  assert.deepEqual((direct.body as typeof state).tasks[0]?.interrupts, [inState(question)]);
   assert.deepEqual((direct.body as typeof state).next, ["ask_twice"]);
 });
 
@@ -514,8 +514,8 @@ test("a state has the position of its interrupt; the history marks answered inte
   const first = onlyQuestion(await thread.run({ input: {} }));
   const second = onlyQuestion(await thread.resume("a"));
   const history = await thread.history();
-  assert.deepEqual(history[0]?.interrupts, [second]);
-  assert.deepEqual(history[1]?.interrupts, [{ ...first, resumable: false }]);
+  assert.deepEqual(history[0]?.interrupts, [inState(second)]);
+  assert.deepEqual(history[1]?.interrupts, [inState({ ...first, resumable: false })]);
   assert.deepEqual(
     history.map(({ next }) => next),
     [["two"], ["one"], ["__start__"]],
@@ -525,9 +525,9 @@ test("a state has the position of its interrupt; the history marks answered inte
   }
   const id = history[1]?.checkpoint.checkpoint_id ?? "";
   const older = await call(server, "GET", `${thread.path}/state/${id}`);
-  assert.deepEqual((older.body as (typeof history)[0]).interrupts, [{ ...first, resumable: false }]);
+  assert.deepEqual((older.body as (typeof history)[0]).interrupts, [inState({ ...first, resumable: false })]);
   const newest = await call(server, "GET", `${thread.path}/state/${history[0]?.checkpoint.checkpoint_id}`);
-  assert.deepEqual((newest.body as (typeof history)[0]).interrupts, [second]);
+  assert.deepEqual((newest.body as (typeof history)[0]).interrupts, [inState(second)]);
 });
 
 test("the history is cut by limit and before, in both calls", async () => {
