@@ -28,7 +28,7 @@ export interface ReadQuery {
   readonly onAttached: () => void;
 }
 
-/** Events of one row, or of the baseline. */
+/** Events of one row, of rows of a replay, or of the baseline. */
 export interface Piece {
   readonly isBaseline: boolean;
   /** Stored after the reader attached. */
@@ -114,7 +114,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
           continue;
         }
         if (attached === null) continue;
-        yield* shown(found.rows, attached);
+        yield* joined(shown(found.rows, attached));
         last = newest ?? last;
       }
     } finally {
@@ -126,6 +126,26 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     signal.wake();
   };
   return { events: events(), leave: signal.leave, cut, look: signal.wake };
+}
+
+const JOINED_UNITS = 64 * 1024;
+
+/** Joins short rows of a replay: each piece costs a write to the connection. */
+async function* joined(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let waiting: Piece[] = [];
+  let units = 0;
+  const take = (): Piece => {
+    const [first, ...more] = waiting as [Piece, ...Piece[]];
+    waiting = [];
+    units = 0;
+    return more.length === 0 ? first : { ...first, events: [first, ...more].flatMap(({ events }) => events) };
+  };
+  for await (const piece of pieces) {
+    waiting.push(piece);
+    for (const { text } of piece.events) units += text.length;
+    if (piece.isLive || units >= JOINED_UNITS) yield take();
+  }
+  if (waiting.length > 0) yield take();
 }
 
 /** Whether a question is open now decides about the event. */
