@@ -1,5 +1,6 @@
 // Tests of replays of the thread protocol over time.
-//   thread-replay.1. After compaction, a replay has whole messages without deltas; all other events are unchanged.
+//   thread-replay.1. After compaction, a replay has whole messages without deltas, and no tasks; all other events are
+//     unchanged.
 //   thread-replay.2. After a restore from a backup, new events are above all that were issued after the backup.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -28,7 +29,8 @@ after(async () => {
 
 const start = (threadId: string, input: object = {}) =>
   sendCommand(server, threadId, "run.start", { assistant_id: "teller", input });
-const isDelta = ({ data }: ProtocolEvent): boolean => data["event"] === "content-block-delta";
+const isRemoved = ({ method, data }: ProtocolEvent): boolean =>
+  method === "tasks" || data["event"] === "content-block-delta";
 
 async function replayOf(threadId: string, runId: unknown): Promise<readonly ProtocolEvent[]> {
   const reader = await openEvents(server, threadId, ALL);
@@ -37,18 +39,19 @@ async function replayOf(threadId: string, runId: unknown): Promise<readonly Prot
   return events;
 }
 
-test("deltas of an ended run go, and nothing else (thread-replay.1)", PATIENCE, async () => {
+test("deltas and tasks of an ended run go, and nothing else (thread-replay.1)", PATIENCE, async () => {
   const threadId = randomUUID();
   const page = openPage(() => server.url, threadId, ALL);
   const { result } = await start(threadId);
   await page.shows("the end", isEndOf(result["run_id"]));
   const small = await until("the compaction", async () => {
     const events = await replayOf(threadId, result["run_id"]);
-    return events.some(isDelta) ? undefined : events;
+    return events.some(isRemoved) ? undefined : events;
   });
+  assert.ok(page.seen.some(({ method }) => method === "tasks"));
   assert.deepEqual(
     small,
-    page.seen.filter((event) => !isDelta(event)),
+    page.seen.filter((event) => !isRemoved(event)),
   );
   const block = small.find(({ data }) => data["event"] === "content-block-finish");
   assert.deepEqual({ ...(block?.data["content"] as object), index: 0 }, { type: "text", text: "Hi!", index: 0 });

@@ -1,8 +1,9 @@
-// Compaction: removes the deltas from the events of ended runs over the thread protocol. Each page load replays these
-// events, and the finished blocks have the whole text.
+// Compaction: removes the deltas and the tasks from the events of ended runs over the thread protocol. Each page load
+// replays these events. The finished blocks have the whole text, and a task repeats the state: on a long thread, tasks
+// are most of what is kept.
 // Invariants:
-//   compaction.1. The other events keep their ids and numbers. A REST stream loses nothing: the removed lines are not
-//        in it.
+//   compaction.1. The other events keep their ids and numbers. A REST stream that begins later
+//     lacks the tasks, and nothing else.
 //   compaction.2. A run is compacted some time after its end, so that readers of the moment get its deltas. The process
 //     that ended the run does it; after a crash of that process the deltas stay until the run's events expire.
 //   compaction.3. One row at a time, in a transaction of its own. At most QUEUE_MAX runs wait.
@@ -19,6 +20,11 @@ const QUEUE_MAX = 10_000;
 
 const DELTA_LINES = [`${PROTOCOL_PREFIX}messages`, `${PROTOCOL_PREFIX}tools`];
 const DELTA = /"event":"(content-block-delta|tool-output-delta)"/;
+const TASK_LINE = `${PROTOCOL_PREFIX}tasks`;
+
+function isGone(name: string, text: string): boolean {
+  return name === TASK_LINE || (DELTA_LINES.includes(name) && DELTA.test(text));
+}
 
 export interface Compaction extends Service {
   /** Call for each run that ended in this process. */
@@ -80,7 +86,7 @@ async function compactRun(storage: Storage, { threadId, runId }: RunKey): Promis
     const [row] = await storage.read((tx) => tx.events(threadId, { runId, afterSeq, fromId: 0, limit: 1 }));
     if (row === undefined) return;
     afterSeq = row.seq;
-    const lines = withoutLines(row.lines, (name, text) => DELTA_LINES.includes(name) && DELTA.test(text));
+    const lines = withoutLines(row.lines, isGone);
     if (lines !== null) await storage.transaction((tx) => tx.replaceLines(threadId, row.seq, lines));
   }
 }

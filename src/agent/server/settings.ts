@@ -195,7 +195,7 @@ export const AGENT_SETTINGS = {
     { min: 0, max: 31_536_000 },
     {
       meaning:
-        "Time after the end of a run started over the thread protocol at which its text deltas are removed. Replays then have its messages in whole blocks.",
+        "Time after the end of a run started over the thread protocol at which its text deltas and `tasks` events are removed. Replays then have its messages in whole blocks.",
     },
   ),
   streamEventsMax: integer(
