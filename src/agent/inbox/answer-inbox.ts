@@ -13,7 +13,7 @@ import type { Ask } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
 import { assignmentRefusal } from "../interrupts/assignments.ts";
-import { RefusedAnswers } from "../interrupts/resume-refusal.ts";
+import { RefusedAnswers } from "../interrupts/problem-details.ts";
 import { refusalsOf } from "../interrupts/resume-rules.ts";
 import type { Caller, Interrupt, Run, Scope, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import type { InboxPlace, InboxQuery, InboxRow, Tx } from "../ports/ports.ts";
-import { answeredBy } from "../interrupts/resume-refusal.ts";
+import { answeredBy } from "../interrupts/problem-details.ts";
 import { requireThread } from "../threads/find-thread.ts";
 
 /** An item with properties of its thread. */

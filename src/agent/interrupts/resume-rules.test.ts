@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, PauseKind, Thread, ThreadStatus } from "../model/model.ts";
-import { RefusedAnswers } from "./resume-refusal.ts";
+import { RefusedAnswers } from "./problem-details.ts";
 import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume-rules.ts";
 
 const ids = {

@@ -17,7 +17,7 @@ import {
   refuserOf,
   unknownInterrupt,
   type Refuse,
-} from "./resume-refusal.ts";
+} from "./problem-details.ts";
 
 export interface AcceptedAnswers {
   readonly answers: readonly CarriedAnswer[];

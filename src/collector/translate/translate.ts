@@ -27,7 +27,7 @@ import { talkOf, type SpanTalk } from "./messages/span-events.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
 import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
-import { usageOf } from "./fields/usage.ts";
+import { usageOf } from "./fields/token-usage.ts";
 import { parentOf, declaredIdsOf, uuidOf } from "./place-in-trace.ts";
 import { eventsText } from "./run-events.ts";
 import { type Times, timesOf } from "./span-times.ts";

@@ -8,7 +8,7 @@
 //   span-facts.4. Attributes of an operation details event complete the span's own and never replace them.
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
 import { type AttributeUses, createAttributeUses, type RunField } from "./attribute-uses.ts";
-import { type Count, countOf } from "./token-count.ts";
+import { type Count, countOf } from "./exact-count.ts";
 import { FAMILY_NAMES, listCount, planOf, slotCount, type Family, type KeyPlan, type Sources } from "./known-keys.ts";
 
 export interface FamilyEntry {

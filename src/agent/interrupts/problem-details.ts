@@ -1,4 +1,4 @@
-// Resume refusal: the problem returned for a rejected answer. It lists the open interrupts and the run that consumed
+// Problem details: the reply to a rejected answer. It lists the open interrupts and the run that consumed
 // the interrupt, if any.
 import { isoTime } from "../../base/clock.ts";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";

@@ -1,13 +1,13 @@
-// Usage: tokens and costs, from any convention, in the backend's words.
+// Token usage: tokens and costs, from any convention, in the backend's words.
 // Invariants:
-//   usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
-//   usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. More cached tokens than input
+//   token-usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
+//   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. More cached tokens than input
 //        tokens mean that the source counts them separately.
-//   usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
-//   usage.4. Counts keep every digit, sums too (count.ts).
+//   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
+//   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
-import { type Count, countOf, plus } from "../attributes/token-count.ts";
+import { type Count, countOf, plus } from "../attributes/exact-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
 import type { Sources } from "../attributes/known-keys.ts";
@@ -34,7 +34,7 @@ export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
   const mark = facts.mark();
   const whole = jsonOf(facts.value(WHOLE));
-  if (isObject(whole)) return withCosts(facts, langfuseNames(whole)); // usage.3
+  if (isObject(whole)) return withCosts(facts, langfuseNames(whole)); // token-usage.3
   facts.release(mark);
   const read = reader(facts);
   const given =
@@ -49,7 +49,7 @@ export function usageOf(facts: Facts): JsonObject | null {
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
   const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);
   const apart = cached > (given ?? 0) || (facts.span.name.startsWith(COUNTS_APART) && cached > 0);
-  const input = apart ? plus(given ?? 0, cached) : given; // usage.2
+  const input = apart ? plus(given ?? 0, cached) : given; // token-usage.2
   const total = apart ? undefined : facts.count(TOTAL);
   const usage: Record<string, Json> = {};
   if (input !== undefined) usage["input_tokens"] = plain(input);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
-import { countOf, plus } from "./token-count.ts";
+import { countOf, plus } from "./exact-count.ts";
 import { protobufRequest, spanOf } from "../../../../test/fakes/otlp.ts";
 import { readProtobuf } from "../../otlp/protobuf.ts";
 import { jsonOf } from "./plain-values.ts";
@@ -42,7 +42,7 @@ test("sums of whole numbers are exact, sums with fractions have double precision
   assert.equal(plus(9_007_199_254_740_993n, 0.5), 9_007_199_254_740_992);
 });
 
-test("usage.4 token counts beyond 2^53 keep every digit, in totals too", () => {
+test("token-usage.4 token counts beyond 2^53 keep every digit, in totals too", () => {
   const read = readProtobuf(protobufRequest([spanOf(1, 0)])).next();
   assert.ok(read.done === true);
   const [span] = read.value.spans;
