@@ -9,6 +9,8 @@
 //   time-travel.6. Config comes from the assistant, the thread and the run, the later over the earlier.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
@@ -114,10 +116,12 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     const thread = await newThread(server, "slow");
     await thread.run({ input: { waitMs: 0 } });
     const { checkpoint } = await stateBefore(thread, "first");
-    await thread.begin({ input: { waitMs: 200, notes: notes.notes } });
+    const gate = join(folder, "gate-of-the-queued");
+    await thread.begin({ input: { waitMs: 200, gate, notes: notes.notes } });
     await until("it waits", () => (notes.count("waits") > 0 ? true : undefined));
     const queued = await thread.begin({ input: null, checkpoint });
     assert.equal(queued.status, "pending");
+    writeFileSync(gate, "");
     assert.equal((await thread.join(queued))["waitMs"], 0);
   });
 });

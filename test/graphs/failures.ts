@@ -1,6 +1,7 @@
 // Graphs that go wrong, each in its own way. A new input that says so makes any of them behave.
 import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
 import { existsSync, readFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { note } from "./note.ts";
 
 const State = Annotation.Root({
@@ -9,6 +10,8 @@ const State = Annotation.Root({
   /** How often the node fails, counted in its notes. */
   failures: Annotation<number>,
   waitMs: Annotation<number>,
+  /** A file: `slow` waits until it exists. */
+  gate: Annotation<string>,
   result: Annotation<unknown>,
 });
 
@@ -125,7 +128,9 @@ export const unserialisable = new StateGraph(State)
   .addEdge("after", "__end__")
   .compile();
 
-/** Takes `waitMs` milliseconds, for tests that observe a running run. */
+const GATE_MS = 10;
+
+/** Takes `waitMs` milliseconds, or until its gate opens, for tests that observe a running run. */
 export const slow = new StateGraph(State)
   .addNode("first", (state) => {
     note(state.notes, "first");
@@ -133,8 +138,9 @@ export const slow = new StateGraph(State)
   })
   .addNode("waits", async (state, config) => {
     note(state.notes, "waits");
+    while (state.gate !== undefined && !existsSync(state.gate)) await setTimeout(GATE_MS);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, state.waitMs);
+      const timer = globalThis.setTimeout(resolve, state.waitMs);
       config.signal?.addEventListener("abort", () => {
         clearTimeout(timer);
         resolve();
