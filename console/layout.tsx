@@ -36,7 +36,7 @@ export function Layout(): ReactNode {
   return (
     <div className="frame">
       <a className="skip-link" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Navigation onOpen={setOpen} />
       <main id="main" className="main" tabIndex={-1}>

@@ -35,11 +35,11 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
             ))}
           </select>
         </Field>
-        <Field label="Hold answers" hint="Undo window before an answer is sent (press u).">
+        <Field label="Undo window" hint="Delay before an answer is sent. Press u to undo.">
           <select value={useValue(holdSecs)} onChange={(event) => holdSecs.set(Number(event.target.value))}>
             {HOLD_CHOICES_SECS.map((seconds) => (
               <option key={seconds} value={seconds}>
-                {seconds === 0 ? "Send at once" : `${seconds} seconds`}
+                {seconds === 0 ? "Send immediately" : `${seconds} seconds`}
               </option>
             ))}
           </select>

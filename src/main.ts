@@ -55,24 +55,24 @@ async function main(argv: readonly string[]): Promise<void> {
     program
       .command(name)
       .description(description)
-      .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
+      .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
       .option("-p, --port <number>", "port to listen on (PORT)")
       .option("-H, --host <address>", "address to listen on (HOST)")
       .option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)")
-      .option("-n, --n-jobs-per-worker <number>", "runs at the same time (N_JOBS_PER_WORKER)")
+      .option("-n, --n-jobs-per-worker <number>", "maximum number of concurrent runs (N_JOBS_PER_WORKER)")
       .option("--print-config", "print the effective configuration, with secrets masked, and exit");
   serveCommand("serve", "run the agent server")
-    .option("--role <role>", "api, worker or all: one process of many on DATABASE_URI (HOLDPOINT_ROLE)")
+    .option("--role <role>", "role of this process with DATABASE_URI: api, worker or all (HOLDPOINT_ROLE)")
     .action((options: ServeOptions) => lasting(async () => (await import("./main/serve.ts")).serve(host, options)));
   serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
-    .option("--no-browser", "open no page; without a terminal, and in CI, none opens anyway")
+    .option("--no-browser", "do not open the console (it never opens without a terminal or in CI)")
     .option("--studio", "allow the hosted Studio (https://smith.langchain.com) for this start, and print its link")
     .option("--origin <url...>", "allow the page at this address, such as a hosted chat or inbox, for this start")
     .action((options: DevOptions) => lasting(async () => (await import("./main/dev.ts")).dev(host, options)));
   program
     .command("migrate")
     .description("migrate the database of DATABASE_URI to this version, and exit; running servers continue meanwhile")
-    .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
+    .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
     .action((options: { readonly config?: string }) =>
       command(async () => (await import("./main/storage.ts")).migrate(host, options)),
     );
@@ -92,14 +92,14 @@ async function main(argv: readonly string[]): Promise<void> {
     );
   collector
     .command("replay")
-    .description("send the dead letters of TRACING_API_KEY again; exit code 1 if some remain")
+    .description("upload the dead letters of TRACING_API_KEY again; exit code 1 if some remain")
     .option("--json", "print JSON")
     .action((options: { readonly json?: boolean }) =>
       judged(async () => (await import("./main/collect.ts")).replay(host, options)),
     );
   collector
     .command("explain <file>")
-    .description("print where each attribute of the spans in an OTLP file goes; sends nothing")
+    .description("show how each span attribute in an OTLP file is mapped; uploads nothing")
     .option("--json", "print JSON")
     .action((file: string, options: { readonly json?: boolean }) =>
       command(async () => (await import("./main/collect.ts")).explain(host, file, options)),

@@ -18,4 +18,4 @@ export function useReadOnly(): boolean {
   return data?.read_only === true;
 }
 
-export const READ_ONLY = "Your API key may only read.";
+export const READ_ONLY = "Your API key is read-only.";

@@ -21,7 +21,7 @@ export function JsonDiff(props: DiffProps): ReactNode {
   return isLarge(before) || isLarge(after) ? <LargeDiff before={before} after={after} /> : <MemberDiff {...props} />;
 }
 
-function MemberDiff({ before, after, none = "Nothing changes." }: DiffProps): ReactNode {
+function MemberDiff({ before, after, none = "No changes." }: DiffProps): ReactNode {
   const changes = changesOf(before, after);
   if (changes.length === 0) return <p className="muted">{none}</p>;
   return (

@@ -15,7 +15,7 @@ export function LargeDiff({ before, after }: { readonly before: unknown; readonl
   const result = useWorker(before, after);
   if (result === null) return <Loading label="Comparing" />;
   if (result instanceof Error) return <Failure error={result} />;
-  if (result.count === 0) return <p className="muted">Nothing changes.</p>;
+  if (result.count === 0) return <p className="muted">No changes.</p>;
   return (
     <div className="diff" role="group" aria-label="Changes">
       {result.changes.map(({ line, removed, added }) => (

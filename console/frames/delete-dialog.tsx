@@ -28,7 +28,7 @@ export function DeleteDialog({
       footer={
         <>
           <CopyCurl method="DELETE" {...call} />
-          <Button onClick={onClose}>Keep it</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="danger" onClick={onDelete}>
             Delete
           </Button>

@@ -36,7 +36,7 @@ export function GraphFrame({
       <div className="graph-canvas">
         <div className="graph-tools">
           <Button kind="quiet" aria-pressed={open} onClick={() => setOpen(!open)}>
-            {open ? "Close subgraphs" : "Open subgraphs"}
+            {open ? "Collapse subgraphs" : "Expand subgraphs"}
           </Button>
           <Button kind="quiet" icon="copy" onClick={() => void copy(mermaidOf(drawing.data), "the graph as Mermaid")}>
             Mermaid

@@ -77,17 +77,17 @@ test("a form starts with defaults and with required members that have one possib
 const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
   [{ sku: "A1", count: 2, gift: true }, []],
   [{ sku: "A1", count: 2, gift: true, note: null, tags: ["a"], address: { city: "Ulm" } }, []],
-  [{ count: 2, gift: true }, ["sku is needed"]],
-  [{ sku: "", count: 2, gift: true }, ["sku is needed"]],
+  [{ count: 2, gift: true }, ["sku is required"]],
+  [{ sku: "", count: 2, gift: true }, ["sku is required"]],
   [{ sku: "a", count: 2, gift: true }, ["sku must match ^[A-Z]"]],
   [{ sku: "A", count: 2.5, gift: true }, ["count must be a whole number"]],
   [{ sku: "A", count: 0, gift: true }, ["count must be at least 1"]],
   [{ sku: "A", count: 10, gift: true }, ["count must be at most 9"]],
   [{ sku: "A", count: "2", gift: true }, ["count must be a number"]],
-  [{ sku: "A", count: 2, gift: "yes", price: 0 }, ["gift must be yes or no", "price must be more than 0"]],
-  [{ sku: "A", count: 2, gift: true, tags: ["long"] }, ["tags[0] may have at most 3 characters"]],
-  [{ sku: "A", count: 2, gift: true, tags: ["a", "b", "c"] }, ["tags may have at most 2 entries"]],
-  [{ sku: "A", count: 2, gift: true, address: {} }, ["address.city is needed"]],
+  [{ sku: "A", count: 2, gift: "yes", price: 0 }, ["gift must be yes or no", "price must be greater than 0"]],
+  [{ sku: "A", count: 2, gift: true, tags: ["long"] }, ["tags[0] must have at most 3 characters"]],
+  [{ sku: "A", count: 2, gift: true, tags: ["a", "b", "c"] }, ["tags must have at most 2 entries"]],
+  [{ sku: "A", count: 2, gift: true, address: {} }, ["address.city is required"]],
   ["A", [" must be an object"]],
 ];
 
@@ -132,5 +132,5 @@ test("a date is one of the calendar, a time has its zone", () => {
   assert.deepEqual(faults("date", "2026-12-01"), []);
   assert.deepEqual(faults("date", "1.12.2026"), ["must be a date"]);
   assert.deepEqual(faults("date-time", "2026-12-01T12:00:00Z"), []);
-  assert.deepEqual(faults("date-time", "2026-12-01T12:00"), ["must be a date with a time"]);
+  assert.deepEqual(faults("date-time", "2026-12-01T12:00"), ["must be a date and time"]);
 });

@@ -188,7 +188,7 @@ export interface Fault {
 
 export function faultsOf(one: FormField, value: Json | undefined, path = ""): readonly Fault[] {
   const fault = (message: string): readonly Fault[] => [{ path, message }];
-  if (value === undefined) return one.required ? fault("is needed") : [];
+  if (value === undefined) return one.required ? fault("is required") : [];
   if (value === null && one.nullable) return [];
   const { schema, control, choices } = one;
   switch (control) {
@@ -198,7 +198,7 @@ export function faultsOf(one: FormField, value: Json | undefined, path = ""): re
     case "date":
       return typeof value === "string" && isDate(value) ? [] : fault("must be a date");
     case "date_time":
-      return typeof value === "string" && isZonedTime(value) ? [] : fault("must be a date with a time");
+      return typeof value === "string" && isZonedTime(value) ? [] : fault("must be a date and time");
     case "number":
     case "integer":
       return typeof value === "number"
@@ -229,8 +229,9 @@ const limit = (schema: JsonObject, name: string): number | null => {
 
 function textFaults(schema: JsonObject, value: string): readonly string[] {
   const [least, most] = [limit(schema, "minLength"), limit(schema, "maxLength")];
-  if (least !== null && value.length < least) return [least === 1 ? "is needed" : `needs at least ${least} characters`];
-  if (most !== null && value.length > most) return [`may have at most ${most} characters`];
+  if (least !== null && value.length < least)
+    return [least === 1 ? "is required" : `must have at least ${least} characters`];
+  if (most !== null && value.length > most) return [`must have at most ${most} characters`];
   const { pattern } = schema;
   return typeof pattern === "string" && !matches(pattern, value) ? [`must match ${pattern}`] : [];
 }
@@ -241,15 +242,15 @@ function numberFaults(schema: JsonObject, control: "number" | "integer", value: 
   const [least, above] = [limit(schema, "minimum"), limit(schema, "exclusiveMinimum")];
   const [most, below] = [limit(schema, "maximum"), limit(schema, "exclusiveMaximum")];
   if (least !== null && value < least) return [`must be at least ${least}`];
-  if (above !== null && value <= above) return [`must be more than ${above}`];
+  if (above !== null && value <= above) return [`must be greater than ${above}`];
   if (most !== null && value > most) return [`must be at most ${most}`];
   return below !== null && value >= below ? [`must be less than ${below}`] : [];
 }
 
 function listFaults(one: FormField, value: readonly Json[], path: string): readonly Fault[] {
   const [least, most] = [limit(one.schema, "minItems"), limit(one.schema, "maxItems")];
-  if (least !== null && value.length < least) return [{ path, message: `needs at least ${least} entries` }];
-  if (most !== null && value.length > most) return [{ path, message: `may have at most ${most} entries` }];
+  if (least !== null && value.length < least) return [{ path, message: `must have at least ${least} entries` }];
+  if (most !== null && value.length > most) return [{ path, message: `must have at most ${most} entries` }];
   const [item] = one.fields;
   return item === undefined ? [] : value.flatMap((member, at) => faultsOf(item, member, `${path}[${at}]`));
 }

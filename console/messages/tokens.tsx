@@ -16,7 +16,7 @@ export function Tokens({
   if (input + output === 0 && cost === null) return null;
   return (
     <span className="muted numeric tokens">
-      <span title="tokens read">{count(input)} in</span> · <span title="tokens written">{count(output)} out</span>
+      <span title="input tokens">{count(input)} in</span> · <span title="output tokens">{count(output)} out</span>
       {cost === null ? null : <span> · ${cost.toFixed(COST_DIGITS)}</span>}
     </span>
   );

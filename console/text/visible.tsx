@@ -8,7 +8,7 @@ export function Visible({ text }: { readonly text: string }): ReactNode {
   return visibleParts(text).map(({ text: part, hidden }, at) =>
     hidden ? (
       // Parts have no identity except their index.
-      <span key={at} className="hidden-character" title="An invisible character, as its code">
+      <span key={at} className="hidden-character" title="Code of an invisible character">
         {part}
       </span>
     ) : (
@@ -27,7 +27,7 @@ export function HiddenCharacters({ text }: { readonly text: string }): ReactNode
   if (!hasHidden(text)) return null;
   return (
     <span className="field-hint">
-      Has invisible characters: <Visible text={text} />
+      Contains invisible characters: <Visible text={text} />
     </span>
   );
 }

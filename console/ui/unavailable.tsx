@@ -12,7 +12,7 @@ export function NoTraceStore(): ReactNode {
     <EmptyState icon="traces" title="No trace store in this process">
       <p className="absent-words">
         <code>holdpoint dev</code> runs the agent server, the collector and the trace store in one process, and shows
-        the traces here. Elsewhere traces go where <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> points: open them there.
+        the traces here. Otherwise, traces go to the receiver that <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> names.
       </p>
     </EmptyState>
   );
@@ -23,7 +23,7 @@ export function NoCollector(): ReactNode {
     <EmptyState icon="collector" title="No collector in this process">
       <p className="absent-words">
         <code>holdpoint dev</code> runs one with the agent server and shows it here. A separate one (
-        <code>holdpoint collector</code>) shows the same figures at its <code>/metrics</code>.
+        <code>holdpoint collector</code>) serves the same metrics at <code>/metrics</code>.
       </p>
     </EmptyState>
   );

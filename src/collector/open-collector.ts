@@ -27,7 +27,7 @@ export function openBackend(config: CollectorConfig): HttpBackend {
   const { endpoint } = config;
   if (endpoint === null)
     throw new ConfigError([
-      { name: "TRACING_ENDPOINT", reason: "is not set: the address of the tracing backend is needed" },
+      { name: "TRACING_ENDPOINT", reason: "is not set: the URL of the tracing backend is required" },
     ]);
   return createHttpBackend(
     {
@@ -63,5 +63,5 @@ function readCa(path: string): string {
 /** Node would ignore a proxy of another kind silently. The error omits the address, which may contain a password. */
 function checkedProxy(proxy: string | null): string | null {
   if (proxy === null || (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol))) return proxy;
-  throw new ConfigError([{ name: "HTTPS_PROXY", reason: "is no http or https address (not shown)" }]);
+  throw new ConfigError([{ name: "HTTPS_PROXY", reason: "is not an http or https URL (not shown)" }]);
 }

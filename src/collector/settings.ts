@@ -11,7 +11,7 @@ export const collectorSettings = {
     "HTTP_PORT",
     4318,
     { min: 0, max: 65_535 },
-    { meaning: "Port of the collector. 0 takes a free one." },
+    { meaning: "Port of the collector; 0 selects a free port." },
   ),
   grpcPort: integer(
     "GRPC_PORT",
@@ -19,7 +19,7 @@ export const collectorSettings = {
     { min: 0, max: 65_535 },
     {
       meaning:
-        "Port of the collector for OTLP over gRPC. Off without it; `holdpoint dev` uses 4317. 0 takes a free one.",
+        "Port of the collector for OTLP over gRPC. Off without it; `holdpoint dev` uses 4317. 0 selects a free port.",
     },
   ),
   endpoint: httpAddress(
@@ -29,12 +29,12 @@ export const collectorSettings = {
     }),
   ),
   apiKey: text("TRACING_API_KEY", null, {
-    meaning: "Key for the backend, for requests that bring none of their own.",
+    meaning: "Key for the backend, for requests without their own key.",
     aliases: ["LANGSMITH_API_KEY"],
     secret: true,
   }),
   project: text("TRACING_PROJECT", null, {
-    meaning: "Project for runs that name none: after the header, the span and the resource, before `default`.",
+    meaning: "Project for runs without one in the header, the span or the resource; otherwise `default`.",
     aliases: ["LANGSMITH_PROJECT"],
   }),
   batchSize: integer("BATCH_SIZE", 100, { min: 1, max: 100_000 }, { meaning: "Runs in one upload." }),
@@ -66,7 +66,7 @@ export const collectorSettings = {
     "RETRY_BACKOFF_MS",
     100,
     { min: 0, max: 3_600_000 },
-    { meaning: "Wait before the first of these; it doubles each time." },
+    { meaning: "Delay before the first retry; it doubles each time." },
   ),
 
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
@@ -80,7 +80,7 @@ export const collectorSettings = {
     { min: MIB, max: BYTES_MAX },
     {
       meaning:
-        "Size at which the spool takes nothing new. A key gets at most seven eighths, half while others hold something.",
+        "Size at which the spool accepts no more requests. A key gets at most seven eighths, half while others hold something.",
     },
   ),
   spoolAgeMaxMs: durationMs(
@@ -113,7 +113,7 @@ export const collectorSettings = {
     "MAX_INFLIGHT_UPLOADS",
     8,
     { min: 1, max: 1000 },
-    { meaning: "Uploads under way at once." },
+    { meaning: "Maximum number of concurrent uploads." },
   ),
   uploadTimeoutMs: durationMs(
     "UPLOAD_TIMEOUT_MS",
@@ -125,7 +125,7 @@ export const collectorSettings = {
     "SHUTDOWN_TIMEOUT_MS",
     25_000,
     { min: 100, max: 3_600_000 },
-    { meaning: "Longest time between SIGTERM and the end." },
+    { meaning: "Maximum time between SIGTERM and process exit." },
   ),
   spanTtlMs: durationMs(
     "SPAN_TTL",
@@ -149,21 +149,21 @@ export const collectorSettings = {
     { meaning: "Pause of a key's uploads after failed retries; doubles up to 5 minutes." },
   ),
   ingestToken: text("INGEST_TOKEN", null, {
-    meaning: "When set, senders must show it as `Authorization: Bearer …`.",
+    meaning: "When set, senders must send it as `Authorization: Bearer …`.",
     secret: true,
   }),
   corsOrigins: text("CORS_ALLOW_ORIGINS", null, {
     meaning: "Origins of browser exporters, comma-separated. Off by default.",
   }),
-  caFile: text("TRACING_CA_FILE", null, { meaning: "PEM file with the authority of the backend's certificate." }),
+  caFile: text("TRACING_CA_FILE", null, { meaning: "PEM file with the CA certificate of the backend." }),
   httpsProxy: text("HTTPS_PROXY", null, {
     meaning: "Proxy for uploads over https.",
     aliases: ["https_proxy"],
     secret: true,
   }),
-  noProxy: text("NO_PROXY", null, { meaning: "Hosts that are reached without the proxy.", aliases: ["no_proxy"] }),
+  noProxy: text("NO_PROXY", null, { meaning: "Hosts that bypass the proxy.", aliases: ["no_proxy"] }),
   filterNonGenai: boolean("FILTER_NON_GENAI", false, {
-    meaning: "Send only spans of generative AI; their children move up to the nearest ancestor that is sent.",
+    meaning: "Send only GenAI spans; children of filtered spans attach to the nearest ancestor that is sent.",
   }),
   genericOtelEnabled: boolean("GENERIC_OTEL_ENABLED", false, {
     meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
@@ -189,9 +189,9 @@ function httpAddress(setting: Setting<string | null>): Setting<string | null> {
   return {
     ...setting,
     parse(value) {
-      if (!URL.canParse(value)) throw new Error("is no address: write it with http:// or https:// in front");
+      if (!URL.canParse(value)) throw new Error("is not a URL: it must begin with http:// or https://");
       const { protocol, username, password } = new URL(value);
-      if (!/^https?:$/.test(protocol)) throw new Error("is no http or https address");
+      if (!/^https?:$/.test(protocol)) throw new Error("is not an http or https URL");
       if (username !== "" || password !== "")
         throw new Error("has a user name or password in it (not shown): the backend's key goes into TRACING_API_KEY");
       return setting.parse(value);

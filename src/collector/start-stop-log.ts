@@ -24,7 +24,7 @@ export function logStart(log: Log, config: CollectorConfig, { host, port }: Addr
     mode: config.spoolDir === null ? "memory" : "durable",
     crash_loses: config.spoolDir === null ? `at most ${config.queueBytesMax} bytes of acknowledged spans` : "nothing",
     ...(config.spoolDir === null ? {} : { spool_dir: config.spoolDir, spool_max_bytes: config.spoolBytesMax }),
-    dead_letter_dir: deadLetterDir(config) ?? "none: refused runs are lost",
+    dead_letter_dir: deadLetterDir(config) ?? "none: rejected runs are lost",
     batch_size: config.batchSize,
     flush_interval_ms: config.flushIntervalMs,
     max_queue_bytes: config.queueBytesMax,
@@ -34,7 +34,7 @@ export function logStart(log: Log, config: CollectorConfig, { host, port }: Addr
   if (!isLoopbackAddress(config.host) && config.apiKey !== null && config.ingestToken === null)
     log.warning("open_relay", {
       reason:
-        "TRACING_API_KEY is set and INGEST_TOKEN is not: any client that reaches this address sends with your key",
+        "TRACING_API_KEY is set and INGEST_TOKEN is not: any client that can reach this address uploads with your key",
     });
 }
 

@@ -111,7 +111,8 @@ export async function checkRole(config: AgentConfig, graphs: GraphsConfig): Prom
     throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
   }
   if (config.apiKeys !== null && graphs.auth !== null) {
-    const reason = "is set, and the configuration file has auth.path: callers authenticate in one way or the other";
+    const reason =
+      "is set, and the configuration file has auth.path: callers authenticate either with keys or through handlers";
     throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
   }
 }

@@ -97,7 +97,7 @@ function reporting(exporter: SpanExporter, log: Log): SpanExporter {
         const failed = result.error !== undefined; // its code is a const enum of another package
         if (failed && !failing)
           log.warning("traces_not_sent", { spans: spans.length, reason: result.error?.message ?? "no reason given" });
-        if (!failed && failing) log.info("traces_sent_again");
+        if (!failed && failing) log.info("trace_export_resumed");
         failing = failed;
         done(result);
       });

@@ -84,7 +84,7 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
     connection.close();
     if (error instanceof TraceDatabaseError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const busy = /locked|busy/.test(reason) ? `${file} is in use by another process: stop it first` : null;
+    const busy = /locked|busy/.test(reason) ? `${file} is in use by another process: stop that process first` : null;
     throw new TraceDatabaseError(busy ?? `${file} cannot be opened: ${reason}`);
   }
   const files = guardFiles([file, `${file}-wal`], clock, log);
@@ -122,7 +122,7 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
 function migrate(connection: DatabaseSync, file: string): void {
   const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
   if (version > VERSION)
-    throw new TraceDatabaseError(`${file} was written by a newer version: start that one, or use another folder`);
+    throw new TraceDatabaseError(`${file} was written by a newer version: use that version, or another folder`);
   connection.exec("BEGIN IMMEDIATE"); // also takes the lock for good
   if (version === 0) connection.exec(TABLES);
   connection.exec(`PRAGMA user_version = ${VERSION}`);

@@ -71,7 +71,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
   };
 }
 
-const NOT_FOUND = JSON.stringify({ error: "not found", detail: "There is nothing at this address." });
+const NOT_FOUND = JSON.stringify({ error: "not found", detail: "No route has this path." });
 
 type Reader = (body: Buffer) => readonly RunChange[];
 
@@ -98,7 +98,7 @@ function jsonOf(body: Buffer): unknown {
 function refusalOf(error: unknown): { readonly status: number; readonly detail: string } {
   if (error instanceof UploadError) return { status: 422, detail: error.message };
   if (error instanceof ApiError) return { status: STATUS[error.code] ?? 400, detail: error.message };
-  return { status: 500, detail: "The trace store failed; its log says why." };
+  return { status: 500, detail: "The trace store failed; its log has the reason." };
 }
 
 const STATUS: Readonly<Partial<Record<string, number>>> = {

@@ -197,8 +197,8 @@ suite("in graphs", () => {
   });
 
   for (const [name, says, calls] of [
-    ["a function", /no JSON form: "f" is a function/, [["put", ["plain"], "k", "odd:function"]]],
-    ["a map", /no JSON form: "m" is a Map/, [["put", ["plain"], "k", "odd:map"]]],
+    ["a function", /cannot be represented as JSON: "f" is a function/, [["put", ["plain"], "k", "odd:function"]]],
+    ["a map", /cannot be represented as JSON: "m" is a Map/, [["put", ["plain"], "k", "odd:map"]]],
     ["a namespace with a dot", /dots|periods/, [["put", ["a.b"], "k", {}]]],
     ["a namespace too deep", /at most 16 labels/, [["search", Array.from({ length: 17 }, () => "a")]]],
     [

@@ -128,7 +128,7 @@ const REFUSED: readonly (readonly [
     { action_requests: [action, action] },
     ["edit", ...SET, "--action", "1"],
     2,
-    /it has 2 actions: .*--others$/,
+    /the item has 2 actions: .*--others$/,
   ],
   [
     "an action that takes no edit",

@@ -70,7 +70,7 @@ test("lists, shows, cancels and deletes threads by id prefix (cli.1, cli.2)", as
     [done.threadId, paused.threadId],
   );
   const narrow = await run(["threads", "ls", ...filter], { COLUMNS: "44" });
-  assert.match(narrow.out, /^THREAD +STATUS +GRAPH +WAITS FOR\n\S+ +idle +echo\n\S+ +interrupted +echo +1 answer\n$/);
+  assert.match(narrow.out, /^THREAD +STATUS +GRAPH +PENDING\n\S+ +idle +echo\n\S+ +interrupted +echo +1 answer\n$/);
   const [, short = ""] = /\n(\S+) +interrupted/.exec(narrow.out) ?? [];
   assert.ok(paused.threadId.startsWith(short));
 
@@ -80,7 +80,7 @@ test("lists, shows, cancels and deletes threads by id prefix (cli.1, cli.2)", as
     run(["threads", "history", done.threadId, "--json"]),
     run(["threads", "cancel", short]),
   ]);
-  assert.match(shown.out, /waits for [0-9a-f]{32} "Well\?"/);
+  assert.match(shown.out, /pending +[0-9a-f]{32} "Well\?"/);
   assert.deepEqual((JSON.parse(state.out) as { readonly answer: unknown }).answer, ["yes"]);
   const checkpoints = lines(history.out) as readonly { readonly checkpoint: { readonly checkpoint_id: string } }[];
   assert.equal(checkpoints.length, 3);
@@ -180,7 +180,7 @@ test("an unreachable server and an invalid command are one-line errors (cli.3)",
     [["inbox", "ls", "--url", "localhost:2024"], 2, /--url is not a URL/],
     [["inbox", "ls", "--url", "http://ann:canary-secret@localhost"], 2, /must not contain a user/],
     [["inbox", "ls", "--api-key", "canary-secret\nx"], 2, /--api-key/],
-    [["inbox", "ls", "--limit", "0"], 2, /write a number from 1/],
+    [["inbox", "ls", "--limit", "0"], 2, /expected a number from 1/],
     [["inbox", "ls", "--older-than", "soon"], 1, /older_than/],
     [["inbox", "look"], 2, /unknown command/],
     [["threads", "show", "zz"], 1, /no thread has an id starting with "zz"/],

@@ -242,7 +242,7 @@ describe("a backend that misbehaves", () => {
     assert.deepEqual(await replay("another-key"), { sent: 0, kept: 1, otherKey: 1, problems: [] });
     await writeFile(`${dir}/0.dead`, "torn");
     again.script = ({ index }) => ({ status: index === 0 ? 503 : 202 });
-    const problems = [`${dir}/0.dead: is no dead letter, or damaged`];
+    const problems = [`${dir}/0.dead: is not a dead letter, or is damaged`];
     assert.deepEqual(await replay("key-1"), { sent: 1, kept: 1, otherKey: 0, problems });
     await rm(`${dir}/0.dead`);
     assert.deepEqual(

@@ -40,7 +40,7 @@ test("a newcomer follows the printed link, approves with `a` and Enter, and sees
   await page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name: "Trace" }).click();
   await page.getByRole("link", { name: /spans/ }).first().click();
   const tree = page.getByRole("tree");
-  for (const name of [/^wait approval , wait for a person/, /^chat ScriptedModel , model/, /^refund , tool/]) {
+  for (const name of [/^wait approval , human wait/, /^chat ScriptedModel , model/, /^refund , tool/]) {
     await tree.getByRole("treeitem", { name }).first().waitFor();
   }
   await tree

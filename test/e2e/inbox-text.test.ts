@@ -46,7 +46,7 @@ test("bidirectional and zero-width characters are escapes in rows, items, editor
   assert.doesNotMatch(await text(), HIDDEN);
   await page.getByRole("link", { name: `open: Run **${SHOWN}**?` }).waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
-  await page.getByText(`Has invisible characters: ${SHOWN}`).waitFor();
+  await page.getByText(`Contains invisible characters: ${SHOWN}`).waitFor();
   await page.getByLabel("file").fill("abc\u202egnp.txt");
   await page.getByRole("button", { name: "Review and send" }).click();
   const dialog = page.getByRole("dialog");
@@ -88,7 +88,7 @@ test("three actions, one of which may not be approved: two are approved together
 
 test("blank payloads have a title and a text", async () => {
   for (const [payload, title, text] of [
-    ["", "empty text", "The question is an empty text."],
+    ["", "empty text", "The question is an empty string."],
     [{}, "empty object", "The question is an empty object."],
   ] as const) {
     const page = await openItem(payload);
@@ -101,7 +101,7 @@ test("blank payloads have a title and a text", async () => {
 test("an item whose deadline passed says what happened", async () => {
   const expires_at = new Date(Date.now() + 1500).toISOString();
   const page = await openItem({ question: "Soon?", expires_at, on_expiry: "fail" });
-  await page.getByText(/^Its deadline passed at .* Nobody had answered, and the run failed\.$/).waitFor();
+  await page.getByText(/^The deadline passed at .* without an answer, and the run failed\.$/).waitFor();
   await page.close();
 });
 

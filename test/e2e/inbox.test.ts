@@ -134,7 +134,7 @@ const DIALECTS: readonly {
     },
     async steps(page) {
       await page.getByRole("button", { name: "Review and send" }).click();
-      await page.getByText("is needed").nth(1).waitFor(); // also the yes or no, which is not preset
+      await page.getByText("is required").nth(1).waitFor(); // also the yes or no, which is not preset
       await page.getByLabel("days").fill("3");
       await page.getByLabel("express").selectOption("Yes");
       await page.getByLabel("carrier").selectOption("ups");

@@ -22,7 +22,7 @@ const PARTS = [
   { member: "state_schema", title: "State", about: "State of the graph during a run." },
   { member: "output_schema", title: "Output", about: "Output of a run." },
   { member: "context_schema", title: "Context", about: "Constant during a run." },
-  { member: "config_schema", title: "Config", about: "Configuration in the older form." },
+  { member: "config_schema", title: "Config", about: "Legacy configuration of a run." },
 ] as const;
 
 export function SchemasTab({ assistant }: { readonly assistant: Assistant }): ReactNode {
@@ -47,7 +47,7 @@ export function SchemasTab({ assistant }: { readonly assistant: Assistant }): Re
 }
 
 function Schema({ schema, title }: { readonly schema: unknown; readonly title: string }): ReactNode {
-  if (!isObject(schema)) return <p className="muted">Not declared by the graph.</p>;
+  if (!isObject(schema)) return <p className="muted">The graph does not declare one.</p>;
   const { fields } = fieldOf(schema);
   return (
     <>

@@ -118,7 +118,7 @@ function lossTiles(figures: readonly Figure[]): readonly TileProps[] {
     {
       name: "Waiting for a parent",
       value: count(total(figures, "processor_waiting_spans")),
-      note: `traces remembered: ${count(total(figures, "processor_traces"))}`,
+      note: `traces in memory: ${count(total(figures, "processor_traces"))}`,
     },
   ];
 }

@@ -133,7 +133,7 @@ function CronFacts({ cron, assistantName }: { readonly cron: Cron; readonly assi
       </Fact>
       <Fact name="Thread">
         {cron.thread_id === null ? (
-          `one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted after the run"}`
+          `a new one for each run, ${cron.on_run_completed === "keep" ? "kept" : "deleted after the run"}`
         ) : (
           <Link to="/threads/$threadId" params={{ threadId: cron.thread_id }} className="mono">
             {shortId(cron.thread_id)}

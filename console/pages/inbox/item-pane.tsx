@@ -187,7 +187,7 @@ function Answer(props: { readonly item: InboxItem; readonly request: Request }):
   const readOnly = useReadOnly();
   if (props.item.state !== "open") return null;
   return readOnly ? (
-    <p className="note amber">{READ_ONLY} Somebody else answers this item.</p>
+    <p className="note amber">{READ_ONLY} This item needs a key with write access.</p>
   ) : (
     <Answering {...props} />
   );
@@ -202,7 +202,7 @@ function Pending({ item, children }: { readonly item: InboxItem; readonly childr
   return (
     <div className="note accent">
       <strong>{parcel.label}</strong>
-      <span>{parcel.state === "failed" ? "It could not be sent." : "Sending. Press u to undo."}</span>
+      <span>{parcel.state === "failed" ? "The answer could not be sent." : "Sending. Press u to undo."}</span>
       <div hidden>{children}</div>
     </div>
   );

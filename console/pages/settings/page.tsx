@@ -191,7 +191,7 @@ function List({ settings }: { readonly settings: readonly SettingLine[] }): Reac
 function Value({ setting: { value, secret } }: { readonly setting: SettingLine }): ReactNode {
   if (value === "") return <span className="muted setting-value">not set</span>;
   return (
-    <code className="setting-value" title={secret ? "a secret: it is not shown anywhere" : undefined}>
+    <code className="setting-value" title={secret ? "Secret, never shown" : undefined}>
       {secret ? "••••••" : value}
     </code>
   );

@@ -164,7 +164,7 @@ function Namespaces(): ReactNode {
       {namespaces.isError ? <Failure error={namespaces.error} onRetry={() => void namespaces.refetch()} /> : null}
       <ul>
         <li>
-          <NamespaceLink path={undefined} label="Everything" level={0} />
+          <NamespaceLink path={undefined} label="All namespaces" level={0} />
         </li>
         {rows.map(({ path, label, level }) => (
           <li key={path}>

@@ -95,7 +95,7 @@ function AbandonsNote({ open }: { readonly open: number }): ReactNode {
   if (open === 0) return null;
   return (
     <p className="note amber" role="note">
-      This thread waits for {open === 1 ? "an answer" : `${open} answers`}. A new run abandons{" "}
+      This thread is waiting for {open === 1 ? "an answer" : `${open} answers`}. A new run abandons{" "}
       {open === 1 ? "the question" : "the questions"}: answer above instead.
     </p>
   );

@@ -30,7 +30,7 @@ export function TraceTab({ thread }: { readonly thread: Thread }): ReactNode {
   }
   if (traces.data.items.length === 0) {
     return (
-      <EmptyState icon="traces" title="No trace of this thread">
+      <EmptyState icon="traces" title="No traces for this thread">
         <p>Traces arrive a moment after a run ends. The store removes the oldest traces when it is full.</p>
       </EmptyState>
     );

@@ -23,6 +23,6 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 export function kindOf({ run_type: type, name, parent_run_id: parent }: SpanSummary): Kind {
   if (type !== undefined && type !== "chain") return KINDS[type] ?? CHAIN;
-  if (name?.startsWith("wait ") === true) return { name: "wait for a person", tone: "amber", sign: "‖" };
+  if (name?.startsWith("wait ") === true) return { name: "human wait", tone: "amber", sign: "‖" };
   return parent === undefined ? { name: "run", tone: "accent", sign: "◆" } : CHAIN;
 }

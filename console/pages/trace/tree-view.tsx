@@ -38,10 +38,10 @@ export function TreeView({ tree, chosen, onChoose }: SpanViewProps): ReactNode {
           }}
         />
         <Button kind="quiet" onClick={() => folding.set(new Set())}>
-          Unfold all
+          Expand all
         </Button>
         <Button kind="quiet" onClick={() => folding.set(foldedBelow(tree))}>
-          Fold
+          Collapse
         </Button>
       </div>
       <div className="span-row span-axis" aria-hidden="true">
@@ -153,8 +153,8 @@ function useTreeKeys(tree: SpanTree, walk: TreeWalk, finder: RefObject<HTMLInput
     { keys: "j", label: "Next span", run: () => move(1) },
     { keys: "ArrowUp", label: "Previous span", run: () => move(-1) },
     { keys: "k", label: "Previous span", run: () => move(-1) },
-    { keys: "ArrowLeft", label: "Fold, or go to the parent", run: left },
-    { keys: "ArrowRight", label: "Unfold, or go to the first child", run: right },
+    { keys: "ArrowLeft", label: "Collapse, or go to the parent", run: left },
+    { keys: "ArrowRight", label: "Expand, or go to the first child", run: right },
     { keys: "Home", label: "First span", run: () => chooseAt(rows[0]) },
     { keys: "End", label: "Last span", run: () => chooseAt(rows.at(-1)) },
     { keys: "]", label: "Next error", run: () => toNext(1, isError) },

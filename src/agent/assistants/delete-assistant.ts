@@ -36,7 +36,7 @@ export async function deleteAssistant(
   const assistant = await agent.storage.transaction(async (tx) => {
     const found = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
     if (isBuiltIn(found)) {
-      const detail = `${found.assistantId} is the assistant of the graph ${found.graphId}: it goes when the graph does.`;
+      const detail = `${found.assistantId} is the assistant of the graph ${found.graphId} and cannot be deleted.`;
       throw new ApiError("assistant_built_in", detail);
     }
     return found;

@@ -50,7 +50,9 @@ export async function createAssistant(
     }
     const { assistantsMax } = agent.limits;
     if ((await tx.countAllAssistants()) >= assistantsMax) {
-      throw new ApiError("assistant_limit", `There are ${assistantsMax} assistants already.`, { limit: assistantsMax });
+      throw new ApiError("assistant_limit", `The limit of ${assistantsMax} assistants is reached.`, {
+        limit: assistantsMax,
+      });
     }
     await tx.insertAssistant(assistant);
     await tx.insertAssistantVersion(versionOf(assistant));

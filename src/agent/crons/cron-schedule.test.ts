@@ -1,4 +1,4 @@
-// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is no schedule
+// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is not a cron schedule
 // (cron-schedule.1, cron-schedule.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -97,16 +97,16 @@ test("there is no tick at the end or after it (cron-schedule.1)", () => {
 });
 
 for (const [schedule, timezone, says] of [
-  ["61 * * * *", null, /"61 \* \* \* \*" is no schedule: Invalid value for minute: 61\./],
-  ["* * * *", null, /is no schedule/],
-  ["", null, /is no schedule/],
-  ["* * * * * * *", null, /is no schedule/],
-  ["now and then", null, /is no schedule/],
+  ["61 * * * *", null, /"61 \* \* \* \*" is not a cron schedule: Invalid value for minute: 61\./],
+  ["* * * *", null, /is not a cron schedule/],
+  ["", null, /is not a cron schedule/],
+  ["* * * * * * *", null, /is not a cron schedule/],
+  ["now and then", null, /is not a cron schedule/],
   ["@reboot", null, /@reboot is not supported/],
   ["2027-01-01T00:00:00", null, /is a date, not a schedule/],
   ["0 0 31 2 *", null, /is never due/],
-  ["* * * * *", "Mars/Olympus", /"Mars\/Olympus" is no time zone/],
-  ["* * * * *", "", /"" is no time zone/],
+  ["* * * * *", "Mars/Olympus", /"Mars\/Olympus" is not a time zone/],
+  ["* * * * *", "", /"" is not a time zone/],
 ] as const) {
   test(`"${schedule}" in ${timezone ?? "UTC"} is refused (cron-schedule.2)`, () => {
     assert.throws(() => nextTick({ schedule, timezone, endTime: null }, 0), says);

@@ -22,12 +22,12 @@ export interface Schedule {
 export function nextTick({ schedule, timezone, endTime }: Schedule, after: number): number | null {
   const zone = timezone ?? "UTC";
   if (ONE_DATE.test(schedule)) throw invalid(`"${schedule}" is a date, not a schedule`);
-  if (!isZone(zone)) throw invalid(`"${zone}" is no time zone; write one such as "Europe/Berlin"`);
+  if (!isZone(zone)) throw invalid(`"${zone}" is not a time zone; write one such as "Europe/Berlin"`);
   let next: Date | null;
   try {
     next = new Pattern(schedule, { paused: true, mode: "5-or-6-parts", timezone: zone }).nextRun(new Date(after));
   } catch (error) {
-    throw invalid(`"${schedule}" is no schedule: ${describeError(error).message.replace(/^Cron\w+: /, "")}`);
+    throw invalid(`"${schedule}" is not a cron schedule: ${describeError(error).message.replace(/^Cron\w+: /, "")}`);
   }
   if (next === null) throw invalid(`"${schedule}" is never due`);
   const at = next.getTime();

@@ -55,7 +55,7 @@ export async function requireOpenItem(tx: ItemTx, address: ItemAddress): Promise
     const { extra, headers } = answeredBy(interrupt, undefined);
     throw new ApiError(
       "interrupt_stale",
-      `Interrupt ${interrupt.interruptId} is not open any more.`,
+      `Interrupt ${interrupt.interruptId} is no longer open.`,
       { ...details, ...extra },
       headers,
     );

@@ -56,7 +56,7 @@ function compile(schema: JsonObject): z.ZodType | null {
 
 /** Fault as a sentence for a form: `amount should be a number, and is the text "12"`. */
 function faultText(fault: { readonly path: string; readonly message: string } | undefined, answer: Json): string {
-  if (fault === undefined) return "it has another shape";
+  if (fault === undefined) return "the shape differs";
   const { path, message } = fault;
   const subject = path === "" ? "the answer" : path;
   // no alternative of several matches

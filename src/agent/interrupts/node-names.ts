@@ -13,6 +13,6 @@ export function requireNodes({ graphId, nodeNames }: GraphDescription, field: st
   if (nodeNames === null) return; // run() rejects nodes missing from the graph of the run
   const unknown = names.filter((name) => !nodeNames.includes(name));
   if (unknown.length === 0) return;
-  const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is no node of ${graphId}.`;
+  const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is not a node of ${graphId}.`;
   throw new ApiError("node_unknown", detail, { known: nodeNames });
 }

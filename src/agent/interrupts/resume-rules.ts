@@ -64,7 +64,7 @@ export function acceptAnswers(
   checkReady(thread, target, open, (code, detail) => refuse(code, detail, undefined, resume));
   const [only] = open;
   if (only === undefined || open.length > 1) {
-    const detail = `${open.length} interrupts are waiting: send {"<interrupt id>": <answer>} for one or more of them.`;
+    const detail = `${open.length} interrupts are pending: send {"<interrupt id>": <answer>} for one or more of them.`;
     throw refuse("answer_ambiguous", detail, undefined, resume); // agent/resume-rules.2
   }
   const refusal = target.refusal?.(only) ?? schemaRefusal(only, resume);
@@ -164,7 +164,7 @@ function refuseOlder(
   const { interruptId, state } = interrupt;
   const detail =
     state === "open"
-      ? `Interrupt ${interruptId} belongs to another checkpoint than ${checkpointId}: leave the checkpoint out.`
+      ? `Interrupt ${interruptId} does not belong to checkpoint ${checkpointId}: omit the checkpoint.`
       : `Interrupt ${interruptId} was ${state}. To answer it again as a fork, send "fork": true in the command.`;
   return refuse("interrupt_stale", detail, interrupt, value);
 }
@@ -191,5 +191,5 @@ function carried(interrupts: readonly Interrupt[], valueOf: (interrupt: Interrup
 }
 
 function notOpenText(thread: Thread, id: string): string {
-  return thread.status === "busy" ? BUSY : `Interrupt ${id} is not open any more.`;
+  return thread.status === "busy" ? BUSY : `Interrupt ${id} is no longer open.`;
 }

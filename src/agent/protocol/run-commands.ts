@@ -68,10 +68,7 @@ function startingPoint(threadId: string, config: JsonObject): JsonObject {
   const configurable = isJsonObject(config["configurable"]) ? config["configurable"] : {};
   const { thread_id: named, checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map, ...rest } = configurable;
   if (typeof named === "string" && named.toLowerCase() !== threadId) {
-    throw new CommandError(
-      "invalid_argument",
-      "config.configurable.thread_id is another thread than that of the address.",
-    );
+    throw new CommandError("invalid_argument", "config.configurable.thread_id differs from the thread in the path.");
   }
   const kept = { config: { ...config, configurable: rest } };
   if (typeof id !== "string") return kept;
@@ -108,7 +105,7 @@ export function answersOf(params: unknown): ReadonlyMap<string, Json> {
   }
   const answers = new Map(given.map((one) => [one.interrupt_id, one.response ?? null]));
   if (answers.size < given.length) {
-    throw new CommandError("invalid_argument", "A question is answered twice in one command.");
+    throw new CommandError("invalid_argument", "The command answers the same interrupt twice.");
   }
   return answers;
 }
@@ -156,7 +153,7 @@ function updateOf(update: Json): Json {
 function unknownQuestion(threadId: string, answers: ReadonlyMap<string, Json>, known: readonly Interrupt[]): ApiError {
   const unknown = [...answers.keys()].find((id) => !known.some(({ interruptId }) => interruptId === id));
   const pending = known.filter(({ state }) => state === "open").map(({ interruptId }) => ({ id: interruptId }));
-  const detail = `No interrupt ${unknown ?? ""} was ever asked on this thread.`;
+  const detail = `No interrupt ${unknown ?? ""} exists on this thread.`;
   return new ApiError("interrupt_unknown", detail, { thread_id: threadId, pending });
 }
 

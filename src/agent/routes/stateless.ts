@@ -74,9 +74,9 @@ function selectionOf(body: {
   const named = runIds !== null && runIds !== undefined;
   const refuse = (path: string, message: string): ApiError =>
     new ApiError("invalid_request", `body field ${path}: ${message}`, { errors: [{ path, message }] });
-  if (named && status !== null && status !== undefined) throw refuse("status", "goes without run_ids");
+  if (named && status !== null && status !== undefined) throw refuse("status", "cannot be combined with run_ids");
   if (named && (threadId === null || threadId === undefined)) throw refuse("thread_id", "is required with run_ids");
   if (named) return { threadId: threadId ?? "", runIds };
-  if (status === null || status === undefined) throw refuse("status", "is needed when there are no run_ids");
+  if (status === null || status === undefined) throw refuse("status", "is required without run_ids");
   return { threadId: threadId ?? null, status };
 }

@@ -19,7 +19,7 @@ import { LOG_SETTINGS } from "../../base/config/log-settings.ts";
 const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
 
 function mountPrefix(name: string): Setting<string | null> {
-  const meaning = "Path that all addresses are below; wins over http.mount_prefix of the configuration file.";
+  const meaning = "Path prefix of all routes; overrides http.mount_prefix of the configuration file.";
   return setting<string | null>(name, { type: "path", fallback: null, limits: "/path" }, { meaning }, (value) => {
     if (!PREFIX.test(value)) throw new Error(`"${value}" is not of the form /path`);
     return value.replace(/\/$/, "");
@@ -34,7 +34,7 @@ function graphEnv(name: string): Setting<readonly string[] | null> {
     const names = value.split(",").map((one) => one.trim());
     const bad = names.find((one) => !/^(\w+|\w*\*)$/.test(one));
     if (bad === undefined) return names;
-    throw new Error(`"${bad}" is no name of a variable`);
+    throw new Error(`"${bad}" is not a variable name`);
   });
 }
 
@@ -52,7 +52,7 @@ function webAddress(one: Setting<string | null>): Setting<string | null> {
     ...one,
     parse(value) {
       if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value.replace(/\/$/, "");
-      throw new ShownReason("is no http or https address (not shown)");
+      throw new ShownReason("is not an http or https URL (not shown)");
     },
   };
 }
@@ -62,7 +62,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const FOR_EVER = { min: 0, max: 3660 * DAY_MS };
 
 export const AGENT_SETTINGS = {
-  port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 takes a free one." }),
+  port: integer("PORT", 2024, { min: 0, max: 65_535 }, { meaning: "Port of the agent server; 0 selects a free port." }),
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
   ...HOST_SETTINGS,
   mountPrefix: mountPrefix("MOUNT_PREFIX"),
@@ -86,7 +86,7 @@ export const AGENT_SETTINGS = {
     "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
     20,
     { min: 2, max: 1000 },
-    { meaning: "Connections to PostgreSQL that this process may have." },
+    { meaning: "Maximum number of PostgreSQL connections of this process." },
   ),
   role: choice("HOLDPOINT_ROLE", "all", ["all", "api", "worker"], {
     meaning:
@@ -98,7 +98,7 @@ export const AGENT_SETTINGS = {
     "N_JOBS_PER_WORKER",
     10,
     { min: 1, max: 1000 },
-    { meaning: "Runs executed at the same time." },
+    { meaning: "Maximum number of concurrent runs." },
   ),
   jobTimeoutSecs: integer(
     "BG_JOB_TIMEOUT_SECS",
@@ -181,7 +181,7 @@ export const AGENT_SETTINGS = {
     "RESUMABLE_STREAM_TTL_SECONDS",
     120,
     { min: 0, max: 31_536_000 },
-    { meaning: "The same for runs made with stream_resumable." },
+    { meaning: "The same for runs started with stream_resumable." },
   ),
   protocolStreamKeptSecs: integer(
     "HOLDPOINT_PROTOCOL_STREAM_TTL_SECONDS",
@@ -202,13 +202,13 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_STREAM_MAX_EVENTS",
     100_000,
     { min: 100, max: 10_000_000 },
-    { meaning: "Events kept of one run. Beyond that the oldest go." },
+    { meaning: "Events kept of one run. Beyond that, the oldest are deleted." },
   ),
   streamBytesMax: integer(
     "HOLDPOINT_STREAM_MAX_BYTES",
     64 * MEBIBYTE,
     { min: 64 * 1024, max: 16 * 1024 * MEBIBYTE },
-    { meaning: "Bytes kept of one run's events. Beyond that the oldest events go." },
+    { meaning: "Bytes kept of one run's events. Beyond that, the oldest events are deleted." },
   ),
   webhookSecret: text("HOLDPOINT_WEBHOOK_SECRET", null, {
     meaning: "Signs webhooks: any text, or whsec_ and base64. Without it they are sent unsigned.",

@@ -25,7 +25,7 @@ export function checkLabels(labels: readonly string[]): void {
 }
 
 function wrongNamespace(reason: string): ApiError {
-  return new ApiError("store_namespace_invalid", `The namespace does not fit: ${reason}.`);
+  return new ApiError("store_namespace_invalid", `The namespace is invalid: ${reason}.`);
 }
 
 export function checkKey(key: string): void {

@@ -188,7 +188,7 @@ async function requireOrigins(tx: Tx, { checkpoints }: WriteSet): Promise<void> 
 }
 
 function changedMeanwhile(): ApiError {
-  return new ApiError("thread_busy", "The thread has changed meanwhile: try again.");
+  return new ApiError("thread_busy", "The thread changed in the meantime: try again.");
 }
 
 function refuseBusy(thread: Thread): void {

@@ -33,8 +33,12 @@ export function guardFiles(paths: readonly string[], clock: Clock, log: Log): Fi
   const check = (): string | null => {
     const found = problem();
     if (found !== logged) {
-      if (found === null) log.info("data_files_back", { paths: paths.length });
-      else log.error("data_files_gone", { reason: found, remedy: "put the file back, or stop the server and restore" });
+      if (found === null) log.info("data_files_restored", { paths: paths.length });
+      else
+        log.error("data_files_gone", {
+          reason: found,
+          remedy: "restore the file, or stop the server and restore a backup",
+        });
       logged = found; // file-guard.2
     }
     return found;
@@ -47,7 +51,7 @@ export function guardFiles(paths: readonly string[], clock: Clock, log: Log): Fi
   return {
     check() {
       const found = check();
-      if (found !== null) throw new Error(`${found}; nothing can be stored until it is back`);
+      if (found !== null) throw new Error(`${found}; writes fail until it is restored`);
     },
     problem: check,
     stop: () => cancel(),

@@ -141,7 +141,7 @@ async function spaceCheck(dataDir: string): Promise<Seen> {
   const { bavail, bsize } = await statfs(await nearest(resolve(dataDir)));
   const free = Math.floor((bavail * bsize) / MIB);
   const text = `${free} MiB free`;
-  if (free < SPACE_FAIL_MIB) return fail(text, "free disk space: a full disk stores nothing");
+  if (free < SPACE_FAIL_MIB) return fail(text, "free disk space: on a full disk, writes fail");
   return free < SPACE_WARN_MIB ? warn(text, "free disk space before it runs out") : ok(text);
 }
 

@@ -24,11 +24,11 @@ for (const [changes, is] of [
     assert.deepEqual(editArgs(ARGS, changes), { ...ARGS, ...is }));
 
 for (const [change, reason] of [
-  ["amount=much", /of type number, write 5/],
+  ["amount=much", /of type number: write 5/],
   ["amount=", /of type number/],
   ['amount="5"', /of type number/],
-  ["urgent=1", /of type boolean, write true or false/],
-  ["tags=y", /of type list, write JSON/],
+  ["urgent=1", /of type boolean: write true or false/],
+  ["tags=y", /of type list: write JSON/],
   ["to=Ulm", /of type object/],
   ["id.x=1", /id has no members/],
   ["amount", /write name=value/],

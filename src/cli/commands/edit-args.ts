@@ -36,7 +36,7 @@ function valueLike(before: Json | undefined, text: string, path: string): Json {
   if (value === undefined || kindOf(value) !== kindOf(before)) {
     const hint = kindOf(before) === "number" ? "5" : kindOf(before) === "boolean" ? "true or false" : "JSON";
     throw new CliError(
-      `--set ${path}: it is of type ${kindOf(before)}, write ${hint}; --args changes types`,
+      `--set ${path}: the value is of type ${kindOf(before)}: write ${hint}; to change the type, use --args`,
       EXIT.usage,
     );
   }

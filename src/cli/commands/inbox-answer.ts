@@ -75,11 +75,11 @@ export async function edit(cli: Cli, word: string, options: EditOptions): Promis
 function chooseAction({ actions }: Question, { action, others }: EditOptions): number {
   if (actions.length <= 1 && action === undefined) return 0;
   if (action === undefined || (others === undefined && actions.length > 1)) {
-    const count = `it has ${actions.length} actions`;
+    const count = `the item has ${actions.length} actions`;
     throw new CliError(`${count}: choose one with --action, and decide the others with --others`, EXIT.usage);
   }
   if (action > actions.length)
-    throw new CliError(`it has ${actions.length} actions, and no action ${action}`, EXIT.usage);
+    throw new CliError(`there is no action ${action}: the item has ${actions.length} actions`, EXIT.usage);
   return action - 1;
 }
 

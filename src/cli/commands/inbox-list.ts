@@ -55,7 +55,7 @@ function columnsOf(items: readonly InboxItem[], now: number, wide: boolean): rea
     { title: "GRAPH", cell: (item) => item.graph_id, least: 8 },
     { title: "NODE", cell: (item) => item.node, least: 6, optional: true },
     { title: "KIND", cell: (item) => item.kind, optional: true },
-    { title: "WHAT", cell: (item) => item.title, least: 12 },
+    { title: "TITLE", cell: (item) => item.title, least: 12 },
     { title: "DUE", cell: (item) => dueIn(item, now), optional: true },
     { title: "CLAIMED", cell: (item) => item.claim?.by ?? "", least: 6, optional: true },
     { title: "THREAD", cell: (item) => thread(item.thread_id), optional: true },

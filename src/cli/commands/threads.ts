@@ -44,7 +44,7 @@ function threadColumns(threads: readonly Thread[], now: number, wide: boolean): 
     { title: "THREAD", cell: (thread) => id(thread.thread_id) },
     { title: "STATUS", cell: (thread) => thread.status },
     { title: "GRAPH", cell: (thread) => textOf(thread.metadata["graph_id"]), least: 8 },
-    { title: "WAITS FOR", cell: waitsFor, least: 10 },
+    { title: "PENDING", cell: waitsFor, least: 10 },
     { title: "CHANGED", cell: (thread) => duration(now - Date.parse(thread.updated_at)), right: true, optional: true },
     { title: "AGE", cell: (thread) => duration(now - Date.parse(thread.created_at)), right: true, optional: true },
   ];
@@ -78,7 +78,7 @@ export async function showThread(cli: Cli, word: string, options: Options): Prom
   fact("created", thread.created_at);
   fact("changed", thread.updated_at);
   fact("metadata", jsonText(thread.metadata));
-  for (const open of Object.values(thread.interrupts).flat()) fact("waits for", `${open.id}  ${jsonText(open.value)}`);
+  for (const open of Object.values(thread.interrupts).flat()) fact("pending", `${open.id}  ${jsonText(open.value)}`);
   terminal.out("\n");
   printList(terminal, runs, runColumns(cli.clock.now()), { wide: options.wide ?? false, none: "No runs yet." });
   return EXIT.done;

@@ -6,17 +6,17 @@ const COUNT_MAX = 10_000;
 export function count(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= COUNT_MAX) return value;
-  throw new InvalidArgumentError(`write a number from 1 to ${COUNT_MAX}.`);
+  throw new InvalidArgumentError(`expected a number from 1 to ${COUNT_MAX}.`);
 }
 
 export function milliseconds(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("write a number of milliseconds.");
+  throw new InvalidArgumentError("expected a number of milliseconds.");
 }
 
 export function minutes(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError("write a number of minutes above 0.");
+  throw new InvalidArgumentError("expected a number of minutes greater than 0.");
 }
 
 export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
@@ -26,10 +26,12 @@ export const json = (command: Command): Command => command.option("--json", "pri
 const API_KEY = "key to send (safer: HOLDPOINT_API_KEY, hidden from other users of the machine)";
 
 export const ofServer = (command: Command): Command =>
-  json(command).option("--url <address>", "the agent server (HOLDPOINT_URL)").option("--api-key <key>", API_KEY);
+  json(command).option("--url <address>", "URL of the agent server (HOLDPOINT_URL)").option("--api-key <key>", API_KEY);
 
 export const ofTraces = (command: Command): Command =>
-  json(command).option("--url <address>", "the trace store (HOLDPOINT_TRACES_URL)").option("--api-key <key>", API_KEY);
+  json(command)
+    .option("--url <address>", "URL of the trace store (HOLDPOINT_TRACES_URL)")
+    .option("--api-key <key>", API_KEY);
 
 export const listed = (command: Command, limit: number): Command =>
   command

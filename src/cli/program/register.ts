@@ -104,7 +104,9 @@ function registerThreads(program: Command, cli: Cli): void {
   ofServer(threads.command("cancel <thread> [run]").description("cancel the runs of a thread, or one of them"))
     .option("--rollback", "also revert their writes")
     .action((thread, run, options) => cli.run(async () => (await load()).cancelRuns(cli, thread, run, options)));
-  ofServer(threads.command("end <thread>").description("discard the pending interrupts of a thread without an answer"))
+  ofServer(
+    threads.command("end <thread>").description("discard the pending interrupts of a thread without answering them"),
+  )
     .option("--yes", "skip the confirmation")
     .action((thread, options) => cli.run(async () => (await load()).endThread(cli, thread, options)));
   ofServer(threads.command("delete <threads...>").description("delete threads with runs and checkpoints"))
@@ -123,7 +125,7 @@ function registerTrace(program: Command, cli: Cli): void {
     .option("--thread <id>", "of this thread")
     .option("--tag <tag>", "with this tag")
     .option("--metadata <pairs>", "with key:value, several separated by commas")
-    .option("--slower <ms>", "that took at least this long", milliseconds)
+    .option("--slower <ms>", "with at least this duration", milliseconds)
     .action((options) => cli.run(async () => (await load()).listTraces(cli, options)));
   ofTraces(trace.command("show <trace>").description("show a trace as a tree with timings"))
     .option("--wide", "do not truncate lines")
@@ -137,7 +139,7 @@ function registerLocal(program: Command, cli: Cli, { around, validate, template 
   json(
     program.command("validate").description("load everything in langgraph.json; exit code 1 if an entry fails to load"),
   )
-    .option("-c, --config <file>", "langgraph.json that names the graphs (LANGGRAPH_CONFIG)")
+    .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
     .action((options) =>
       cli.run(async () => (await import("../commands/validate.ts")).validate(cli, validate, options.config, options)),
     );

@@ -81,6 +81,6 @@ async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promi
   const { encoding } = backend.limits();
   const body = await encodeRun(run, { createdMs, encoding, zstdLevel: config.zstdLevel });
   const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
-  if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend took one run" };
+  if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend accepted one run" };
   return { name: "upload", outcome: "failed", detail: outcome.reason };
 }

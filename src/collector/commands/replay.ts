@@ -27,7 +27,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
     throw new ConfigError([{ name: "DEAD_LETTER_DIR", reason: "is not set, and neither is SPOOL_DIR" }]);
   const { apiKey } = config;
   if (apiKey === null)
-    throw new ConfigError([{ name: "TRACING_API_KEY", reason: "is not set: letters are sent with it" }]);
+    throw new ConfigError([{ name: "TRACING_API_KEY", reason: "is not set: replay uploads with this key" }]);
   const backend = openBackend(config);
   const counts = { sent: 0, kept: 0, otherKey: 0 };
   const problems: string[] = [];
@@ -36,7 +36,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
       const letter = await readDeadLetter(path); // replay.7
       if (letter === null) {
         counts.kept++;
-        problems.push(`${path}: is no dead letter, or damaged`);
+        problems.push(`${path}: is not a dead letter, or is damaged`);
         continue;
       }
       const id = tenantIdOf(apiKey, letter.tenantId);

@@ -62,7 +62,7 @@ export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<un
     sliceBytes = 0;
     yield;
   }
-  const reason = rejected === 0 ? "" : signal === "traces" ? BAD_IDS : "a log record is no object";
+  const reason = rejected === 0 ? "" : signal === "traces" ? BAD_IDS : "a log record is not an object";
   return signal === "traces"
     ? { spans, records: NO_RECORDS, rejected, reason, repairedTexts: 0 }
     : { spans: NO_SPANS, records, rejected, reason, repairedTexts: 0 };

@@ -76,7 +76,7 @@ function openNext(c: Cursor, open: OpenEnvelopes): void {
     open.scopeEnd = fieldEnd(c, limit);
     open.scope = { name: "", version: "", attributes: NO_ATTRIBUTES };
   } else if (inResource && tag === 10) readResource(c, fieldEnd(c, limit), open.resource);
-  else if (tag < 8) throw new DecodeError("this is no protobuf message");
+  else if (tag < 8) throw new DecodeError("the body is not a protobuf message");
   else skip(c, tag, limit);
   if (c.pos > limit) throw truncated();
 }

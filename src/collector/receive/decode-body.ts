@@ -24,7 +24,11 @@ import type { ContentEncoding } from "../shared/content-encoding.ts";
 export class TooLargeError extends Error {
   readonly kind: "too_large" | "no_room";
   constructor(kind: "too_large" | "no_room") {
-    super(kind === "too_large" ? "the body is larger than this collector takes" : "there is no room for the body");
+    super(
+      kind === "too_large"
+        ? "the body exceeds the size limit of this collector"
+        : "the buffer has no space for the body",
+    );
     this.name = "TooLargeError";
     this.kind = kind;
   }
@@ -65,7 +69,7 @@ function atOnce(wire: Buffer, encoding: Exclude<ContentEncoding, "identity">, by
     return isZlib(wire) ? inflateSync(wire, options) : inflateRawSync(wire, options);
   } catch (error) {
     if (error instanceof RangeError && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") return null;
-    throw new DecodeError(`the body is no valid ${encoding}`);
+    throw new DecodeError(`the body is not valid ${encoding}`);
   }
 }
 
@@ -100,7 +104,7 @@ async function inTurns(
     }
   } catch (error) {
     if (error instanceof TooLargeError) throw error;
-    throw new DecodeError(`the body is no valid ${encoding}`);
+    throw new DecodeError(`the body is not valid ${encoding}`);
   } finally {
     stream.destroy();
   }

@@ -64,7 +64,7 @@ export function noteDone({ done, pending }: PartCounts, key: string, indexes: re
 export function balance(accounting: SpanAccounting, counts: PartCounts, pending: number, log: Log): void {
   const spans = lostParts(counts);
   accounting.lost.unreadable += spans;
-  if (spans > 0) log.error("spool_spans_lost", { spans, reason: "records of the spool are gone or damaged" });
+  if (spans > 0) log.error("spool_spans_lost", { spans, reason: "records of the spool are missing or damaged" });
   const elsewhere = sumOf(accounting.deadLettered) + sumOf(accounting.lost);
   accounting.delivered = Math.max(0, storedOf(accounting) - elsewhere - pending);
 }

@@ -51,7 +51,7 @@ export function createSegmentGuard({ dir, suffix, files, log, liveIn, loss }: Gu
       const name = segmentName(segment, suffix);
       if (isMissing) {
         missing.add(segment);
-        log.error("spool_segment_gone", { segment: name, records: live, remedy: "put the file back" });
+        log.error("spool_segment_gone", { segment: name, records: live, remedy: "restore the file" });
       } else forgetMissing(segment);
     }
   }

@@ -174,7 +174,7 @@ async function openSpool(recovery: Recovery, options: SpoolOptions, ports: Spool
     files,
     log,
     liveIn: (segment) => trees.runsIn(segment),
-    loss: (runs) => `the places of ${runs} runs are lost at a restart, and late spans then miss their parents`,
+    loss: (runs) => `after a restart, late spans cannot find the parents of ${runs} runs`,
   });
   const trees = createTreeLog(
     { ...options, firstSegment: recovery.nextTreeSegment, old: recovery.treeSegments, guard: treeGuard },

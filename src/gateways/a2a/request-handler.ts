@@ -48,8 +48,7 @@ export function createRequestHandler(parts: HandlerParts): A2ARequestHandler {
     },
     async *resubscribe({ id }) {
       const task = await found(id);
-      if (isOver(task.state))
-        throw new UnsupportedOperationError(`The task ${id} is over: there is nothing to follow.`);
+      if (isOver(task.state)) throw new UnsupportedOperationError(`The task ${id} has ended: no updates follow.`);
       yield* taskStream(task, { ...view(), signal, outlastsPause: true });
     },
   };

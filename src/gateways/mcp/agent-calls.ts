@@ -89,7 +89,7 @@ export async function callResume(call: ToolCall, args: JsonObject, configOf: Con
   const open = await openItems(call.api, threadId);
   const named = wanted === undefined ? open : open.filter(({ id }) => id === wanted);
   const [item, other] = named;
-  if (item === undefined) return errorResult("The thread has no such open interrupt. It may be answered already.");
+  if (item === undefined) return errorResult("The thread has no such open interrupt. It may already be answered.");
   if (other !== undefined)
     return errorResult(`Several interrupts are open: name one. ${open.map(({ id }) => id).join(", ")}`);
   if (isForPeopleOnly(item, await configOf(call.api, item.assistant_id)))

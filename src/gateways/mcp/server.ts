@@ -68,7 +68,7 @@ export function createMcpServer(parts: McpServerParts): Server {
     try {
       if (params.name === RESUME_TOOL) return await callResume({ ...base, config: null }, args, configOfAssistant);
       const tool = await findAgent(parts.api, params.name);
-      if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
+      if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: "${params.name}".`);
       const asked = (params as { readonly task?: unknown }).task;
       if (parts.isLegacy && asked !== undefined) return await createTask(base.api, tool, args, context);
       return await callTool(server, parts, { ...base, config: tool.config }, { tool, args, context });
@@ -185,5 +185,5 @@ function offsetOf(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const offset = Number(Buffer.from(cursor, "base64url").toString());
   if (Number.isInteger(offset) && offset > 0 && offset < 1e9) return offset;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not one that this server has given out.");
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not from a reply of this server.");
 }

@@ -33,8 +33,8 @@ export function setTaskHandlers(server: Server, api: OwnApi, resultOfTask: Resul
     if (task.status !== "working")
       throw invalid(
         task.status === "input_required"
-          ? "The task waits for a person and runs nothing: there is nothing to cancel."
-          : `The task is ${task.status} already.`,
+          ? "The task is paused for a person and has no active run to cancel."
+          : `The task is already ${task.status}.`,
       );
     await cancelRun(api, place);
     return { ...(await taskAt(api, place)), status: "cancelled" };
@@ -43,7 +43,7 @@ export function setTaskHandlers(server: Server, api: OwnApi, resultOfTask: Resul
 
 function placeOf(taskId: string): RunPlace {
   const place = taskPlaceOf(taskId);
-  if (place === null) throw invalid("This server has no such task.");
+  if (place === null) throw invalid("Task not found.");
   return place;
 }
 

@@ -57,7 +57,10 @@ function plain(value: unknown): JsonObject {
   try {
     return toPlainJson(value) as JsonObject;
   } catch (error) {
-    throw new ApiError("store_item_invalid", `The value has no JSON form: ${describeError(error).message}.`);
+    throw new ApiError(
+      "store_item_invalid",
+      `The value cannot be represented as JSON: ${describeError(error).message}.`,
+    );
   }
 }
 

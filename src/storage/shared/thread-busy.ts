@@ -2,5 +2,5 @@
 import { ApiError } from "../../base/api-error.ts";
 
 export function threadBusy(): ApiError {
-  return new ApiError("thread_busy", "Another call took the thread first.", { pending: [] });
+  return new ApiError("thread_busy", "A concurrent call changed the thread first.", { pending: [] });
 }

@@ -245,6 +245,6 @@ for (const name of ["holdpoint.db", "holdpoint.db-wal", "lock.db"]) {
     renameSync(aside, path);
     await write();
     assert.equal(await count(), 2);
-    assert.equal(said.at(-1), "data_files_back");
+    assert.equal(said.at(-1), "data_files_restored");
   });
 }

@@ -32,7 +32,7 @@ export function FormAnswer({
   };
   useShortcuts("This item", [
     { keys: "a", label: "Review the answer", run: review },
-    { keys: "e", label: "To the form", run: focusForm },
+    { keys: "e", label: "Focus the form", run: focusForm },
     { keys: "Mod+Enter", label: "Review the answer", run: review, inFields: true },
   ]);
   useEffect(() => {

@@ -29,7 +29,7 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
   };
   useShortcuts("This item", [
     { keys: "a", label: "Review the answer", run: () => (text === "" ? focusForm() : review()) },
-    { keys: "e", label: "To the answer", run: focusForm },
+    { keys: "e", label: "Focus the answer", run: focusForm },
     { keys: "Mod+Enter", label: "Review the answer", run: () => review(), inFields: true },
   ]);
   useEffect(() => {

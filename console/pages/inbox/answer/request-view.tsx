@@ -51,7 +51,11 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
   if (typeof payload === "string") {
     return (
       <section className="block question">
-        {payload.trim() === "" ? <p className="muted">The question is an empty text.</p> : <Markdown text={payload} />}
+        {payload.trim() === "" ? (
+          <p className="muted">The question is an empty string.</p>
+        ) : (
+          <Markdown text={payload} />
+        )}
       </section>
     );
   }

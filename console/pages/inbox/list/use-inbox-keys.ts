@@ -46,7 +46,7 @@ export function useInboxKeys({
     { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(keyOf(current)) },
     {
       keys: "Shift+x",
-      label: "Select from the last selected to here",
+      label: "Extend the selection to this item",
       run: () => current !== undefined && selection.extend(keyOf(current)),
     },
     { keys: "a", label: "Approve (all selected)", run: decide("approve") },

@@ -9,7 +9,7 @@ const entry = (action: string, by: string, interrupt_id: string | null = "i") =>
 for (const [entries, outcome] of [
   [
     [entry("claimed", "ada"), entry("expired", "deadline")],
-    "Its deadline passed at 12:00. Nobody had answered, and the run failed.",
+    "The deadline passed at 12:00 without an answer, and the run failed.",
   ],
   [[entry("abandoned", "bob")], "Abandoned at 12:00: bob continued the thread without an answer."],
   [[entry("cancelled", "bob")], "Cancelled by bob at 12:00, with its run."],

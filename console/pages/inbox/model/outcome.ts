@@ -12,7 +12,7 @@ export function outcomeOf(interruptId: string, entries: readonly Entry[], time: 
 }
 
 const ENDS = {
-  expired: "Its deadline passed at {at}. Nobody had answered, and the run failed.",
+  expired: "The deadline passed at {at} without an answer, and the run failed.",
   abandoned: "Abandoned at {at}: {by} continued the thread without an answer.",
   cancelled: "Cancelled by {by} at {at}, with its run.",
   bypassed: "Skipped at {at}: {by} edited the state in the name of the node.",

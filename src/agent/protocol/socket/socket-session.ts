@@ -143,7 +143,7 @@ async function follow({ ports, subscriptions, left, send }: Session, subscriptio
     if (socket.readyState === WebSocket.OPEN && !left.has(reading))
       socket.close(CLOSED.deleted, "the thread was deleted");
   } catch (error) {
-    if (error instanceof OutOfReach) return socket.close(CLOSED.lostRight, "the thread is out of reach");
+    if (error instanceof OutOfReach) return socket.close(CLOSED.lostRight, "access to the thread was lost");
     if (error instanceof CutOff) {
       if (!agent.events.stopped()) socket.close(CLOSED.overload, "the thread does not exist");
       return;

@@ -41,7 +41,8 @@ function startingPoint({ checkpoint, checkpoint_id: bareId }: RunBody): Pick<Run
   }
   const [root, own] = [map[""], checkpoint?.checkpoint_id ?? map[ns]];
   if (root === undefined || own === undefined) {
-    const message = 'a checkpoint of a subgraph needs the checkpoint_map that came with it: "" and its own namespace';
+    const message =
+      'a checkpoint of a subgraph requires the checkpoint_map of the same state: "" and its own namespace';
     throw new ApiError("invalid_request", `body field checkpoint.checkpoint_map: ${message}`, {
       errors: [{ path: "checkpoint.checkpoint_map", message }],
     });

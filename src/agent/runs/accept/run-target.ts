@@ -41,7 +41,7 @@ export async function targetOf(
       : null;
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
-    const detail = `The thread is not paused at the breakpoint ${call.atBreakpoint} any more.`;
+    const detail = `The thread is no longer paused at the breakpoint ${call.atBreakpoint}.`;
     throw new ApiError("interrupt_stale", detail);
   }
   if (fromInbox && breakpoint !== null) requireAssignable(breakpoint, caller, at);

@@ -90,7 +90,7 @@ async function ask(state: BackendState): Promise<string> {
   const reply = await exchange(state.line, asked);
   const info = reply.status === 200 ? readInfo(reply.text) : null;
   state.multipartKnown = info === null ? null : info.multipart; // known before the first upload, which avoids a futile attempt
-  if (info === null) return `/info says nothing of limits (status ${reply.status}): the usual ones are assumed`;
+  if (info === null) return `/info reports no limits (status ${reply.status}): the defaults apply`;
   const { limits } = info;
   state.limits = limits;
   return `/info: up to ${limits.runsMax} runs and ${limits.bytesMax} bytes an upload, ${limits.encoding}`;

@@ -24,7 +24,7 @@ export function createLockQueue(patienceMs: number): LockQueue {
       };
       const timer = setTimeout(() => {
         line.delete(next);
-        reject(nothingWritten(new Error("other calls kept the thread for too long"))); // lock-queue.3
+        reject(nothingWritten(new Error("other calls held the thread lock for too long"))); // lock-queue.3
       }, patienceMs);
       line.add(next);
     });
