@@ -282,7 +282,7 @@ test(
     for (let repeat = 0; repeat < 3; repeat++) {
       const again = await thread.wait(resume, answerKey);
       assert.equal(again.status, 200);
-      assert.equal(again.text, answered.text);
+      assert.equal(again.text.trim(), answered.text.trim()); // a slow reply begins with newlines
       assert.equal(again.headers.get("content-location"), answered.headers.get("content-location"));
       assert.deepEqual((await thread.wait(body, key)).body, first.body, "also after the thread has gone on");
     }
