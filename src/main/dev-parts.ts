@@ -114,7 +114,8 @@ async function startCollector(
   ]);
   const recent = createRecentLog(log, PROBLEMS_KEPT, Date.now);
   const at = { name: "HTTP_PORT", host: config.host, port: config.httpPort };
-  const grpcAt = { name: "GRPC_PORT", host: config.host, port: config.grpcPort ?? GRPC_PORT };
+  const reserved = [config.httpPort, config.tracePort]; // an exporter of OTLP over HTTP must not reach gRPC
+  const grpcAt = { name: "GRPC_PORT", host: config.host, port: config.grpcPort ?? GRPC_PORT, reserved };
   const collector = await onPort(host, grpcAt, (grpcPort) =>
     onPort(host, at, async (httpPort) => {
       const one = runCollector(localBackend({ ...config, httpPort, grpcPort }, tracesUrl), recent);
@@ -151,15 +152,20 @@ async function startReloadingServer(
   return server;
 }
 
+interface UsualPort {
+  /** The variable that sets it. */
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  /** Usual ports of other services. */
+  readonly reserved?: readonly number[];
+}
+
 /** Opens on the usual port, or on a free one. A port that the environment sets is used as it is. */
-async function onPort<T>(
-  { env }: Host,
-  { name, host, port }: { readonly name: string; readonly host: string; readonly port: number },
-  open: (port: number) => Promise<T>,
-): Promise<T> {
-  if (env[name] !== undefined) return open(port);
+async function onPort<T>({ env }: Host, { name, ...usual }: UsualPort, open: (port: number) => Promise<T>): Promise<T> {
+  if (env[name] !== undefined) return open(usual.port);
   const { onFreePort } = await import("../dev/free-port.ts");
-  return onFreePort({ host, port }, open);
+  return onFreePort(usual, open);
 }
 
 /** Port 0 asks for any port, so that nothing moved. */

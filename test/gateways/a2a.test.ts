@@ -245,7 +245,7 @@ for (const version of VERSIONS) {
       } else if (payload?.$case === "statusUpdate") states.push(payload.value.status?.state);
     }
     assert.deepEqual([states[0], states.at(-1)], [TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_COMPLETED]);
-    await assert.rejects(client.resubscribeTask({ tenant: "", id: paused.id }).next(), /is over/);
+    await assert.rejects(client.resubscribeTask({ tenant: "", id: paused.id }).next(), /has ended/);
   });
 
   test(`version ${version}: a cancelled task is over, running or waiting (a2a.2)`, async () => {
