@@ -1,4 +1,4 @@
-// Outcome: the end of an item that is no longer pending: who decided what, or why nobody did.
+// Outcome: the end of an item that is no longer pending: the decision and its author, or the reason for having none.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { InboxItem } from "../../../src/api/inbox.ts";

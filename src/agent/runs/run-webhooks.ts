@@ -1,7 +1,7 @@
 // Run webhooks: webhooks that are added to a run after its start.
 // Invariants:
-//   run-webhooks.1. A webhook belongs to the first of the runs that continue each other: it receives how they go on,
-//     whoever answers.
+//   run-webhooks.1. A webhook belongs to the first of the runs that continue each other. It receives each of their ends and
+//     pauses, over any channel that an answer comes from.
 //   run-webhooks.2. A run has a bounded number of them.
 import { ApiError } from "../../base/api-error.ts";
 import type { AgentContext } from "../context.ts";
