@@ -7,6 +7,8 @@ export interface Caller {
   /** User object from the authentication, for graphs and handlers; null without authentication. */
   readonly user: JsonObject | null;
   readonly permissions: readonly string[];
+  /** Groups of the person, as the sign-in or the handlers name them; absent for programs without any. */
+  readonly groups?: readonly string[];
   /** Absent for actions of the server itself. */
   readonly origin?: Origin;
 }

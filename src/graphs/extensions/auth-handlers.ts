@@ -98,15 +98,20 @@ const USER_UNITS_MAX = 65_536;
 function toCaller(given: unknown): Caller {
   if (given === false || given === null || given === undefined) throw credentialsNeeded();
   const known: JsonObject = typeof given === "string" ? { identity: given } : plain(given);
-  const { identity, is_authenticated: isAuthenticated, permissions: listed } = known;
+  const { identity, is_authenticated: isAuthenticated } = known;
   if (typeof identity !== "string" || identity === "") {
     // auth-handlers.1
     throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`");
   }
   if (isAuthenticated === false) throw credentialsNeeded();
-  const permissions = Array.isArray(listed) ? listed.filter((one): one is string => typeof one === "string") : [];
+  const permissions = textsOf(known["permissions"]);
   const user = { display_name: identity, is_authenticated: true, ...known, permissions };
-  return { name: identity, user, permissions };
+  const groups = textsOf(known["groups"]);
+  return { name: identity, user, permissions, ...(groups.length === 0 ? {} : { groups }) };
+}
+
+function textsOf(listed: unknown): readonly string[] {
+  return Array.isArray(listed) ? listed.filter((one): one is string => typeof one === "string") : [];
 }
 
 /** A run keeps its user: members without a JSON form are omitted, and the size has a limit. */
