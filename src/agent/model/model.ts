@@ -7,6 +7,7 @@
 //   assistant.ts           a graph with its config, and crons
 //   store-item.ts          an entry of the long-term memory
 //   caller.ts              the caller of a request, and the objects in reach
+//   identity.ts            people, sessions, keys of programs, roles
 //   status.ts              the transitions of threads and runs
 //   crash-suspects.ts      runs that a crash of their process makes suspect
 //   assistant-defaults.ts  configs of built-in assistants from the settings
@@ -18,6 +19,7 @@ export type * from "./assistant.ts";
 export type * from "./caller.ts";
 export { BIG_VALUE_UNITS, TAG } from "./checkpoint.ts";
 export type * from "./checkpoint.ts";
+export type * from "./identity.ts";
 export type * from "./interrupt.ts";
 export { VALUES_ONLY } from "./run.ts";
 export type * from "./run.ts";

@@ -5,6 +5,9 @@ import type { Awaitable } from "./awaitable.ts";
 import type { CheckpointTx } from "./checkpoints.ts";
 import type { CronTx } from "./crons.ts";
 import type { EventTx } from "./events.ts";
+import type { KeyTx } from "./identity/keys.ts";
+import type { PeopleTx } from "./identity/people.ts";
+import type { SessionTx } from "./identity/sessions.ts";
 import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
 import type { StoreTx } from "./store.ts";
@@ -37,6 +40,9 @@ export interface Tx
     AssistantTx,
     CronTx,
     StoreTx,
+    PeopleTx,
+    SessionTx,
+    KeyTx,
     FingerprintTx {}
 
 export interface Storage {

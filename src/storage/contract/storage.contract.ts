@@ -33,6 +33,7 @@ import type { Json, JsonObject } from "../../base/json/json.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
 import { cronCases } from "./crons.contract.ts";
+import { identityCases } from "./identity.contract.ts";
 import { eventCases } from "./events.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
 import { retentionCases } from "./retention.contract.ts";
@@ -950,6 +951,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     storeCases(open, ODD);
     eventCases(open, { newThread, newRun, newId });
     cronCases(open, ODD, newId);
+    identityCases(open, ODD, newId);
     inboxCases(open, { newThread, newInterrupt, newId });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 

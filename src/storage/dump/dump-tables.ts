@@ -94,6 +94,18 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("store_order", ["prefix", "updated_at", "item_id"], { ...text("prefix"), ...integer("updated_at", "item_id") }),
   table("store_vectors", ["item_id", "field"], { ...text("field"), ...integer("item_id"), vector: "bytes" }),
+  table("people", ["name"], {
+    ...text("name", "issuer", "subject", "display_name", "email", "groups"),
+    ...integer("created_at", "seen_at"),
+  }),
+  table("sessions", ["session_id"], {
+    ...text("session_id", "person", "token_hash", "previous_hash", "provider_session", "id_token", "claims"),
+    ...integer("previous_until", "rotated_at", "created_at", "used_at", "expires_at"),
+  }),
+  table("api_keys", ["key_id"], {
+    ...text("key_id", "name", "hash", "role", "limits", "created_by"),
+    ...integer("created_at", "expires_at", "used_at"),
+  }),
   table("events", ["seq"], {
     ...text("thread_id", "run_id", "lines"),
     ...integer("seq", "first", "last", "gone_at", "stored_at"),

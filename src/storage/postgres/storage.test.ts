@@ -51,13 +51,16 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Tables that are small by their own limit, and operators' statements that count all rows. */
+/** Tables that are small by their own limit, people and their sessions, and operators' statements that count all rows. */
 const MAY_BE_READ_WHOLE = new Set([
   "workers",
   "crons",
   "assistants",
   "assistant_versions",
   "webhooks",
+  "people",
+  "sessions",
+  "api_keys",
   "meta",
   "commits",
 ]);

@@ -25,6 +25,9 @@ import { cronVerbs } from "./tables/crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./tables/events.ts";
 import { isRetryable, storageFailure } from "./client/errors.ts";
+import { keyVerbs } from "./tables/identity/keys.ts";
+import { peopleVerbs } from "./tables/identity/people.ts";
+import { sessionVerbs } from "./tables/identity/sessions.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { migrateDatabase } from "./schema/migrate.ts";
 import { sweepMarks } from "./client/commit-outcome.ts";
@@ -150,6 +153,9 @@ function createTxHandle(): TxHandle {
       ...storeVerbs(db),
       ...webhookVerbs(db),
       ...cronVerbs(db),
+      ...peopleVerbs(db),
+      ...sessionVerbs(db),
+      ...keyVerbs(db),
       ...pruneVerbs(db),
     },
     bind(sql) {

@@ -7,7 +7,10 @@ import type {
   Cron,
   Interrupt,
   Run,
+  Person,
   RunWebhook,
+  Session,
+  StoredKey,
   StoreItem,
   TaskWrites,
   Thread,
@@ -233,4 +236,42 @@ export const VERSION_COLUMNS: Columns<AssistantVersion> = {
   context: ["context", "value"],
   version: ["version", "plain"],
   createdAt: ["created_at", "plain"],
+};
+
+export const PERSON_COLUMNS: Columns<Person> = {
+  name: ["name", "plain"],
+  issuer: ["issuer", "plain"],
+  subject: ["subject", "plain"],
+  displayName: ["display_name", "plain"],
+  email: ["email", "plain"],
+  groups: ["groups", "json"],
+  createdAt: ["created_at", "plain"],
+  seenAt: ["seen_at", "plain"],
+};
+
+export const SESSION_COLUMNS: Columns<Session> = {
+  sessionId: ["session_id", "plain"],
+  person: ["person", "plain"],
+  tokenHash: ["token_hash", "plain"],
+  previousHash: ["previous_hash", "plain"],
+  previousUntil: ["previous_until", "plain"],
+  rotatedAt: ["rotated_at", "plain"],
+  providerSession: ["provider_session", "plain"],
+  idToken: ["id_token", "plain"],
+  claims: ["claims", "json"],
+  createdAt: ["created_at", "plain"],
+  usedAt: ["used_at", "plain"],
+  expiresAt: ["expires_at", "plain"],
+};
+
+export const KEY_COLUMNS: Columns<StoredKey> = {
+  keyId: ["key_id", "plain"],
+  name: ["name", "plain"],
+  hash: ["hash", "plain"],
+  role: ["role", "plain"],
+  limits: ["limits", "json"],
+  createdBy: ["created_by", "plain"],
+  createdAt: ["created_at", "plain"],
+  expiresAt: ["expires_at", "plain"],
+  usedAt: ["used_at", "plain"],
 };

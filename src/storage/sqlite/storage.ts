@@ -27,6 +27,9 @@ import { openDatabase, type Database } from "./client/database.ts";
 import { eventVerbs } from "./tables/events.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
 import { createPendingRuns } from "./tables/pending-runs.ts";
+import { keyVerbs } from "./tables/identity/keys.ts";
+import { peopleVerbs } from "./tables/identity/people.ts";
+import { sessionVerbs } from "./tables/identity/sessions.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { lockFolder, type FolderLock } from "./client/folder-lock.ts";
 import { pruneVerbs } from "./tables/prune.ts";
@@ -95,6 +98,9 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...storeVerbs(db),
           ...webhookVerbs(db),
           ...cronVerbs(db),
+          ...peopleVerbs(db),
+          ...sessionVerbs(db),
+          ...keyVerbs(db),
         };
         open = { lock, db, commits, files, tx };
       } catch (error) {

@@ -245,4 +245,26 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE holdpoint.events ADD COLUMN stored_at BIGINT;
   `,
+  // People who have signed in, their sessions, and the keys of programs.
+  `
+  CREATE TABLE holdpoint.people (
+    name TEXT COLLATE "C" PRIMARY KEY, issuer TEXT COLLATE "C" NOT NULL, subject TEXT COLLATE "C" NOT NULL,
+    display_name TEXT NOT NULL, email TEXT, groups TEXT NOT NULL, created_at BIGINT NOT NULL, seen_at BIGINT NOT NULL
+  );
+  CREATE UNIQUE INDEX people_subject ON holdpoint.people (issuer, subject);
+  CREATE TABLE holdpoint.sessions (
+    session_id TEXT COLLATE "C" PRIMARY KEY, person TEXT COLLATE "C" NOT NULL, token_hash TEXT COLLATE "C" NOT NULL,
+    previous_hash TEXT COLLATE "C", previous_until BIGINT, rotated_at BIGINT NOT NULL, provider_session TEXT,
+    id_token TEXT NOT NULL, claims TEXT NOT NULL, created_at BIGINT NOT NULL, used_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+  );
+  CREATE UNIQUE INDEX sessions_token ON holdpoint.sessions (token_hash);
+  CREATE INDEX sessions_previous ON holdpoint.sessions (previous_hash) WHERE previous_hash IS NOT NULL;
+  CREATE INDEX sessions_person ON holdpoint.sessions (person);
+  CREATE TABLE holdpoint.api_keys (
+    key_id TEXT COLLATE "C" PRIMARY KEY, name TEXT NOT NULL, hash TEXT COLLATE "C" NOT NULL, role TEXT NOT NULL,
+    limits TEXT NOT NULL, created_by TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT, used_at BIGINT
+  );
+  CREATE UNIQUE INDEX api_keys_hash ON holdpoint.api_keys (hash);
+  `,
 ];

@@ -238,6 +238,27 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE events ADD COLUMN stored_at INTEGER;
   `,
   WITH_ROW_IDS,
+  // People who have signed in, their sessions, and the keys of programs.
+  `
+  CREATE TABLE people (
+    name TEXT NOT NULL PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, display_name TEXT NOT NULL, email TEXT,
+    groups TEXT NOT NULL, created_at INTEGER NOT NULL, seen_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX people_subject ON people (issuer, subject);
+  CREATE TABLE sessions (
+    session_id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, token_hash TEXT NOT NULL, previous_hash TEXT,
+    previous_until INTEGER, rotated_at INTEGER NOT NULL, provider_session TEXT, id_token TEXT NOT NULL,
+    claims TEXT NOT NULL, created_at INTEGER NOT NULL, used_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX sessions_token ON sessions (token_hash);
+  CREATE INDEX sessions_previous ON sessions (previous_hash) WHERE previous_hash IS NOT NULL;
+  CREATE INDEX sessions_person ON sessions (person);
+  CREATE TABLE api_keys (
+    key_id TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, role TEXT NOT NULL, limits TEXT NOT NULL,
+    created_by TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER, used_at INTEGER
+  ) WITHOUT ROWID;
+  CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

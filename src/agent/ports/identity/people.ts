@@ -1,0 +1,24 @@
+// Storage port for people: everybody who has signed in.
+import type { Person } from "../../model/model.ts";
+import type { Awaitable } from "../awaitable.ts";
+
+export interface PeopleQuery {
+  /** Only people of this group; null for all. */
+  readonly group: string | null;
+  /** Only people with a name after this one, for the next page. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface PeopleTx {
+  person(name: string): Awaitable<Person | null>;
+  personOf(issuer: string, subject: string): Awaitable<Person | null>;
+  /** Stores a person, or replaces the one with this name. */
+  putPerson(person: Person): Awaitable<void>;
+  /** Without effect on a person who is gone. */
+  markSeen(name: string, at: number): Awaitable<void>;
+  /** Deletes the person with all sessions. @returns false without such a person */
+  deletePerson(name: string): Awaitable<boolean>;
+  /** In order of the names. */
+  people(query: PeopleQuery): Awaitable<readonly Person[]>;
+}
