@@ -64,6 +64,18 @@ export const streamThreadEvents = operation("streamThreadEvents", "post", "/thre
   refusals: ["invalid_request", "too_many_streams"],
 });
 
+export const createSocketTicket = operation("createSocketTicket", "post", "/threads/{thread_id}/stream/tickets", {
+  tag: TAG,
+  access: "authenticated", // asked for threads:read by the route, as streamThreadEvents
+  summary: "Create a one-use ticket that opens a WebSocket of a thread",
+  reply: z.object({
+    ticket: z.string().describe("append it to the address of the WebSocket: ?ticket="),
+    expires_at: z.iso.datetime(),
+  }),
+  description: "A ticket opens one WebSocket of this thread within 30 seconds, with the credentials of this call.",
+  refusals: ["forbidden", "too_many_tickets"],
+});
+
 export const openThreadSocket = operation("openThreadSocket", "get", "/threads/{thread_id}/stream/events", {
   tag: TAG,
   access: "authenticated",

@@ -63,6 +63,7 @@ export const ERROR_CODES = {
   store_search_too_broad: [422, "The search would scan too many items"],
   upgrade_required: [426, "The route requires a WebSocket"],
   too_many_streams: [429, "The stream limit is reached"],
+  too_many_tickets: [429, "The ticket limit is reached"],
   internal_error: [500, "Internal server error"],
   graph_not_made: [500, "The graph factory function failed"],
   embedding_failed: [502, "The embedding function failed"],

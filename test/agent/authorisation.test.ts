@@ -180,6 +180,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "POST /threads/{thread_id}/stream/events": [
     { body: () => ({ channels: ["values", "lifecycle", "input"] }), endless: true },
   ],
+  "POST /threads/{thread_id}/stream/tickets": [{}],
   "POST /threads/{thread_id}/commands": [
     { body: () => ({ id: 1, method: "state.get" }) },
     { body: () => ({ id: 1, method: "state.listCheckpoints" }) },
@@ -390,6 +391,7 @@ function masked(text: string, ids: Ids): string {
 function settled({ status, text }: Seen): Seen {
   const same = text
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<new id>")
+    .replaceAll(/"ticket":"[\w-]{43}"/g, '"ticket":"<new>"')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
   return { status, text: same };
 }

@@ -1,4 +1,4 @@
-// Storage port for run events, batched into rows.
+// Storage port for run events, batched into rows, and for tickets of their readers.
 import type { Awaitable } from "./awaitable.ts";
 
 /** Row with a batch of events of one run. */
@@ -56,4 +56,22 @@ export interface EventTx {
   trimEvents(threadId: string, runId: string, eventsMax: number, bytesMax: number): Awaitable<void>;
   /** Deletes all events of expired runs. @returns the number of runs */
   deleteGoneEvents(at: number, runsMax: number): Awaitable<number>;
+}
+
+/** Stands for the credentials of its caller once (agent/protocol/socket/socket-tickets.ts). */
+export interface SocketTicket {
+  readonly digest: string;
+  readonly caller: string;
+  /** Encrypted. */
+  readonly headers: string;
+  readonly expiresAt: number;
+}
+
+export interface SocketTicketTx {
+  putSocketTicket(ticket: SocketTicket): Awaitable<void>;
+  /** Deletes it: of several callers one gets it. */
+  takeSocketTicket(digest: string): Awaitable<SocketTicket | null>;
+  /** Transactions that count tickets of one caller run one after the other. */
+  countSocketTickets(caller: string): Awaitable<number>;
+  deleteSocketTicketsBefore(at: number): Awaitable<void>;
 }

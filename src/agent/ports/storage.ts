@@ -4,10 +4,10 @@ import type { AssistantTx } from "./assistants.ts";
 import type { Awaitable } from "./awaitable.ts";
 import type { CheckpointTx } from "./checkpoints.ts";
 import type { CronTx } from "./crons.ts";
-import type { EventTx } from "./events.ts";
 import type { KeyTx } from "./identity/keys.ts";
 import type { PeopleTx } from "./identity/people.ts";
 import type { SessionTx } from "./identity/sessions.ts";
+import type { EventTx, SocketTicketTx } from "./events.ts";
 import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
 import type { StoreTx } from "./store.ts";
@@ -36,6 +36,7 @@ export interface Tx
     InterruptTx,
     CheckpointTx,
     EventTx,
+    SocketTicketTx,
     WebhookTx,
     AssistantTx,
     CronTx,

@@ -10,11 +10,13 @@ import type { AgentContext } from "../context.ts";
 import { type AgentRoute, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
+import { askOf } from "./command-call.ts";
 import { convertedRow, EVERYTHING } from "./convert/converted-row.ts";
 import { isForHttp } from "./envelope.ts";
 import { filterOf } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";
 import { eventStreamBytes } from "./shared-selection.ts";
+import { issueTicket } from "./socket/socket-tickets.ts";
 
 /** Clients take a stream without a comment for three times as long as dead, once they have seen two. */
 const HEARTBEAT_MS_MAX = 5000;
@@ -59,6 +61,13 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
         headers: { ...SSE_HEADERS, "Cache-Control": "no-store, no-transform" },
         stallMs: STALL_MS,
       };
+    }),
+    route(contract.createSocketTicket, async ({ ids, request, caller }) => {
+      const threadId = id(ids, "thread_id");
+      await askOf(agent, caller)("threads:read", { thread_id: threadId });
+      const { ticket, expiresAt } = await issueTicket(agent, threadId, caller, request.headers);
+      const reply = { ticket, expires_at: new Date(expiresAt).toISOString() };
+      return json(reply, { "Cache-Control": "no-store" });
     }),
     route(contract.openThreadSocket, async () => {
       const detail = "This address is a WebSocket: send Upgrade: websocket, or POST a filter for server-sent events.";

@@ -87,6 +87,10 @@ export const streamNotes: Readonly<Record<string, Note>> = {
     body: { channels: ["values"] },
     ...EVENTS,
   },
+  createSocketTicket: {
+    description: "For pages in browsers, whose sockets can send no headers.",
+    reply: { ticket: "sWbq9nHdVQ3mB1Xn0bC7Yk2v5T8zE4rJ6uLwPfGtKxI", expires_at: "2026-11-23T09:00:30.000Z" },
+  },
   openThreadSocket: { description: "The events and the commands of the thread protocol on one connection." },
   streamRun: {
     description: "Each event has an id; `Content-Location` names the stream to continue after a broken connection.",

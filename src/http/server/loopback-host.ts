@@ -58,7 +58,7 @@ function isServed(host: string | undefined, name: string | undefined, { loopback
 type SiteHead = Pick<IncomingMessage, "method" | "headers">;
 
 /** Whether the request is cross-site, according to the browser (loopback-host.3). */
-function isFromElsewhere({ headers }: SiteHead): boolean {
+export function isFromElsewhere({ headers }: SiteHead): boolean {
   const { origin, host } = headers;
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";

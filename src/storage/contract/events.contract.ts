@@ -6,6 +6,7 @@
 //   contract/events.3. Trimming drops the oldest rows of one run and keeps the rows that fit both limits.
 //   contract/events.4. Events of an ended run expire at its time, all of them and no others; also with their run or
 //        thread.
+//   contract/events.5. A ticket is taken once, also by callers at the same time.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Run, Thread } from "../../agent/model/model.ts";
@@ -149,5 +150,31 @@ export function eventCases(
     );
     await storage.transaction((tx) => tx.deleteThread(owner.threadId));
     assert.deepEqual(await left(), []);
+  });
+
+  test("a ticket is taken once, counted by caller, and expires (contract/events.5)", async (t) => {
+    const storage = await open(t);
+    const ticket = (digest: string, caller: string, expiresAt: number) => ({
+      digest,
+      caller,
+      headers: "x",
+      expiresAt,
+    });
+    const given = [ticket("a", "ann", 10), ticket("b", "ann", 20), ticket("c", "bob", 30)];
+    await storage.transaction(async (tx) => {
+      for (const one of given) await tx.putSocketTicket(one);
+    });
+    const count = (caller: string) => storage.transaction((tx) => tx.countSocketTickets(caller));
+    assert.deepEqual([await count("ann"), await count("bob"), await count("cid")], [2, 1, 0]);
+    await storage.transaction((tx) => tx.deleteSocketTicketsBefore(10));
+    assert.equal(await count("ann"), 1);
+    const taken = await Promise.all(
+      Array.from({ length: 5 }, () => storage.transaction((tx) => tx.takeSocketTicket("b"))),
+    );
+    assert.deepEqual(
+      taken.filter((one) => one !== null),
+      [given[1]],
+    );
+    assert.equal(await storage.transaction((tx) => tx.takeSocketTicket("a")), null);
   });
 }

@@ -106,6 +106,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...text("key_id", "name", "hash", "role", "limits", "created_by"),
     ...integer("created_at", "expires_at", "used_at"),
   }),
+  table("socket_tickets", ["digest"], { ...text("digest", "caller", "headers"), ...integer("expires_at") }),
   table("events", ["seq"], {
     ...text("thread_id", "run_id", "lines"),
     ...integer("seq", "first", "last", "gone_at", "stored_at"),

@@ -16,7 +16,7 @@ import type {
   Thread,
   Webhook,
 } from "../../agent/model/model.ts";
-import type { AuditRecord, IdempotencyRecord, StoredEvents } from "../../agent/ports/ports.ts";
+import type { AuditRecord, IdempotencyRecord, SocketTicket, StoredEvents } from "../../agent/ports/ports.ts";
 
 /** `json` stores null as NULL; `value` is always JSON text, for values that may be null. */
 export type ColumnKind = "plain" | "json" | "value";
@@ -91,6 +91,13 @@ export const IDEMPOTENCY_COLUMNS: Columns<IdempotencyRecord> = {
   threadId: ["thread_id", "plain"],
   runId: ["run_id", "plain"],
   createdAt: ["created_at", "plain"],
+};
+
+export const SOCKET_TICKET_COLUMNS: Columns<SocketTicket> = {
+  digest: ["digest", "plain"],
+  caller: ["caller", "plain"],
+  headers: ["headers", "plain"],
+  expiresAt: ["expires_at", "plain"],
 };
 
 export const INTERRUPT_COLUMNS: Columns<Interrupt> = {

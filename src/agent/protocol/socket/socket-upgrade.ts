@@ -5,13 +5,15 @@
 //   socket-upgrade.2. A page of another origin opens no socket unless CORS allows the origin: browsers send cookies
 //        along.
 //   socket-upgrade.3. Credentials in a subprotocol are read and never sent back.
+//   socket-upgrade.4. A cookie counts for a page of another origin only where CORS allows credentials for the origin, as
+//        in other calls.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
 import { isUuid } from "../../../base/ids.ts";
 import { ApiError } from "../../../base/api-error.ts";
 import type { Cors } from "../../../http/server/cors.ts";
-import { type HostRules, checkHost, checkSite } from "../../../http/server/loopback-host.ts";
+import { type HostRules, checkHost, checkSite, isFromElsewhere } from "../../../http/server/loopback-host.ts";
 import { apiErrorOf } from "../../../http/server/problem.ts";
 import { addressOf } from "../../../http/server/request-path.ts";
 import { ANONYMOUS } from "../../auth/authorize.ts";
@@ -19,6 +21,7 @@ import type { AgentContext } from "../../context.ts";
 import { withOrigin } from "../../routes/route.ts";
 import { watchScope } from "../attach.ts";
 import { CLOSED, startSession } from "./socket-session.ts";
+import { redeemTicket } from "./socket-tickets.ts";
 
 const PATH = /^\/threads\/([^/]+)\/stream\/events$/;
 const FRAME_BYTES_MAX = 1024 * 1024;
@@ -29,7 +32,7 @@ const BEARER = /^bearer\.([\w-]+)$/;
 export interface UpgradeRules {
   readonly prefix: string;
   readonly hosts: HostRules;
-  readonly cors: Pick<Cors, "allows">;
+  readonly cors: Pick<Cors, "allows" | "headers">;
 }
 
 export type OnUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -92,7 +95,7 @@ async function admit(
   try {
     checkHost(incoming, rules.hosts);
     checkSite({ method: "POST", headers: incoming.headers }, rules.cors.allows, "http.cors can allow an origin"); // socket-upgrade.2
-    const request = requestOf(incoming, rules.prefix, threadId);
+    const request = await requestOf(agent, rules, { incoming, threadId });
     const { access } = agent;
     const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request);
     const watch = await watchScope(agent, request, threadId, (error) => {
@@ -110,23 +113,42 @@ async function admit(
 
 const EARLY_MAX = 16;
 
-function requestOf(incoming: IncomingMessage, prefix: string, threadId: string) {
-  const { url = "", headers, socket } = incoming;
-  const { path, query } = addressOf(url, prefix) ?? { path: "", query: {} };
+async function requestOf(
+  agent: AgentContext,
+  { prefix, cors }: UpgradeRules,
+  { incoming, threadId }: Pick<Upgraded, "incoming" | "threadId">,
+) {
+  const { url = "", socket } = incoming;
+  const { path, query: given } = addressOf(url, prefix) ?? { path: "", query: {} };
+  const { ticket, ...query } = given as Readonly<Record<string, string>>;
+  const own = withBearer(withoutCookie(incoming, cors, withoutKey(incoming.headers)));
+  const headers = ticket === undefined ? own : { ...own, ...(await redeemTicket(agent, threadId, ticket)) };
   const refuse = (): never => {
     throw new ApiError("malformed_request", "An upgrade has no body.");
   };
   return {
     method: "GET",
-    url,
+    url: ticket === undefined ? url : `${prefix}${path}`, // without the ticket: handlers may log it
     path,
     params: { thread_id: threadId },
     query,
-    headers: withBearer(withoutKey(headers)),
+    headers: headers as IncomingMessage["headers"],
     remoteAddress: socket.remoteAddress ?? "",
     readBody: () => Promise.resolve().then(refuse),
     onDisconnect: () => undefined,
   };
+}
+
+/** socket-upgrade.4. */
+function withoutCookie(
+  incoming: IncomingMessage,
+  cors: UpgradeRules["cors"],
+  headers: IncomingMessage["headers"],
+): IncomingMessage["headers"] {
+  const { origin } = incoming.headers;
+  if (!isFromElsewhere(incoming) || "Access-Control-Allow-Credentials" in cors.headers(origin)) return headers;
+  const { cookie: _cookie, ...rest } = headers;
+  return rest;
 }
 
 /** An Idempotency-Key of the upgrade would make all commands of the socket repetitions of the first. */

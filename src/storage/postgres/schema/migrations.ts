@@ -267,4 +267,13 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE UNIQUE INDEX api_keys_hash ON holdpoint.api_keys (hash);
   `,
+  // One-use tickets for WebSockets (agent/protocol/socket/socket-tickets.ts).
+  `
+  CREATE TABLE holdpoint.socket_tickets (
+    digest TEXT COLLATE "C" PRIMARY KEY, caller TEXT COLLATE "C" NOT NULL, headers TEXT NOT NULL,
+    expires_at BIGINT NOT NULL
+  );
+  CREATE INDEX socket_tickets_caller ON holdpoint.socket_tickets (caller);
+  CREATE INDEX socket_tickets_expiry ON holdpoint.socket_tickets (expires_at);
+  `,
 ];

@@ -259,6 +259,14 @@ const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
   `,
+  // One-use tickets for WebSockets (agent/protocol/socket/socket-tickets.ts).
+  `
+  CREATE TABLE socket_tickets (
+    digest TEXT NOT NULL PRIMARY KEY, caller TEXT NOT NULL, headers TEXT NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX socket_tickets_caller ON socket_tickets (caller);
+  CREATE INDEX socket_tickets_expiry ON socket_tickets (expires_at);
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */
