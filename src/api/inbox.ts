@@ -186,7 +186,7 @@ const auditEntry = z
         "answered, answered_as_fork, continued, abandoned, cancelled, reopened, claimed, released, expired, expiry_refused, bypassed, breakpoints_off",
       ),
     by: z.string(),
-    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a"]),
+    via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email"]),
     address: z.string().nullable(),
     user_agent: z.string().nullable(),
     thread_id: uuid,

@@ -17,8 +17,8 @@ export interface Caller {
 export interface Origin {
   readonly address: string;
   readonly userAgent: string | null;
-  /** The gateway between the caller and the API. */
-  readonly via?: "mcp" | "a2a";
+  /** The gateway or the service between the caller and the API. */
+  readonly via?: "mcp" | "a2a" | "slack" | "email";
 }
 
 /** Authorization scope: objects whose metadata meets every condition; null means unrestricted. */

@@ -1,4 +1,4 @@
-// Interrupt: a question of a node with its answer, and the audit trail of both.
+// Interrupt: a question of a node with its answer, the audit trail of both, and messages about it.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Origin } from "./caller.ts";
 
@@ -81,7 +81,7 @@ export type AuditAction =
   | "expiry_refused";
 
 /** Channel of an action. */
-export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a";
+export type AuditVia = "api" | "inbox" | "deadline" | "server" | "mcp" | "a2a" | "slack" | "email";
 
 export interface AuditEntry {
   readonly threadId: string;
@@ -94,4 +94,16 @@ export interface AuditEntry {
   /** `api` if absent. */
   readonly via?: AuditVia;
   readonly origin?: Origin;
+}
+
+/** A message about an inbox item that changes with the item, such as one in a Slack channel. */
+export interface Notice {
+  readonly noticeId: string;
+  readonly threadId: string;
+  readonly interruptId: string;
+  /** Address of the message at its service. */
+  readonly target: JsonObject;
+  /** State of the item as the message shows it. */
+  readonly shown: "open" | "closed";
+  readonly createdAt: number;
 }

@@ -183,15 +183,21 @@ export interface RunWebhook {
 /** Null id: one of our own. */
 export type NewRunWebhook = Pick<RunWebhook, "url" | "format" | "headers"> & { readonly webhookId: string | null };
 
-/** Outbox row: one HTTP delivery. */
+/** The way of a delivery. `notice`: an event that the notification rules turn into deliveries. */
+export type DeliveryChannel = "http" | "notice" | "slack" | "email";
+
+/** Outbox row: one delivery, or a part of one. */
 export interface Webhook {
   /**
    * Event id. A run ends once, so the run id identifies its end. Notifications of interrupts have ids of the same form.
    */
   readonly runId: string;
   readonly url: string;
-  /** Host and port of the URL, the key of per-destination limits. */
+  /** Host and port of the destination, the key of per-destination limits. */
   readonly host: string;
+  readonly channel: DeliveryChannel;
+  /** Due rows with the same text leave together, as one message; null: alone. */
+  readonly batch: string | null;
   /** JSON text. */
   readonly body: string;
   /** Headers that the receiver asked for. */

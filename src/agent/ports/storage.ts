@@ -12,7 +12,7 @@ import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
 import type { StoreTx } from "./store.ts";
 import type { PruneTx, ThreadTx } from "./threads.ts";
-import type { WebhookTx } from "./webhooks.ts";
+import type { NoticeTx, WebhookTx } from "./webhooks.ts";
 
 /** Data that belongs to no thread. */
 export interface FingerprintTx {
@@ -38,6 +38,7 @@ export interface Tx
     EventTx,
     SocketTicketTx,
     WebhookTx,
+    NoticeTx,
     AssistantTx,
     CronTx,
     StoreTx,

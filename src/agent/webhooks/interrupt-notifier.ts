@@ -55,6 +55,8 @@ export function createNotifier(server: Notify | null, publicUrl: () => string): 
           host: new URL(notify.url).host,
           body: notify.format === "slack" ? JSON.stringify(slackMessage(item, link)) : eventText(item, link),
           headers: {},
+          channel: "http",
+          batch: null,
           attempts: 0,
           dueAt: at,
           createdAt: at,

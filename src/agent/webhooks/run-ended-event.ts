@@ -49,7 +49,7 @@ interface Delivery extends Pick<Webhook, "url" | "headers" | "body"> {
 
 function rowOf({ updatedAt: at }: Run, { id, url, headers, body }: Delivery): Webhook {
   const host = url.startsWith("/") ? "" : new URL(url).host; // "": a route of the custom app
-  return { runId: id, url, host, body, headers, attempts: 0, dueAt: at, createdAt: at };
+  return { runId: id, url, host, body, headers, channel: "http", batch: null, attempts: 0, dueAt: at, createdAt: at };
 }
 
 /** First member of an event, filled in with the time of each attempt by webhook-sender.ts. */

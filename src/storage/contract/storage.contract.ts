@@ -36,6 +36,7 @@ import { cronCases } from "./crons.contract.ts";
 import { identityCases } from "./identity.contract.ts";
 import { eventCases } from "./events.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
+import { noticeCases } from "./notices.contract.ts";
 import { retentionCases } from "./retention.contract.ts";
 import { storeCases } from "./store.contract.ts";
 
@@ -559,7 +560,15 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       const storage = await open(t);
       const newWebhook = (host: string, dueAt: number, body = "{}"): Webhook => {
         const runId = newId();
-        return { runId, url: `https://${host}/x`, host, body, headers: { x: "1" }, attempts: 0, dueAt, createdAt: 1 };
+        const sent = {
+          url: `https://${host}/x`,
+          host,
+          channel: "http",
+          batch: null,
+          body,
+          headers: { x: "1" },
+        } as const;
+        return { runId, ...sent, attempts: 0, dueAt, createdAt: 1 };
       };
       const [late, first, other] = [newWebhook("a", 50), newWebhook("a", 10, JSON.stringify(ODD)), newWebhook("b", 20)];
       await storage.transaction(async (tx) => {
@@ -952,6 +961,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     eventCases(open, { newThread, newRun, newId });
     cronCases(open, ODD, newId);
     identityCases(open, ODD, newId);
+    noticeCases(open, { newId, newThread, newInterrupt });
     inboxCases(open, { newThread, newInterrupt, newId });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 

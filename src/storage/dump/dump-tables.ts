@@ -74,9 +74,14 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
   table("webhooks", ["run_id"], {
-    ...text("run_id", "url", "host", "body", "headers"),
+    ...text("run_id", "url", "host", "channel", "batch", "body", "headers"),
     ...integer("attempts", "due_at", "created_at"),
   }),
+  table("notices", ["notice_id"], {
+    ...text("notice_id", "thread_id", "interrupt_id", "target", "shown"),
+    ...integer("created_at"),
+  }),
+  table("spent_tokens", ["token"], { ...text("token"), ...integer("expires_at") }),
   table("run_webhooks", ["thread_id", "run_id", "webhook_id"], {
     ...text("thread_id", "run_id", "webhook_id", "url", "format", "headers"),
     ...integer("created_at"),

@@ -38,7 +38,7 @@ import { createSqlTransaction, type SqlTransaction, type Sql } from "./client/tr
 import { storeVerbs } from "./tables/store.ts";
 import { threadVerbs } from "./tables/threads.ts";
 import { createLockQueue } from "./client/lock-queue.ts";
-import { webhookVerbs } from "./tables/webhooks.ts";
+import { outboxVerbs } from "./tables/webhooks.ts";
 
 export interface PostgresOptions {
   readonly uri: string;
@@ -151,7 +151,7 @@ function createTxHandle(): TxHandle {
       ...fingerprintVerbs(db),
       ...assistantVerbs(db),
       ...storeVerbs(db),
-      ...webhookVerbs(db),
+      ...outboxVerbs(db),
       ...cronVerbs(db),
       ...peopleVerbs(db),
       ...sessionVerbs(db),

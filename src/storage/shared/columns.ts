@@ -6,6 +6,7 @@ import type {
   Checkpoint,
   Cron,
   Interrupt,
+  Notice,
   Run,
   Person,
   RunWebhook,
@@ -205,10 +206,21 @@ export const WEBHOOK_COLUMNS: Columns<Webhook> = {
   runId: ["run_id", "plain"],
   url: ["url", "plain"],
   host: ["host", "plain"],
+  channel: ["channel", "plain"],
+  batch: ["batch", "plain"],
   body: ["body", "plain"],
   headers: ["headers", "json"],
   attempts: ["attempts", "plain"],
   dueAt: ["due_at", "plain"],
+  createdAt: ["created_at", "plain"],
+};
+
+export const NOTICE_COLUMNS: Columns<Notice> = {
+  noticeId: ["notice_id", "plain"],
+  threadId: ["thread_id", "plain"],
+  interruptId: ["interrupt_id", "plain"],
+  target: ["target", "json"],
+  shown: ["shown", "plain"],
   createdAt: ["created_at", "plain"],
 };
 

@@ -38,7 +38,7 @@ import { migrate } from "./schema/migrations.ts";
 import { defineMetadataFilter } from "./tables/metadata-filter.ts";
 import { storeVerbs } from "./tables/store.ts";
 import { threadVerbs } from "./tables/threads.ts";
-import { webhookVerbs } from "./tables/webhooks.ts";
+import { outboxVerbs } from "./tables/webhooks.ts";
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -96,7 +96,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
           ...pruneVerbs(db),
           ...assistantVerbs(db),
           ...storeVerbs(db),
-          ...webhookVerbs(db),
+          ...outboxVerbs(db),
           ...cronVerbs(db),
           ...peopleVerbs(db),
           ...sessionVerbs(db),

@@ -276,4 +276,17 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX socket_tickets_caller ON holdpoint.socket_tickets (caller);
   CREATE INDEX socket_tickets_expiry ON holdpoint.socket_tickets (expires_at);
   `,
+  // Other ways than HTTP, several rows as one message, messages that follow their items, one-use tokens.
+  `
+  ALTER TABLE holdpoint.webhooks ADD COLUMN channel TEXT NOT NULL DEFAULT 'http', ADD COLUMN batch TEXT COLLATE "C";
+  CREATE INDEX webhooks_batch ON holdpoint.webhooks (batch, due_at) WHERE batch IS NOT NULL;
+  CREATE TABLE holdpoint.notices (
+    notice_id TEXT COLLATE "C" PRIMARY KEY, thread_id TEXT COLLATE "C" NOT NULL, interrupt_id TEXT COLLATE "C" NOT NULL,
+    target TEXT NOT NULL, shown TEXT NOT NULL, created_at BIGINT NOT NULL
+  );
+  CREATE INDEX notices_item ON holdpoint.notices (thread_id, interrupt_id);
+  CREATE INDEX notices_shown ON holdpoint.notices (shown, created_at);
+  CREATE TABLE holdpoint.spent_tokens (token TEXT COLLATE "C" PRIMARY KEY, expires_at BIGINT NOT NULL);
+  CREATE INDEX spent_tokens_expiry ON holdpoint.spent_tokens (expires_at);
+  `,
 ];

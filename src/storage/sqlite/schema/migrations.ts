@@ -267,6 +267,20 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX socket_tickets_caller ON socket_tickets (caller);
   CREATE INDEX socket_tickets_expiry ON socket_tickets (expires_at);
   `,
+  // Other ways than HTTP, several rows as one message, messages that follow their items, one-use tokens.
+  `
+  ALTER TABLE webhooks ADD COLUMN channel TEXT NOT NULL DEFAULT 'http';
+  ALTER TABLE webhooks ADD COLUMN batch TEXT;
+  CREATE INDEX webhooks_batch ON webhooks (batch, due_at) WHERE batch IS NOT NULL;
+  CREATE TABLE notices (
+    notice_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, target TEXT NOT NULL,
+    shown TEXT NOT NULL, created_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX notices_item ON notices (thread_id, interrupt_id);
+  CREATE INDEX notices_shown ON notices (shown, created_at);
+  CREATE TABLE spent_tokens (token TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX spent_tokens_expiry ON spent_tokens (expires_at);
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */
