@@ -4,9 +4,9 @@
 //   sqlite/migrations.2. A file of a newer schema, or of a newer LangGraph, stays untouched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { Database } from "../client/database.ts";
-import { WITH_ROW_IDS } from "./with-row-ids.ts";
+import { RUN_TABLES_WITH_ROW_IDS, WITH_ROW_IDS } from "./with-row-ids.ts";
 
-/** Key prefixes find rows: keys of tables with small rows are clustered (WITHOUT ROWID) and in time order. */
+/** Keys are in time order. Tables with small rows are clustered by them (WITHOUT ROWID). */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE threads (
@@ -281,6 +281,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE spent_tokens (token TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX spent_tokens_expiry ON spent_tokens (expires_at);
   `,
+  RUN_TABLES_WITH_ROW_IDS,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

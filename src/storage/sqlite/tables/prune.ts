@@ -61,9 +61,9 @@ function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[
     `WITH RECURSIVE line (id, depth) AS (
        VALUES (?, 0)
        UNION ALL
-       SELECT c.parent_id, depth + 1 FROM line JOIN checkpoints AS c
+       SELECT c.parent_id, depth + 1 FROM line CROSS JOIN checkpoints AS c
          ON c.thread_id = ? AND c.ns = ? AND c.checkpoint_id = line.id WHERE c.parent_id IS NOT NULL AND depth < ?)
-     SELECT c.checkpoint_id, c.body, c.small FROM line JOIN checkpoints AS c
+     SELECT c.checkpoint_id, c.body, c.small FROM line CROSS JOIN checkpoints AS c
        ON c.thread_id = ? AND c.ns = ? AND c.checkpoint_id = line.id WHERE depth > 0 ORDER BY depth`,
     head.checkpointId,
     threadId,
