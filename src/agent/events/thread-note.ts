@@ -60,7 +60,12 @@ export async function noteEnd(
   ports: NotePorts,
 ): Promise<void> {
   const text = JSON.stringify(endMark(run, questionIds(pending), questionIds(closed)));
-  await append(tx, run.threadId, ports, { noteId: ports.newId(), name: NOTE_END, text });
+  await append(tx, run.threadId, ports, { noteId: endNoteId(run.runId), name: NOTE_END, text });
+}
+
+/** Where the end of a run that never began is found: the id of the run as a UUID of version 8, which no run has. */
+export function endNoteId(runId: string): string {
+  return `${runId.slice(0, 14)}8${runId.slice(15)}`;
 }
 
 async function append(

@@ -7,8 +7,9 @@
 //     out while one of its questions is open again.
 import type { AgentContext } from "../context.ts";
 import type { EndMark } from "../events/end-mark.ts";
-import { END } from "../events/event-batch.ts";
+import { END, type LoggedEvent } from "../events/event-batch.ts";
 import { storedBatch } from "../events/stored-batch.ts";
+import { endNoteId, NOTE_END } from "../events/thread-note.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
 import type { RunHead, Tx } from "../ports/ports.ts";
@@ -61,16 +62,21 @@ async function newestRequests(
   open: readonly Interrupt[],
 ): Promise<ReadonlyMap<string, string>> {
   if (open.length === 0) return NO_REQUESTS;
-  const ended = runs.filter(({ status }) => !isActive(status));
+  const ended = runs.filter(({ status, attempt }) => !isActive(status) && attempt > 0); // the others held no thread
   const last = ended.toSorted((one, other) => other.updatedAt - one.updatedAt)[0];
-  const extent = last === undefined || last.attempt === 0 ? null : await tx.eventExtent(last.threadId, last.runId);
-  if (last === undefined || extent === null) return NO_REQUESTS;
-  const query = { runId: last.runId, afterSeq: 0, fromId: extent.last, limit: 1 };
-  const [row] = await tx.events(last.threadId, query);
-  const event = row === undefined ? undefined : (await storedBatch(row)).events.at(-1);
-  if (event === undefined || event.name !== END) return NO_REQUESTS;
+  if (last === undefined) return NO_REQUESTS;
+  const { threadId, runId } = last;
+  const event = (await lastEvent(tx, threadId, runId)) ?? (await lastEvent(tx, threadId, endNoteId(runId)));
+  if (event === null || (event.name !== END && event.name !== NOTE_END)) return NO_REQUESTS;
   const { open: requested = [] } = JSON.parse(event.text ?? "{}") as EndMark;
-  return new Map(requested.map((interruptId) => [interruptId, last.runId]));
+  return new Map(requested.map((interruptId) => [interruptId, runId]));
+}
+
+async function lastEvent(tx: Tx, threadId: string, logId: string): Promise<LoggedEvent | null> {
+  const extent = await tx.eventExtent(threadId, logId);
+  if (extent === null) return null;
+  const [row] = await tx.events(threadId, { runId: logId, afterSeq: 0, fromId: extent.last, limit: 1 });
+  return row === undefined ? null : ((await storedBatch(row)).events.at(-1) ?? null);
 }
 
 const NO_REQUESTS: ReadonlyMap<string, string> = new Map();
