@@ -20,6 +20,7 @@ import { stopping as partsInStop } from "./base/lifecycle.ts";
 import { keepHeapSmall } from "./base/v8-heap.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
+import { programName } from "./cli/client/program-name.ts";
 import type { DevOptions } from "./main/dev.ts";
 import type { Host, LongRunningProcess } from "./main/host.ts";
 import { readProduct } from "./main/product.ts";
@@ -41,13 +42,14 @@ const host: Host = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   product: readProduct(),
+  program: programName(process.argv[1] ?? "", process.env),
 };
 
 async function main(argv: readonly string[]): Promise<void> {
   const { Command } = await import("commander");
   const { withSuggestion } = await import("./cli/program/suggest.ts");
   const program: Program = new Command("holdpoint")
-    .configureOutput({ outputError: (text, write) => write(withSuggestion(program, text)) })
+    .configureOutput({ outputError: (text, write) => write(withSuggestion(program, host.program, text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
     .description("Runs LangGraph.js graphs that pause for human input, and resumes each exactly once after the answer.")
     .version(host.product.version);
@@ -147,6 +149,7 @@ async function createCli(): Promise<Cli> {
     import("./main/host.ts"),
   ]);
   return {
+    program: host.program,
     terminal: createTerminal(process, host.env, () => process.exit(0)),
     clock,
     config: async () => configOf((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),

@@ -109,6 +109,7 @@ async function hostOf(options: HoldpointOptions) {
     out: () => undefined,
     err: options.log ?? ((line: string) => void process.stderr.write(line)),
     product: readProduct(),
+    program: "holdpoint",
   };
 }
 

@@ -77,7 +77,7 @@ async function reachedBackend<C extends CollectorConfig & TraceConfig>(host: Hos
   if (found !== null) return localBackend(config, found);
   const { CliError, EXIT } = await import("../cli/errors/cli-error.ts");
   throw new CliError(
-    "TRACING_ENDPOINT is not set, and no trace store runs in this project: start one with holdpoint dev, or name one with TRACES_PORT",
+    `TRACING_ENDPOINT is not set, and no trace store runs in this project: start one with ${host.program} dev, or name one with TRACES_PORT`,
     EXIT.unavailable,
   );
 }

@@ -20,6 +20,8 @@ export interface Host {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly product: Product;
+  /** How a shell starts this program: `npx holdpoint`. */
+  readonly program: string;
 }
 
 /** Content and location of package.json. */

@@ -45,7 +45,10 @@ test("run prints events and the pause; the printed command answers it (cli-data.
   const paused = await run(["run", "echo", "--input", '{"payload": "Well?"}']);
   assert.equal(paused.code, 0, paused.err);
   assert.match(paused.err, /^thread [0-9a-f-]{36}\n$/);
-  assert.match(paused.out, /\npaused\n[^]*Well\?[^]*\nholdpoint inbox answer [0-9a-f]{12} /);
+  assert.match(
+    paused.out,
+    /\npaused\n[^]*Well\?[^]*\nholdpoint inbox answer [0-9a-f]{12} --text "…"\nholdpoint inbox answer [0-9a-f]{12} '<JSON>'\n/,
+  );
   const [, item = ""] = /holdpoint inbox answer ([0-9a-f]{12})/.exec(paused.out) ?? [];
   const answered = await run(["inbox", "answer", item, "--text", "yes", "--wait"]);
   assert.match(answered.out, /^answered .* now idle\n$/);
@@ -57,7 +60,11 @@ test("run prints events and the pause; the printed command answers it (cli-data.
   assert.equal(events.at(-1)?.status, "interrupted");
 });
 
-test("a run that fails exits with 1, an unknown assistant too (cli-data.1)", async () => {
+test("a run that fails exits with 1, with file and line; an unknown assistant too (cli-data.1)", async () => {
+  const failed = await run(["run", "throwing", "--input", "{}"]);
+  assert.equal(failed.code, 1);
+  assert.match(failed.out, /^error {2}NodeFault: thrown at once\n {4}at .*failures\.ts:\d+:\d+\)?\n/m);
+  assert.doesNotMatch(failed.out, /node_modules/);
   const unknown = await run(["run", "nothing", "--input", "{}"]);
   assert.equal(unknown.code, 1);
   assert.match(unknown.err, /assistant_not_found/);

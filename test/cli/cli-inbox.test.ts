@@ -203,6 +203,30 @@ test("one call answers several; a rejection appears next to the successes (cli-i
   assert.match(again.out, /^refused .*: answered by ann at 20/);
 });
 
+test("a late answer by a short id learns who answered, and when (cli-inbox.3)", async () => {
+  const item = await asking("Which?");
+  assert.equal((await run(["inbox", "answer", place(item), "1"])).code, 0);
+  for (const word of [item.id.slice(0, 12), `${item.thread_id.slice(0, 13)}/${item.id.slice(0, 8)}`]) {
+    const late = await run(["inbox", "answer", word, "2"]);
+    assert.deepEqual([late.code, /^refused .*: answered by ann at 20/.test(late.out)], [1, true], late.err);
+  }
+  const shown = await run(["inbox", "show", item.id.slice(0, 12)]);
+  assert.match(shown.out, /^answered +by ann at 20\S+: 1$/m);
+  const unknown = await run(["inbox", "answer", "0123456789ab", "1"]);
+  assert.match(unknown.err, /no open item has an id starting with "0123456789ab": see holdpoint inbox ls/);
+});
+
+test("options of a server may come before the verb (cli-inbox.3)", async () => {
+  for (const args of [
+    ["--url", server.url, "inbox", "ls"],
+    ["inbox", "--url", server.url, "ls"],
+    ["--url", "http://127.0.0.1:1", "inbox", "ls", "--url", server.url],
+  ])
+    assert.deepEqual((await run(args, { HOLDPOINT_URL: "" })).err, "", args.join(" "));
+  const refused = await run(["--url", server.url, "completion", "bash"], {}, { how: holdpoint });
+  assert.deepEqual([refused.code, refused.err], [2, "error: completion has no option '--url'\n"]);
+});
+
 test("a breakpoint is passed by approval, and by nothing else (cli-inbox.2)", async () => {
   const body = { assistant_id: "steps", input: {}, interrupt_before: ["node_b"], on_completion: "keep" };
   await call(server, "POST", "/runs/wait", body, headers);

@@ -303,7 +303,7 @@ test("validate loads every graph, names those that fail, and warns of unknown ke
   assert.equal(found.code, 1);
   assert.match(
     found.out,
-    /^ok {4}good: one\nfail {2}graph "bad" .*no such model.*\nfail {2}graph "missing" .*\nfail {2}auth\.path: .*\nwarn {2}"uo" is not a known key and has no effect\n$/,
+    /^ok {4}good: one\nfail {2}graph "bad" .*no such model.*\nfail {2}graph "missing" .*\nfail {2}auth\.path: .*the file does not exist.*\nwarn {2}"uo" is not a known key and has no effect: did you mean "ui"\?\n$/,
   );
   const json = await run(["validate", "--json"], {}, home);
   assert.equal((JSON.parse(json.out) as { readonly valid: boolean }).valid, false);

@@ -58,6 +58,7 @@ export async function verb(args: readonly string[], { env = {}, input = "" }: Cl
     writeErr: (chunk) => void stderr.write(chunk),
   });
   registerClientVerbs(program, {
+    program: "holdpoint",
     terminal: createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined),
     clock: systemClock,
     config: async () => readConfig(env, CLIENT_SETTINGS, readText),

@@ -56,6 +56,7 @@ export async function startServerHere(
         if (entry !== null) logs.push(entry);
       }
     },
+    program: "holdpoint",
     product: { root: ROOT, version: "0.0.0", nodeRequired: process.versions.node, dependencies: {} },
   };
   try {

@@ -19,7 +19,7 @@ const PAGE = readFileSync(join(import.meta.dirname, "../..", "docs/reference/cli
 const COMMON = ["--json", "--url", "--api-key", "--wide", "--limit"];
 
 const program = new Command("holdpoint");
-registerVerbs(program, {} as unknown as Cli, {} as unknown as VerbPorts);
+registerVerbs(program, { program: "holdpoint" } as unknown as Cli, {} as unknown as VerbPorts);
 
 interface Verb {
   readonly name: string;

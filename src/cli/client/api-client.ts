@@ -19,6 +19,8 @@ export interface ServerOptions {
 
 export interface Client {
   readonly url: string;
+  /** How a shell starts this program. */
+  readonly program: string;
   /** @throws {CliError} */
   get(path: string, query?: Query): Promise<never>;
   /** @throws {CliError} */
@@ -50,19 +52,19 @@ export async function agentUrl(cli: Cli, { url }: ServerOptions): Promise<string
   const found = (await cli.config()).url ?? (await cli.localServer())?.url;
   if (found !== undefined) return found;
   throw new CliError(
-    "no server runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_URL or --url",
+    `no server runs in this project: start one with ${cli.program} dev, or name one with HOLDPOINT_URL or --url`,
     EXIT.unavailable,
   );
 }
 
 /** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function agentClient(cli: Cli, options: ServerOptions): Promise<Client> {
-  return clientOf(cli, options, { url: await agentUrl(cli, options), starter: "holdpoint dev" });
+  return clientOf(cli, options, { url: await agentUrl(cli, options), starter: `${cli.program} dev` });
 }
 
 /** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function tracesClient(cli: Cli, options: ServerOptions): Promise<Client> {
-  const starter = "holdpoint dev or holdpoint collector";
+  const starter = `${cli.program} dev or ${cli.program} collector`;
   return clientOf(cli, options, { url: await tracesUrl(cli, options), starter });
 }
 
@@ -74,7 +76,7 @@ async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
   const local = await cli.localServer();
   if (local !== null) return local.tracesUrl ?? consoleApiOf(local.url);
   throw new CliError(
-    "no trace store runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_TRACES_URL or --url",
+    `no trace store runs in this project: start one with ${cli.program} dev, or name one with HOLDPOINT_TRACES_URL or --url`,
     EXIT.unavailable,
   );
 }
@@ -118,6 +120,7 @@ function createClient(cli: Cli, server: Server): Client {
   const asking = `asking ${url}`;
   return {
     url,
+    program: cli.program,
     get: (path, query = {}) => call("GET", `${path}${queryText(query)}`, asking),
     post: (path, body) => call("POST", path, asking, { body }),
     patch: (path, body) => call("PATCH", path, asking, { body }),

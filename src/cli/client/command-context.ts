@@ -9,6 +9,8 @@ import type { ClientConfig } from "./settings.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface Cli {
+  /** How a shell starts this program: `npx holdpoint`. */
+  readonly program: string;
   readonly terminal: Terminal;
   /** @throws {ConfigError} */
   readonly config: () => Promise<ClientConfig>;

@@ -66,30 +66,55 @@ export function threadsOf(client: Client, search: JsonObject, limit: number): Pr
 
 /**
  * `"0fb6"`, `"01a1…/0fb6…"` or a console URL with that ending → the items, in that order.
- * A full id also finds answered items.
+ * Without an open item, those that were answered in the threads changed last.
  */
 export async function findItems(client: Client, words: readonly string[]): Promise<readonly InboxItem[]> {
   const wanted = words.map(placeOf);
   const all = wanted.every(isWhole) ? [] : await inboxItems(client, {}, LISTED_MAX);
   const found: InboxItem[] = [];
   for (const place of wanted) {
-    const item: InboxItem = isWhole(place)
-      ? await client.get(`/inbox/${place.thread}/${place.id}`)
-      : only(
-          all.filter(({ id, thread_id }) => id.startsWith(place.id) && thread_id.startsWith(place.thread)),
-          place.word,
-          ({ id, thread_id }) => `${thread_id}/${id}`,
-          { what: "open item", list: "holdpoint inbox ls", listed: all.length },
-        );
+    const open = all.filter(({ id, thread_id }) => id.startsWith(place.id) && thread_id.startsWith(place.thread));
+    const closed = isWhole(place) ? place : open.length > 0 ? null : await closedItem(client, place);
+    const item: InboxItem =
+      closed === null
+        ? only(open, place.word, addressOf, {
+            what: "open item",
+            list: `${client.program} inbox ls`,
+            listed: all.length,
+          })
+        : await client.get(`/inbox/${closed.thread}/${closed.id}`);
     if (!found.some(({ id, thread_id }) => id === item.id && thread_id === item.thread_id)) found.push(item);
   }
   return found;
 }
 
+const addressOf = ({ id, thread_id: thread }: InboxItem): string => `${thread}/${id}`;
+
 interface Place {
   readonly word: string;
   readonly thread: string;
   readonly id: string;
+}
+
+const CLOSED_THREADS_MAX = 50;
+const CLOSED_ID_UNITS_MIN = 8;
+
+interface Audit {
+  readonly items: readonly { readonly interrupt_id: string | null; readonly thread_id: string }[];
+}
+
+/** A late answer learns who answered: the audit trails of the threads that changed last name their interrupts. */
+async function closedItem(client: Client, { thread, id }: Place): Promise<Omit<Place, "word"> | null> {
+  if (id.length < CLOSED_ID_UNITS_MIN) return null;
+  const search = { select: ["thread_id"], sort_by: "updated_at", sort_order: "desc" };
+  const recent = UUID.test(thread) ? [{ thread_id: thread }] : await threadsOf(client, search, CLOSED_THREADS_MAX);
+  const named = recent.map(({ thread_id: candidate }) => candidate).filter((candidate) => candidate.startsWith(thread));
+  const trails = await Promise.all(
+    named.map((candidate): Promise<Audit> => client.get(`/threads/${candidate}/audit`, { limit: PAGE })),
+  );
+  for (const { interrupt_id: found, thread_id: of } of trails.flatMap(({ items }) => items))
+    if (found?.startsWith(id) === true) return { thread: of, id: found };
+  return null;
 }
 
 function placeOf(word: string): Place {
@@ -104,7 +129,7 @@ export async function findThread(client: Client, word: string): Promise<string> 
   if (UUID.test(wanted)) return wanted;
   const all = await threadsOf(client, { select: ["thread_id"] }, LISTED_MAX);
   const matching = all.map(({ thread_id }) => thread_id).filter((id) => id.startsWith(wanted));
-  return only(matching, word, (id) => id, { what: "thread", list: "holdpoint threads ls", listed: all.length });
+  return only(matching, word, (id) => id, { what: "thread", list: `${client.program} threads ls`, listed: all.length });
 }
 
 export async function findTrace(client: Client, word: string): Promise<string> {
@@ -112,7 +137,7 @@ export async function findTrace(client: Client, word: string): Promise<string> {
   if (UUID.test(wanted)) return wanted;
   const all = await tracesOf(client, {}, LISTED_MAX);
   const matching = all.map(({ trace_id }) => trace_id).filter((id) => id.startsWith(wanted));
-  return only(matching, word, (id) => id, { what: "trace", list: "holdpoint trace ls", listed: all.length });
+  return only(matching, word, (id) => id, { what: "trace", list: `${client.program} trace ls`, listed: all.length });
 }
 
 interface Listing {

@@ -105,5 +105,5 @@ const LISTED_MAX = 10_000;
 async function findCron(client: Client, word: string): Promise<string> {
   const all = await paged<Cron>(client, "/runs/crons/search", {}, LISTED_MAX);
   const ids = all.map(({ cron_id: id }) => id).filter((id) => id.startsWith(word.toLowerCase()));
-  return only(ids, word, String, { what: "cron", list: "holdpoint crons ls", listed: all.length });
+  return only(ids, word, String, { what: "cron", list: `${client.program} crons ls`, listed: all.length });
 }

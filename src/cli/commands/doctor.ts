@@ -61,9 +61,16 @@ export async function doctor(cli: Cli, around: Surroundings, options: DoctorOpti
       if (options.json !== true) terminal.out(`${lineOf(cli, { check, ...seen })}\n`);
     }
   }
-  const failed = findings.some(({ status }) => status === "fail");
-  if (options.json === true) printJson(terminal, { ok: !failed, findings });
-  return failed ? EXIT.failed : EXIT.done;
+  const failures = findings.filter(({ status }) => status === "fail").length;
+  if (options.json === true) printJson(terminal, { ok: failures === 0, findings });
+  else terminal.out(`\n${summaryOf(failures, findings.filter(({ status }) => status === "warn").length)}\n`);
+  return failures > 0 ? EXIT.failed : EXIT.done;
+}
+
+function summaryOf(failures: number, warnings: number): string {
+  const number = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  if (failures > 0) return `${number(failures, "check")} failed: follow the arrows, then run doctor again.`;
+  return warnings === 0 ? "Everything is in order." : `No check failed; ${number(warnings, "warning")}.`;
 }
 
 /** doctor.2. */
@@ -89,12 +96,12 @@ function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): reado
       "settings",
       async () => (
         await Promise.all([around.agent(), around.collector(), cli.config()]),
-        [ok("all variables are valid")]
+        [ok("all environment variables are valid")]
       ),
     ],
     ["data folder", async () => [await folderCheck((await around.agent()).dataDir)]],
     ["disk space", async () => [await spaceCheck((await around.agent()).dataDir)]],
-    ["langgraph.json", () => graphsCheck(around)],
+    ["langgraph.json", () => graphsCheck(cli, around)],
     ["server", () => serverCheck(cli, around, options)],
     ["collector", () => collectorCheck(cli, around)],
     ["traces", () => backendCheck(cli, around)],
@@ -145,13 +152,18 @@ async function spaceCheck(dataDir: string): Promise<Seen> {
   return free < SPACE_WARN_MIB ? warn(text, "free disk space before it runs out") : ok(text);
 }
 
-async function graphsCheck({ graphs }: Surroundings): Promise<readonly Seen[]> {
+async function graphsCheck({ program }: Cli, { graphs }: Surroundings): Promise<readonly Seen[]> {
   const found = await graphs();
   if (found === null)
-    return [warn("no langgraph.json here", "holdpoint dev serves samples; holdpoint new creates a project")];
+    return [
+      warn(
+        "none in this folder: a server here serves no graphs of yours",
+        `create a project with ${program} new my-agent, or try the samples with ${program} dev`,
+      ),
+    ];
   const { ids, remarks } = found;
   const remarked = remarks.map((remark) => warn(remark, "remove it, unless another program reads the file"));
-  return [ok(`${ids.join(", ")} (holdpoint validate loads them)`), ...remarked];
+  return [ok(`graphs: ${ids.join(", ")}; not loaded here: ${program} validate loads and checks them`), ...remarked];
 }
 
 interface Reply {
@@ -182,7 +194,7 @@ async function ask(address: string, apiKey: string | null = null): Promise<Reply
 async function serverCheck(cli: Cli, { agent }: Surroundings, options: DoctorOptions): Promise<readonly Seen[]> {
   const config = await cli.config();
   const named = options.url ?? config.url ?? (await cli.localServer())?.url;
-  const start = "start one: holdpoint dev, or holdpoint serve";
+  const start = `start one: ${cli.program} dev, or ${cli.program} serve`;
   if (named === undefined) {
     const { dataDir } = await agent();
     return [warn(`no server runs on ${dataDir}, and HOLDPOINT_URL names none`, start)]; // api-client.3
@@ -224,13 +236,13 @@ async function collectorCheck(cli: Cli, { collector }: Surroundings): Promise<re
     return [
       warn(
         "no collector runs in this project",
-        "to collect traces, start one: holdpoint dev, or holdpoint collector and HTTP_PORT for doctor",
+        `not needed for runs. ${cli.program} dev contains one; for one of ${cli.program} collector, set HTTP_PORT to its port`,
       ),
     ];
   const ready = await ask(`${url}/ready`);
   if (ready === null)
-    return [warn(`no collector responds at ${url}`, "to collect traces, start one: holdpoint collector")];
-  if (ready.status === 200) return [ok(`ready at ${url}`)];
+    return [warn(`no collector responds at ${url}`, `to collect traces, start one: ${cli.program} collector`)];
+  if (ready.status === 200) return [ok(`accepts traces at ${url}`)];
   return [fail(`the listener at ${url} is not ready (it returned ${ready.status})`, "check its log, or set HTTP_PORT")];
 }
 
@@ -239,14 +251,15 @@ async function backendCheck(cli: Cli, { collector }: Surroundings): Promise<read
   const local = named.tracesPort ? `http://127.0.0.1:${tracesPort}` : (await cli.localServer())?.tracesUrl;
   const what = endpoint === null ? "the local trace store" : "the tracing backend";
   const url = (endpoint ?? local)?.replace(/\/+$/, "");
-  if (url === undefined)
-    return [warn("no trace store runs in this project", "it runs with holdpoint dev and holdpoint collector")];
+  const starters = `not needed for runs. It runs with ${cli.program} dev and ${cli.program} collector`;
+  if (url === undefined) return [warn("no trace store runs in this project", starters)];
   const info = await ask(`${url}/info`);
   if (info === null) {
     const seen = `${what} does not respond at ${url}`;
-    if (endpoint === null) return [warn(seen, "it runs with holdpoint dev and holdpoint collector")];
+    if (endpoint === null) return [warn(seen, starters)];
     return [fail(seen, "check TRACING_ENDPOINT")];
   }
-  if (info.status < 500) return [ok(`${what} responds at ${url}; holdpoint collector check tests key and upload`)];
+  const upload = endpoint === null ? "" : `; key and upload are not tested: ${cli.program} collector check tests them`;
+  if (info.status < 500) return [ok(`${what} responds at ${url}${upload}`)];
   return [fail(`${what} at ${url} returned ${info.status}`, "check its log")];
 }

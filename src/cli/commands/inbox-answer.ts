@@ -37,7 +37,7 @@ export function reject(
   const { message } = options;
   const decision: Decision = { type: "reject", ...(message === undefined ? {} : { message }) };
   return answerItems(cli, words, options, (item) =>
-    answerOrThrow(asksSomething(item), answerAll(questionOf(item), decision)),
+    answerOrThrow(asksSomething(cli, item), answerAll(questionOf(item), decision)),
   );
 }
 
@@ -53,7 +53,7 @@ export async function edit(cli: Cli, word: string, options: EditOptions): Promis
     throw new CliError("nothing to change: use --set name=value, or all arguments with --args", EXIT.usage);
   const whole = options.args === undefined ? undefined : await jsonOption(cli, "--args", options.args);
   return answerItems(cli, [word], options, (item) => {
-    const question = questionOf(asksSomething(item));
+    const question = questionOf(asksSomething(cli, item));
     const chosen = chooseAction(question, options);
     const decisions = question.actions.map((action, index): Decision => {
       if (index !== chosen) return { type: options.others ?? "approve" };
@@ -95,17 +95,17 @@ export async function answer(
     throw new CliError("missing answer: pass JSON, or text with --text", EXIT.usage);
   const given = value === undefined ? undefined : await jsonOption(cli, "the answer", value);
   return answerItems(cli, [word], options, (item) => {
-    asksSomething(item);
+    asksSomething(cli, item);
     return given === undefined
       ? answerOrThrow(item, answerAll(questionOf(item), { type: "respond", value: text ?? "" }))
       : given;
   });
 }
 
-function asksSomething(item: InboxItem): InboxItem {
+function asksSomething({ program }: Cli, item: InboxItem): InboxItem {
   if (item.kind !== "breakpoint") return item;
   throw new CliError(
-    `${item.id} is a breakpoint without a question: holdpoint inbox approve continues it, holdpoint threads end discards it`,
+    `${item.id} is a breakpoint without a question: ${program} inbox approve continues it, ${program} threads end discards it`,
   );
 }
 

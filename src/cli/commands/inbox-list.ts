@@ -73,7 +73,7 @@ export async function showItem(cli: Cli, word: string, options: ServerOptions & 
   const [item] = await findItems(client, [word]);
   if (item === undefined) return EXIT.failed;
   if (options.json === true) printJson(cli.terminal, item);
-  else cli.terminal.out(`${itemLines(cli.terminal, item, cli.clock.now()).join("\n")}\n`);
+  else cli.terminal.out(`${itemLines(cli, item, cli.clock.now()).join("\n")}\n`);
   return EXIT.done;
 }
 
@@ -82,7 +82,11 @@ export function questionOf(item: InboxItem): Question {
 }
 
 /** One item with its question and the commands that answer it. */
-export function itemLines(terminal: Terminal, item: InboxItem, now: number): readonly string[] {
+export function itemLines(
+  { terminal, program }: Pick<Cli, "terminal" | "program">,
+  item: InboxItem,
+  now: number,
+): readonly string[] {
   const { columns } = terminal;
   const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
   const { claim, deadline, answered } = item;
@@ -105,7 +109,7 @@ export function itemLines(terminal: Terminal, item: InboxItem, now: number): rea
       : [fact("answered", `by ${answered.by} at ${answered.at}: ${jsonText(answered.value)}`)]),
     "",
     ...(item.kind === "breakpoint" ? block(`The run stopped before ${item.node}.`) : asked(terminal, item, block)),
-    ...(item.state === "open" ? ["", ...hints(item)] : []),
+    ...(item.state === "open" ? ["", ...hints(item, program)] : []),
   ];
 }
 
@@ -138,15 +142,17 @@ function actionLines(
 }
 
 /** The commands that answer the item. */
-function hints(item: InboxItem): readonly string[] {
+function hints(item: InboxItem, program: string): readonly string[] {
   const id = item.id.slice(0, 12);
-  if (item.kind === "breakpoint") return [`holdpoint inbox approve ${id}`];
-  const { allowed, actions } = questionOf(item);
-  const line: Readonly<Record<string, string>> = {
-    approve: `holdpoint inbox approve ${id}`,
-    edit: `holdpoint inbox edit ${id} --set name=value`,
-    reject: `holdpoint inbox reject ${id} --message "why"`,
-    respond: `holdpoint inbox answer ${id} ${actions.length > 0 ? '--text "…"' : "'<JSON>'"}`,
+  if (item.kind === "breakpoint") return [`${program} inbox approve ${id}`];
+  const { allowed, actions, schema } = questionOf(item);
+  const text = `${program} inbox answer ${id} --text "…"`;
+  const value = `${program} inbox answer ${id} '<JSON>'`;
+  const line: Readonly<Record<string, string | readonly string[]>> = {
+    approve: `${program} inbox approve ${id}`,
+    edit: `${program} inbox edit ${id} --set name=value`,
+    reject: `${program} inbox reject ${id} --message "why"`,
+    respond: actions.length > 0 ? text : schema === null ? [text, value] : value,
   };
   return allowed.flatMap((decision) => line[decision] ?? []);
 }

@@ -2,8 +2,9 @@
 // Invariants:
 //   run.1. A pause is a success: the run is stored and continues after the answer. A failed run is not.
 //   run.2. With --json each event is one line, and the last line names the thread, its status and its pending items.
+//   run.3. The error of a run names the file and the line of the project that failed.
 import { type Json, isJsonObject } from "../../base/json/json.ts";
-import { type ServerOptions, type StreamEvent, agentClient } from "../client/api-client.ts";
+import { type Client, type ServerOptions, type StreamEvent, agentClient } from "../client/api-client.ts";
 import type { InboxItem } from "../client/api-types.ts";
 import type { Cli } from "../client/command-context.ts";
 import { findThread, inboxItems } from "../client/resolve-id.ts";
@@ -32,10 +33,14 @@ export async function runAssistant(cli: Cli, assistant: string, options: RunOpti
   if (options.json !== true) cli.terminal.err(`${paint(cli.terminal, "dim", `thread ${id}`)}\n`);
   const print = createPrinter(cli, options.json === true);
   let failed = false;
+  let runId: string | null = null;
   for await (const event of client.stream(`/threads/${id}/runs/stream`, body)) {
     if (event.event === "error") failed = true;
+    if (event.event === "metadata") runId = runIdOf(event.data);
     print(event);
   }
+  if (failed && runId !== null && options.json !== true)
+    for (const frame of await ownFrames(client, `/threads/${id}/runs/${runId}`)) cli.terminal.out(`${frame}\n`); // run.3
   const { status }: { readonly status: string } = await client.get(`/threads/${id}`);
   const items = await inboxItems(client, { thread_id: id }, ITEMS_MAX);
   if (options.json === true) cli.terminal.out(`${jsonText({ thread_id: id, status, items })}\n`); // run.2
@@ -64,7 +69,24 @@ async function bodyOf(cli: Cli, assistant: string, options: RunOptions): Promise
   };
 }
 
-async function newThread(client: Awaited<ReturnType<typeof agentClient>>): Promise<string> {
+function runIdOf(data: Json): string | null {
+  const id = isJsonObject(data) ? data["run_id"] : undefined;
+  return typeof id === "string" ? id : null;
+}
+
+const FRAMES_MAX = 5;
+
+/** The stack of the failed run without frames of packages. */
+async function ownFrames(client: Client, path: string): Promise<readonly string[]> {
+  const { error }: { readonly error?: { readonly stack?: string } } = await client.get(path);
+  const frames = (error?.stack ?? "").split("\n").filter((line) => line.startsWith("    at "));
+  return frames
+    .filter((line) => !line.includes("node_modules"))
+    .slice(0, FRAMES_MAX)
+    .map((line) => printable(line));
+}
+
+async function newThread(client: Client): Promise<string> {
   const { thread_id: id }: { readonly thread_id: string } = await client.post("/threads", {});
   return id;
 }
@@ -108,9 +130,9 @@ function errorText(data: Json): string {
   return oneLine(`${typeof error === "string" ? error : "Error"}: ${typeof message === "string" ? message : ""}`);
 }
 
-function endOf({ terminal, clock }: Cli, thread: string, status: string, items: readonly InboxItem[]): string {
-  const next = `holdpoint threads state ${thread.slice(0, 13)}`;
+function endOf({ terminal, clock, program }: Cli, thread: string, status: string, items: readonly InboxItem[]): string {
+  const next = `${program} threads state ${thread.slice(0, 13)}`;
   if (items.length === 0) return `\n${status === "idle" ? "done" : status}  → ${next}\n`;
-  const shown = items.flatMap((item) => ["", ...itemLines(terminal, item, clock.now())]);
+  const shown = items.flatMap((item) => ["", ...itemLines({ terminal, program }, item, clock.now())]);
   return `\npaused${shown.length === 0 ? "" : `\n${shown.join("\n")}`}\n`;
 }

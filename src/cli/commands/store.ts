@@ -100,7 +100,7 @@ export async function getItem(cli: Cli, namespace: string, key: string, options:
   const client = await agentClient(cli, options);
   const found: readonly [Item | null] = [await client.get("/store/items", { namespace, key })];
   const [item] = found;
-  if (item === null) throw new CliError(`no item ${key} in ${namespace}: see holdpoint store ls`);
+  if (item === null) throw new CliError(`no item ${key} in ${namespace}: see ${cli.program} store ls`);
   printJson(cli.terminal, options.json === true ? item : item.value);
   return EXIT.done;
 }

@@ -116,7 +116,8 @@ async function checkpointOf(client: Client, thread: string, word: string): Promi
   const states: readonly State[] = await client.get(`/threads/${thread}/history`, { limit: HISTORY_MAX });
   const ids = states.flatMap(({ checkpoint }) => checkpoint?.checkpoint_id ?? []).filter((id) => id.startsWith(word));
   const [one, another] = ids;
-  if (one === undefined) throw new CliError(`no checkpoint id starts with "${word}": see holdpoint threads history`);
+  if (one === undefined)
+    throw new CliError(`no checkpoint id starts with "${word}": see ${client.program} threads history`);
   if (another !== undefined) throw new CliError(`"${word}" matches several checkpoints; use a longer prefix`);
   return one;
 }

@@ -24,8 +24,8 @@ export function completionScript(program: Command, shell: Shell): string {
 
 function levelsOf(command: Command, path: readonly string[]): readonly Level[] {
   const below = command.commands.map((one) => ({ word: one.name(), description: one.description() }));
-  const options = command.options.flatMap(({ long, description }) =>
-    long === undefined || long === null ? [] : [{ word: long, description }],
+  const options = command.options.flatMap(({ long, description, hidden }) =>
+    long === undefined || long === null || hidden ? [] : [{ word: long, description }],
   );
   const help = { word: "--help", description: "show the help" };
   const own = { path, verbs: below, options: [...options, help] };

@@ -59,13 +59,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   completion: ["completion bash > ~/.local/share/bash-completion/completions/holdpoint", "completion fish | source"],
 };
 
-/** Adds the examples to the help of every verb below `program`. */
-export function addExamples(program: Command, path: readonly string[] = []): void {
-  for (const command of program.commands) {
+/** Adds the examples to the help of every verb below `group`. @param program how a shell starts this program */
+export function addExamples(group: Command, program: string, path: readonly string[] = []): void {
+  for (const command of group.commands) {
     const own = [...path, command.name()];
-    const lines = examplesOf(own.join(" ")).map((line) => `  holdpoint ${line}`);
+    const lines = examplesOf(own.join(" ")).map((line) => `  ${program} ${line}`);
     if (lines.length > 0) command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
-    addExamples(command, own);
+    addExamples(command, program, own);
   }
 }
 

@@ -17,6 +17,7 @@ import { EXIT } from "../errors/cli-error.ts";
 import { completionScript, SHELLS } from "./completion.ts";
 import { registerAssistants, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
+import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces } from "./options.ts";
 
 /** Operations of other rooms that the commands need. */
@@ -36,6 +37,7 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
   registerAssistants(program, cli);
   registerCrons(program, cli);
   registerStore(program, cli);
+  takeOptionsBeforeVerb(program);
 }
 
 export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
@@ -43,7 +45,7 @@ export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): voi
   registerLocal(program, cli, ports);
   registerMove(program, cli, ports);
   registerCompletion(program, cli);
-  addExamples(program);
+  addExamples(program, cli.program);
 }
 
 function registerInbox(program: Command, cli: Cli): void {

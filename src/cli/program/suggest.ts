@@ -4,11 +4,11 @@ import type { Command } from "commander";
 
 const NAMED_MAX = 4;
 
-/** The error of commander, with a suggestion if it has none. */
-export function withSuggestion(program: Command, error: string): string {
+/** The error of commander, with a suggestion if it has none. @param name how a shell starts the program */
+export function withSuggestion(program: Command, name: string, error: string): string {
   const [, unknown = ""] = /unknown command '([^']+)'/.exec(error) ?? [];
   if (unknown === "" || error.includes("Did you mean")) return error;
-  const found = leavesOf(program, [program.name()]).filter((path) => path.split(" ").at(-1) === unknown);
+  const found = leavesOf(program, [name]).filter((path) => path.split(" ").at(-1) === unknown);
   if (found.length > 0) return `${error.trimEnd()}\n(Did you mean ${found.slice(0, NAMED_MAX).join(" or ")}?)\n`;
   const groups = program.commands.map((one) => one.name()).join(", ");
   return `${error.trimEnd()}\n(Commands: ${groups})\n`;
