@@ -4,7 +4,7 @@
 //        once.
 //   graphs/hot-reload.2. A run in progress ends in its first code; paused threads continue in the new code.
 //   graphs/hot-reload.3. A change counts if a file's content differs; changes during a reload are not missed.
-//   graphs/hot-reload.4. A change that needs a restart is logged and has no effect.
+//   graphs/hot-reload.4. A change that needs a restart is logged and has no effect; so is an unknown key.
 import { hash } from "node:crypto";
 import { readFileSync, watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
@@ -41,6 +41,8 @@ interface Reloader {
   /** File → hash of its content. */
   readonly contents: Map<string, string>;
   sources: readonly GraphSource[];
+  /** Already logged. */
+  remarks: ReadonlySet<string>;
   cancelCheck: () => void;
   checking: Promise<void> | null;
   stopped: boolean;
@@ -55,6 +57,7 @@ export function createHotReload(file: string, config: GraphsConfig, ports: HotRe
     watchers: new Map(),
     contents: new Map(),
     sources: config.graphs,
+    remarks: new Set(config.remarks),
     cancelCheck: () => undefined,
     checking: null,
     stopped: false,
@@ -142,12 +145,16 @@ async function reload(reloader: Reloader): Promise<void> {
 }
 
 /** The graphs of the configuration file as it is now; the previous ones if it is unreadable. */
-function readSources({ file, config, ports, sources }: Reloader): readonly GraphSource[] {
+function readSources(reloader: Reloader): readonly GraphSource[] {
+  const { file, config, ports, sources, remarks } = reloader;
   const { log, readConfig } = ports;
   try {
     const next = readConfig();
     const gone = sources.filter(({ graphId }) => next.graphs.every((one) => one.graphId !== graphId));
-    const others = JSON.stringify({ ...next, graphs: [] }) !== JSON.stringify({ ...config, graphs: [] });
+    const fixed = (one: GraphsConfig): string => JSON.stringify({ ...one, graphs: [], remarks: [] });
+    const others = fixed(next) !== fixed(config);
+    for (const remark of next.remarks) if (!remarks.has(remark)) log.warning("config_key_ignored", { file, remark });
+    reloader.remarks = new Set(next.remarks);
     // graphs/hot-reload.4
     if (gone.length > 0 || others) log.warning("restart_needed", { file, removed: gone.map((one) => one.graphId) });
     return [...next.graphs, ...gone];

@@ -6,6 +6,7 @@ import { loadCustomApp } from "./extensions/custom-app.ts";
 import { loadEmbedder } from "./extensions/embedder.ts";
 import { loadLibrary } from "./langgraph/library.ts";
 import { loadGraph } from "./loading/load-graph.ts";
+import { missingExports } from "./loading/missing-exports.ts";
 
 export interface Validation {
   readonly file: string;
@@ -52,11 +53,21 @@ async function tryGraph(source: GraphSource, folder: string): Promise<Validation
   try {
     const { graph } = await loadGraph(source, folder);
     const nodes = Object.keys(graph.nodes).filter((name) => name !== "__start__");
-    return { ...about, nodes, problem: null };
+    return { ...about, nodes, problem: await importProblem(source, folder) };
   } catch (error) {
     return { ...about, nodes: [], problem: describeError(error).message };
   }
 }
+
+/** An import that loads, and gives undefined. */
+async function importProblem({ graphId, file }: GraphSource, folder: string): Promise<string | null> {
+  const faults = await missingExports(file, folder);
+  if (faults.length === 0) return null;
+  const places = faults.slice(0, FAULTS_NAMED_MAX).map((one) => `${one.file}:${one.line}: ${one.reason}`);
+  return `graph "${graphId}" (${file}) has wrong imports: ${places.join("; ")}. Correct the name, or export it`;
+}
+
+const FAULTS_NAMED_MAX = 5;
 
 async function problemsOf(tries: readonly (readonly [string, () => Promise<unknown>])[]): Promise<readonly string[]> {
   const problems: string[] = [];

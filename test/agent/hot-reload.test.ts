@@ -4,7 +4,7 @@
 //   agent/hot-reload.2. A run in progress ends in its first code.
 //   agent/hot-reload.3. The log has one line for a file that does not load, with its position, and the old graph stays.
 //   agent/hot-reload.4. The server loads a new graph in langgraph.json; for other changes there the log requests a
-//   restart.
+//   restart, and names an unknown key.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -99,6 +99,8 @@ async function reloads(t: TestContext, packageJson: object, specifier: string): 
   const answered = await post(`${waits}/runs/wait`, { assistant_id: "talk", command: { resume: true } });
   assert.equal(answered["said"], "new", "agent/hot-reload.1, agent/hot-reload.3");
 
+  config({ htp: {} });
+  assert.match(String((await told("config_key_ignored"))["remark"]), /"htp" is not a known key.*"http"/);
   config({ graphs: { talk: "./graph.ts:graph", other: "./graph.ts:graph" }, store: { ttl: { default_ttl: 5 } } });
   await told("restart_needed");
   write("parts/word.ts", 'export const word = "mended";\n');

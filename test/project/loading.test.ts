@@ -5,10 +5,12 @@
 //   loading.3. The error of a failed import names the import, the importing file and the remedy.
 //   loading.4. A project without `type` in its package.json causes no warning of Node in the log.
 //   loading.5. Decorator metadata comes from the project's TypeScript; without it the error names the option.
+//   loading.6. An import of a name that the other file does not export is found also where it would be undefined.
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { loadGraph } from "../../src/graphs/loading/load-graph.ts";
+import { missingExports } from "../../src/graphs/loading/missing-exports.ts";
 import { importExport } from "../../src/graphs/loading/import-user-module.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { OFFICIAL_TEMPLATES } from "../fixtures/official-templates.ts";
@@ -31,6 +33,7 @@ for (const { name, files, graph: file = "src/graph.ts", said } of [...OFFICIAL_T
     const { graph } = await loadGraph(source, dirname(path));
     const runnable = graph as unknown as { invoke(input: object): Promise<{ readonly said: string }> };
     assert.equal((await runnable.invoke({})).said, said);
+    assert.deepEqual(await missingExports(path, dirname(path)), []);
   });
 }
 
@@ -65,6 +68,27 @@ test("JavaScript modules without a type cause no warning (loading.4)", async (t)
   assert.equal(await importExport({ file: join(folder, "graph.js"), exportName: "graph" }, folder), "b.js c");
   await new Promise((resolve) => setImmediate(resolve)); // Node prints warnings later
   assert.deepEqual(warnings, []);
+});
+
+test("an import that would be undefined is found with file and line (loading.6)", async () => {
+  const folder = project({
+    "package.json": {},
+    "tsconfig.json": { compilerOptions: { verbatimModuleSyntax: false, paths: { "@/*": ["./*"] } } },
+    "graph.ts":
+      'import { type Word, Kind, size } from "./word.js";\n' +
+      'import { size as alias } from "@/word";\nimport old from "./old.cjs";\n' +
+      "export const graph = (word: Word, kind: Kind) => [word, kind, size, alias, old.undeclared];",
+    "word.ts": "export type Word = 1;\nexport type Kind = 2;\nexport const length = 3;",
+    "old.cjs": "exports.size = 1;",
+  });
+  const found = await missingExports(join(folder, "graph.ts"), folder);
+  assert.deepEqual(
+    found.map(({ file, line, reason }) => `${file}:${line}: ${reason}`),
+    [
+      'graph.ts:1: No matching export in "word.ts" for import "size"',
+      'graph.ts:2: No matching export in "word.ts" for import "size"',
+    ],
+  );
 });
 
 /** Replaces TypeScript 5: the used part of its interface, and its JavaScript output for the file below. */
@@ -115,6 +139,29 @@ const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; 
     name: "an alias that the tsconfig.json does not have",
     files: { "graph.ts": 'import { x } from "@/lib";\nexport const graph = x;' },
     cause: /^graph\.ts imports "@\/lib", which is no package: add it to "paths" of the tsconfig\.json nearest/,
+  },
+  {
+    name: "an alias that leads to no file",
+    files: {
+      "graph.ts": 'import { x } from "@lib/wrod";\nexport const graph = x;',
+      "lib/word.ts": "export const x = 1;",
+      "tsconfig.json": { compilerOptions: { paths: { "@lib/*": ["./lib/*"] } } },
+    },
+    cause:
+      /^graph\.ts imports "@lib\/wrod", which "paths" of tsconfig\.json leads to lib\/wrod, where no file is: .*; did you mean "@lib\/word"\?$/,
+  },
+  {
+    name: "another alias than the tsconfig.json has",
+    files: {
+      "graph.ts": 'import { x } from "~/word";\nexport const graph = x;',
+      "tsconfig.json": { compilerOptions: { paths: { "@/*": ["./*"] } } },
+    },
+    cause: /^graph\.ts imports "~\/word", which is no package: .* \(it has @\/\*\)$/,
+  },
+  {
+    name: "a mistyped path",
+    files: { "graph.ts": 'export * from "./wrod.js";', "word.ts": "export const graph = 1;" },
+    cause: /^graph\.ts imports "\.\/wrod\.js", which does not exist: .*; did you mean "\.\/word\.js"\?$/,
   },
   {
     name: "an alias in a tsconfig.json that cannot be read",

@@ -2,6 +2,8 @@
 // Rules:
 //   config-keys.1. A key for building an image, or for Python, has no effect, and a warning names its replacement.
 //   config-keys.2. A key whose loss would weaken a promise of the deployment stops the server.
+//   config-keys.3. A mistyped key names the known one that it resembles.
+import { nearestName } from "../../base/nearest-name.ts";
 
 /** Present in every project, and without meaning for a server that runs on an installed Node and packages. */
 const SILENT = new Set(["$schema", "dependencies", "node_version"]);
@@ -34,7 +36,14 @@ const REFUSED: Readonly<Record<string, string>> = {
 export function keyRemark(key: string, value: unknown, handled: ReadonlySet<string>): string | null {
   if (handled.has(key) || SILENT.has(key) || isEmpty(value)) return null;
   const why = WITHOUT_EFFECT[key];
-  return why === undefined ? `"${key}" is not a known key and has no effect` : `"${key}" has no effect: ${why}`;
+  return why === undefined ? unknownKey("", key, handled) : `"${key}" has no effect: ${why}`;
+}
+
+/** @param section with its dot: `http.` */
+export function unknownKey(section: string, key: string, known: Iterable<string>): string {
+  const meant = nearestName(key, known); // config-keys.3
+  const hint = meant === null ? "" : `: did you mean "${section}${meant}"?`;
+  return `"${section}${key}" is not a known key and has no effect${hint}`;
 }
 
 /** config-keys.2. */
@@ -53,7 +62,7 @@ export function sectionRemarks(
   return Object.keys(section ?? {}).flatMap((key) => {
     if (known.has(key)) return [];
     const why = withoutEffect[key];
-    return `"${name}.${key}" ${why === undefined ? "is not a known key and has no effect" : `has no effect: ${why}`}`;
+    return why === undefined ? unknownKey(`${name}.`, key, known) : `"${name}.${key}" has no effect: ${why}`;
   });
 }
 

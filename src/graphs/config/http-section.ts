@@ -1,7 +1,7 @@
 // HTTP section of langgraph.json → the routes, origins and headers of the server, and warnings about the rest.
 import * as z from "zod";
 import { LinearPattern } from "../../base/linear-pattern.ts";
-import { sectionRemarks } from "./config-keys.ts";
+import { sectionRemarks, unknownKey } from "./config-keys.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
 const texts = z.array(z.string().min(1).max(1024)).max(1000);
@@ -145,7 +145,7 @@ export function httpRemarks(section: Section | null | undefined): readonly strin
   const given: Section = section ?? {};
   const remarks = [...sectionRemarks("http", given, KNOWN, WITHOUT_EFFECT)];
   for (const key of Object.keys(given.cors ?? {})) {
-    if (!KNOWN_CORS.has(key)) remarks.push(`"http.cors.${key}" is not a known key and has no effect`);
+    if (!KNOWN_CORS.has(key)) remarks.push(unknownKey("http.cors.", key, KNOWN_CORS));
   }
   if (given.cors?.allow_credentials === true && given.cors.allow_origins?.includes("*") === true) {
     remarks.push('"http.cors.allow_credentials" has no effect on "*": name the origins that may send credentials');

@@ -86,9 +86,15 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
     says: /encryption: .*plain text.*encrypt the volume/,
   },
   { name: "ui that is a text", content: { graphs, ui: "./ui.tsx" }, says: /ui: / },
-  { name: "no graphs", content: {}, says: /graphs: / },
+  { name: "no graphs", content: {}, says: /graphs: is missing: write \{"graphs": / },
+  {
+    name: "a mistyped key in place of graphs",
+    content: { graph: { a: "./a.ts:graph" }, store: {} },
+    says: /graphs: is missing.*; "graph" is not a known key and has no effect: did you mean "graphs"\?$/,
+  },
+  { name: "a list of graphs", content: { graphs: ["./a.ts:graph"] }, says: /graphs: is not an object: write/ },
   { name: "an empty list of graphs", content: { graphs: {} }, says: /graphs: names no graph/ },
-  { name: "a graph that is a number", content: { graphs: { a: 1 } }, says: /graphs\.a: / },
+  { name: "a graph that is a number", content: { graphs: { a: 1 } }, says: /graphs\.a: is not of the form "\.\/agent/ },
   { name: "a graph without a path", content: { graphs: { a: { description: "x" } } }, says: /graphs\.a: / },
   { name: "a Python graph", content: { graphs: { a: "./a.py:graph" } }, says: /graphs\.a: .*Python/ },
   {

@@ -14,7 +14,7 @@ import {
   checkpointerConfig,
   checkpointerRemarks,
 } from "./checkpointer-section.ts";
-import { keyRefusal, keyRemark } from "./config-keys.ts";
+import { keyRefusal, keyRemark, sectionRemarks } from "./config-keys.ts";
 import { DEADLINES_SECTION, type DeadlineRules, deadlineRemarks, deadlineRules } from "./deadlines-section.ts";
 import { EXPORT_PATH_FORM, type ExportPath, parseExportPath } from "./export-path.ts";
 import { HTTP_SECTION, type HttpConfig, httpConfig, httpRemarks } from "./http-section.ts";
@@ -62,10 +62,15 @@ export class ConfigFileError extends Error {
   }
 }
 
+const GRAPH_ENTRY = z.looseObject({ path: z.string(), description: z.string().nullish() });
+
 const FILE = z.looseObject({
   graphs: z.record(
     z.string().min(1),
-    z.union([z.string(), z.looseObject({ path: z.string(), description: z.string().nullish() })]),
+    z.union([z.string(), GRAPH_ENTRY], {
+      error: 'is not of the form "./agent.ts:graph", or {"path": "./agent.ts:graph", "description": "…"}',
+    }),
+    { error: graphsFault },
   ),
   env: z.union([z.string(), z.record(z.string(), z.coerce.string()), z.array(z.string())]).optional(),
   auth: AUTH_SECTION.optional(),
@@ -79,13 +84,18 @@ const FILE = z.looseObject({
 });
 
 const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
+const GRAPHS_EXAMPLE = 'write {"graphs": {"agent": "./agent.ts:graph"}}';
+
+function graphsFault({ input }: { readonly input?: unknown }): string {
+  return `${input === undefined ? "is missing" : "is not an object"}: ${GRAPHS_EXAMPLE}`;
+}
 
 /** @throws {ConfigFileError} with file, place and reason */
 export function readGraphsConfig(path: string, env: Readonly<Record<string, string | undefined>>): GraphsConfig {
   const file = resolve(path);
   const config = readConfig(file, parseJson(file), env);
   if (config.graphs.length > 0) return config;
-  throw new ConfigFileError(file, `graphs: names no graph; write {"graphs": {"agent": "./agent.ts:graph"}}`);
+  throw new ConfigFileError(file, `graphs: names no graph; ${GRAPHS_EXAMPLE}`);
 }
 
 /** Graphs of the program itself, with the defaults of the file. @param folder where their packages are looked up */
@@ -102,10 +112,8 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
   const parsed = FILE.safeParse(content);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new ConfigFileError(
-      file,
-      `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "has the wrong shape"}`,
-    );
+    const reason = `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "has the wrong shape"}`;
+    throw new ConfigFileError(file, [reason, ...unknownKeysOf(content)].join("; "));
   }
   for (const [key, value] of Object.entries(parsed.data)) {
     const refusal = keyRefusal(key, value);
@@ -132,6 +140,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
     ui: uiConfig(parsed.data),
     deadlines,
     remarks: [
+      ...graphRemarks(parsed.data.graphs),
       ...Object.entries(parsed.data).flatMap(([key, value]) => keyRemark(key, value, HANDLED_KEYS) ?? []),
       ...authRemarks(parsed.data.auth),
       ...storeRemarks(parsed.data.store),
@@ -141,6 +150,22 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
       ...deadlineRemarks(deadlines, Object.keys(parsed.data.graphs)),
     ],
   };
+}
+
+/** A required key may be missing because it is mistyped. */
+function unknownKeysOf(content: unknown): readonly string[] {
+  if (typeof content !== "object" || content === null || Array.isArray(content)) return [];
+  return Object.entries(content).flatMap(([key, value]) => {
+    const remark = keyRemark(key, value, HANDLED_KEYS);
+    return remark?.includes("did you mean") === true ? [remark] : [];
+  });
+}
+
+function graphRemarks(graphs: z.infer<typeof FILE>["graphs"]): readonly string[] {
+  const known = new Set(Object.keys(GRAPH_ENTRY.shape));
+  return Object.entries(graphs).flatMap(([graphId, entry]) =>
+    typeof entry === "string" ? [] : sectionRemarks(`graphs.${graphId}`, entry, known, {}),
+  );
 }
 
 function parseJson(file: string): unknown {

@@ -1,9 +1,11 @@
 // Import failure: the reason why a module of the project does not load → one sentence with the import, the importing
 // file and the remedy.
 import { findPackageJSON, isBuiltin } from "node:module";
-import { dirname, extname, relative, sep } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describeError } from "../../base/api-error.ts";
+import { nearestName } from "../../base/nearest-name.ts";
 import { sourceConfig } from "./source-config.ts";
 import { SourceError } from "./source-transform.ts";
 
@@ -51,21 +53,48 @@ export function importFailure(error: unknown, folder: string): string {
 }
 
 function remedy({ specifier, parent }: FailedImport, folder: string): string {
-  const { problem } = sourceConfig(parent);
+  const { problem, compilerOptions, aliases } = sourceConfig(parent);
   const config = problem === null ? "" : ` (its tsconfig.json is not used: ${problem})`;
   if (/^(?:\.|\/|file:)/.test(specifier)) {
     const ending = extname(specifier) === "" ? " as a file or a folder with an index file" : "";
-    return `which does not exist${ending}: correct the path, or create the file${config}`;
+    const meant = specifier.startsWith(".") ? similarTo(specifier, join(dirname(parent), specifier)) : "";
+    return `which does not exist${ending}: correct the path, or create the file${meant}${config}`;
   }
   const [scope = ""] = specifier.split("/", 1);
   if (specifier.startsWith("#"))
     return `which "imports" of its package.json does not lead to a file: correct the entry${config}`;
+  const patterns = Object.keys(compilerOptions.paths ?? {});
+  const [target] = aliases(specifier);
+  if (target !== undefined && patterns.some((pattern) => fits(specifier, pattern)))
+    return `which "paths" of tsconfig.json leads to ${relativePath(target, folder)}, where no file is: correct the path, or create the file${similarTo(specifier, target)}${config}`;
+  const others = patterns.length === 0 ? "" : ` (it has ${patterns.slice(0, ALIASES_NAMED_MAX).join(", ")})`;
   if (/^[@~]$/.test(scope))
-    return `which is no package: add it to "paths" of the tsconfig.json nearest to that file${config}`;
+    return `which is no package: add it to "paths" of the tsconfig.json nearest to that file${others}${config}`;
   if (isBuiltin(specifier)) return "which this version of Node does not have";
   if (isInstalled(specifier, parent))
     return `a package without the file that its package.json names: build it, or install it again`;
-  return `a package that is not installed: run npm install ${packageOf(specifier)} in ${folder}, or add it to "paths" of tsconfig.json if it is an alias${config}`;
+  return `a package that is not installed: run npm install ${packageOf(specifier)} in ${folder}, or add it to "paths" of tsconfig.json if it is an alias${others}${config}`;
+}
+
+const ALIASES_NAMED_MAX = 5;
+
+/** `@lib/*` fits `@lib/word`. */
+function fits(specifier: string, pattern: string): boolean {
+  const [before = "", after] = pattern.split("*", 2);
+  return after === undefined ? specifier === pattern : specifier.startsWith(before) && specifier.endsWith(after);
+}
+
+/** A file or folder with a similar name beside the missing one, as the import would name it. */
+function similarTo(specifier: string, path: string): string {
+  const stem = (name: string): string => basename(name, extname(name));
+  try {
+    const meant = nearestName(stem(path), readdirSync(dirname(path)).map(stem));
+    if (meant === null || meant === stem(path)) return "";
+    const at = specifier.lastIndexOf("/") + 1;
+    return `; did you mean "${specifier.slice(0, at)}${meant}${extname(specifier)}"?`;
+  } catch {
+    return ""; // the folder does not exist either
+  }
 }
 
 /** `@scope/name/deep` → `@scope/name`. */

@@ -1,4 +1,5 @@
 // Import of a user module: a file of the user → its exports.
+import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { describeError } from "../../base/api-error.ts";
 import type { ExportPath } from "../config/export-path.ts";
@@ -17,6 +18,7 @@ async function importModule(file: string, folder: string): Promise<Readonly<Reco
   try {
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
+    if (!existsSync(file)) throw new Error("the file does not exist: correct its path", { cause: error });
     throw new Error(importFailure(error, folder), { cause: error });
   }
 }

@@ -36,18 +36,21 @@ export function createSourceResolver(isProjectFile: (path: string) => boolean): 
     const typed = isTypeScript(parent);
     if (!typed && !isProjectFile(parent)) return next(specifier, context); // source-resolve.3
     const place = placeOf(specifier, parent);
-    if (place !== null) {
-      const file = findFile(place.path, typed);
-      return file === null ? next(specifier, context) : next(addressOf(file, place.query, context), context);
-    }
-    if (isProjectFile(parent)) {
-      for (const path of sourceConfig(parent).aliases(specifier)) {
-        const file = findFile(path, typed);
-        if (file !== null) return next(addressOf(file, "", context), context);
-      }
-    }
-    return resolvePackage(specifier, parent, context, next);
+    const file = place !== null || isProjectFile(parent) ? findImported(specifier, parent) : null;
+    if (file !== null) return next(addressOf(file, place?.query ?? "", context), context);
+    return place === null ? resolvePackage(specifier, parent, context, next) : next(specifier, context);
   };
+}
+
+/** The file behind a path or an alias; null for packages, and for files that do not exist. */
+export function findImported(specifier: string, parent: string): string | null {
+  const place = placeOf(specifier, parent);
+  const paths = place === null ? sourceConfig(parent).aliases(specifier) : [place.path];
+  for (const path of paths) {
+    const file = findFile(path, isTypeScript(parent));
+    if (file !== null) return file;
+  }
+  return null;
 }
 
 /** The path of a relative, absolute or `file:` specifier. */

@@ -50,7 +50,7 @@ export function transformSource(path: string): LoadFnOutput {
   }
 }
 
-function formatOf(path: string): "module" | "commonjs" {
+export function formatOf(path: string): "module" | "commonjs" {
   const extension = extname(path);
   if (extension === ".mts") return "module";
   return extension === ".cts" ? "commonjs" : packageType(path);
@@ -64,7 +64,7 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
   try {
     const compiled = wantsMetadata(text, compilerOptions) ? withMetadata(path, text, compilerOptions) : undefined;
     if (compiled === null) throw new SourceError(NO_COMPILER, path, null); // source-transform.3
-    const { code } = esbuild().transformSync(compiled ?? text, {
+    const { code } = compiler().transformSync(compiled ?? text, {
       loader: compiled === undefined ? (LOADERS[extname(path)] ?? "ts") : "jsx",
       format: isModule ? "esm" : "cjs",
       platform: "node",
@@ -102,11 +102,11 @@ const required = createRequire(import.meta.url);
 let idle: NodeJS.Timeout | undefined;
 
 /** The compiler is a separate process; it ends after some time without loads. */
-function esbuild(): typeof Esbuild {
-  const compiler = required("esbuild") as typeof Esbuild;
+export function compiler(): typeof Esbuild {
+  const esbuild = required("esbuild") as typeof Esbuild;
   clearTimeout(idle);
-  idle = setTimeout(() => void compiler.stop(), IDLE_MS).unref();
-  return compiler;
+  idle = setTimeout(() => void esbuild.stop(), IDLE_MS).unref();
+  return esbuild;
 }
 
 function isAboutAwait(error: unknown): boolean {
