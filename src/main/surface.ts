@@ -28,9 +28,10 @@ export interface ServerParts {
 /** The pages, the documents and the routes beside the API. */
 export async function openRoutes(host: Host, parts: ServerParts, surface: Surface): Promise<readonly HttpRoute[]> {
   const { config, graphs, log, routes } = parts;
+  const pages = [...(await openPages(host, config, log)), ...(await openDocs(host, surface))];
   return [
-    ...(await openPages(host, config, log)),
-    ...(await openDocs(host, surface)),
+    ...(surface.app === null ? startPage(pages) : []),
+    ...pages,
     ...(await openUi(graphs, surface, log)),
     ...routes,
   ];
@@ -73,6 +74,13 @@ async function openDocs({ product }: Host, { disabled }: Surface): Promise<reado
   if (disabled.includes("meta")) return [];
   const { pageRoute } = await import("../http/pages/page-files.ts");
   return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
+}
+
+/** The address of the server itself leads to its first page; with a custom app, it belongs to the app. */
+function startPage([first]: readonly HttpRoute[]): readonly HttpRoute[] {
+  if (first === undefined) return [];
+  const page = first.path.slice(0, -"/*".length);
+  return [{ method: "get", path: "/", handle: async () => ({ status: 302, body: "", headers: { Location: page } }) }];
 }
 
 /** Other protocols in front of the API. Each loads its library at its first request. */

@@ -71,6 +71,20 @@ test("a route of the app wins over one of the server (surface.1)", async () => {
   assert.deepEqual((await call(custom, "GET", "/info")).body, { shadowed: true });
 });
 
+test("the address of the server leads to its first page, or belongs to the app (surface.1)", async () => {
+  for (const [path, env, location] of [
+    ["/", {}, "/console"],
+    ["/agents", { MOUNT_PREFIX: "/agents" }, "/agents/console"],
+    ["/", { HOLDPOINT_CONSOLE: "false" }, "/docs"],
+  ] as const) {
+    const { url } = await serve({}, env);
+    const { status, headers } = await fetch(new URL(path, url), { redirect: "manual" });
+    assert.deepEqual([status, headers.get("location")], [302, location]);
+  }
+  const plain = await serve({ http: { app: join(FIXTURES, "surface/plain.ts") } });
+  assert.equal((await call(plain, "GET", "/")).text, "plain GET /");
+});
+
 test("an unknown path is 404, a method that the route does not take is 405 (surface.1)", async () => {
   const server = await serve({ http: { app: join(FIXTURES, "surface/plain.ts") } });
   assert.equal(

@@ -8,6 +8,7 @@
 //   mcp.6. The audit trail names MCP and the caller.
 //   mcp.7. A repeated call with the same idempotency key finds the run of the first, also after a kill.
 //   mcp.8. Without credentials the reply is 401 with a challenge; other tenants' threads are out of reach.
+//   mcp.9. A request that cannot read the reply of the protocol gets 406 at once, with the headers that it needs.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -343,6 +344,25 @@ test("a new assistant is announced to a client that listens (mcp.1)", async () =
   const tools = await allPages((cursor) => client.listTools(cursor === undefined ? {} : { cursor }));
   assert.ok(tools.some(({ name }) => name.startsWith("new_one_")));
   await client.close();
+});
+
+test("a request without the needed Accept gets 406, and no stream stays open (mcp.9)", async () => {
+  const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  for (const [method, accept, status] of [
+    ["GET", "*/*", 406],
+    ["GET", "text/html,application/json;q=0.9", 406],
+    ["GET", "application/json, text/event-stream", 200],
+    ["POST", "*/*", 406],
+    ["POST", "application/json, text/event-stream", 200],
+  ] as const) {
+    const over = new AbortController();
+    const body = method === "POST" ? { body: JSON.stringify(list) } : {};
+    const headers = { accept, "content-type": "application/json" };
+    const response = await fetch(`${server.url}/mcp`, { method, headers, signal: over.signal, ...body });
+    assert.equal(response.status, status, `${method} ${accept}`);
+    if (status === 406) assert.match(await response.text(), /"message":"Not acceptable:.*text\/event-stream/i);
+    over.abort();
+  }
 });
 
 test("cancellation of a call cancels its run (mcp.2)", async () => {

@@ -27,6 +27,7 @@ const PAGES = [
   "docs/concepts/runs-and-pauses.md",
   "docs/how-to/a2a.md",
   "docs/how-to/backup.md",
+  "docs/how-to/mcp.md",
   "docs/how-to/migrate.md",
   "docs/how-to/notify.md",
   "docs/how-to/production.md",

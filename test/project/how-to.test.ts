@@ -62,7 +62,10 @@ for (const file of ["hono.ts", "express.ts"]) {
       body: JSON.stringify({ assistant_id: "mail", ...approve, after_seconds: 3600 }),
     });
     assert.equal(created.status, 422); // also refusals come from below the path
-    assert.match(String((await fetch(`${first.url}/docs/`)).headers.get("content-type")), /^text\/html/);
+    for (const page of [first.url, `${first.url}/docs/`]) {
+      const { status, headers } = await fetch(page); // the printed link leads to the console
+      assert.deepEqual([status, headers.get("content-type")], [200, "text/html; charset=utf-8"], page);
+    }
     await first.stop();
 
     const second = await start(cwd, file);

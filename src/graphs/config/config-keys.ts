@@ -3,7 +3,7 @@
 //   config-keys.1. A key for building an image, or for Python, has no effect, and a warning names its replacement.
 //   config-keys.2. A key whose loss would weaken a promise of the deployment stops the server.
 //   config-keys.3. A mistyped key names the known one that it resembles.
-import { nearestName } from "../../base/nearest-name.ts";
+import { nearestName } from "./nearest-name.ts";
 
 /** Present in every project, and without meaning for a server that runs on an installed Node and packages. */
 const SILENT = new Set(["$schema", "dependencies", "node_version"]);

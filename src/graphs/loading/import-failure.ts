@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, extname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describeError } from "../../base/api-error.ts";
-import { nearestName } from "../../base/nearest-name.ts";
+import { nearestName } from "../config/nearest-name.ts";
 import { sourceConfig } from "./source-config.ts";
 import { SourceError } from "./source-transform.ts";
 

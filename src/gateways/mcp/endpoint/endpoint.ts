@@ -66,7 +66,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   );
   return {
     async fetch({ request, body, api }) {
-      if (request.method === "GET") return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
+      if (request.method === "GET") {
+        if (!takesEvents(request)) return notAcceptable();
+        return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
+      }
       if (request.method === "DELETE") return new Response(null, { status: 204 }); // sessions are not stored
       const message = isJsonObject(body ?? null) ? (body as JsonObject) : {};
       if (isReply(message)) {
@@ -94,6 +97,25 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     return new Response(response.body, { status: response.status, headers });
   }
 }
+
+/** A browser or curl accepts everything without asking for events: its stream would stay open unread. */
+function takesEvents({ headers }: Request): boolean {
+  return /(^|,)\s*text\/(event-stream|\*)\s*(;|,|$)/i.test(headers.get("accept") ?? "");
+}
+
+const notAcceptable = (): Response =>
+  Response.json(
+    {
+      jsonrpc: "2.0",
+      id: null,
+      error: {
+        code: -32_000,
+        message:
+          "Not acceptable: GET is the stream of notifications, and needs `Accept: text/event-stream`. Send calls with POST.",
+      },
+    },
+    { status: 406 },
+  );
 
 function isReply(message: JsonObject): boolean {
   return "id" in message && !("method" in message) && ("result" in message || "error" in message);
