@@ -112,7 +112,7 @@ const author = { by: name.optional().describe("name of the person, on a server w
 
 export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/claim", {
   tag: TAG,
-  access: "threads:update",
+  access: "threads:claim",
   summary: "Claim an item: others cannot answer it through the inbox",
   body: z.object({
     ...author,
@@ -124,7 +124,7 @@ export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{threa
 
 export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/release", {
   tag: TAG,
-  access: "threads:update",
+  access: "threads:claim",
   summary: "Release a claim",
   body: z.object({ ...author, force: z.boolean().default(false).describe("release another person's claim too") }),
   reply: item,
@@ -146,7 +146,7 @@ const answers = z
 
 export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
   tag: TAG,
-  access: "threads:create_run",
+  access: "threads:answer",
   summary: "Answer many items; all of one thread in one run, or none of them",
   body: z
     .union([answers.transform((list) => ({ answers: list })), z.object({ ...author, answers })])

@@ -11,6 +11,7 @@
 //   inbox.ts          the inbox and the audit trail
 //   crons.ts          calls of crons
 //   store.ts          calls of the store
+//   identity.ts       people, keys of programs
 //   traces.ts         reply objects of the trace store
 //   meta.ts           health, version, metrics
 //   dialects.ts       formats in which graphs ask people and expect answers
@@ -91,16 +92,16 @@ function relocate(part: unknown): unknown {
   return JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
+/** Parameters of paths that are no UUIDs. */
+const TEXTS = new Set(["assistant_id", "namespace", "interrupt_id", "person"]);
+
 function pathParameters(path: string): readonly Part[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     ...exampleOf(PATH_EXAMPLES[name ?? ""]),
-    schema:
-      name === "assistant_id" || name === "namespace" || name === "interrupt_id"
-        ? { type: "string" }
-        : { type: "string", format: "uuid" },
+    schema: TEXTS.has(name ?? "") ? { type: "string" } : { type: "string", format: "uuid" },
   }));
 }
 

@@ -10,10 +10,19 @@ type ResourceAction = "create" | "read" | "update" | "delete" | "search";
 export type AccessEvent =
   | `${Resource}:${ResourceAction}`
   | "threads:create_run"
+  /** Answers to open questions, and nothing else. */
+  | "threads:answer"
+  /** Who takes care of a question: claim, release. */
+  | "threads:claim"
   /** The right to bypass a review: switch breakpoints off, or edit the state as a node that asks. */
   | "threads:bypass"
   /** The right to set the default answer of an assistant's interrupts. */
   | "assistants:administrate"
+  | "keys:create"
+  | "keys:search"
+  | "keys:delete"
+  | "people:search"
+  | "people:delete"
   | "store:put"
   | "store:get"
   | "store:search"
@@ -97,6 +106,7 @@ const MISSING: Readonly<Record<string, ErrorCode>> = {
   run_id: "run_not_found",
   checkpoint_id: "checkpoint_not_found",
   cron_id: "cron_not_found",
+  key_id: "key_not_found",
 };
 
 /** A malformed id in a path gets the reply of an unknown one. Ids are lower case from here on. */

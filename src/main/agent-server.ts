@@ -1,7 +1,7 @@
 // Agent server: its parts, chosen by configuration and langgraph.json, started and stopped as one.
 import type { RequestListener } from "node:http";
 import { assistantDefaults, defaultsText } from "../agent/model/assistant-defaults.ts";
-import type { Access, Storage, Store } from "../agent/ports/ports.ts";
+import type { Storage, Store } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { AgentServer } from "../agent/server/agent-server.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
@@ -14,6 +14,7 @@ import type { DeployedGraphs } from "../graphs/graphs.ts";
 import type { Library } from "../graphs/langgraph/library.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productTables } from "./host.ts";
+import { openAccess } from "./access.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
 import { openRoutes, readSurface, openGateways, type ServerParts } from "./surface.ts";
 
@@ -80,7 +81,7 @@ async function startOver(
     storage,
     store,
     graphs,
-    access: await openAccess(config, graphsConfig, log),
+    access: await openAccess({ config, graphs: graphsConfig, log, storage, clock: systemClock }),
     surface,
     engine: await openEngine(config, storage, log),
     webhooks: graphsConfig.webhooks,
@@ -180,17 +181,6 @@ async function openStore(
 }
 
 /** Null without authentication. */
-async function openAccess(config: AgentConfig, graphs: GraphsConfig, log: Log): Promise<Access | null> {
-  if (config.apiKeys !== null) {
-    for (const { name, weak } of config.apiKeys) if (weak) log.warning("api_key_short", { name });
-    const { createKeyAccess } = await import("../agent/auth/api-keys.ts");
-    return createKeyAccess(config.apiKeys);
-  }
-  if (graphs.auth === null) return null;
-  const { loadAuth } = await import("../graphs/extensions/auth-handlers.ts");
-  return loadAuth(graphs.auth, graphs.folder, log);
-}
-
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -6,6 +6,8 @@
 //        equals that to an unknown id. No list, stream or error shows a trace of it.
 //   authorisation.3. Attempts of another tenant change nothing.
 //   authorisation.4. A read-only caller gets a rejection for each call that changes something, and for no other.
+//   authorisation.6. A caller with a role gets a rejection for each route whose event needs a higher role, and for no
+//        other.
 //   authorisation.5. A route missing from the table below fails the test.
 // Real process, real sockets, handlers written with the SDK's Auth (graphs/tenants/auth.ts); then the same with API
 // keys.
@@ -14,6 +16,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { leastRole, roleMay } from "../../src/agent/auth/roles.ts";
+import { ROLES, type Role } from "../../src/agent/model/identity.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, type Answer } from "../harness/server.ts";
 import { raw } from "../harness/raw.ts";
@@ -24,9 +28,17 @@ const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
 const CANARY = "canary-of-acme-77b1";
 const READ_KEY = "key-that-reads-4d1c9";
 const FULL_KEY = "key-that-writes-8a2e";
+const KEYS_OF_ROLES: Readonly<Record<Role, string>> = {
+  viewer: READ_KEY,
+  reviewer: "key-that-answers-52ba",
+  operator: "key-that-operates-0c7f",
+  admin: FULL_KEY,
+};
 
+const { viewer, reviewer, operator } = KEYS_OF_ROLES;
+const KEYS = `ann:${FULL_KEY},eve:${viewer}:read,rita:${reviewer}:reviewer,otto:${operator}:operator`;
 const server = await startServerHere({ config: TENANTS, env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "0" } });
-const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: `ann:${FULL_KEY},eve:${READ_KEY}:read` } });
+const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: KEYS } });
 after(async () => {
   for (const one of [server, keyed]) {
     await one.stop();
@@ -81,6 +93,8 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
     cron_id: String(cron["cron_id"]),
     namespace: "none",
     webhook_id: "none",
+    key_id: randomUUID(),
+    person: "none",
   };
 }
 
@@ -95,12 +109,11 @@ const busy = await call(
 );
 const { run_id: busyRun }: { readonly run_id: string } = busy.body;
 
+/** Names in paths that stand for nothing of a tenant. */
+const NO_OBJECT = new Set(["namespace", "webhook_id", "key_id", "person"]);
+
 function unknown(name: string): string {
-  return name === "interrupt_id"
-    ? randomUUID().replaceAll("-", "")
-    : name === "namespace" || name === "webhook_id"
-      ? "none"
-      : randomUUID();
+  return name === "interrupt_id" ? randomUUID().replaceAll("-", "") : NO_OBJECT.has(name) ? "none" : randomUUID();
 }
 
 interface Entry {
@@ -302,6 +315,12 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
     },
   ],
 
+  "POST /keys": [{ body: () => ({ name: "taken", role: "admin" }) }],
+  "GET /keys": [{}],
+  "DELETE /keys/{key_id}": [{}],
+  "GET /people": [{}],
+  "DELETE /people/{person}": [{}],
+
   "PUT /store/items": [{ body: () => ({ ...ITEM, value: { mark: "mark-of-bolt" } }) }],
   "GET /store/items": [{ query: "namespace=own&key=k" }, { query: "namespace=acme.own&key=k" }],
   "DELETE /store/items": [{ body: () => ({ namespace: ["acme", "own"], key: "k" }) }],
@@ -399,7 +418,7 @@ function settled({ status, text }: Seen): Seen {
 function placesOf(route: Route, entry: Entry): readonly string[] {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)]
     .map(([, name = ""]) => name)
-    .filter((name) => name !== "namespace" && name !== "webhook_id");
+    .filter((name) => !NO_OBJECT.has(name));
   return [...new Set([...inPath, ...(entry.places ?? [])])];
 }
 
@@ -506,7 +525,7 @@ async function snapshot(): Promise<unknown> {
 
 // Read-only callers, in both ways to authenticate (authorisation.1, authorisation.4).
 
-const READING = /^(authenticated|public)$|:(read|search|get|list_namespaces)$/;
+const READING = /^(authenticated|public)$|^(?!keys|people).*:(read|search|get|list_namespaces)$/;
 /** Reads with options that need more rights. */
 const cancels = (entry: Entry): boolean =>
   String(entry.query).includes("cancel_on_disconnect") || entry.changes === true;
@@ -533,6 +552,23 @@ for (const route of routes) {
     for (const headers of [{}, { "x-api-key": `${FULL_KEY}x` }, { authorization: `Basic ${FULL_KEY}` }]) {
       for (const entry of MATRIX[route.name] ?? []) {
         assert.equal((await ask(keyed, route, entry, ann, headers)).status, route.access === "public" ? 200 : 401);
+      }
+    }
+  });
+}
+
+for (const route of routes.filter(({ access }) => access.includes(":"))) {
+  const needed = leastRole(route.access);
+  test(`${route.name} needs the role ${needed} (authorisation.6)`, PATIENCE, async () => {
+    for (const role of ROLES) {
+      for (const entry of MATRIX[route.name] ?? []) {
+        if (cancels(entry)) continue;
+        const { status, text } = await ask(keyed, route, entry, ann, { "x-api-key": KEYS_OF_ROLES[role] });
+        if (roleMay(role, route.access)) assert.ok(status !== 401 && status !== 403, `${role}: ${text}`);
+        else {
+          assert.equal(status, 403, `${role}: ${text}`);
+          assert.match(text, new RegExp(`"code":"forbidden".*"needed":"${needed}"`));
+        }
       }
     }
   });

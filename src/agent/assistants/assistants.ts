@@ -86,12 +86,19 @@ export function offered(
   scope: Scope,
   found: Assistant | null,
 ): Assistant {
-  if (found === null || graphs.describe(found.graphId) === null || !inScope(found.metadata, scope)) {
+  if (found === null || graphs.describe(found.graphId) === null || !reaches(scope, found)) {
     throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: deployedGraphs(graphs),
     });
   }
   return found;
+}
+
+/** A list of ids in a scope names the assistants themselves; every other condition is about their metadata. */
+function reaches(scope: Scope, { assistantId, metadata }: Assistant): boolean {
+  return (scope ?? []).every((one) =>
+    inScope(one.op === "in" ? { ...metadata, assistant_id: assistantId } : metadata, [one]),
+  );
 }
 
 export function getAssistant(agent: AgentContext, idOrGraph: string): Promise<Assistant> {
@@ -127,7 +134,7 @@ export async function searchAssistants(
   });
   const read = async (tx: Tx, id: string): Promise<Assistant | null> => {
     const assistant = await tx.assistant(id);
-    return assistant !== null && inScope(assistant.metadata, search.scope) ? assistant : null;
+    return assistant !== null && reaches(search.scope, assistant) ? assistant : null;
   };
   return { total, count: ids.length, assistants: readRows(agent.storage, ids, read) };
 }

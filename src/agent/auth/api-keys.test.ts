@@ -1,29 +1,30 @@
 // Tests of API keys. Checked: what the setting takes and refuses, without showing a key; who a request comes from;
-// api-keys.1, nothing that is kept holds a key; api-keys.3, what a key that may only read is refused.
+// api-keys.1, nothing that is kept holds a key; api-keys.3, the role of a key.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import { ConfigError, printConfig, readConfig, secretsOf } from "../../base/config/config.ts";
 import { ApiError } from "../../base/api-error.ts";
-import { apiKeysSetting, createKeyAccess, parseApiKeys } from "./api-keys.ts";
+import { apiKeySource, apiKeysSetting, parseApiKeys } from "./api-keys.ts";
+import { createRoleAccess } from "./role-access.ts";
 
 const ANN = "k1-5f2c9a7be01d44c8";
 const ROBOT = "k2-90ab12cd34ef56ab";
 const VIEWER = "k3-7777aaaa8888bbbb";
 const BARE = "k4-0123456789abcdef";
-const ALL = `ann:${ANN},robot:${ROBOT}\n viewer:${VIEWER}:read ${BARE}`;
+const ALL = `ann:${ANN},robot:${ROBOT}:reviewer\n viewer:${VIEWER}:read ${BARE}`;
 const table = { keys: apiKeysSetting("KEYS", "Keys.") } as const;
 
 test("keys are read with names, rights and without; the configuration shows none of them (api-keys.1)", () => {
   const config = readConfig({ KEYS: ALL }, table, () => "");
   const kept = config.keys ?? [];
   assert.deepEqual(
-    kept.map(({ name, readOnly }) => [name.replace(/[0-9a-f]{8}$/, "…"), readOnly]),
+    kept.map(({ name, role }) => [name.replace(/[0-9a-f]{8}$/, "…"), role]),
     [
-      ["ann", false],
-      ["robot", false],
-      ["viewer", true],
-      ["key-…", false],
+      ["ann", "admin"],
+      ["robot", "reviewer"],
+      ["viewer", "viewer"],
+      ["key-…", "admin"],
     ],
   );
   const shown = inspect(config, { depth: 9 }) + printConfig(table, config) + JSON.stringify(secretsOf(table, config));
@@ -64,7 +65,7 @@ for (const [text, says] of WRONG) {
   });
 }
 
-const access = createKeyAccess(parseApiKeys(ALL));
+const access = createRoleAccess([apiKeySource(parseApiKeys(ALL))]);
 const request = (headers: Record<string, string>) => ({ method: "GET", url: "/", headers });
 
 const ACCEPTED: readonly (readonly [headers: Record<string, string>, name: RegExp])[] = [
@@ -108,26 +109,15 @@ for (const headers of REFUSED) {
   });
 }
 
-const EVENTS: readonly (readonly [event: string, reads: boolean])[] = [
-  ["threads:read", true],
-  ["threads:search", true],
-  ["store:get", true],
-  ["store:list_namespaces", true],
-  ["threads:create", false],
-  ["threads:create_run", false],
-  ["threads:update", false],
-  ["threads:delete", false],
-  ["store:put", false],
-  ["anything:else", false],
-];
-
-for (const [event, reads] of EVENTS) {
-  test(`a key that may only read is ${reads ? "let through to" : "refused"} ${event}; a full one may (api-keys.3)`, async () => {
-    const value = { metadata: { a: 1 } };
-    const may = async (key: string) =>
-      access.authorize(await access.authenticate(request({ "x-api-key": key })), { event, value });
-    assert.deepEqual(await may(ANN), { scope: null, value });
-    if (reads) assert.deepEqual(await may(VIEWER), { scope: null, value });
-    else await assert.rejects(may(VIEWER), (error) => error instanceof ApiError && error.code === "forbidden");
+for (const [key, role] of [
+  [ANN, "admin"],
+  [ROBOT, "reviewer"],
+  [VIEWER, "viewer"],
+] as const) {
+  test(`a caller with the key of the ${role} has this role (api-keys.3)`, async () => {
+    const caller = await access.authenticate(request({ "x-api-key": key }));
+    assert.equal(caller.role, role);
+    assert.equal(caller.user?.["role"], role);
+    assert.ok(caller.permissions.includes(role));
   });
 }

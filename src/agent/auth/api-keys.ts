@@ -2,18 +2,19 @@
 // Invariants:
 //   api-keys.1. Memory holds only digests under a secret of this process. Comparisons take constant time.
 //   api-keys.2. Every request compares with every key, so that timing reveals no near match.
-//   api-keys.3. A read-only key is rejected for every write, before any lookup.
+//   api-keys.3. A key without a role is an administrator's; `read` is another name for `viewer`.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { setting, ShownReason, type Setting } from "../../base/config/config.ts";
-import { ApiError } from "../../base/api-error.ts";
-import type { Caller } from "../model/model.ts";
-import type { Access, AccessRequest } from "../ports/ports.ts";
+import type { Role } from "../model/model.ts";
+import { type CallerSource, credentialsOf, programCaller } from "./role-access.ts";
+import { NO_LIMITS } from "./role-limits.ts";
+import { isRole } from "./roles.ts";
 
 export interface ApiKey {
   /** User name for the audit trail. Several keys may share a name during a rotation. */
   readonly name: string;
   readonly digest: Buffer;
-  readonly readOnly: boolean;
+  readonly role: Role;
   /** Short enough for a brute-force attack. */
   readonly weak: boolean;
 }
@@ -29,9 +30,9 @@ function digestOf(key: string): Buffer {
   return createHmac("sha256", PROCESS_SECRET).update(key).digest(); // api-keys.1
 }
 
-/** `name:key`, `name:key:read` or a bare key, separated by commas, blanks or lines. */
+/** `name:key`, `name:key:role` or a bare key, separated by commas, blanks or lines. */
 export function apiKeysSetting(name: string, meaning: string): Setting<readonly ApiKey[] | null> {
-  const limits = `1 to ${KEYS_MAX} of name:key, name:key:read or key`;
+  const limits = `1 to ${KEYS_MAX} of name:key, name:key:role or key`;
   const kind = { type: "list of keys", fallback: null, limits };
   return setting<readonly ApiKey[] | null>(name, kind, { meaning, secret: true }, parseApiKeys);
 }
@@ -60,58 +61,28 @@ function parseEntry(entry: string): ApiKey | string {
   if (key.length > KEY_UNITS_MAX) return `has a key of more than ${KEY_UNITS_MAX} characters`;
   if (!KEY.test(key)) return "has a key with other characters than those of ASCII";
   if (second !== undefined && !NAME.test(first)) return "has a name with other characters than letters, digits, _.@+-";
-  if ((right !== undefined && right !== "read") || more.length > 0)
-    return "is not of the form name:key or name:key:read";
+  const role = right === undefined ? "admin" : right === "read" ? "viewer" : right; // api-keys.3
+  if (!isRole(role) || more.length > 0)
+    return "is not of the form name:key or name:key:role, with the role viewer, reviewer, operator, admin or read";
   return {
     name: second === undefined ? `key-${createHash("sha256").update(key).digest("hex").slice(0, 8)}` : first,
     digest: digestOf(key),
-    readOnly: right === "read",
+    role,
     weak: key.length < GOOD_KEY_UNITS,
   };
 }
 
-const READING = new Set(["read", "search", "get", "list_namespaces"]);
-
-export function createKeyAccess(keys: readonly ApiKey[]): Access {
-  return {
-    async authenticate(request) {
-      let found: ApiKey | null = null;
-      for (const given of credentialsOf(request)) {
-        const digest = digestOf(given);
-        for (const key of keys) {
-          const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: never leaves the loop early
-          if (same && found === null) found = key;
-        }
+/** Callers with a key of the setting. */
+export function apiKeySource(keys: readonly ApiKey[]): CallerSource {
+  return async (request) => {
+    let found: ApiKey | null = null;
+    for (const given of credentialsOf(request)) {
+      const digest = digestOf(given);
+      for (const key of keys) {
+        const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: never leaves the loop early
+        if (same && found === null) found = key;
       }
-      if (found === null) {
-        const detail = "Send a valid key in x-api-key, or as Authorization: Bearer.";
-        throw new ApiError("unauthenticated", detail, {}, { "WWW-Authenticate": "Bearer" });
-      }
-      return callerOf(found);
-    },
-    async authorize(caller, { event, value }) {
-      const action = event.split(":")[1] ?? "";
-      if (!caller.permissions.includes("write") && !READING.has(action)) {
-        throw new ApiError("forbidden", `This key may only read; the call needs ${event}.`); // api-keys.3
-      }
-      return { scope: null, value };
-    },
-    isReader: ({ permissions }) => !permissions.includes("write"),
+    }
+    return found === null ? null : programCaller(found.name, found.role, NO_LIMITS);
   };
-}
-
-function callerOf({ name, readOnly }: ApiKey): Caller {
-  const permissions = readOnly ? ["read"] : ["read", "write"];
-  return {
-    name,
-    user: { identity: name, display_name: name, is_authenticated: true, permissions },
-    permissions,
-  };
-}
-
-/** Clients may send a key of their own in x-api-key automatically, while the user's key is in the other header. */
-function credentialsOf({ headers }: AccessRequest): readonly string[] {
-  const { "x-api-key": own, authorization } = headers;
-  const bearer = typeof authorization === "string" ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
-  return [own, bearer].filter((given): given is string => typeof given === "string" && given.length <= KEY_UNITS_MAX);
 }

@@ -23,9 +23,14 @@ const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
   "store:list_namespaces": "prefix",
 };
 
+/** Answers make a run, so they have the members of one. */
+export function isRunEvent(event: AccessEvent): boolean {
+  return event === "threads:create_run" || event === "threads:answer";
+}
+
 export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestParts): JsonObject {
   const metadata = body["metadata"] ?? query["metadata"] ?? null;
-  if (event === "threads:create_run") {
+  if (isRunEvent(event)) {
     const kwargs = Object.entries(body).filter(([name]) => !RUN_MEMBERS.includes(name));
     return {
       ...query,
@@ -42,7 +47,11 @@ export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestP
     };
   }
   const isNew = event.endsWith(":create");
-  const hasMetadata = isNew || event.endsWith(":update") || (event.endsWith(":search") && event !== "store:search");
+  const hasMetadata =
+    isNew ||
+    event.endsWith(":update") ||
+    event === "threads:claim" ||
+    (event.endsWith(":search") && event !== "store:search");
   const namespace = NAMESPACE_NAMES[event];
   return {
     ...query,
@@ -60,7 +69,7 @@ export function fromAccessValue(
   value: JsonObject,
 ): { readonly query: JsonObject; readonly body: JsonObject } {
   const { ids, query, body } = parts;
-  if (event === "threads:create_run") {
+  if (isRunEvent(event)) {
     const own = pick(value, (name) => RUN_MEMBERS.includes(name) && !NAMED.has(name)); // handler-value.2
     return { query, body: { ...body, ...own, ...(value["kwargs"] as JsonObject) } };
   }

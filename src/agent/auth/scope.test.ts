@@ -8,6 +8,8 @@ import { inScope, stamped } from "./scope.ts";
 const OWNER: Condition = { key: "owner", op: "eq", value: "ann" };
 const TEAM: Condition = { key: "team", op: "contains", value: "red" };
 
+const ZONE: Condition = { key: "zone", op: "in", value: ["a", "b"] };
+
 const CASES: readonly {
   readonly metadata: JsonObject;
   readonly scope: readonly Condition[];
@@ -25,6 +27,10 @@ const CASES: readonly {
   { metadata: {}, scope: [TEAM, OWNER], inside: false, stamp: { team: ["red"], owner: "ann" } },
   { metadata: { owner: "ann" }, scope: [OWNER, TEAM], inside: false, stamp: { owner: "ann", team: ["red"] } },
   { metadata: { a: 1 }, scope: [], inside: true, stamp: { a: 1 } },
+  { metadata: { zone: "b" }, scope: [ZONE], inside: true, stamp: { zone: "b" } },
+  { metadata: { zone: "c" }, scope: [ZONE], inside: false, stamp: { zone: "a" } },
+  { metadata: {}, scope: [ZONE, OWNER], inside: false, stamp: { zone: "a", owner: "ann" } },
+  { metadata: { zone: ["a"] }, scope: [ZONE], inside: false, stamp: { zone: "a" } },
 ];
 
 for (const { metadata, scope, inside, stamp } of CASES) {

@@ -86,7 +86,7 @@ function refusalFor({ interruptId }: InboxAnswer, error: ApiError): ApiError {
 async function scopeOf({ scope, ask }: InboxCall, threadId: string, answers: readonly InboxAnswer[]): Promise<Scope> {
   const resume = Object.fromEntries(answers.map((answer) => [answer.interruptId, answer.resume ?? null]));
   const parts = { ids: { thread_id: threadId }, query: {}, body: { command: { resume } } };
-  const own = await ask("threads:create_run", toAccessValue("threads:create_run", parts));
+  const own = await ask("threads:answer", toAccessValue("threads:answer", parts));
   return scope === null ? own : [...scope, ...(own ?? [])];
 }
 

@@ -1,5 +1,6 @@
 // Caller: who makes a call, from where, and the objects in reach.
 import type { Json, JsonObject } from "../../base/json/json.ts";
+import type { Role, RoleLimits } from "./identity.ts";
 
 /** Authenticated caller. Audit entries record this name. */
 export interface Caller {
@@ -9,6 +10,10 @@ export interface Caller {
   readonly permissions: readonly string[];
   /** Groups of the person, as the sign-in or the handlers name them; absent for programs without any. */
   readonly groups?: readonly string[];
+  /** Absent without roles: handlers of the deployment decide then, or nobody. */
+  readonly role?: Role;
+  /** What the role is limited to; absent for no limit. */
+  readonly limits?: RoleLimits;
   /** Absent for actions of the server itself. */
   readonly origin?: Origin;
 }
@@ -26,7 +31,10 @@ export type Scope = readonly Condition[] | null;
 
 export interface Condition {
   readonly key: string;
-  /** `eq`: the member equals the value. `contains`: the member is a list that includes the value. */
-  readonly op: "eq" | "contains";
+  /**
+   * `eq`: the member equals the value. `contains`: the member is a list that includes the value. `in`: the value is a
+   * list of short scalars that includes the member.
+   */
+  readonly op: "eq" | "contains" | "in";
   readonly value: Json;
 }

@@ -1,9 +1,8 @@
 // Identity: people who have signed in, their sessions, and the keys of programs.
-import type { Condition } from "./caller.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 
 /** From the fewest rights to all: each role includes those before it. */
-const ROLES = ["viewer", "reviewer", "operator", "admin"] as const;
+export const ROLES = ["viewer", "reviewer", "operator", "admin"] as const;
 
 export type Role = (typeof ROLES)[number];
 
@@ -11,8 +10,8 @@ export type Role = (typeof ROLES)[number];
 export interface RoleLimits {
   /** Ids of assistants. */
   readonly assistants: readonly string[] | null;
-  /** Conditions on metadata. */
-  readonly metadata: readonly Condition[];
+  /** Members that the metadata has. */
+  readonly metadata: JsonObject;
 }
 
 /** Somebody who has signed in at least once. */

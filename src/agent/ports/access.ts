@@ -27,6 +27,4 @@ export interface Access {
   authenticate(request: AccessRequest): Promise<Caller>;
   /** @throws {ApiError} `forbidden` */
   authorize(caller: Caller, question: AuthorizationQuery): Promise<AuthorizationDecision>;
-  /** Whether the caller may only read, known before any call. Absent: only the calls decide. */
-  isReader?(caller: Caller): boolean;
 }

@@ -51,7 +51,12 @@ export async function threadWithin(agent: AgentContext, threadId: string, scope:
  * The body of a REST call that asks for the same, authorised and read as that call. @throws {ApiError} as a
  * run-creating call
  */
-export async function protocolRunCall(agent: AgentContext, call: CommandCall, body: JsonObject): Promise<RunCall> {
+export async function protocolRunCall(
+  agent: AgentContext,
+  call: CommandCall,
+  body: JsonObject,
+  event: "threads:create_run" | "threads:answer",
+): Promise<RunCall> {
   const { threadId, caller, request } = call;
   const { access } = agent;
   const ids = { thread_id: threadId };
@@ -59,9 +64,9 @@ export async function protocolRunCall(agent: AgentContext, call: CommandCall, bo
   let admitted = parse(runBody, body, "body");
   if (access !== null) {
     const parts = { ids, query: {}, body: admitted as JsonObject };
-    const answer = await authorize(access, caller, "threads:create_run", toAccessValue("threads:create_run", parts));
+    const answer = await authorize(access, caller, event, toAccessValue(event, parts));
     scope = answer.scope; // command-call.1
-    admitted = fromAccessValue("threads:create_run", parts, answer.value).body as RunBody;
+    admitted = fromAccessValue(event, parts, answer.value).body as RunBody;
   }
   const asked: Call<unknown, unknown> = {
     ids,

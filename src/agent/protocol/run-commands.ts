@@ -85,9 +85,14 @@ async function answersOpenQuestions(agent: AgentContext, threadId: string, input
   return keys.every((key) => open.some(({ interruptId }) => interruptId === key));
 }
 
-async function startWith(agent: AgentContext, call: CommandCall, body: JsonObject): Promise<CommandResult> {
+async function startWith(
+  agent: AgentContext,
+  call: CommandCall,
+  body: JsonObject,
+  event: "threads:create_run" | "threads:answer" = "threads:create_run",
+): Promise<CommandResult> {
   const { threadId } = call;
-  const asked = await protocolRunCall(agent, call, body);
+  const asked = await protocolRunCall(agent, call, body, event);
   if (asked.ifNotExists === "reject") await threadWithin(agent, threadId, asked.reach.threads);
   const { run } = await startRun(agent, call.caller, { threadId, call: asked });
   return { result: { run_id: run.runId }, runId: run.runId };
@@ -114,6 +119,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
   const { threadId, caller, command } = call;
   const answers = answersOf(command.params);
   const { update, goto, config, metadata } = parse(respondParams, command.params ?? {}, "body");
+  const isOnlyAnswer = [update, goto, config, metadata].every((more) => more === undefined || more === null);
   const { thread, known } = await agent.storage.read(async (tx) => ({
     thread: await tx.thread(threadId),
     known: await tx.interrupts(threadId, null),
@@ -136,7 +142,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
     metadata: metadata ?? null,
   } as JsonObject;
   try {
-    return await startWith(agent, call, body);
+    return await startWith(agent, call, body, isOnlyAnswer ? "threads:answer" : "threads:create_run");
   } catch (error) {
     const runId = error instanceof ApiError ? await answeredBefore(agent, threadId, caller, answers) : null;
     if (runId === null || !(error instanceof ApiError) || !("answered" in error.extra)) throw error;

@@ -15,7 +15,7 @@ import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { JsonBody } from "../../http/server/body.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
-import { fromAccessValue, toAccessValue } from "../auth/handler-value.ts";
+import { fromAccessValue, isRunEvent, toAccessValue } from "../auth/handler-value.ts";
 import { ANONYMOUS, type Ask, authorize } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
 import type { Caller, Scope } from "../model/model.ts";
@@ -62,7 +62,7 @@ export function route<Query, Body>(
     }
     const ask: Ask = async (other, value) => (await authorize(access, caller, other, value)).scope;
     const admitted = await admit(access, event, call);
-    if (admitted.scope !== null && event !== "threads:create_run") await requireInScope(agent, ids, admitted.scope);
+    if (admitted.scope !== null && !isRunEvent(event)) await requireInScope(agent, ids, admitted.scope);
     return act({ ...call, ...admitted, ask }); // route.2
   };
   return {

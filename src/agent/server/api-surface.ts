@@ -55,6 +55,7 @@ const GROUPS: readonly (readonly [path: RegExp, groups: readonly string[]])[] = 
   [/^\/threads(\/|$)/, ["threads"]],
   [/^\/store(\/|$)/, ["store"]],
   [/^\/inbox(\/|$)/, ["inbox"]],
+  [/^\/(keys|people)(\/|$)/, []],
 ];
 
 function groupsOf(path: string): readonly string[] {

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";
 import { createFinder } from "../../http/server/request-path.ts";
 import { consoleApiRoutes, type LocalServices } from "./console-api.ts";
-import type { Caller, Scope } from "../model/model.ts";
-import type { Access } from "../ports/ports.ts";
+import type { Caller, Role, Scope } from "../model/model.ts";
+import type { Access, AccessRequest } from "../ports/ports.ts";
 
 const BESIDE: LocalServices = {
   traces: [{ method: "get", path: "/traces", handle: async () => ({ status: 200, body: "[]" }) }],
@@ -93,16 +93,26 @@ test("a missing service is an error, never the page (console-api.2)", async () =
   );
 });
 
-test("every caller learns its name, and a key that may only read that it is one", async () => {
-  const said = (isReader?: boolean): Promise<string> => {
-    const access = {
-      ...accessOf([], []),
-      ...(isReader === undefined ? {} : { isReader: () => isReader }),
-    };
-    return ask(BESIDE, access, "GET", "/console/api/caller", "good");
+test("every caller learns its name, its role, and what the role may do", async () => {
+  const said = async (role?: Role): Promise<Record<string, unknown>> => {
+    const access = accessOf([], []);
+    const authenticate = async (request: AccessRequest): Promise<Caller> => ({
+      ...(await access.authenticate(request)),
+      ...(role === undefined ? {} : { role }),
+    });
+    const text = await ask(BESIDE, { ...access, authenticate }, "GET", "/console/api/caller", "good");
+    return JSON.parse(text.slice("200 ".length)) as Record<string, unknown>;
   };
-  assert.equal(await said(), '200 {"name":"ada","read_only":false}');
-  assert.equal(await said(true), '200 {"name":"ada","read_only":true}');
-  assert.equal(await ask(BESIDE, null, "GET", "/console/api/caller"), '200 {"name":null,"read_only":false}');
+  const { may, ...rest } = await said();
+  const nobody = { display_name: null, email: null, groups: [], limits: null, read_only: false };
+  assert.deepEqual(rest, { ...nobody, name: "ada", display_name: "ada", role: null });
+  assert.equal(may, null);
+  assert.equal((await said("viewer"))["read_only"], true);
+  const reviewer = await said("reviewer");
+  assert.deepEqual([reviewer["role"], reviewer["read_only"]], ["reviewer", false]);
+  const events = reviewer["may"] as readonly string[];
+  assert.ok(events.includes("threads:answer") && !events.includes("threads:create_run"));
+  const open = await ask(BESIDE, null, "GET", "/console/api/caller");
+  assert.deepEqual(JSON.parse(open.slice("200 ".length)), { ...nobody, name: null, role: null, may: null });
   assert.equal(await ask(BESIDE, accessOf(null, []), "GET", "/console/api/caller", "bad"), "unauthenticated");
 });

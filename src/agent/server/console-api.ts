@@ -13,6 +13,7 @@ import type { HttpReply } from "../../http/server/reply.ts";
 import { authorize } from "../auth/authorize.ts";
 import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
+import { callerRoute } from "./caller-route.ts";
 
 export interface LocalServices {
   /** Routes below `/traces`; null without a trace store. */
@@ -65,19 +66,6 @@ export function consoleApiRoutes(localServices: LocalServices, access: Access | 
     ...(collector === null ? [] : collectorRoutes(collector, read, guarded)),
     guarded("threads:search", { method: "get", path: "/*", handle: absent }), // console-api.2
   ];
-}
-
-/** The name of the caller, and whether it may only read: the console offers nothing that the server rejects. */
-function callerRoute(access: Access | null): HttpRoute {
-  return {
-    method: "get",
-    path: `${BASE}/caller`,
-    async handle(request) {
-      if (access === null) return json({ name: null, read_only: false });
-      const caller = await access.authenticate(request);
-      return json({ name: caller.name, read_only: access.isReader?.(caller) ?? false });
-    },
-  };
 }
 
 function collectorRoutes(

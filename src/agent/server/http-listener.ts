@@ -9,6 +9,7 @@ import { createUpgrade } from "../protocol/socket/socket-upgrade.ts";
 import { assistantsVersion } from "../assistants/assistants.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
 import { cronRoutes } from "../routes/crons.ts";
+import { identityRoutes } from "../routes/identity/identity.ts";
 import { inboxRoutes } from "../routes/inbox.ts";
 import { metaRoutes } from "../routes/meta.ts";
 import type { AgentRoute } from "../routes/route.ts";
@@ -85,6 +86,7 @@ function operationRoutes(config: AgentConfig, agent: AgentContext): readonly Age
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
     ...cronRoutes(agent),
+    ...identityRoutes(agent),
     ...streamRoutes(agent, config.streamHeartbeatMs),
     ...protocolRoutes(agent, config.streamHeartbeatMs),
   ];

@@ -71,7 +71,7 @@ export const AGENT_SETTINGS = {
   }),
   apiKeys: apiKeysSetting(
     "HOLDPOINT_API_KEYS",
-    "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:read` may only read.",
+    "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:reviewer` has a role, viewer, reviewer or operator instead of admin.",
   ),
   dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
     meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",

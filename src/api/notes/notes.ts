@@ -96,6 +96,22 @@ const inbox: Readonly<Record<string, Note>> = {
   },
 };
 
+const access: Readonly<Record<string, Note>> = {
+  createKey: {
+    description: "Store the key at once: only its hash is kept.",
+    body: { name: "nightly-report", role: "operator", expires_in_days: 90, assistants: ["agent"] },
+    reply: { ...value.keyExample, key: "hp_0jmXyhN6b0pJbHeqdiyUAbJrtsbFcmIyBHAL6xQMNdM" },
+  },
+  listKeys: { description: "For reviews of who has access.", reply: { keys: [value.keyExample] } },
+  revokeKey: { description: "Requests with the key get 401 from now on." },
+  listPeople: {
+    description: "For assignments and notifications. The directory keeps people until they are removed.",
+    query: { group: "finance", limit: "100" },
+    reply: { people: [value.personExample], next_after: null },
+  },
+  deletePerson: { description: "For somebody who has left: first remove the account at the provider." },
+};
+
 const meta: Readonly<Record<string, Note>> = {
   getOk: { description: "The health check of the reference server.", reply: { ok: true } },
   getLive: { description: "For a liveness probe: no storage is read.", reply: { ok: true } },
@@ -126,6 +142,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
   ...crons,
   ...store,
   ...inbox,
+  ...access,
   ...meta,
 };
 
@@ -136,6 +153,8 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   checkpoint_id: CHECKPOINT_ID,
   cron_id: value.CRON_ID,
   interrupt_id: INTERRUPT_ID,
+  key_id: value.KEY_ID,
+  person: "ann@example.com",
   namespace: "review",
 };
 
@@ -147,5 +166,6 @@ export const TAGS: Readonly<Record<string, string>> = {
   Inbox: "Open interrupts of all threads: lists, claims, answers, audit trail.",
   Crons: "Runs on a schedule.",
   Store: "Long-term memory that graphs share.",
+  Access: "Keys of programs, and people who have signed in.",
   Meta: "Health, version, metrics and this document.",
 };

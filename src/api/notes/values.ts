@@ -145,3 +145,26 @@ event: updates
 data: {"__interrupt__":[{"id":"${INTERRUPT_ID}","value":{"text_to_revise":"original text"}}]}
 
 `;
+
+export const KEY_ID = "01a1feaf-26ec-72b5-ad65-85def8559567";
+
+export const keyExample = {
+  key_id: KEY_ID,
+  name: "nightly-report",
+  role: "operator",
+  assistants: [ASSISTANT_ID],
+  metadata: {},
+  created_by: "ann@example.com",
+  created_at: AT,
+  expires_at: "2026-04-15T08:00:00.000Z",
+  last_used_at: null,
+};
+
+export const personExample = {
+  name: "ann@example.com",
+  display_name: "Ann Example",
+  email: "ann@example.com",
+  groups: ["finance"],
+  created_at: AT,
+  last_seen_at: AT,
+};

@@ -14,6 +14,7 @@ import type { BackupPorts } from "../commands/backup.ts";
 import type { Template } from "../commands/new.ts";
 import type { Validate } from "../commands/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
+import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS } from "./completion.ts";
 import { registerAssistants, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
@@ -37,6 +38,7 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
   registerAssistants(program, cli);
   registerCrons(program, cli);
   registerStore(program, cli);
+  registerAccess(program, cli);
   takeOptionsBeforeVerb(program);
 }
 

@@ -3,7 +3,8 @@
 //   auth-handlers.1. Only an explicit success admits a caller: a handler that throws, or returns an invalid answer,
 //        rejects. No header bypasses the handlers.
 //   auth-handlers.2. The first of `resource:action`, `resource`, `*:action`, `*` decides, alone. Without any of them
-//        the caller may. Exception: `assistants:administrate` needs a handler of that name.
+//        the caller may. Exceptions: events of EXPLICIT need a handler of that
+//        name; those of WIDER are the wider event unless a handler has their name.
 //   auth-handlers.3. A filter may contain only known conditions; with any other the call fails instead of returning
 //        more.
 //   auth-handlers.4. `authenticate` sees the path that routed the request.
@@ -56,7 +57,8 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
       }
       return toCaller(given);
     },
-    async authorize(caller, question) {
+    async authorize(caller, asked) {
+      const question = { ...asked, event: knownEvent(handlers.callbacks ?? {}, asked.event) };
       const handler = findHandler(handlers.callbacks ?? {}, question.event);
       if (handler === undefined && EXPLICIT.has(question.event))
         throw new ApiError("forbidden", `No handler allows ${question.event}.`);
@@ -124,7 +126,25 @@ function plain(given: unknown): JsonObject {
 }
 
 /** Events that older catch-all handlers would allow with the rest (auth-handlers.2). */
-const EXPLICIT: ReadonlySet<string> = new Set(["assistants:administrate"]);
+const EXPLICIT: ReadonlySet<string> = new Set([
+  "assistants:administrate",
+  "keys:create",
+  "keys:search",
+  "keys:delete",
+  "people:search",
+  "people:delete",
+]);
+
+/** Events that older handlers know under a wider name. */
+const WIDER: ReadonlyMap<string, string> = new Map([
+  ["threads:answer", "threads:create_run"],
+  ["threads:claim", "threads:update"],
+]);
+
+/** The event as the handlers know it: a handler of exactly this name, otherwise the wider event. */
+function knownEvent(callbacks: NonNullable<Handlers["callbacks"]>, event: string): string {
+  return Object.hasOwn(callbacks, event) ? event : (WIDER.get(event) ?? event);
+}
 
 function findHandler(callbacks: NonNullable<Handlers["callbacks"]>, event: string) {
   const [resource, action] = event.split(":");

@@ -67,6 +67,7 @@ const SEARCHES: readonly (readonly [name: string, query: Partial<AssistantQuery>
   ["a scope", { scope: eq("owner", "ann") }, "ac"],
   ["a scope that nothing is in", { scope: eq("owner", "eve") }, ""],
   ["a scope of a list's members", { scope: [{ key: "team", op: "contains", value: "x" }] }, "a"],
+  ["a scope of one of several values", { scope: [{ key: "owner", op: "in", value: ["ann", 1] }] }, "ac"],
   ["a scope wants every condition", { scope: [...(eq("owner", "ann") ?? []), ...(eq("team", "x") ?? [])] }, ""],
   ["a scope and a filter", { scope: eq("owner", "ann"), metadata: { owner: "bob" } }, ""],
 ];

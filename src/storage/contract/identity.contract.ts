@@ -142,7 +142,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
 
   test("a key reads back by its hash, and is listed, counted and deleted (contract/identity.1)", async (t) => {
     const storage = await open(t);
-    const limits = { assistants: ["a"], metadata: [{ key: "k", op: "eq", value: odd } as const] };
+    const limits = { assistants: ["a"], metadata: odd };
     const key = (changes: Partial<StoredKey>): StoredKey => ({
       keyId: newId(),
       name: "robot",

@@ -177,6 +177,9 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
       [{ metadata: { team: "x' OR 1=1 --" } }, ""],
       [{ scope: [{ key: "team", op: "eq", value: "x" }] }, "ab"],
       [{ scope: [{ key: "tags", op: "contains", value: "t" }] }, "a"],
+      [{ scope: [{ key: "team", op: "in", value: ["x", "none"] }] }, "ab"],
+      [{ scope: [{ key: "team", op: "in", value: ["none"] }] }, ""],
+      [{ scope: [{ key: "team", op: "in", value: ["x"] }], metadata: { n: 1 } }, "a"],
       [{ scope: [{ key: "team", op: "eq", value: "y" }], metadata: { team: "x" } }, ""],
       [{ metadata: { team: "x" }, descending: true, limit: 1 }, "b"],
     ];

@@ -343,6 +343,10 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         [{ scope: [{ key: "owner", op: "eq", value: "ann" }] }, [three, one]],
         [{ scope: [{ key: "tags", op: "contains", value: "b" }] }, [one]],
         [{ scope: [{ key: "owner", op: "contains", value: "ann" }] }, []],
+        [{ scope: [{ key: "owner", op: "in", value: ["bob", "ann", 1] }] }, [three, two, one]],
+        [{ scope: [{ key: "owner", op: "in", value: ["ann"] }], metadata: { owner: "ann" } }, [three, one]],
+        [{ scope: [{ key: "owner", op: "in", value: [] }] }, []],
+        [{ scope: [{ key: "none", op: "in", value: ["ann"] }] }, []],
         [{ scope: [{ key: "owner", op: "eq", value: "bob" }], metadata: { owner: "ann" } }, []],
       ];
       for (const [query, expected] of finds) {

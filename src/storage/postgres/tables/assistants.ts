@@ -130,7 +130,7 @@ function conditionsOf(query: AssistantFilter): Conditions {
   if (graphId !== undefined && others.length === 0) search.add("graph_id = ?", graphId);
   else search.add("graph_id = ANY(?::text[])", query.graphIds);
   if (query.name !== null) search.add("strpos(name_lower, ?) > 0", query.name.toLowerCase());
-  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {
     search.add(
       "EXISTS (SELECT 1 FROM holdpoint.assistant_metadata AS m WHERE m.assistant_id = a.assistant_id AND m.key = ? AND m.value = ?)",
@@ -138,6 +138,18 @@ function conditionsOf(query: AssistantFilter): Conditions {
       text,
     );
   }
+  for (const { key, texts } of oneOf) {
+    // A scope on `assistant_id` means the assistant itself.
+    if (key === "assistant_id")
+      search.add(
+        "a.assistant_id = ANY(?::text[])",
+        texts.map((one) => String(JSON.parse(one))),
+      );
+    else search.add(HAS_ONE_OF, key, texts);
+  }
   for (const part of rest) search.add("metadata::jsonb @> ?::jsonb", toJsonText(part));
   return search;
 }
+
+const HAS_ONE_OF = `EXISTS (SELECT 1 FROM holdpoint.assistant_metadata AS m
+  WHERE m.assistant_id = a.assistant_id AND m.key = ? AND m.value = ANY(?::text[]))`;

@@ -1,5 +1,6 @@
 // Crons in PostgreSQL: rows, search, and the conditional update that assigns each tick to one server.
 // Invariant tables/crons.1: a read of a cron holds its lock until the end of the transaction, as a change does.
+import type { Json } from "../../../base/json/json.ts";
 import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
@@ -69,12 +70,20 @@ export function cronVerbs(db: Sql): CronTx {
 function conditionsOf(filter: CronFilter): Conditions {
   const search = createConditions();
   const members = [
-    ...(filter.scope ?? []).map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
+    ...(filter.scope ?? [])
+      .filter(({ op }) => op !== "in")
+      .map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
     ...Object.entries(filter.metadata ?? {}),
   ];
   // Crons are few (HOLDPOINT_MAX_CRONS), so this reads all of them.
   for (const [key, value] of members)
     search.add("metadata::jsonb @> ?::jsonb", toJsonText(JSON.stringify(Object.fromEntries([[key, value]]))));
+  for (const { key, value } of (filter.scope ?? []).filter(({ op }) => op === "in")) {
+    const members = (value as readonly Json[]).map((one) =>
+      toJsonText(JSON.stringify(Object.fromEntries([[key, one]]))),
+    );
+    search.add("metadata::jsonb @> ANY(?::jsonb[])", members);
+  }
   if (filter.assistantId !== null) search.add("assistant_id = ?", filter.assistantId);
   if (filter.threadId !== null) search.add("thread_id = ?", filter.threadId);
   if (filter.enabled !== null) search.add("enabled = ?", filter.enabled);

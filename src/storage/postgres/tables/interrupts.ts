@@ -193,13 +193,21 @@ function conditionsOf(query: InboxQuery): Conditions {
   if (query.claimedBy !== null) search.add(CLAIM_HOLDS, query.now);
   if (query.unclaimed) search.add(`NOT (${CLAIM_HOLDS})`, query.now);
   if (query.createdBefore !== null) search.add("i.created_at < ?", query.createdBefore);
-  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {
     search.add(
       `EXISTS (SELECT 1 FROM holdpoint.inbox_metadata AS m
          WHERE m.thread_id = i.thread_id AND m.interrupt_id = i.interrupt_id AND m.key = ? AND m.value = ?)`,
       key,
       text,
+    );
+  }
+  for (const { key, texts } of oneOf) {
+    search.add(
+      `EXISTS (SELECT 1 FROM holdpoint.inbox_metadata AS m
+         WHERE m.thread_id = i.thread_id AND m.interrupt_id = i.interrupt_id AND m.key = ? AND m.value = ANY(?::text[]))`,
+      key,
+      texts,
     );
   }
   for (const part of rest) search.add("t.metadata::jsonb @> ?::jsonb", toJsonText(part));

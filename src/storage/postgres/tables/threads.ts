@@ -136,12 +136,19 @@ function conditionsOf(query: ThreadQuery): Conditions {
   // A word of a closed list, as a literal: only then does PostgreSQL use a partial index.
   if (query.status !== null) search.add(`t.status = '${query.status}'`);
   if (query.ids !== null) search.add("t.thread_id = ANY(?::text[])", query.ids);
-  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {
     search.add(
       "EXISTS (SELECT 1 FROM holdpoint.thread_metadata AS m WHERE m.thread_id = t.thread_id AND m.key = ? AND m.value = ?)",
       key,
       text,
+    );
+  }
+  for (const { key, texts } of oneOf) {
+    search.add(
+      "EXISTS (SELECT 1 FROM holdpoint.thread_metadata AS m WHERE m.thread_id = t.thread_id AND m.key = ? AND m.value = ANY(?::text[]))",
+      key,
+      texts,
     );
   }
   for (const part of rest) search.add("t.metadata::jsonb @> ?::jsonb", toJsonText(part));

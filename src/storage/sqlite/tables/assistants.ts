@@ -111,9 +111,17 @@ function filterOf(query: AssistantFilter): { readonly where: string; readonly pa
   // +: nearly all rows match, so SQLite reads in order
   else add("+graph_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.graphIds));
   if (query.name !== null) add("name_contains(name, ?)", query.name.toLowerCase());
-  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed)
     add("assistant_id IN (SELECT assistant_id FROM assistant_metadata WHERE key = ? AND value = ?)", key, text);
+  for (const { key, texts } of oneOf) {
+    // A scope on `assistant_id` means the assistant itself.
+    if (key === "assistant_id") add("assistant_id IN (SELECT value ->> '$' FROM json_each(?))", JSON.stringify(texts));
+    else add(HAS_ONE_OF, key, JSON.stringify(texts));
+  }
   for (const part of rest) add("json_contains(metadata, ?)", part);
   return { where: `WHERE ${conditions.join(" AND ")}`, parameters };
 }
+
+const HAS_ONE_OF =
+  "assistant_id IN (SELECT assistant_id FROM assistant_metadata WHERE key = ? AND value IN (SELECT value FROM json_each(?)))";

@@ -1,5 +1,6 @@
 // Crons in SQLite: rows, search, and the conditional update that assigns each tick once.
 import type { SQLInputValue } from "node:sqlite";
+import type { Json } from "../../../base/json/json.ts";
 import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
@@ -73,11 +74,17 @@ function filterOf(filter: CronFilter): { readonly where: string; readonly parame
     parameters.push(...values);
   };
   const members = [
-    ...(filter.scope ?? []).map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
+    ...(filter.scope ?? [])
+      .filter(({ op }) => op !== "in")
+      .map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
     ...Object.entries(filter.metadata ?? {}),
   ];
   // Crons are few (HOLDPOINT_MAX_CRONS), so this reads all of them.
   for (const [key, value] of members) add("json_contains(metadata, ?)", JSON.stringify({ [key]: value }));
+  for (const { key, value } of (filter.scope ?? []).filter(({ op }) => op === "in")) {
+    const any = "EXISTS (SELECT 1 FROM json_each(?) AS o WHERE json_contains(metadata, json_object(?, json(o.value))))";
+    add(any, JSON.stringify((value as readonly Json[]).map((one) => JSON.stringify(one))), key);
+  }
   if (filter.assistantId !== null) add("assistant_id = ?", filter.assistantId);
   if (filter.threadId !== null) add("thread_id = ?", filter.threadId);
   if (filter.enabled !== null) add("enabled = ?", Number(filter.enabled));

@@ -44,11 +44,12 @@ export function planInbox(db: Database, query: InboxQuery): InboxPlan {
   column("interrupts_open_node", "i.node", query.node);
   column("interrupts_open_kind", "i.kind", query.kind);
   column("interrupts_open_claim", "i.claim ->> '$.by'", query.claimedBy, " AND i.claim IS NOT NULL");
-  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {
     const what = { index: null, sql: "m.key = ? AND m.value = ?", parameters: [key, text] };
     drivers.push({ what, probe: ["SELECT 1 FROM inbox_metadata AS m WHERE m.key = ? AND m.value = ?", key, text] });
   }
+  for (const { key, texts } of oneOf) others.push({ sql: HAS_ONE_OF, parameters: [key, JSON.stringify(texts)] });
   for (const part of rest) others.push({ sql: "json_contains(t.metadata, ?)", parameters: [part] });
 
   // The items of one thread are few and adjacent in the table.
@@ -87,6 +88,9 @@ export function planInbox(db: Database, query: InboxQuery): InboxPlan {
   };
 }
 
+const HAS_ONE_OF = `EXISTS (SELECT 1 FROM inbox_metadata AS o
+  WHERE o.thread_id = i.thread_id AND o.interrupt_id = i.interrupt_id AND o.key = ?
+  AND o.value IN (SELECT value FROM json_each(?)))`;
 const HAS_METADATA = `EXISTS (SELECT 1 FROM inbox_metadata AS o
   WHERE o.thread_id = i.thread_id AND o.interrupt_id = i.interrupt_id AND o.key = ? AND o.value = ?)`;
 

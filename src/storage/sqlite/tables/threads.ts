@@ -173,7 +173,7 @@ interface SearchPlan {
 
 /** Reads the index that leaves the fewest rows, and checks the other conditions on them. */
 function planSearch(db: Database, query: ThreadQuery): SearchPlan {
-  const { indexed, rest } = metadataConditions(query.scope, query.metadata);
+  const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   const conditions: string[] = [];
   const parameters: SQLInputValue[] = [];
   const add = (condition: string, ...values: readonly SQLInputValue[]): void => {
@@ -197,6 +197,7 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
       "EXISTS (SELECT 1 FROM thread_metadata AS o WHERE o.thread_id = t.thread_id AND o.key = ? AND o.value = ?)";
     add(has, one.key, one.text);
   }
+  for (const { key, texts } of oneOf) add(HAS_ONE_OF, key, JSON.stringify(texts));
   for (const part of rest) add("json_contains(t.metadata, ?)", part); // sqlite/threads.1
   return {
     from:
@@ -208,3 +209,6 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
     ordered: driver === null ? "t" : "m",
   };
 }
+
+const HAS_ONE_OF = `EXISTS (SELECT 1 FROM thread_metadata AS o
+  WHERE o.thread_id = t.thread_id AND o.key = ? AND o.value IN (SELECT value FROM json_each(?)))`;

@@ -1,0 +1,30 @@
+// Caller route: who is signed in, and what the console may offer. It offers nothing that the server rejects.
+import type { HttpRoute } from "../../http/server/app.ts";
+import { eventsOf } from "../auth/roles.ts";
+import type { Caller } from "../model/model.ts";
+import type { Access } from "../ports/ports.ts";
+import { json } from "../routes/route.ts";
+
+/** @param access null without authentication */
+export function callerRoute(access: Access | null): HttpRoute {
+  return {
+    method: "get",
+    path: "/console/api/caller",
+    handle: async (request) => json(callerObject(access === null ? null : await access.authenticate(request))),
+  };
+}
+
+/** `may`: the events that the role has; null where only each call decides. */
+function callerObject(caller: Caller | null): object {
+  const { name = null, role = null, user = null, groups = [], limits = null } = caller ?? {};
+  return {
+    name,
+    display_name: user?.["display_name"] ?? name,
+    email: user?.["email"] ?? null,
+    groups,
+    role,
+    limits,
+    may: role === null ? null : eventsOf(role),
+    read_only: role === "viewer",
+  };
+}

@@ -1,0 +1,90 @@
+// Calls of people and of the keys of programs.
+import * as z from "zod";
+import { jsonObject } from "./schemas.ts";
+import { operation } from "./operation.ts";
+
+const TAG = "Access";
+const NAME = /^[\w.@+-]{1,128}$/;
+const EXPIRES_DAYS_MAX = 3660;
+
+const role = z.enum(["viewer", "reviewer", "operator", "admin"]);
+const time = z.iso.datetime();
+
+const key = z.object({
+  key_id: z.uuid(),
+  name: z.string(),
+  role,
+  assistants: z.array(z.string()).nullable().describe("ids of the assistants that the key is limited to"),
+  metadata: jsonObject.describe("members of the metadata that the key is limited to"),
+  created_by: z.string(),
+  created_at: time,
+  expires_at: time.nullable(),
+  last_used_at: time.nullable().describe("within a minute"),
+});
+
+const KEYS_UNUSED = "A server without keys or sign-in, or with handlers, refuses this.";
+
+export const createKey = operation("createKey", "post", "/keys", {
+  tag: TAG,
+  access: "keys:create",
+  summary: "Create a key for a program",
+  body: z.object({
+    name: z.string().regex(NAME, "1 to 128 letters, digits, _.@+-").describe("name of the caller in the audit trail"),
+    role,
+    expires_in_days: z.number().positive().max(EXPIRES_DAYS_MAX).nullish().describe("omit it for a key without an end"),
+    assistants: z.array(z.string()).nullish().describe("limit: ids of assistants, or names of graphs"),
+    metadata: jsonObject.nullish().describe("limit: members that the metadata has; a list means one of its values"),
+  }),
+  reply: key.extend({ key: z.string().describe("the key; no other call shows it") }),
+  description: `The only reply with the key itself. ${KEYS_UNUSED}`,
+  refusals: ["keys_unused", "key_limit"],
+});
+
+export const listKeys = operation("listKeys", "get", "/keys", {
+  tag: TAG,
+  access: "keys:search",
+  summary: "List the keys of programs, without the keys themselves",
+  reply: z.object({ keys: z.array(key) }),
+  description: "The oldest first. Keys of HOLDPOINT_API_KEYS are not among them.",
+});
+
+export const revokeKey = operation("revokeKey", "delete", "/keys/{key_id}", {
+  tag: TAG,
+  access: "keys:delete",
+  summary: "Revoke a key at once, on every server",
+  reply: null,
+  status: 204,
+  refusals: ["key_not_found"],
+});
+
+const person = z.object({
+  name: z.string(),
+  display_name: z.string(),
+  email: z.string().nullable(),
+  groups: z.array(z.string()),
+  created_at: time.describe("first sign-in"),
+  last_seen_at: time,
+});
+
+export const listPeople = operation("listPeople", "get", "/people", {
+  tag: TAG,
+  access: "people:search",
+  summary: "List everybody who has signed in",
+  query: z.object({
+    group: z.string().max(256).optional().describe("only people of this group"),
+    after: z.string().max(256).optional().describe("next_after of the page before"),
+    limit: z.coerce.number().int().min(1).max(1000).default(100),
+  }),
+  reply: z.object({ people: z.array(person), next_after: z.string().nullable() }),
+  description: "In order of the names. next_after is null on the last page.",
+});
+
+export const deletePerson = operation("deletePerson", "delete", "/people/{person}", {
+  tag: TAG,
+  access: "people:delete",
+  summary: "Remove a person from the directory, and end all sessions of the person at once",
+  reply: null,
+  status: 204,
+  description: "Whoever the provider still lets in can sign in again, and is in the directory again then.",
+  refusals: ["person_not_found"],
+});
