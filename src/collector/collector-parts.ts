@@ -6,7 +6,9 @@ import { ASSEMBLE_LIMITS } from "./assemble/trace-table.ts";
 import { JOIN_LIMITS } from "./logs/join-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { countReceived, createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
+import { createDelivery, type DeliveryStep } from "./pipeline/delivery.ts";
 import { createPipeline, type Pipeline } from "./pipeline/pipeline.ts";
+import { createLocalProcessing, type Processing } from "./pipeline/processing.ts";
 import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
@@ -39,7 +41,8 @@ export interface CollectorParts {
   readonly queues: TenantQueues;
   /** null in memory mode. */
   readonly spool: Spool | null;
-  readonly pipeline: Pipeline;
+  readonly processing: Processing;
+  readonly delivery: DeliveryStep;
   readonly admission: Admission;
   /** null in memory mode. */
   readonly durable: DurableIntake | null;
@@ -57,20 +60,23 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const tenants = createTenants();
   const queues = createQueues(config, ports, metrics);
   const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
-  const pipeline = pipelineOf(config, { ...ports, accounting, metrics, queues, spool });
-  const heldBytes = (): number => pipeline.heldBytes() + queues.heldBytes();
+  const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
+  const processing = createLocalProcessing(pipelineOf(config, { ...ports, accounting, delivery, spool }));
+  const heldBytes = (): number => processing.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
     heldBytes,
-    heldBytesOf: (tenantId) => pipeline.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
+    heldBytesOf: (tenantId) => processing.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
   });
   const limits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
   const durable =
-    spool === null ? null : createDurableIntake(limits, { spool, pipeline, accounting, log, clock, heldBytes });
+    spool === null
+      ? null
+      : createDurableIntake(limits, { spool, processing, delivery, accounting, log, clock, heldBytes });
   if (durable !== null) queues.onProgress(durable.pump);
   metrics.observe({
     accounting,
-    assemble: pipeline.stats,
+    assemble: processing.stats,
     queueBytes: () => admission.transitBytes() + heldBytes(),
     queueBytesMax: config.queueBytesMax,
     waitingRuns: queues.waitingRuns,
@@ -78,8 +84,8 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     openCircuits: queues.openCircuits,
     spoolBytes: spool === null ? null : spool.bytes,
   });
-  const intake = durable?.take ?? memoryIntake(accounting, pipeline);
-  return { accounting, metrics, tenants, queues, spool, pipeline, admission, durable, intake };
+  const intake = durable?.take ?? memoryIntake(accounting);
+  return { accounting, metrics, tenants, queues, spool, processing, delivery, admission, durable, intake };
 }
 
 function createQueues(config: CollectorConfig, ports: PartsPorts, metrics: CollectorMetrics): TenantQueues {
@@ -123,11 +129,19 @@ function spoolOf(
   );
 }
 
-function pipelineOf(
+function deliveryOf(
   config: CollectorConfig,
   ports: PartsPorts & Pick<CollectorParts, "accounting" | "metrics" | "queues" | "spool">,
-): Pipeline {
+): DeliveryStep {
   const letters = deadLetterDir(config);
+  const deadLetters = letters === null ? null : createDeadLetters(letters, ports.clock.now);
+  return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch }, config.zstdLevel);
+}
+
+function pipelineOf(
+  config: CollectorConfig,
+  ports: PartsPorts & Pick<CollectorParts, "accounting" | "delivery" | "spool">,
+): Pipeline {
   return createPipeline(
     {
       ...config,
@@ -155,17 +169,16 @@ function pipelineOf(
         explain: config.explainAttributes,
       }),
       backendLimits: ports.backend.limits,
-      deadLetters: letters === null ? null : createDeadLetters(letters, ports.clock.now),
-      onBatch: ports.metrics.onBatch,
+      marks: ports.spool,
     },
   );
 }
 
 /** The intake of memory mode: acknowledges a request when its spans are in the pipeline. */
-function memoryIntake(accounting: SpanAccounting, pipeline: Pipeline): Intake {
-  return async ({ decoded, context, signal }) => {
-    countReceived(accounting, signal, decoded);
-    await pipeline.feed(decoded, context, null);
+function memoryIntake(accounting: SpanAccounting): Intake {
+  return async ({ items }) => {
+    countReceived(accounting, items);
+    await items.feed(null);
     return "taken";
   };
 }

@@ -82,15 +82,18 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
 }
 
 function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts): AcceptPorts {
-  const { admission, durable, intake, metrics, tenants } = parts;
+  const { admission, durable, intake, metrics, processing, tenants } = parts;
   return {
     clock,
     log,
     admission,
     tenants: tenants.of,
+    read: processing.read,
     intake: async (request) => {
-      if (request.decoded.repairedTexts > 0) metrics.onMendedTexts(request.decoded.repairedTexts);
-      return durable !== null && unwritable() !== null ? "unwritable" : intake(request);
+      if (request.items.repairedTexts > 0) metrics.onMendedTexts(request.items.repairedTexts);
+      if (durable === null || unwritable() === null) return intake(request);
+      request.items.discard();
+      return "unwritable";
     },
     notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
     onNotStored: metrics.onNotStored,

@@ -71,7 +71,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const { backend, clock } = ports;
   const log = createDeduplicatingLog(ports.log, clock);
   const parts = createParts(config, { ...ports, ageClock: steady(clock), log });
-  const { accounting, durable, pipeline, queues, spool } = parts;
+  const { accounting, delivery, durable, processing, queues, spool } = parts;
   let stopping = false;
   let lock: SpoolLock | null = null;
   let stopChecks: () => void = () => undefined;
@@ -87,12 +87,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
     await servers.stop();
     await durable?.settled(deadline.signal);
-    await pipeline.flush();
+    await processing.flush();
+    await delivery.settled();
     await queues.drain(deadline.signal);
     cancel();
     stopChecks();
     const left = await queues.close();
-    if (spool === null) await pipeline.abandon(left); // collector.2
+    if (spool === null) await delivery.abandon(left); // collector.2
     await spool?.close();
     backend.close();
     lock?.release();

@@ -8,6 +8,7 @@ import { ASSEMBLE_LIMITS } from "../../src/collector/assemble/trace-table.ts";
 import { createSpanAccounting, pendingOf, sumOf } from "../../src/collector/shared/span-accounting.ts";
 import type { Decoded } from "../../src/collector/otlp/decoded.ts";
 import { readProtobuf } from "../../src/collector/otlp/protobuf.ts";
+import { createDelivery } from "../../src/collector/pipeline/delivery.ts";
 import { createPipeline } from "../../src/collector/pipeline/pipeline.ts";
 import type { Body } from "../../src/collector/encode/batch-body.ts";
 import { openBackend } from "../../src/collector/open-collector.ts";
@@ -349,6 +350,18 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
   const accounting = createSpanAccounting();
   const clock = createFakeClock();
   const sealed: number[] = [];
+  const log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
+  const delivery = createDelivery(
+    {
+      accounting,
+      log,
+      queues: { offer: () => undefined, isFailing: () => false },
+      spool: null,
+      deadLetters: null,
+      onBatch: (runs) => void sealed.push(runs),
+    },
+    1,
+  );
   const pipeline = createPipeline(
     {
       batchSize: 10,
@@ -360,17 +373,15 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
     },
     {
       clock,
-      log: { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined },
+      log,
       translate(span, context) {
         if (span.name === "span 1.1") throw new Error("our fault");
         return createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" })(span, context);
       },
       accounting,
-      queues: { offer: () => undefined, isFailing: () => false },
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
-      spool: null,
-      deadLetters: null,
-      onBatch: (runs) => void sealed.push(runs),
+      marks: null,
+      delivery,
     },
   );
   const items = finish(readProtobuf(protobufRequest(many(1, 3))));

@@ -21,6 +21,7 @@ import {
   SpoolVersionError,
 } from "../../src/collector/spool/record.ts";
 import { createSpool } from "../../src/collector/spool/spool.ts";
+import { placeLines } from "../../src/collector/spool/tree-log.ts";
 import { tenantIdOf } from "../../src/collector/shared/tenants.ts";
 import type { Tenant } from "../../src/collector/shared/tenants.ts";
 import { startBackend } from "../fakes/backend.ts";
@@ -156,7 +157,7 @@ describe("power cuts", () => {
         spanId: "0".repeat(16),
         dottedOrder: "x",
       }));
-      const batch = await spool.appendBatch({ body: bodyOf(names), places, covers });
+      const batch = await spool.appendBatch({ body: bodyOf(names), places: placeLines(places), covers });
       for (const name of names.slice(0, 4)) settled.add(name);
       spool.batchDone(batch, 0, 4);
       if (random() < 0.7) {
@@ -192,7 +193,7 @@ describe("power cuts", () => {
     const place = { id: "i", traceId: "0", spanId: "0", dottedOrder: "x" };
     const batch = await spool.appendBatch({
       body: bodyOf(["delivered", filler]),
-      places: [place],
+      places: placeLines([place]),
       covers: [{ request, index: 0 }],
     });
     assert.deepEqual([request.segment, batch.segment], [1, 2]);

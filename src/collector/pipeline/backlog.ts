@@ -2,17 +2,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createQueue } from "../../base/queue.ts";
-import { decode, decompress } from "../receive/decode-body.ts";
+import { decompress } from "../receive/decode-body.ts";
+import type { ReadItems } from "../receive/read-items.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
-import type { RequestContext } from "../shared/trace-run.ts";
 import type { Spool } from "../spool/port.ts";
-import type { Items } from "./feed-items.ts";
-import type { Pipeline } from "./pipeline.ts";
+import type { Processing } from "./processing.ts";
 
 export interface BacklogPorts {
   readonly spool: Pick<Spool, "readRequest" | "requestDone">;
-  readonly pipeline: Pick<Pipeline, "feed">;
+  readonly processing: Pick<Processing, "read">;
   readonly accounting: SpanAccounting;
   readonly log: Log;
   readonly clock: Clock;
@@ -23,7 +22,7 @@ export interface Backlog {
   /**
    * Feeds the items at once when memory is free and no older request is queued; otherwise queues the stored request.
    */
-  readonly feedOrQueue: (items: Items, context: RequestContext, stored: StoredRequest) => void;
+  readonly feedOrQueue: (items: ReadItems, stored: StoredRequest) => void;
   readonly push: (stored: StoredRequest) => void;
   /** Feeds queued requests while there is room. */
   readonly pump: () => void;
@@ -66,12 +65,13 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
   return {
     pump,
     push: (stored) => queue.push(stored),
-    feedOrQueue(items, context, stored) {
+    feedOrQueue(items, stored) {
       if (queue.length > 0 || feeding !== null || !hasRoom()) {
+        items.discard();
         queue.push(stored);
         return pump();
       }
-      const fed = ports.pipeline.feed(items, context, stored);
+      const fed = items.feed(stored);
       if (fed === undefined) return;
       feeding = fed.finally(() => {
         feeding = null;
@@ -100,9 +100,9 @@ async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<
   try {
     const limits = { bytesMax: Infinity, grow: () => true }; // the receiver has checked the limits
     const body = await decompress(record.wire, record.encoding, limits);
-    const items = await decode(body, record.format, record.signal);
-    const { tenant, project, receivedMs } = record;
-    await ports.pipeline.feed(items, { tenant, project, receivedMs }, request);
+    const { format, signal, tenant, project, receivedMs } = record;
+    const items = await ports.processing.read(body, { format, signal, context: { tenant, project, receivedMs } });
+    await items.feed(request);
   } catch (error) {
     lose(error instanceof Error ? error.message : "unknown"); // possible after an upgrade of the decoder
   }

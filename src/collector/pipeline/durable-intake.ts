@@ -5,16 +5,17 @@
 //   durable-intake.2. Requests enter the pipeline in the order of their acceptance.
 //   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant
 //        (fair-share.ts). It always admits writes that free space (batches, marks).
-import { kindOf } from "../logs/record-kinds.ts";
-import { type Decoded, itemsOf, type Signal } from "../otlp/decoded.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
-import type { Intake } from "../receive/accept.ts";
+import type { Intake, ReceivedRequest } from "../receive/accept.ts";
+import type { ReadItems } from "../receive/read-items.ts";
+import type { RequestHead } from "../receive/request-head.ts";
 import { fitsShare } from "../shared/fair-share.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import type { Recovered, Spool } from "../spool/port.ts";
 import { type BacklogPorts, createBacklog } from "./backlog.ts";
-import type { Pipeline } from "./pipeline.ts";
+import type { DeliveryStep } from "./delivery.ts";
+import type { Processing } from "./processing.ts";
 
 export interface DurableIntake {
   readonly take: Intake;
@@ -33,12 +34,13 @@ export interface DurableOptions {
 
 export interface DurablePorts extends BacklogPorts {
   readonly spool: Spool;
-  readonly pipeline: Pipeline;
+  readonly processing: Pick<Processing, "read" | "recall">;
+  readonly delivery: Pick<DeliveryStep, "resend">;
   readonly accounting: SpanAccounting;
 }
 
 export function createDurableIntake(options: DurableOptions, ports: DurablePorts): DurableIntake {
-  const { spool, pipeline, accounting } = ports;
+  const { spool, processing, delivery, accounting } = ports;
   const backlog = createBacklog(options.feedBytesMax, ports);
 
   function hasShare(tenant: Tenant, bytes: number): boolean {
@@ -47,30 +49,37 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
     return fitsShare(bytes, { bytesMax: options.spoolBytesMax, takenBytes: spool.bytes(), ownBytes, otherBytes });
   }
 
+  async function store(
+    { encoding, format }: RequestHead,
+    { context, wire, items }: Omit<ReceivedRequest, "head">,
+  ): Promise<"taken" | "no_room" | "unwritable"> {
+    if (items.isNothingStored) return takeNothing(accounting, items);
+    if (spool.failure() !== null) return "unwritable";
+    if (!hasShare(context.tenant, wire.length)) return "no_room"; // durable-intake.3
+    const { items: spans, rejected, signal } = items;
+    let stored: StoredRequest;
+    try {
+      stored = await spool.appendRequest({ ...context, signal, format, encoding, spans, rejected, wire });
+    } catch {
+      return "unwritable"; // durable-intake.1: the spool has logged the reason
+    }
+    countReceived(accounting, items);
+    backlog.feedOrQueue(items, stored);
+    return "taken";
+  }
+
   return {
     pump: backlog.pump,
     settled: backlog.settled,
-    async take({ head, signal, context, wire, decoded }) {
-      if (isNothingStored(decoded)) return takeNothing(accounting, decoded);
-      if (spool.failure() !== null) return "unwritable";
-      if (!hasShare(context.tenant, wire.length)) return "no_room"; // durable-intake.3
-      const { format, encoding } = head;
-      const spans = itemsOf(decoded);
-      const { rejected } = decoded;
-      let stored: StoredRequest;
-      try {
-        stored = await spool.appendRequest({ ...context, signal, format, encoding, spans, rejected, wire });
-      } catch {
-        return "unwritable"; // durable-intake.1: the spool has logged the reason
-      }
-      countReceived(accounting, signal, decoded);
-      backlog.feedOrQueue(decoded, context, stored);
-      return "taken";
+    async take({ head, context, wire, items }) {
+      const outcome = await store(head, { context, wire, items });
+      if (outcome !== "taken") items.discard();
+      return outcome;
     },
     resume(recovered) {
       Object.assign(accounting, recovered.accounting);
-      for (const decision of recovered.decisions) pipeline.recall(decision);
-      for (const batch of recovered.batches) pipeline.resend(batch);
+      for (const decision of recovered.decisions) processing.recall(decision);
+      for (const batch of recovered.batches) delivery.resend(batch);
       for (const request of recovered.requests) backlog.push(request);
       backlog.pump();
     },
@@ -78,18 +87,15 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
 }
 
 /** durable-intake.4. */
-function isNothingStored({ records, spans }: Decoded): boolean {
-  return spans.length === 0 && records.length > 0 && records.every((record) => kindOf(record) === "other");
-}
-
-function takeNothing(accounting: SpanAccounting, decoded: Decoded): "taken" {
-  countReceived(accounting, "logs", decoded);
-  accounting.records.notStored += decoded.records.length;
+function takeNothing(accounting: SpanAccounting, items: ReadItems): "taken" {
+  countReceived(accounting, items);
+  accounting.records.notStored += items.items;
+  items.discard();
   return "taken";
 }
 
-export function countReceived(accounting: SpanAccounting, signal: Signal, decoded: Decoded): void {
+export function countReceived(accounting: SpanAccounting, { items, rejected, signal }: ReadItems): void {
   const counts = signal === "logs" ? accounting.records : accounting;
-  counts.received += itemsOf(decoded) + decoded.rejected;
-  counts.rejected += decoded.rejected;
+  counts.received += items + rejected;
+  counts.rejected += rejected;
 }

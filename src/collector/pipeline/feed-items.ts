@@ -18,7 +18,7 @@ export interface FeedPorts {
   readonly place: PlaceSpan;
   readonly join: Pick<RecordJoin, "add" | "isExpected" | "keep" | "settle" | "take">;
   /** null in memory mode. */
-  readonly spool: Pick<Spool, "requestDone"> | null;
+  readonly marks: Pick<Spool, "requestDone"> | null;
 }
 
 /** Spans or log records, never both. */
@@ -39,7 +39,7 @@ const SPANS_A_TURN = 128;
 const TURN_MS_MAX = 10;
 const NO_ORIGIN = null;
 
-export function createItemFeed({ accounting, clock, join, place, spool }: FeedPorts): FeedItems {
+export function createItemFeed({ accounting, clock, join, marks, place }: FeedPorts): FeedItems {
   function feedSpan(span: Span, index: number, { context, request }: ItemSource): void {
     const taken = join.take(span, context.tenant.id);
     const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
@@ -76,7 +76,7 @@ export function createItemFeed({ accounting, clock, join, place, spool }: FeedPo
       else join.add(record, context, request === null ? NO_ORIGIN : { request, index: at });
     }
     accounting.records.notStored += notStored.length;
-    if (request !== null && notStored.length > 0) spool?.requestDone(request, notStored);
+    if (request !== null && notStored.length > 0) marks?.requestDone(request, notStored);
     join.settle();
     return at;
   }

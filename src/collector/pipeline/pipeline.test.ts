@@ -10,6 +10,7 @@ import { createSpanAccounting, pendingOf } from "../shared/span-accounting.ts";
 import type { UploadJob } from "../upload/upload-job.ts";
 import { readProtobuf } from "../otlp/protobuf.ts";
 import type { Span } from "../otlp/span.ts";
+import { createDelivery, type DeliveryPorts } from "./delivery.ts";
 import { createPipeline, type Pipeline, type PipelinePorts } from "./pipeline.ts";
 import { createTranslator } from "../translate/translate.ts";
 
@@ -18,7 +19,20 @@ const silent = { debug: () => undefined, info: () => undefined, warning: () => u
 const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
 const context = { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", receivedMs: 1 };
 
-function pipelineWith(ports: Partial<PipelinePorts>): Pipeline {
+function pipelineWith(ports: Partial<PipelinePorts & DeliveryPorts>): Pipeline {
+  const accounting = ports.accounting ?? createSpanAccounting();
+  const delivery = createDelivery(
+    {
+      log: silent,
+      queues: { offer: () => undefined, isFailing: () => false },
+      spool: null,
+      deadLetters: null,
+      onBatch: () => undefined,
+      ...ports,
+      accounting,
+    },
+    1,
+  );
   return createPipeline(
     {
       batchSize: 10,
@@ -32,12 +46,10 @@ function pipelineWith(ports: Partial<PipelinePorts>): Pipeline {
       clock: createFakeClock(),
       log: silent,
       translate,
-      accounting: createSpanAccounting(),
-      queues: { offer: () => undefined, isFailing: () => false },
+      accounting,
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
-      spool: null,
-      deadLetters: null,
-      onBatch: () => undefined,
+      marks: null,
+      delivery,
       ...ports,
     },
   );

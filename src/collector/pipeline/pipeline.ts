@@ -1,4 +1,4 @@
-// Pipeline: connects the steps for both modes: join → translate → assemble → batch → seal → (spool) → tenant queue.
+// Pipeline: connects the steps for both modes: join → translate → assemble → batch → seal → delivery.
 // Invariants:
 //   pipeline.1. Every span passed to feed() counts as delivered, dead-lettered, lost, filtered or duplicate; every log
 //        record as joined, not stored, or with the run that it became.
@@ -17,7 +17,8 @@
 //   feed-items.ts       passes the spans or log records of one request on, in slices
 //   place-span.ts       translates one span, adds it to its trace, counts the outcome
 //   batch.ts            collects the runs of one tenant until a batch is full or old enough
-//   seal-batch.ts       compresses a batch, spools it, and offers it to its tenant queue
+//   seal-batch.ts       compresses a batch and hands it to the delivery
+//   delivery.ts         spools a sealed batch, and offers it to its tenant queue
 //   upload-jobs.ts      jobs for the tenant queues; marks spans and runs done when a job ends
 //   dead-lettering.ts   writes refused runs to the dead letters and counts them
 //   durable-intake.ts   intake of durable mode: spool, acknowledge, feed
@@ -32,18 +33,14 @@ import type { JoinLimits } from "../logs/join-table.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
-import type { Spool, StoredBatch } from "../spool/port.ts";
+import type { Spool } from "../spool/port.ts";
 import type { Translate } from "../translate/translate.ts";
 import type { BackendLimits } from "../upload/backend/port.ts";
-import type { DeadLetters } from "../upload/dead-letters.ts";
-import type { TenantQueues } from "../upload/tenant-queues.ts";
-import type { UploadJob } from "../upload/upload-job.ts";
 import { createBatcher } from "./batch.ts";
-import { createDeadLettering } from "./dead-lettering.ts";
+import type { Delivery } from "./delivery.ts";
 import { createItemFeed, type Items } from "./feed-items.ts";
 import { createPlacing, ONLY_RECORDS } from "./place-span.ts";
 import { createSealer } from "./seal-batch.ts";
-import { createUploadJobs } from "./upload-jobs.ts";
 
 export interface PipelineOptions {
   readonly batchSize: number;
@@ -59,13 +56,10 @@ export interface PipelinePorts {
   readonly log: Log;
   readonly translate: Translate;
   readonly accounting: SpanAccounting;
-  readonly queues: Pick<TenantQueues, "offer" | "isFailing">;
   readonly backendLimits: () => BackendLimits;
-  /** null in memory mode. */
-  readonly spool: Spool | null;
-  /** null without a configured dead-letter folder. */
-  readonly deadLetters: DeadLetters | null;
-  readonly onBatch: (runs: number, rawBytes: number, bytes: number) => void;
+  /** Marks spans of the spool done; null in memory mode. */
+  readonly marks: Pick<Spool, "requestDone"> | null;
+  readonly delivery: Delivery;
 }
 
 export interface PipelineStats extends AssembleStats {
@@ -78,24 +72,18 @@ export interface Pipeline {
    * Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns.
    */
   readonly feed: (items: Items, context: RequestContext, request: StoredRequest | null) => void | Promise<void>;
-  /** Offers the pending runs of a batch of an earlier process. */
-  readonly resend: (batch: StoredBatch) => void;
   readonly recall: (decision: Decision) => void;
-  /** Bytes in memory between the receiver and the tenant queues. */
+  /** Bytes in memory between the receiver and the delivery. */
   readonly heldBytes: () => number;
   readonly heldBytesOf: (tenantId: string) => number;
   readonly stats: () => PipelineStats;
-  /** Resolves when trees and open batches are empty and every run is in a tenant queue. */
+  /** Resolves when trees and open batches are empty and the delivery has every run. */
   readonly flush: () => Promise<void>;
-  /** Dead-letters the jobs that shutdown leaves undelivered. */
-  readonly abandon: (jobs: readonly UploadJob[]) => Promise<void>;
 }
 
 export function createPipeline(options: PipelineOptions, ports: PipelinePorts): Pipeline {
-  const { accounting, backendLimits, clock, log, queues, spool, translate } = ports;
-  const deadLetter = createDeadLettering(ports);
-  const jobs = createUploadJobs({ accounting, log, spool, deadLetter }, options.zstdLevel);
-  const sealer = createSealer({ ...ports, jobs, deadLetter }, options.zstdLevel);
+  const { accounting, backendLimits, clock, log, marks, translate } = ports;
+  const sealer = createSealer(ports, options.zstdLevel);
   const batcher = createBatcher(
     {
       flushIntervalMs: options.flushIntervalMs,
@@ -112,7 +100,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       else sealer.rejectRun(run, fault); // pipeline.5
     },
   });
-  const place = createPlacing({ accounting, assembler, log, spool, translate });
+  const place = createPlacing({ accounting, assembler, log, marks, translate });
   const join = createRecordJoin(options.join, {
     clock,
     isKnown: (tenantId, traceId, spanId) => assembler.isKnown(tenantId, traceId, spanId),
@@ -120,27 +108,20 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       place(span, context, ONLY_RECORDS, { origins, records });
     },
   });
-  const feed = createItemFeed({ accounting, clock, join, place, spool });
+  const feed = createItemFeed({ accounting, clock, join, place, marks });
 
   return {
     feed: (items, context, request) => feed({ items, context, request }),
-    resend: (batch) => jobs.recovered(batch).forEach((job) => queues.offer(job)),
     recall: (decision) => assembler.recall(decision),
     heldBytes: () => assembler.waitingBytes() + batcher.heldBytes() + sealer.heldBytes() + join.waitingBytes(),
     heldBytesOf: (tenantId) =>
       assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId) + join.waitingBytesOf(tenantId),
     stats: () => ({ ...assembler.stats(), waitingRecords: join.waitingRecords() }),
     async flush() {
-      if (spool === null) join.drain(); // in durable mode the records wait on in the spool (pipeline.7)
+      if (marks === null) join.drain(); // in durable mode the records wait on in the spool (pipeline.7)
       assembler.drain();
       batcher.flush();
       await sealer.settled();
-    },
-    async abandon(left) {
-      for (const job of left) {
-        const body = await job.load();
-        if (body !== null) await job.refused({ body, cause: "shut_down", reason: "not delivered before the end" });
-      }
     },
   };
 }

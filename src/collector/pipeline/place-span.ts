@@ -14,7 +14,7 @@ export interface PlacePorts {
   readonly accounting: SpanAccounting;
   readonly assembler: Pick<Assembler, "add">;
   /** null in memory mode. */
-  readonly spool: Pick<Spool, "requestDone"> | null;
+  readonly marks: Pick<Spool, "requestDone"> | null;
 }
 
 /** Log records in a span. */
@@ -37,9 +37,9 @@ export type PlaceSpan = (
   records: CarriedRecords | null,
 ) => RunContent | null;
 
-export function createPlacing({ accounting, assembler, log, spool, translate }: PlacePorts): PlaceSpan {
+export function createPlacing({ accounting, assembler, log, marks, translate }: PlacePorts): PlaceSpan {
   function done(origins: readonly SpanOrigin[]): void {
-    for (const { request, index } of origins) spool?.requestDone(request, [index]); // pipeline.3
+    for (const { request, index } of origins) marks?.requestDone(request, [index]); // pipeline.3
   }
 
   /** pipeline.4: a defect in one span costs that span only, now and after every restart. */

@@ -7,26 +7,27 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
-import { DecodeError, type Decoded, type Signal } from "../otlp/decoded.ts";
+import { DecodeError } from "../otlp/decoded.ts";
 import type { RefusalKind } from "../otlp/status.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
-import { decode, decompress, TooLargeError } from "./decode-body.ts";
+import { decompress, TooLargeError } from "./decode-body.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { type ProgressWatch, readBody } from "./read-body.ts";
+import type { ReadItems, ReadItemsOf } from "./read-items.ts";
 import type { RequestHead } from "./request-head.ts";
 import { isStored, type OtlpSignal } from "./signals.ts";
 
 export interface ReceivedRequest {
   readonly head: RequestHead;
-  readonly signal: Signal;
   readonly context: RequestContext;
   /** The received bytes, compressed as `head.encoding` declares. */
   readonly wire: Buffer;
-  readonly decoded: Decoded;
+  readonly items: ReadItems;
 }
 
+/** Ends `items`, whatever the outcome. */
 export type Intake = (request: ReceivedRequest) => Promise<"taken" | "no_room" | "unwritable">;
 
 export interface AcceptLimits {
@@ -39,6 +40,7 @@ export interface AcceptPorts {
   readonly log: Log;
   readonly admission: Admission;
   readonly tenants: (apiKey: string, tenantId: string) => Tenant;
+  readonly read: ReadItemsOf;
   readonly intake: Intake;
   /** null: ready. Otherwise the reason. */
   readonly notReady: () => string | null;
@@ -67,9 +69,12 @@ export interface FramedMessage {
   readonly head: RequestHead;
 }
 
+/** The items of an accepted request that are not stored. */
+export type Rejections = Pick<ReadItems, "rejected" | "reason">;
+
 export type Verdict =
-  /** `decoded` null: the signal is not stored. */
-  | { readonly kind: "accepted"; readonly decoded: Decoded | null }
+  /** `rejections` null: the signal is not stored. */
+  | { readonly kind: "accepted"; readonly rejections: Rejections | null }
   | { readonly kind: "refused"; readonly refusal: RefusalKind; readonly message: string }
   /** The sender disconnected: no reply is possible. */
   | { readonly kind: "gone" };
@@ -111,22 +116,22 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   if (!isStored(signal)) {
     freeBuffer(read.body);
     ports.onNotStored(signal); // accept.3
-    return { kind: "accepted", decoded: null };
+    return { kind: "accepted", rejections: null };
   }
   const { head, wire } =
     call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
   const decompressLimits = { bytesMax: limits.decompressedBytesMax, grow: passage.grow };
   const body = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, decompressLimits);
   if (body.length > limits.decompressedBytesMax) throw new TooLargeError("too_large");
-  const step = decode(body, head.format, signal);
-  const decoded = step instanceof Promise ? await step : step;
-  if (body !== wire) freeBuffer(body); // the items hold copies only
   const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
-  const taken = await ports.intake({ head, signal, context, wire, decoded });
+  const step = ports.read(body, { format: head.format, signal, context });
+  const items = step instanceof Promise ? await step : step;
+  if (body !== wire) freeBuffer(body); // the items hold copies only
+  const taken = await ports.intake({ head, context, wire, items });
   if (taken === "no_room") throw new TooLargeError("no_room");
   if (taken === "unwritable") return refused("spool_unwritable", "the spool cannot be written");
   freeBuffer(read.body);
-  return { kind: "accepted", decoded }; // accept.1
+  return { kind: "accepted", rejections: items }; // accept.1
 }
 
 const GONE: Verdict = { kind: "gone" };

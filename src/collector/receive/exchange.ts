@@ -1,6 +1,5 @@
 // Exchange: one request of a sender and the reply to it. Rules: http-receiver.2, http-receiver.3 (http-receiver.ts).
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Decoded } from "../otlp/decoded.ts";
 import {
   contentTypeOf,
   exportResponse,
@@ -9,6 +8,7 @@ import {
   statusBody,
   type WireFormat,
 } from "../otlp/status.ts";
+import type { Rejections } from "./accept.ts";
 import { discard } from "./read-body.ts";
 import type { OtlpSignal } from "./signals.ts";
 
@@ -41,15 +41,15 @@ export function refuse({ options, ports }: Replying, exchange: Exchange, kind: R
   ports.onReply(status);
 }
 
-/** `decoded` null: a signal that is not stored, accepted whole. */
+/** `rejections` null: a signal that is not stored, accepted whole. */
 export function reply(
   { ports }: Replying,
   { response, format }: Exchange,
   signal: OtlpSignal,
-  decoded: Decoded | null,
+  rejections: Rejections | null,
 ): void {
-  const rejected = decoded?.rejected ?? 0;
-  const body = exportResponse(rejected, rejectionOf(signal, decoded), { format, signal });
+  const rejected = rejections?.rejected ?? 0;
+  const body = exportResponse(rejected, rejectionOf(signal, rejections), { format, signal });
   response.writeHead(200, rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
   // A reply without a body or with a text body goes out in one write with the head; a buffer needs a second write (a
   // tenth of the cost).
@@ -59,9 +59,9 @@ export function reply(
 }
 
 /** "" without a rejected item. */
-export function rejectionOf(signal: OtlpSignal, decoded: Decoded | null): string {
-  if (decoded === null || decoded.rejected === 0) return "";
-  return `${decoded.rejected} ${signal === "logs" ? "log records" : "spans"} rejected: ${decoded.reason}`;
+export function rejectionOf(signal: OtlpSignal, rejections: Rejections | null): string {
+  if (rejections === null || rejections.rejected === 0) return "";
+  return `${rejections.rejected} ${signal === "logs" ? "log records" : "spans"} rejected: ${rejections.reason}`;
 }
 
 function headersOf(body: Buffer, format: WireFormat): string[] {

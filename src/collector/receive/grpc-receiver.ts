@@ -5,9 +5,8 @@
 //        write UNAVAILABLE, both with RetryInfo (grpc-message.2).
 //   grpc-receiver.3. A call that goes wrong ends its own stream only.
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import type { Decoded } from "../otlp/decoded.ts";
 import { exportResponse, type RefusalKind } from "../otlp/status.ts";
-import { accept, type Accepting } from "./accept.ts";
+import { accept, type Accepting, type Rejections } from "./accept.ts";
 import { rejectionOf } from "./exchange.ts";
 import { frame, OK, refusalTrailers, type Trailers, unframe } from "./grpc-message.ts";
 import { type HeadRules, readHead } from "./request-head.ts";
@@ -63,7 +62,7 @@ async function exportItems(
   const verdict = await accept(receiver.accepting, { signal, head, stream, unframe });
   if (verdict.kind === "gone") return;
   if (verdict.kind === "refused") return refuse(receiver, stream, verdict.refusal, verdict.message);
-  reply(receiver, stream, signal, verdict.decoded);
+  reply(receiver, stream, signal, verdict.rejections);
 }
 
 /** The encoding of gRPC is that of the message; the media type stands for protobuf. */
@@ -80,13 +79,18 @@ function httpHeadersOf(rawHeaders: readonly string[]): readonly string[] {
 
 const OF_TRANSPORT: ReadonlySet<string> = new Set(["content-type", "content-encoding", "content-length", "origin"]);
 
-function reply(receiver: GrpcReceiving, stream: ServerHttp2Stream, signal: OtlpSignal, decoded: Decoded | null): void {
+function reply(
+  receiver: GrpcReceiving,
+  stream: ServerHttp2Stream,
+  signal: OtlpSignal,
+  rejections: Rejections | null,
+): void {
   receiver.onReply(0);
   if (stream.destroyed) return;
   stream.respond(REPLY_HEADERS, { waitForTrailers: true });
   stream.once("wantTrailers", () => stream.sendTrailers(OK));
-  const rejected = decoded?.rejected ?? 0;
-  stream.end(frame(exportResponse(rejected, rejectionOf(signal, decoded), { format: "protobuf", signal })));
+  const rejected = rejections?.rejected ?? 0;
+  stream.end(frame(exportResponse(rejected, rejectionOf(signal, rejections), { format: "protobuf", signal })));
 }
 
 /** The status alone, in the first frame; the rest of the body is not read. */

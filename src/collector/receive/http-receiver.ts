@@ -93,7 +93,7 @@ async function exportItems(receiver: Receiving, exchange: Exchange, signal: Otlp
   if ("refusal" in head) return refuse(receiver, exchange, head.refusal, head.message);
   allowOrigin(receiver, response, head.origin);
   const verdict = await accept(receiver.accepting, { signal, head, stream: request }); // http-receiver.2
-  if (verdict.kind === "accepted") return reply(receiver, exchange, signal, verdict.decoded);
+  if (verdict.kind === "accepted") return reply(receiver, exchange, signal, verdict.rejections);
   if (verdict.kind === "gone") return;
   refuse(receiver, exchange, verdict.refusal, verdict.message);
   if (verdict.refusal === "too_slow") request.destroy();

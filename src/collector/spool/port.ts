@@ -6,7 +6,6 @@ import type { Signal } from "../otlp/decoded.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import type { SpanOrigin, StoredRequest } from "../shared/span-origin.ts";
 import type { ContentEncoding } from "../shared/content-encoding.ts";
-import type { TraceRunPlace } from "../shared/trace-run.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
 /** A batch in the spool; some of its runs may have marks. */
@@ -35,9 +34,15 @@ export interface RequestRecord {
   readonly wire: Buffer;
 }
 
+/** Places of runs, one line a run: trace id, span id, dotted order. */
+export interface PlaceLines {
+  readonly runs: number;
+  readonly text: string;
+}
+
 export interface BatchRecord {
   readonly body: Body;
-  readonly places: readonly TraceRunPlace[];
+  readonly places: PlaceLines;
   readonly covers: readonly SpanOrigin[];
 }
 

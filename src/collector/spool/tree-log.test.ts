@@ -5,7 +5,7 @@ import { createMemoryDisk } from "../../../test/fakes/files.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createSegmentGuard } from "./segment-guard.ts";
-import { createTreeLog, TREES_SUFFIX } from "./tree-log.ts";
+import { createTreeLog, TREES_SUFFIX, placeLines } from "./tree-log.ts";
 
 const DIR = "spool";
 
@@ -33,7 +33,7 @@ for (const replaced of [false, true]) {
     let runs = 0;
     const append = async () => {
       const place = { traceId: "a".repeat(32), spanId: String(runs++).padStart(16, "0"), dottedOrder: "x".repeat(100) };
-      await trees.append("tenant", [place as Parameters<typeof trees.append>[1][number]]);
+      await trees.append("tenant", placeLines([place]));
     };
     const segmentFiles = () => [...disk.contents.keys()].filter((name) => name.endsWith(TREES_SUFFIX)).toSorted();
     for (let at = 0; at < 4; at++) await append();

@@ -8,6 +8,7 @@ import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { createAppendLog, segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
+import type { PlaceLines } from "./port.ts";
 import type { SegmentGuard } from "./segment-guard.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
@@ -23,7 +24,7 @@ export interface TreeSegment {
 export interface TreeLog {
   /** Runs whose places are in the segment. */
   readonly runsIn: (segment: number) => number;
-  readonly append: (tenant: string, places: readonly TraceRunPlace[]) => Promise<void>;
+  readonly append: (tenant: string, places: PlaceLines) => Promise<void>;
   readonly bytes: () => number;
   readonly close: () => Promise<void>;
 }
@@ -78,13 +79,11 @@ export function createTreeLog(
 
   return {
     async append(tenant, places) {
-      let lines = "";
-      for (const place of places) lines += `${place.traceId} ${place.spanId} ${place.dottedOrder}\n`;
-      const header = { tenant, runs: places.length, at: clock.now() };
-      const ref = await log.append(encodeRecord(RECORD.decisions, header, Buffer.from(lines, "latin1")));
+      const header = { tenant, runs: places.runs, at: clock.now() };
+      const ref = await log.append(encodeRecord(RECORD.decisions, header, Buffer.from(places.text, "latin1")));
       const segment = segments.find((one) => one.segment === ref.segment);
       if (segment === undefined) return;
-      segment.runs += places.length;
+      segment.runs += places.runs;
       segment.bytes = ref.offset + ref.bytes;
       segment.newestMs = clock.now();
     },
@@ -95,6 +94,12 @@ export function createTreeLog(
       await log.close();
     },
   };
+}
+
+export function placeLines(places: readonly Omit<TraceRunPlace, "id">[]): PlaceLines {
+  let text = "";
+  for (const { traceId, spanId, dottedOrder } of places) text += `${traceId} ${spanId} ${dottedOrder}\n`;
+  return { runs: places.length, text };
 }
 
 /** One record → its decisions, in order (tree-log.1). */
