@@ -57,7 +57,7 @@ function stepsOf(page: string): readonly Step[] {
     .map(({ 1: commands = "", 2: shown = null, index }) => {
       return { line: page.slice(0, index).split("\n").length, commands, shown };
     })
-    .filter(({ commands }) => !/\bnpm\b|\bnpx holdpoint (?:dev|serve|run)\b/.test(commands));
+    .filter(({ commands }) => !/\bnpm\b|\bnpx holdpoint (?:dev|serve|run)\b(?!.* --print-config)/.test(commands));
 }
 
 interface ShellResult {

@@ -2,6 +2,7 @@
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, withProgress, printJson } from "../output/print.ts";
+import { counted } from "../output/sanitize.ts";
 
 type RowCounts = Readonly<Record<string, number>>;
 
@@ -19,7 +20,7 @@ export interface MoveOptions extends PrintOptions {
 export async function backUp(cli: Cli, mover: BackupPorts, file: string, options: MoveOptions): Promise<ExitCode> {
   const { bytes, threads } = await withProgress(cli, "copying", mover.backUp(options.dataDir, file));
   if (options.json === true) printJson(cli.terminal, { file, bytes, threads });
-  else cli.terminal.out(`Copied ${threads} threads to ${file}, ${bytes} bytes\n`);
+  else cli.terminal.out(`Copied ${counted(threads, "thread")} to ${file}, ${bytes} bytes\n`);
   return EXIT.done;
 }
 
@@ -41,6 +42,9 @@ interface MovedRows {
 function printRows({ terminal }: Cli, done: string, { file, rows }: MovedRows, { json }: PrintOptions): ExitCode {
   const { threads = 0, interrupts = 0 } = rows;
   if (json === true) printJson(terminal, { file, rows });
-  else terminal.out(`${done} ${threads} threads with ${interrupts} questions and breakpoints: ${file}\n`);
+  else
+    terminal.out(
+      `${done} ${counted(threads, "thread")} with ${counted(interrupts, "question or breakpoint", "questions and breakpoints")}: ${file}\n`,
+    );
   return EXIT.done;
 }

@@ -7,7 +7,7 @@ import { dirname, resolve } from "node:path";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { type PrintOptions, paint, withProgress, printJson } from "../output/print.ts";
-import { oneLine } from "../output/sanitize.ts";
+import { counted, oneLine } from "../output/sanitize.ts";
 
 export interface Finding {
   readonly check: string;
@@ -68,9 +68,8 @@ export async function doctor(cli: Cli, around: Surroundings, options: DoctorOpti
 }
 
 function summaryOf(failures: number, warnings: number): string {
-  const number = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  if (failures > 0) return `${number(failures, "check")} failed: follow the arrows, then run doctor again.`;
-  return warnings === 0 ? "Everything is in order." : `No check failed; ${number(warnings, "warning")}.`;
+  if (failures > 0) return `${counted(failures, "check")} failed: follow the arrows, then run doctor again.`;
+  return warnings === 0 ? "Everything is in order." : `No check failed; ${counted(warnings, "warning")}.`;
 }
 
 /** doctor.2. */

@@ -106,3 +106,8 @@ function commonLength(one: string, other: string): number {
   while (length < one.length && one[length] === other[length]) length++;
   return length;
 }
+
+/** `1 thread`, `2 threads`. */
+export function counted(count: number, one: string, several = `${one}s`): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
