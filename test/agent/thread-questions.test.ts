@@ -122,7 +122,7 @@ for (const [what, how, close] of closings) {
 }
 
 test("a deadline closes the question for every reader (thread-questions.2)", PATIENCE, async () => {
-  const payload = { question: "?", expires_in_seconds: 0.01, on_expiry: "fail" };
+  const payload = { question: "?", expires_in_seconds: 1, on_expiry: "fail" };
   const threadId = randomUUID();
   const readers = [await openEvents(server, threadId, LIFE), await openEvents(server, threadId, LIFE)];
   await send(threadId, "run.start", { assistant_id: "timed", input: { payload } });

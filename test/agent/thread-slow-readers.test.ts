@@ -1,0 +1,123 @@
+// Tests of readers of a thread that do not read, and of many that have nothing to read.
+//   thread-slow-readers.1. A reader that stops reading slows neither the run nor other readers, over server-sent events and
+//     over a socket; the server holds little for it, and it gets all that is kept once it reads again.
+//   thread-slow-readers.2. 1,000 idle readers take little memory, and do not hinder a run.
+//   thread-slow-readers.3. Comments come while the server works on a large run.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { Agent, request, type IncomingMessage } from "node:http";
+import { after, test } from "node:test";
+import { WebSocket } from "ws";
+import { PATIENCE } from "../harness/patience.ts";
+import { isEndOf } from "../harness/protocol/thread-page.ts";
+import { call, removeFolder, startServer } from "../harness/server.ts";
+import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
+import { until } from "../harness/threads.ts";
+
+const server = await startServer({ env: { HOLDPOINT_STREAM_HEARTBEAT_MS: "200" } });
+const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
+after(async () => {
+  agent.destroy();
+  await server.stop();
+  removeFolder(server.dataDir);
+});
+
+const ALL = { channels: ["messages", "lifecycle", "values"] };
+const EVENTS_MAX = 40;
+
+/** Its events are read only by resume(). */
+async function stuck(threadId: string, filter: object): Promise<IncomingMessage> {
+  const payload = JSON.stringify(filter);
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(payload) };
+  const sent = request(`${server.url}/threads/${threadId}/stream/events`, { method: "POST", agent, headers });
+  sent.end(payload);
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  response.pause();
+  return response;
+}
+
+async function residentBytes(): Promise<number> {
+  const { text } = await call(server, "GET", "/metrics");
+  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
+}
+
+const socketOf = (threadId: string): WebSocket =>
+  new WebSocket(`${server.url.replace("http", "ws")}/threads/${threadId}/stream/events`);
+
+test("readers that stop reading (thread-slow-readers.1)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const idle = [await stuck(threadId, ALL), await stuck(threadId, ALL)];
+  const socket = socketOf(threadId);
+  await once(socket, "open");
+  let frames = 0;
+  let last = "";
+  socket.on("message", (data) => {
+    frames++;
+    last = (data as Buffer).toString();
+  });
+  const replied = once(socket, "message");
+  socket.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params: ALL }));
+  await replied;
+  socket.pause();
+  const reader = await openEvents(server, threadId, ALL);
+  const ends: unknown[] = [];
+  for (let run = 0; run < EVENTS_MAX / 10; run++) {
+    const { result } = await sendCommand(server, threadId, "run.start", { assistant_id: "talks", input: {} });
+    ends.push(result["run_id"]);
+  }
+  for (const runId of ends) await reader.until(isEndOf(runId)); // nobody waits for those that do not read
+  reader.close();
+  const isLast = (text: string): boolean => text.includes(`synth:${String(ends.at(-1))}:completed`);
+  assert.ok(!isLast(last));
+  socket.resume();
+  await until("the end on the socket", async () => (isLast(last) ? true : undefined));
+  assert.ok(frames > 100);
+  socket.close();
+  for (const one of idle) {
+    let rest = "";
+    for await (const piece of one as AsyncIterable<Buffer>) {
+      rest = (rest + piece.toString("latin1")).slice(-100_000);
+      if (isLast(rest)) break;
+    }
+    one.destroy();
+  }
+});
+
+test("1,000 idle readers (thread-slow-readers.2)", PATIENCE, async () => {
+  const threads = await Promise.all(
+    Array.from({ length: 10 }, async () => String((await call(server, "POST", "/threads", {})).body["thread_id"])),
+  );
+  const before = await residentBytes();
+  const open = await Promise.all(
+    Array.from({ length: 1000 }, (_, at) => stuck(threads[at % threads.length] ?? "", ALL)),
+  );
+  const grown = (await residentBytes()) - before;
+  assert.ok(grown < 150_000_000, `${grown} bytes`);
+  const [threadId = ""] = threads;
+  const reader = await openEvents(server, threadId, ALL);
+  const { result } = await sendCommand(server, threadId, "run.start", { assistant_id: "teller", input: {} });
+  await reader.until(isEndOf(result["run_id"]));
+  reader.close();
+  for (const one of open) one.destroy();
+});
+
+test("comments while a large run is converted (thread-slow-readers.3)", PATIENCE, async () => {
+  const [idle, busy] = [randomUUID(), randomUUID()];
+  const stream = await stuck(idle, ALL);
+  let comments = 0;
+  let isOver = false;
+  stream.on("data", (piece: Buffer) => {
+    if (!isOver && piece.toString("latin1").startsWith(":")) comments++;
+  });
+  stream.resume();
+  const reader = await openEvents(server, busy, ALL);
+  for (let run = 0; run < 3; run++) {
+    const { result } = await sendCommand(server, busy, "run.start", { assistant_id: "talks", input: {} });
+    await reader.until(isEndOf(result["run_id"]));
+  }
+  isOver = true;
+  assert.ok(comments >= 2, `${comments} comments`);
+  reader.close();
+  stream.destroy();
+});
