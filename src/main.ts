@@ -106,6 +106,15 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((file: string, options: { readonly json?: boolean }) =>
       command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
     );
+  collector
+    .command("redact <file>")
+    .description("apply the redaction rules of RULES_FILE to an OTLP file and print the result; uploads nothing")
+    .option("--dry-run", "print which rules match, and where, instead")
+    .option("--signal <signal>", "what the file holds: traces, logs or metrics", "traces")
+    .option("--json", "with --dry-run: print JSON")
+    .action((file: string, options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string }) =>
+      command(async () => (await import("./main/collect.ts")).redact(host, file, options)),
+    );
   const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
     import("./cli/program/register.ts"),
     import("./main/verb-ports.ts"),

@@ -11,6 +11,7 @@ import { createPipeline, type Pipeline } from "./pipeline/pipeline.ts";
 import { createLocalProcessing, type Processing } from "./pipeline/processing.ts";
 import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
+import { readRules, type Rules } from "./rules-file.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
 import { createTenants, type Tenants } from "./shared/tenants.ts";
@@ -35,6 +36,7 @@ export interface PartsPorts {
 }
 
 export interface CollectorParts {
+  readonly rules: Rules;
   readonly accounting: SpanAccounting;
   readonly metrics: CollectorMetrics;
   readonly tenants: Tenants;
@@ -53,8 +55,10 @@ const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
 /** One line of the tree log: ids and a few segments of the order. */
 const TREE_BYTES_A_RUN = 256;
 
+/** @throws {ConfigError} when the rules file has a fault. */
 export function createParts(config: CollectorConfig, ports: PartsPorts): CollectorParts {
   const { clock, log } = ports;
+  const rules = readRules(config);
   const accounting = createSpanAccounting();
   const metrics = createMetrics();
   const tenants = createTenants();
@@ -76,6 +80,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   if (durable !== null) queues.onProgress(durable.pump);
   metrics.observe({
     accounting,
+    redactor: rules.redactor,
     assemble: processing.stats,
     queueBytes: () => admission.transitBytes() + heldBytes(),
     queueBytesMax: config.queueBytesMax,
@@ -85,7 +90,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     spoolBytes: spool === null ? null : spool.bytes,
   });
   const intake = durable?.take ?? memoryIntake(accounting);
-  return { accounting, metrics, tenants, queues, spool, processing, delivery, admission, durable, intake };
+  return { rules, accounting, metrics, tenants, queues, spool, processing, delivery, admission, durable, intake };
 }
 
 function createQueues(config: CollectorConfig, ports: PartsPorts, metrics: CollectorMetrics): TenantQueues {

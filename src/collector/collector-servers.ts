@@ -82,13 +82,14 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
 }
 
 function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts): AcceptPorts {
-  const { admission, durable, intake, metrics, processing, tenants } = parts;
+  const { admission, durable, intake, metrics, processing, rules, tenants } = parts;
   return {
     clock,
     log,
     admission,
     tenants: tenants.of,
     read: processing.read,
+    redactor: rules.redactor,
     intake: async (request) => {
       if (request.items.repairedTexts > 0) metrics.onMendedTexts(request.items.repairedTexts);
       if (durable === null || unwritable() === null) return intake(request);

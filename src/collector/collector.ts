@@ -1,7 +1,8 @@
 // Collector: all steps connected as one service.
-//   receive → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
+//   receive → redact → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
 // The pieces:
 //   receive/            HTTP and gRPC receivers: heads, bodies, decompression, memory admission
+//   redact/             personal data and secrets out of requests
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
 //   logs/               log records: which are stored, the join with their spans, runs of their own
 //   pipeline/           the steps in order, batches, durable intake
@@ -12,7 +13,8 @@
 //   upload/backend/     the port to the tracing backend, and its HTTP adapter
 //   spool/              write-ahead log of requests and batches, recovery
 //   shared/             runs, tenants, span accounting, fair share, times
-//   commands/           `collector check` and `collector replay`
+//   commands/           `collector check`, `replay`, `explain` and `redact`
+//   rules-file.ts       the rules of operators: what is redacted
 //   collector-servers.ts the HTTP and the gRPC server
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports

@@ -3,11 +3,14 @@
 // Invariant: no label holds a key, a project or any other value that a sender chose (cardinality, secrets).
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { PipelineStats } from "./pipeline/pipeline.ts";
+import type { Redactor } from "./redact/redact.ts";
 import { DROP_REASONS, pendingOf, type SpanAccounting } from "./shared/span-accounting.ts";
 
 /** Values that a scrape reads. */
 export interface MetricSources {
   readonly accounting: SpanAccounting;
+  /** null: no rule redacts. */
+  readonly redactor: Redactor | null;
   readonly assemble: () => PipelineStats;
   readonly queueBytes: () => number;
   readonly queueBytesMax: number;
@@ -80,6 +83,7 @@ export function createMetrics(): CollectorMetrics {
     onBadRecords: (count) => badRecords.inc(count),
     observe(sources) {
       registerAccounting(registry, sources.accounting);
+      if (sources.redactor !== null) registerRedaction(registry, sources.redactor);
       registerAssembly(registry, sources.assemble);
       registerQueues(registry, sources);
     },
@@ -148,6 +152,21 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
     help: "Spans and log records accepted and not yet delivered, dead-lettered or lost.",
     read: () => pendingOf(accounting),
   });
+}
+
+function registerRedaction(registry: Registry, { counts, rules }: Redactor): void {
+  registry.registerMetric(
+    new Counter({
+      name: "otelcol_processor_redacted_values_total",
+      help: "Texts and values that a rule of RULES_FILE replaced, hashed or dropped.",
+      registers: [],
+      labelNames: ["rule"],
+      collect() {
+        this.reset();
+        for (const { index, name } of rules) this.inc({ rule: name }, counts[index] ?? 0);
+      },
+    }),
+  );
 }
 
 function registerAssembly(registry: Registry, stats: () => PipelineStats): void {

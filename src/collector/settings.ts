@@ -168,6 +168,13 @@ export const collectorSettings = {
   genericOtelEnabled: boolean("GENERIC_OTEL_ENABLED", false, {
     meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
   }),
+  rulesFile: text("RULES_FILE", null, {
+    meaning: "JSON file with rules for redaction. A fault in it stops the start.",
+  }),
+  redactHashKey: text("REDACT_HASH_KEY", null, {
+    meaning: "Key of the hashes that rules with the action `hash` write.",
+    secret: true,
+  }),
   explainAttributes: boolean("EXPLAIN_ATTRIBUTES", false, {
     meaning: "Record under extra.metadata.otel.fields where each attribute went; on with the local trace store.",
   }),

@@ -93,6 +93,23 @@ export async function explain(host: Host, path: string, options: { readonly json
   host.out(`${options.json === true ? JSON.stringify(spans) : printable(explainedText(spans))}\n`);
 }
 
+/** Prints a redacted file, or with --dry-run what the rules find in it. */
+export async function redact(
+  host: Host,
+  path: string,
+  options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string },
+): Promise<void> {
+  const [{ findingsText, redactFile }, { printable }] = await Promise.all([
+    import("../collector/commands/redact.ts"),
+    import("../cli/output/sanitize.ts"),
+  ]);
+  const { config } = await collectorConfig(host);
+  const signal = options.signal === "logs" || options.signal === "metrics" ? options.signal : "traces";
+  const { body, findings } = await redactFile(path, config, signal);
+  if (options.dryRun !== true) return void host.out(body.toString());
+  host.out(`${options.json === true ? JSON.stringify(findings) : printable(findingsText(findings))}\n`);
+}
+
 export async function collectorConfig({ env }: Host) {
   const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
     import("../collector/settings.ts"),

@@ -73,6 +73,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "encode",
     "translate/messages",
     "translate/attributes",
+    "redact",
     "shared",
     "otlp",
   ],

@@ -1,4 +1,5 @@
 // Status: replies of OTLP, in the encoding of the request: Export…ServiceResponse and google.rpc.Status.
+import { varintBytes } from "./varint.ts";
 
 export type WireFormat = "protobuf" | "json";
 
@@ -49,18 +50,10 @@ export function exportResponse(
     const partialSuccess = { [REJECTED_NAMES[signal] ?? "rejected"]: String(rejected), errorMessage: message };
     return Buffer.from(JSON.stringify({ partialSuccess }));
   }
-  const partial = Buffer.concat([Buffer.from([0x08]), varint(rejected), field(2, Buffer.from(message))]);
+  const partial = Buffer.concat([Buffer.from([0x08]), varintBytes(rejected), field(2, Buffer.from(message))]);
   return field(1, partial);
 }
 
 function field(number: number, content: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([number * 8 + 2]), varint(content.length), content]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  bytes.push(rest);
-  return Buffer.from(bytes);
+  return Buffer.concat([Buffer.from([number * 8 + 2]), varintBytes(content.length), content]);
 }

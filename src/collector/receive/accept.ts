@@ -3,12 +3,14 @@
 //   accept.1. An export is accepted only after `intake` has accepted its items; in durable mode they are on disk by
 //        then.
 //   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
+//   accept.4. Redaction comes before every other step that reads the body.
 //   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { DecodeError } from "../otlp/decoded.ts";
 import type { RefusalKind } from "../otlp/status.ts";
+import type { Redactor } from "../redact/redact.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -16,6 +18,7 @@ import { decompress, TooLargeError } from "./decode-body.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { type ProgressWatch, readBody } from "./read-body.ts";
 import type { ReadItems, ReadItemsOf } from "./read-items.ts";
+import { redactBody } from "./redact-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import { isStored, type OtlpSignal } from "./signals.ts";
 
@@ -42,6 +45,8 @@ export interface AcceptPorts {
   readonly tenants: (apiKey: string, tenantId: string) => Tenant;
   readonly read: ReadItemsOf;
   readonly intake: Intake;
+  /** null: no rule redacts. */
+  readonly redactor: Redactor | null;
   /** null: ready. Otherwise the reason. */
   readonly notReady: () => string | null;
   readonly onNotStored: (signal: OtlpSignal) => void;
@@ -121,13 +126,16 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   const { head, wire } =
     call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
   const decompressLimits = { bytesMax: limits.decompressedBytesMax, grow: passage.grow };
-  const body = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, decompressLimits);
-  if (body.length > limits.decompressedBytesMax) throw new TooLargeError("too_large");
+  const plain = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, decompressLimits);
+  if (plain.length > limits.decompressedBytesMax) throw new TooLargeError("too_large");
+  const received = { head, wire, body: plain };
+  const kept = ports.redactor === null ? received : await redactBody(ports.redactor, received, signal); // accept.4
+  if (kept !== received && !passage.grow(kept.wire.length)) throw new TooLargeError("no_room");
   const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
-  const step = ports.read(body, { format: head.format, signal, context });
+  const step = ports.read(kept.body, { format: head.format, signal, context });
   const items = step instanceof Promise ? await step : step;
-  if (body !== wire) freeBuffer(body); // the items hold copies only
-  const taken = await ports.intake({ head, context, wire, items });
+  if (plain !== wire) freeBuffer(plain); // the items hold copies only
+  const taken = await ports.intake({ head: kept.head, context, wire: kept.wire, items });
   if (taken === "no_room") throw new TooLargeError("no_room");
   if (taken === "unwritable") return refused("spool_unwritable", "the spool cannot be written");
   freeBuffer(read.body);

@@ -2,7 +2,6 @@
 // Invariants:
 //   decode-body.1. Decompression stops at `bytesMax` and at the limit of `grow`, before it allocates the memory.
 //   decode-body.2. No body blocks the event loop for longer than a slice: a large body yields between slices.
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   constants,
   createGunzip,
@@ -19,6 +18,7 @@ import { readJson } from "../otlp/json.ts";
 import { readProtobuf } from "../otlp/protobuf.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import type { ContentEncoding } from "../shared/content-encoding.ts";
+import { inTurns } from "./in-turns.ts";
 
 /** Over a limit: 413 or 503, by `kind`. */
 export class TooLargeError extends Error {
@@ -57,7 +57,7 @@ export async function decompress(wire: Buffer, encoding: ContentEncoding, limits
       return body;
     }
   }
-  return inTurns(wire, encoding, limits);
+  return inChunks(wire, encoding, limits);
 }
 
 /** null: the result is too large for one call. */
@@ -79,7 +79,7 @@ function isZlib(wire: Buffer): boolean {
   return (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0;
 }
 
-async function inTurns(
+async function inChunks(
   wire: Buffer,
   encoding: Exclude<ContentEncoding, "identity">,
   limits: DecompressLimits,
@@ -117,15 +117,5 @@ function startDecoding(body: Buffer, format: WireFormat, signal: Signal): Genera
 
 /** Decodes small bodies synchronously and yields between slices of large ones (decode-body.2). @throws {DecodeError} */
 export function decode(body: Buffer, format: WireFormat, signal: Signal): Decoded | Promise<Decoded> {
-  const reading = startDecoding(body, format, signal);
-  const first = reading.next();
-  return first.done === true ? first.value : rest(reading);
-}
-
-async function rest(reading: Generator<undefined, Decoded>): Promise<Decoded> {
-  for (;;) {
-    await nextTurn();
-    const step = reading.next();
-    if (step.done === true) return step.value;
-  }
+  return inTurns(startDecoding(body, format, signal));
 }

@@ -1,0 +1,170 @@
+// Detectors: e-mail addresses, payment card numbers, keys and tokens in a text.
+// Invariants:
+//   detectors.1. Every detector is linear in the text: its patterns have fixed beginnings and bounded lengths.
+//   detectors.2. A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
+
+/** Half-open ranges in ascending order: start, end, start, end, … */
+export type Ranges = readonly number[];
+
+export type Detector = "email" | "card" | "token";
+
+export const DETECTORS: readonly Detector[] = ["email", "card", "token"];
+
+const LOCAL_CHARS_MAX = 64;
+const DOMAIN_CHARS_MAX = 253;
+const PASSWORD_CHARS_MAX = 256;
+const LOCAL = /[\p{L}\p{N}.+_-]/u;
+const DOMAIN = /[\p{L}\p{N}.-]/u;
+
+export function findEmails(text: string): Ranges {
+  const found: number[] = [];
+  for (let at = indexOfAt(text, 0); at >= 0; at = indexOfAt(text, at + 1)) {
+    const after = text[at] === "@" ? at + 1 : at + 3;
+    let start = at;
+    while (start > 0 && at - start < LOCAL_CHARS_MAX && LOCAL.test(text[start - 1] ?? "")) start--;
+    let end = after;
+    while (end < text.length && end - after < DOMAIN_CHARS_MAX && DOMAIN.test(text[end] ?? "")) end++;
+    while (end > after && /[.-]/.test(text[end - 1] ?? "")) end--;
+    const isAddress = start < at && /^[^.-].*\.[\p{L}-]*\p{L}[\p{L}\d-]*$/u.test(text.slice(after, end));
+    if (isAddress && start >= (found.at(-1) ?? 0)) found.push(start, end);
+  }
+  return found;
+}
+
+/** "@", or its form in a URL. */
+function indexOfAt(text: string, from: number): number {
+  const plain = text.indexOf("@", from);
+  const encoded = text.indexOf("%40", from);
+  return plain < 0 || (encoded >= 0 && encoded < plain) ? encoded : plain;
+}
+
+const CARD_DIGITS_MIN = 13;
+const CARD_DIGITS_MAX = 19;
+
+export function findCards(text: string): Ranges {
+  const found: number[] = [];
+  for (const { index, 0: run } of text.matchAll(/\d(?:[ -]?\d){12,}/g)) {
+    if (/[\p{L}\d_]/u.test(text[index - 1] ?? "")) continue;
+    for (let from = 0; from < run.length;) {
+      const end = cardEnd(run, from);
+      if (end > 0) found.push(index + from, index + end);
+      from = end > 0 ? end : from + 1;
+      while (from < run.length && isDigit(run, from - 1)) from++; // a number begins a group of digits
+      while (from < run.length && !isDigit(run, from)) from++;
+    }
+  }
+  return found;
+}
+
+/** The end of the longest card number that begins here and ends with its group of digits; 0 for none. */
+function cardEnd(run: string, from: number): number {
+  let digits = "";
+  let end = 0;
+  for (let at = from; at < run.length && digits.length < CARD_DIGITS_MAX; at++) {
+    if (!isDigit(run, at)) continue;
+    digits += run[at] ?? "";
+    if (digits.length >= CARD_DIGITS_MIN && !isDigit(run, at + 1) && isCard(digits)) end = at + 1;
+  }
+  return end;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 48 && code <= 57;
+}
+
+/** First digits and lengths: Visa, Mastercard, American Express, Diners, JCB, Discover, UnionPay, Maestro. */
+const ISSUERS =
+  /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14}|(?:5[06-8]|6\d)\d{11,17})$/;
+
+/** detectors.2. */
+function isCard(digits: string): boolean {
+  if (!ISSUERS.test(digits)) return false;
+  let sum = 0;
+  for (let at = digits.length - 1, double = false; at >= 0; at--, double = !double) {
+    const digit = digits.charCodeAt(at) - 48;
+    sum += double ? (digit > 4 ? digit * 2 - 9 : digit * 2) : digit;
+  }
+  return sum % 10 === 0;
+}
+
+/** Beginnings of keys and tokens, each with what follows. */
+const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
+  ["sk-", "[\\w-]{16,512}"],
+  ["sk_", "(?:live|test)_\\w{10,256}"],
+  ["rk_", "(?:live|test)_\\w{10,256}"],
+  ["gh", "[oprsu]_[A-Za-z0-9]{20,255}"],
+  ["github_pat_", "\\w{20,255}"],
+  ["glpat-", "[\\w-]{16,255}"],
+  ["AKIA", "[0-9A-Z]{16}"],
+  ["ASIA", "[0-9A-Z]{16}"],
+  ["AIza", "[\\w-]{35}"],
+  ["xox", "[abeprs]-[\\w-]{10,512}"],
+  ["hf_", "[A-Za-z0-9]{20,255}"],
+  ["npm_", "[A-Za-z0-9]{30,255}"],
+  ["lsv2_", "\\w{20,255}"],
+  ["SG.", "[\\w-]{16,64}\\.[\\w-]{16,128}"],
+  ["eyJ", "[\\w-]{8,4096}\\.[\\w-]{2,8192}(?:\\.[\\w-]{0,2048})?"],
+  ["Bearer ", "[\\w.~+/-]{16,4096}={0,2}"],
+  ["bearer ", "[\\w.~+/-]{16,4096}={0,2}"],
+  ["Basic ", "[A-Za-z0-9+/]{16,4096}={0,2}"],
+];
+const PEM = "-----BEGIN ";
+
+/** Every finding of the detector contains one of these. */
+export const DETECTOR_LITERALS: Readonly<Record<"email" | "token", readonly string[]>> = {
+  email: ["@", "%40"],
+  token: [...TOKENS.map(([begin]) => begin), PEM, "@"],
+};
+
+const TOKEN = new RegExp(
+  `(?<![A-Za-z0-9])(?:${TOKENS.map(([begin, rest]) => begin.replaceAll(".", "\\.") + rest).join("|")})`,
+  "g",
+);
+const PEM_HEAD = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/g;
+const PEM_END = "PRIVATE KEY-----";
+const URL_START = "://";
+
+export function findTokens(text: string): Ranges {
+  const found: number[] = [];
+  for (const { index, 0: token } of text.matchAll(TOKEN)) found.push(index, index + token.length);
+  for (const { index, 0: head } of text.matchAll(PEM_HEAD)) {
+    const end = text.indexOf(PEM_END, index + head.length);
+    found.push(index, end < 0 ? text.length : end + PEM_END.length); // one that was cut off goes whole
+  }
+  found.push(...passwordsInUrls(text));
+  return merged(found);
+}
+
+/** The password of `scheme://user:password@host`. */
+function passwordsInUrls(text: string): Ranges {
+  const found: number[] = [];
+  for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
+    const before = text.slice(Math.max(0, at - PASSWORD_CHARS_MAX), at);
+    const scheme = before.lastIndexOf(URL_START);
+    const colon = scheme < 0 ? -1 : before.indexOf(":", scheme + URL_START.length);
+    if (colon >= 0 && colon + 1 < before.length && !/[\s/"]/.test(before.slice(scheme + URL_START.length)))
+      found.push(at - before.length + colon + 1, at);
+  }
+  return found;
+}
+
+/** In ascending order, without overlaps. */
+export function merged(ranges: Ranges): Ranges {
+  const pairs: [number, number][] = [];
+  for (let at = 0; at < ranges.length; at += 2) pairs.push([ranges[at] ?? 0, ranges[at + 1] ?? 0]);
+  pairs.sort(([one], [other]) => one - other);
+  const result: number[] = [];
+  for (const [start, end] of pairs) {
+    const last = result.length - 1;
+    if (last > 0 && start < (result[last] ?? 0)) result[last] = Math.max(end, result[last] ?? 0);
+    else result.push(start, end);
+  }
+  return result;
+}
+
+export const FINDERS: Readonly<Record<Detector, (text: string) => Ranges>> = {
+  email: findEmails,
+  card: findCards,
+  token: findTokens,
+};

@@ -1,0 +1,103 @@
+// Redact: takes personal data and secrets out of the bytes of a request, before anything decodes, stores or sends it
+// (receive → redact → decode → …). The pieces:
+//   redact-schema.ts    the rules as the rules file has them
+//   redaction-rule.ts   one rule, compiled
+//   parts.ts            the parts of a request
+//   path-pattern.ts     names of attributes and of members inside them
+//   detectors.ts        e-mail addresses, card numbers, keys and tokens
+//   required-text.ts    the fixed text in a regular expression
+//   candidates.ts       the places where a rule could apply
+//   otlp-messages.ts    the fields of OTLP that hold texts
+//   redact-protobuf.ts, redact-json.ts  one request in its encoding
+//   redact-value.ts     one text, with JSON inside it
+//   json-tree.ts        JSON with positions
+// Invariants:
+//   redact.1. Redaction is a pure function of the bytes, the rules and the project: it runs in any thread, and a replay
+//        never sees what it removed.
+//   redact.2. A request that no rule matches keeps its bytes.
+//   redact.3. Fails closed: bytes that cannot be read are refused, never passed on.
+import { isUtf8 } from "node:buffer";
+import { DecodeError } from "../otlp/decoded.ts";
+import type { WireFormat } from "../otlp/status.ts";
+import { candidateFinder, type Finder } from "./candidates.ts";
+import { REQUESTS } from "./otlp-messages.ts";
+import type { RedactDefinition } from "./redact-schema.ts";
+import { redactJson } from "./redact-json.ts";
+import { redactProtobuf } from "./redact-protobuf.ts";
+import type { Redacting } from "./redact-value.ts";
+import { compileRule, type RedactionRule } from "./redaction-rule.ts";
+
+export interface RedactRequest {
+  readonly body: Buffer;
+  readonly format: WireFormat;
+  readonly signal: keyof typeof REQUESTS;
+  /** The `Tracing-Project` header; "" for none. */
+  readonly project: string;
+  /** The `X-Tenant-Id` header; "" for none. */
+  readonly tenantId: string;
+}
+
+export interface Redactor {
+  readonly rules: readonly RedactionRule[];
+  /** Findings by the rule's index, since the start. */
+  readonly counts: readonly number[];
+  /** Yields between slices. Returns the same buffer when nothing changed. @throws {DecodeError} */
+  readonly redact: (request: RedactRequest, report?: Redacting["report"]) => Generator<undefined, Buffer>;
+}
+
+export interface RedactorOptions {
+  /** TRACING_PROJECT: the project of requests that name none. */
+  readonly project: string;
+  /** REDACT_HASH_KEY. */
+  readonly hashKey: string | null;
+}
+
+/** @throws {Error} with the name of the rule and the reason. */
+export function createRedactor(definitions: readonly RedactDefinition[], options: RedactorOptions): Redactor {
+  const rules = definitions.map((definition, index) => compiled(definition, index, options.hashKey));
+  const counts = rules.map(() => 0);
+  const finder = candidateFinder(rules.flatMap(({ requirements }) => requirements));
+  return {
+    rules,
+    counts,
+    *redact(request, report = null) {
+      const applied = rules.filter((rule) => appliesTo(rule, request, options.project));
+      if (applied.length === 0) return request.body;
+      return yield* rewritten(request, finder, { rules: applied, counts, report });
+    },
+  };
+}
+
+function compiled(definition: RedactDefinition, index: number, hashKey: string | null): RedactionRule {
+  try {
+    return compileRule(definition, index, hashKey);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown";
+    throw new Error(`redact: the rule ${definition.name} has no valid regular expression: ${reason}`, { cause: error });
+  }
+}
+
+function* rewritten(
+  { body, format, signal }: RedactRequest,
+  finder: Finder,
+  redacting: Redacting,
+): Generator<undefined, Buffer> {
+  const candidates = yield* finder.find(body);
+  if (candidates.none) return body; // redact.2
+  const message = REQUESTS[signal];
+  if (format === "protobuf") return (yield* redactProtobuf(body, message, candidates, redacting)) ?? body;
+  if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8"); // redact.3
+  const text = yield* redactJson(body.toString(), message, redacting);
+  return text === null ? body : Buffer.from(text);
+}
+
+/**
+ * Spans and resources can name projects as well. A request without the header counts for every project whose name is in
+ * it: a rule may then do too much, never too little.
+ */
+function appliesTo({ projects, tenants }: RedactionRule, request: RedactRequest, standard: string): boolean {
+  if (tenants !== null && !tenants.has(request.tenantId)) return false;
+  if (projects === null) return true;
+  if (request.project !== "") return projects.has(request.project);
+  return projects.has(standard) || [...projects].some((project) => request.body.includes(project));
+}

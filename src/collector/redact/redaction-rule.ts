@@ -1,0 +1,103 @@
+// Redaction rule: one rule of the rules file, compiled, and what it does to a text or a value.
+// Invariants:
+//   redaction-rule.1. A pattern of the operator runs on RE2, in time linear in the text.
+//   redaction-rule.2. Equal texts have equal hashes under one key, and no hash can be computed without the key.
+import { createHmac } from "node:crypto";
+import { RE2JS } from "re2js";
+import { LONG_DIGITS, LONG_VARINT, type Requirement } from "./candidates.ts";
+import { type Detector, DETECTOR_LITERALS, FINDERS, merged, type Ranges } from "./detectors.ts";
+import { type Part, USUAL_PARTS } from "./parts.ts";
+import { literalOfPath, type PathPattern, pathPattern } from "./path-pattern.ts";
+import { requirementOf } from "./required-text.ts";
+import type { RedactDefinition } from "./redact-schema.ts";
+
+export interface RedactionRule {
+  readonly name: string;
+  /** Position in the counts. */
+  readonly index: number;
+  readonly action: "replace" | "hash" | "drop";
+  readonly parts: ReadonlySet<Part>;
+  /** null: every project, every tenant. */
+  readonly projects: ReadonlySet<string> | null;
+  readonly tenants: ReadonlySet<string> | null;
+  /** null: everywhere in the parts. */
+  readonly paths: readonly PathPattern[] | null;
+  /** null: the whole value at the path. */
+  readonly find: ((text: string) => Ranges) | null;
+  /** Text in the place of a finding. */
+  readonly substitute: (found: string) => string;
+  readonly requirements: readonly Requirement[];
+}
+
+const HASH_DIGITS = 16;
+
+/** @throws {Error} with the reason, for a pattern that RE2 does not accept. */
+export function compileRule(given: RedactDefinition, index: number, hashKey: string | null): RedactionRule {
+  const paths = given.attributes === undefined ? null : given.attributes.map(pathPattern);
+  const finders = (given.detect ?? []).map((detector) => FINDERS[detector]);
+  if (given.match !== undefined) finders.push(patternFinder(given.match));
+  return {
+    name: given.name,
+    index,
+    action: given.action,
+    parts: given.in === undefined ? USUAL_PARTS : new Set(given.in),
+    projects: given.projects === undefined ? null : new Set(given.projects),
+    tenants: given.tenants === undefined ? null : new Set(given.tenants),
+    paths,
+    find: finders.length === 0 ? null : finderOf(finders),
+    substitute: substituteOf(given, hashKey),
+    requirements: finders.length === 0 ? pathRequirements(paths ?? []) : textRequirements(given),
+  };
+}
+
+function finderOf(finders: readonly ((text: string) => Ranges)[]): (text: string) => Ranges {
+  const [first] = finders;
+  if (finders.length === 1 && first !== undefined) return first;
+  return (text) => merged(finders.flatMap((find) => find(text)));
+}
+
+/** redaction-rule.1. @throws {Error} */
+function patternFinder(pattern: string): (text: string) => Ranges {
+  const compiled = RE2JS.compile(pattern);
+  const required = requirementOf(pattern);
+  const literal = required.kind === "literal" ? required.text : "";
+  const begins = required.kind === "pattern" ? new RegExp(required.source) : null;
+  return (text) => {
+    if (!text.includes(literal) || begins?.test(text) === false) return [];
+    const found: number[] = [];
+    const matcher = compiled.matcher(text);
+    while (matcher.find()) if (matcher.end() > matcher.start()) found.push(matcher.start(), matcher.end());
+    return found;
+  };
+}
+
+/** redaction-rule.2. */
+function substituteOf(given: RedactDefinition, hashKey: string | null): (found: string) => string {
+  const { action, name, replacement = `[${name}]` } = given;
+  if (action !== "hash" || hashKey === null) return () => replacement;
+  return (found) => `[${name}:${createHmac("sha256", hashKey).update(found).digest("hex").slice(0, HASH_DIGITS)}]`;
+}
+
+function pathRequirements(paths: readonly PathPattern[]): readonly Requirement[] {
+  return paths.map((path) => {
+    const literal = longestSafe(literalOfPath(path));
+    return literal === "" ? { kind: "anything" } : { kind: "literal", text: literal };
+  });
+}
+
+/** JSON may write these with an escape. */
+function longestSafe(text: string): string {
+  return text.split(/["\\\p{Cc}]|[^\x20-\x7e]/u).reduce((one, other) => (other.length > one.length ? other : one), "");
+}
+
+function textRequirements({ detect = [], match }: RedactDefinition): readonly Requirement[] {
+  const own: readonly Requirement[] = match === undefined ? [] : [requirementOf(match), NUMBERS];
+  return [...own, ...detect.flatMap(detectorRequirements)];
+}
+
+const NUMBERS: Requirement = { kind: "pattern", source: LONG_VARINT };
+
+function detectorRequirements(detector: Detector): readonly Requirement[] {
+  if (detector === "card") return [{ kind: "pattern", source: LONG_DIGITS }, NUMBERS];
+  return DETECTOR_LITERALS[detector].map((text) => ({ kind: "literal", text }));
+}

@@ -1,0 +1,68 @@
+// Rules file: the rules of operators about what the collector stores and sends (RULES_FILE), read and checked at start.
+// Invariant rules-file.1: the collector never starts with a part of the rules: any fault stops it, with the place in the
+//   file and the reason.
+import { readFileSync } from "node:fs";
+import { z } from "zod";
+import { ConfigError } from "../base/config/config.ts";
+import { RedactSchema } from "./redact/redact-schema.ts";
+import { createRedactor, type Redactor } from "./redact/redact.ts";
+import type { CollectorConfig } from "./settings.ts";
+
+const RulesSchema = z.strictObject({
+  $schema: z.string().optional(),
+  redact: RedactSchema.default([]),
+});
+
+export interface Rules {
+  /** null: no rule redacts. */
+  readonly redactor: Redactor | null;
+}
+
+const FILE_BYTES_MAX = 1024 * 1024;
+
+/** @throws {ConfigError} */
+export function readRules(config: CollectorConfig): Rules {
+  if (config.rulesFile === null) return { redactor: null };
+  const { redact } = parsed(readFile(config.rulesFile));
+  if (config.redactHashKey === null && redact.some(({ action }) => action === "hash"))
+    throw new ConfigError([{ name: "REDACT_HASH_KEY", reason: "is not set, and a rule of RULES_FILE hashes" }]);
+  try {
+    const options = { project: config.project ?? "default", hashKey: config.redactHashKey };
+    return { redactor: redact.length === 0 ? null : createRedactor(redact, options) };
+  } catch (error) {
+    throw fault(error instanceof Error ? error.message : "unknown");
+  }
+}
+
+function fault(...reasons: readonly string[]): ConfigError {
+  return new ConfigError(reasons.map((reason) => ({ name: "RULES_FILE", reason })));
+}
+
+function readFile(path: string): string {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length > FILE_BYTES_MAX) throw new Error(`is larger than ${FILE_BYTES_MAX} bytes`);
+    return bytes.toString();
+  } catch (error) {
+    throw fault(`${path} cannot be read: ${error instanceof Error ? error.message : "unknown"}`);
+  }
+}
+
+function parsed(text: string): z.infer<typeof RulesSchema> {
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (error) {
+    throw fault(`is not JSON: ${error instanceof Error ? error.message : "unknown"}`);
+  }
+  const result = RulesSchema.safeParse(content);
+  if (result.success) return result.data;
+  throw fault(
+    ...result.error.issues.map(({ message, path }) => `${path.map(String).join(".") || "the file"}: ${message}`),
+  );
+}
+
+/** The format of the file, for editors. */
+export function rulesJsonSchema(): unknown {
+  return z.toJSONSchema(RulesSchema, { io: "input" });
+}
