@@ -107,6 +107,13 @@ async function main(argv: readonly string[]): Promise<void> {
       command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
     );
   collector
+    .command("rules")
+    .description("check RULES_FILE, the rules for what the collector stores and sends")
+    .option("--schema", "print the JSON Schema of the file instead")
+    .action((options: { readonly schema?: boolean }) =>
+      command(async () => (await import("./main/collect.ts")).rules(host, options)),
+    );
+  collector
     .command("redact <file>")
     .description("apply the redaction rules of RULES_FILE to an OTLP file and print the result; uploads nothing")
     .option("--dry-run", "print which rules match, and where, instead")

@@ -93,6 +93,15 @@ export async function explain(host: Host, path: string, options: { readonly json
   host.out(`${options.json === true ? JSON.stringify(spans) : printable(explainedText(spans))}\n`);
 }
 
+/** Checks RULES_FILE, or prints the JSON Schema of its format. */
+export async function rules(host: Host, options: { readonly schema?: boolean }): Promise<void> {
+  const { readRules, rulesJsonSchema } = await import("../collector/rules-file.ts");
+  if (options.schema === true) return host.out(`${JSON.stringify(rulesJsonSchema(), null, 2)}\n`);
+  const { config } = await collectorConfig(host);
+  const { redactor } = readRules(config);
+  host.out(`${config.rulesFile ?? "RULES_FILE is not set"}: ${redactor?.rules.length ?? 0} rules redact\n`);
+}
+
 /** Prints a redacted file, or with --dry-run what the rules find in it. */
 export async function redact(
   host: Host,
@@ -106,8 +115,8 @@ export async function redact(
   const { config } = await collectorConfig(host);
   const signal = options.signal === "logs" || options.signal === "metrics" ? options.signal : "traces";
   const { body, findings } = await redactFile(path, config, signal);
-  if (options.dryRun !== true) return void host.out(body.toString());
-  host.out(`${options.json === true ? JSON.stringify(findings) : printable(findingsText(findings))}\n`);
+  if (options.dryRun !== true) host.out(body.toString());
+  else host.out(`${options.json === true ? JSON.stringify(findings) : printable(findingsText(findings))}\n`);
 }
 
 export async function collectorConfig({ env }: Host) {

@@ -11,6 +11,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "collector check": ["collector check"],
   "collector replay": ["collector replay --json"],
   "collector explain": ["collector explain spans.json"],
+  "collector rules": ["collector rules", "collector rules --schema"],
   "collector redact": ["collector redact --dry-run spans.json", "collector redact --signal logs --dry-run logs.json"],
   run: [
     `run agent --input '{"some_text": "draft"}'`,

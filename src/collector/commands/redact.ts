@@ -48,7 +48,10 @@ export async function redactFile(
 /** One request, or one per line, as the file exporter of the OpenTelemetry Collector writes them. */
 function* requestsOf(body: Buffer): Generator<{ readonly body: Buffer; readonly format: WireFormat }> {
   const isJson = body.find((byte) => byte > 0x20) === OPENING_BRACE;
-  if (!isJson) return yield { body, format: "protobuf" };
+  if (!isJson) {
+    yield { body, format: "protobuf" };
+    return;
+  }
   let start = 0;
   for (let end = body.indexOf(NEWLINE); end >= 0; end = body.indexOf(NEWLINE, end + 1)) {
     if (!isWhole(body.subarray(start, end))) continue; // a line break inside the request

@@ -70,6 +70,8 @@ export interface RecordJoin {
   readonly isExpected: (context: RequestContext, content: RunContent) => boolean;
   /** Keeps a translated span in reach of later records. */
   readonly keep: (kept: KeptSpan) => void;
+  /** No wait ends by itself any more. */
+  readonly pause: () => void;
   /** Ends every wait. */
   readonly drain: () => void;
   readonly waitingBytes: () => number;
@@ -118,9 +120,9 @@ export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJo
       keep(state, kept);
     },
     isExpected: (context, content) => isExpected(state, context, content),
+    pause: () => pause(state),
     drain() {
-      state.cancelSweep?.();
-      state.cancelSweep = null;
+      pause(state);
       settle(state);
       for (const waiting of table.waiting.values()) release(state, waiting);
     },
@@ -128,6 +130,11 @@ export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJo
     waitingBytesOf: (tenantId) => table.waitingBytesOf.get(tenantId) ?? 0,
     waitingRecords: () => table.waitingRecords,
   };
+}
+
+function pause(state: Joining): void {
+  state.cancelSweep?.();
+  state.cancelSweep = null;
 }
 
 /** A span that arrives again keeps the records that joined it: without them, it would amend its run to less. */

@@ -118,7 +118,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId) + join.waitingBytesOf(tenantId),
     stats: () => ({ ...assembler.stats(), waitingRecords: join.waitingRecords() }),
     async flush() {
-      if (marks === null) join.drain(); // in durable mode the records wait on in the spool (pipeline.7)
+      if (marks === null) join.drain();
+      else join.pause(); // the records wait on in the spool (pipeline.7)
       assembler.drain();
       batcher.flush();
       await sealer.settled();

@@ -40,8 +40,13 @@ export function* redactJson(text: string, message: Message, redacting: Redacting
 function* rewriteMessage(rewriting: Rewriting, message: Message): Generator<undefined, void> {
   const { text } = rewriting;
   skipSpace(rewriting);
-  if (text[rewriting.at] === "[") return yield* rewriteList(rewriting, message);
-  if (text[rewriting.at] !== "{") return searchValue(rewriting, OTHER);
+  if (text[rewriting.at] === "[") yield* rewriteList(rewriting, message);
+  else if (text[rewriting.at] === "{") yield* rewriteMembers(rewriting, message);
+  else searchValue(rewriting, OTHER);
+}
+
+function* rewriteMembers(rewriting: Rewriting, message: Message): Generator<undefined, void> {
+  const { text } = rewriting;
   rewriting.at++;
   for (;;) {
     skipSpace(rewriting);
@@ -59,9 +64,10 @@ function* rewriteMessage(rewriting: Rewriting, message: Message): Generator<unde
     else if (text[rewriting.at] !== "}") throw malformed();
   }
   rewriting.at++;
-  if (rewriting.at < rewriting.sliceEnd) return;
-  rewriting.sliceEnd = rewriting.at + SLICE_CHARS;
-  yield; // redact-json.2
+  if (rewriting.at >= rewriting.sliceEnd) {
+    rewriting.sliceEnd = rewriting.at + SLICE_CHARS;
+    yield; // redact-json.2
+  }
 }
 
 function* rewriteList(rewriting: Rewriting, message: Message): Generator<undefined, void> {
@@ -134,7 +140,10 @@ function rewriteAttributes(rewriting: Rewriting, node: JsonNode, above: Place): 
   let kept = 0;
   entries.forEach((entry, index) => {
     const before = edits.length;
-    if (!rewriteEntry(rewriting, entry, above)) return void kept++;
+    if (!rewriteEntry(rewriting, entry, above)) {
+      kept++;
+      return;
+    }
     edits.length = before;
     // With the comma before it, or after it while nothing stands before.
     const { end, start } = entry.range;
