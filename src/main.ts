@@ -78,6 +78,16 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((options: { readonly config?: string }) =>
       command(async () => (await import("./main/storage.ts")).migrate(host, options)),
     );
+  addCollector(program);
+  const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
+    import("./cli/program/register.ts"),
+    import("./main/verb-ports.ts"),
+  ]);
+  registerVerbs(program, await createCli(), createVerbPorts(host));
+  await program.parseAsync([...argv]);
+}
+
+function addCollector(program: Program): void {
   const collector = program
     .command("collector")
     .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
@@ -122,12 +132,6 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((file: string, options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string }) =>
       command(async () => (await import("./main/collect.ts")).redact(host, file, options)),
     );
-  const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
-    import("./cli/program/register.ts"),
-    import("./main/verb-ports.ts"),
-  ]);
-  registerVerbs(program, await createCli(), createVerbPorts(host));
-  await program.parseAsync([...argv]);
 }
 
 /** Runs a command, and prints the error that stopped it. */
