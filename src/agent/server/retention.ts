@@ -6,6 +6,8 @@
 //     calls only briefly.
 //   server/retention.3. Sweeps cycle through all threads: each continues at the end of the previous one, and restarts
 //     after the last thread.
+//   server/retention.4. A sweep that leaves work behind is soon followed by the next one, so that data cannot grow faster
+//     than it is deleted.
 import { describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
@@ -26,6 +28,8 @@ export interface RetentionOptions {
 const STEP_THREADS = 200;
 /** Steps per sweep; the next sweep continues. */
 const STEPS_MAX = 10;
+/** Pause between sweeps while work is left: about half of the time remains for calls. */
+const BACKLOG_PAUSE_MS = 1000;
 
 export function createRetention(agent: AgentContext, options: RetentionOptions): Service {
   const { clock, log, storage } = agent;
@@ -34,28 +38,33 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
   let sweeping: Promise<void> = Promise.resolve();
 
   const sweep = async (): Promise<void> => {
+    let backlog = false;
     try {
-      await expireThreads(agent, options);
+      backlog = await expireThreads(agent, options);
       await storage.transaction((tx) => tx.deleteIdempotencyBefore(clock.now() - IDEMPOTENCY_KEPT_MS));
       await sweepEvents(agent);
+      let pruned = 0;
       for (let step = 0; step < STEPS_MAX; step++) {
-        place = await pruneStep(agent, options, place); // server/retention.3
+        const result = await pruneStep(agent, options, place);
+        pruned += result.pruned;
+        place = result.next; // server/retention.3
         if (place === null) break;
       }
+      backlog ||= pruned > 0 && place !== null;
     } catch (error) {
       log.warning("sweep_failed", { reason: describeError(error).message });
     }
-    schedule();
+    schedule(backlog ? Math.min(BACKLOG_PAUSE_MS, options.everyMs) : options.everyMs); // server/retention.4
   };
-  const schedule = (): void => {
-    cancel = clock.after(options.everyMs, () => {
+  const schedule = (ms: number): void => {
+    cancel = clock.after(ms, () => {
       sweeping = sweep();
     });
   };
   return {
     name: "retention",
     async start() {
-      schedule();
+      schedule(options.everyMs);
     },
     async stop() {
       cancel();
@@ -65,22 +74,30 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
   };
 }
 
-/** Deletes expired threads, or prunes them to their newest checkpoint. */
-async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOptions): Promise<void> {
+/** Deletes expired threads, or prunes them to their newest checkpoint. @returns whether more have expired */
+async function expireThreads(agent: AgentContext, { expirePaused }: RetentionOptions): Promise<boolean> {
   const { storage, clock, log } = agent;
   for (let step = 0; step < STEPS_MAX; step++) {
     const due = await storage.transaction((tx) => tx.expiredThreads(clock.now(), STEP_THREADS, expirePaused)); // server/retention.1
-    if (due.length === 0) return;
+    if (due.length === 0) return false;
     await pruneEach(agent, due, ({ ttlStrategy }) => ttlStrategy);
     const paused = due.filter(({ status }) => status === "interrupted").map(({ threadId }) => threadId);
     if (paused.length > 0) log.warning("paused_threads_expired", { threads: paused });
     log.info("threads_expired", { threads: due.length });
-    if (due.length < STEP_THREADS) return;
+    if (due.length < STEP_THREADS) return false;
   }
+  return true;
 }
 
-/** One step through all threads. @returns the start of the next step; null at the end */
-async function pruneStep(agent: AgentContext, options: RetentionOptions, place: string | null): Promise<string | null> {
+interface PruneStep {
+  /** Start of the next step; null at the end. */
+  readonly next: string | null;
+  /** Deleted rows. */
+  readonly pruned: number;
+}
+
+/** One step through all threads. */
+async function pruneStep(agent: AgentContext, options: RetentionOptions, place: string | null): Promise<PruneStep> {
   const { storage, clock, log } = agent;
   const now = clock.now();
   const before = (keptMs: number): number => (keptMs === 0 ? Number.NEGATIVE_INFINITY : now - keptMs);
@@ -94,7 +111,8 @@ async function pruneStep(agent: AgentContext, options: RetentionOptions, place: 
       if (old(options.runsMs)) runs += await tx.deleteEndedRuns(threadId, before(options.runsMs));
       if (updatedAt < before(options.checkpointsMs)) checkpoints += await tx.pruneThread(threadId, now);
     }
-    if (runs + checkpoints + entries > 0) log.info("retention_pruned", { runs, checkpoints, audit_entries: entries });
-    return threads.length < STEP_THREADS ? null : (threads.at(-1)?.threadId ?? null);
+    const pruned = runs + checkpoints + entries;
+    if (pruned > 0) log.info("retention_pruned", { runs, checkpoints, audit_entries: entries });
+    return { next: threads.length < STEP_THREADS ? null : (threads.at(-1)?.threadId ?? null), pruned };
   });
 }

@@ -289,4 +289,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE holdpoint.spent_tokens (token TEXT COLLATE "C" PRIMARY KEY, expires_at BIGINT NOT NULL);
   CREATE INDEX spent_tokens_expiry ON holdpoint.spent_tokens (expires_at);
   `,
+  // Without the threads that a sweep leaves as they are: paused ones, and those that it has pruned.
+  `
+  DROP INDEX holdpoint.threads_expiry;
+  CREATE INDEX threads_expiry ON holdpoint.threads (status, expires_at)
+    WHERE expires_at IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at);
+  `,
 ];

@@ -87,10 +87,11 @@ export function threadVerbs(db: Sql): ThreadTx {
       return Number(row?.["n"]);
     },
     async expiredThreads(at, limit, paused) {
-      const held = paused ? "status <> 'busy'" : "status NOT IN ('busy', 'interrupted')";
+      const statuses = paused ? "'idle', 'error', 'interrupted'" : "'idle', 'error'";
       const rows = await db.all(
-        `SELECT ${THREADS.columns} FROM holdpoint.threads WHERE expires_at IS NOT NULL AND expires_at < $1 AND ${held}
-           AND (ttl_strategy = 'delete' OR pruned_at < updated_at) ORDER BY expires_at LIMIT $2`,
+        `SELECT ${THREADS.columns} FROM holdpoint.threads
+         WHERE expires_at IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at)
+           AND status IN (${statuses}) AND expires_at < $1 LIMIT $2`,
         at,
         limit,
       );

@@ -282,6 +282,12 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX spent_tokens_expiry ON spent_tokens (expires_at);
   `,
   RUN_TABLES_WITH_ROW_IDS,
+  // Without the threads that a sweep leaves as they are: paused ones, and those that it has pruned.
+  `
+  DROP INDEX threads_expiry;
+  CREATE INDEX threads_expiry ON threads (status, updated_at + ttl_ms)
+    WHERE ttl_ms IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at);
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -116,11 +116,11 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
       return Number(db.get(counted, ...parameters, max ?? -1)?.["n"]);
     },
     expiredThreads(at, limit, paused) {
-      const held = paused ? "status <> 'busy'" : "status NOT IN ('busy', 'interrupted')";
+      const statuses = paused ? "'idle', 'error', 'interrupted'" : "'idle', 'error'";
       const rows = db.all(
-        `SELECT ${THREADS.columns} FROM threads
-         WHERE ttl_ms IS NOT NULL AND updated_at + ttl_ms < ? AND ${held}
-           AND (ttl_strategy = 'delete' OR pruned_at < updated_at) LIMIT ?`,
+        `SELECT ${THREADS.columns} FROM threads INDEXED BY threads_expiry
+         WHERE ttl_ms IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at)
+           AND status IN (${statuses}) AND updated_at + ttl_ms < ? LIMIT ?`,
         at,
         limit,
       );
