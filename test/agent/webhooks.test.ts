@@ -11,7 +11,7 @@ import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { after, suite, test } from "node:test";
-import { brokenSlackRules } from "../fakes/slack-rules.ts";
+import { brokenSlackRules } from "../fakes/slack/slack-rules.ts";
 import { startWebhookReceiver } from "../fakes/webhook-receiver.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder, TEST_GRAPHS } from "../harness/server.ts";

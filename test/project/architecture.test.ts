@@ -23,6 +23,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/storage/": "base, agent (ports and model)",
   "src/traces/": "base, http, api",
   "src/telemetry/": "base, agent (ports and model)",
+  "src/notify/": "base, agent (ports and model)",
   "src/gateways/": "base, http, api",
   "src/cli/": "base, api",
   "src/dev/": "base",

@@ -17,3 +17,5 @@ export type * from "./store.ts";
 export type * from "./threads.ts";
 export type * from "./tracing.ts";
 export type * from "./webhooks.ts";
+export type * from "./notify/mailer.ts";
+export type * from "./notify/slack.ts";

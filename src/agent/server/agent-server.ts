@@ -6,6 +6,7 @@
 //   routes/       parse → operation → reply
 //   audit/        the audit trail and its export
 //   crons/        scheduled runs
+//   notify/       notifications by rules: Slack, e-mail, and answers from there
 //   inbox/        open items over all threads: list, assign, answer, deadlines
 //   streams/      readers of runs and threads
 //   runs/         read, cancel, wait; accept/ decides about new runs, execute/ is the worker
@@ -75,7 +76,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     publicUrl: () => config.publicUrl ?? `${embedded ? "http://localhost" : urlOf(address)}${surface.mountPrefix}`,
   };
   const context = createServerContext(config, ports, own);
-  const listener = createListener(config, ports, context.agent, own);
+  const listener = createListener(config, ports, context, own);
   const loopback = createLoopback(listener);
   const drained = {
     name: "http",
@@ -131,7 +132,7 @@ function createPort(
 function partsOf(
   config: AgentConfig,
   { engine, store, threadTtl }: AgentServerPorts,
-  { agent, worker, events, compaction, inbox, webhooks, crons }: ServerContext,
+  { agent, worker, events, compaction, inbox, webhooks, notify, crons }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
   // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
@@ -146,6 +147,7 @@ function partsOf(
     syncWithPeers(agent, engine.peers),
     { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs },
     webhooks,
+    ...(notify?.watch ? [notify.watch] : []),
     http,
     opened,
     events,

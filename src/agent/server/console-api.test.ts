@@ -44,7 +44,13 @@ async function ask(
   const { route, params } = createFinder(consoleApiRoutes(localServices, access)).find(method, path);
   const request = { method, path, params, query: {}, url: path, headers: { "x-api-key": key } };
   try {
-    const { status, body } = await route.handle({ ...request, remoteAddress: "", readBody: none, onDisconnect: none });
+    const { status, body } = await route.handle({
+      ...request,
+      remoteAddress: "",
+      readBody: none,
+      readForm: none,
+      onDisconnect: none,
+    });
     assert.ok(typeof body === "string");
     return `${status} ${body}`;
   } catch (error) {

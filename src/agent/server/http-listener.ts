@@ -21,13 +21,14 @@ import { threadRoutes } from "../routes/threads.ts";
 import { corsRules, customApp, served } from "./api-surface.ts";
 import { consoleApiRoutes } from "./console-api.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import type { ServerContext } from "./server-context.ts";
 import type { AgentServerPorts, GatewayServer } from "./server-ports.ts";
 import type { AgentConfig } from "./settings.ts";
 
 export function createListener(
   config: AgentConfig,
   ports: AgentServerPorts,
-  agent: AgentContext,
+  { agent, notify }: Pick<ServerContext, "agent" | "notify">,
   { counted, ...server }: { readonly counted: AgentMetrics } & Pick<GatewayServer, "loopback" | "publicUrl">,
 ): RequestListener {
   const { access, surface } = ports;
@@ -36,6 +37,7 @@ export function createListener(
     routes: [
       ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
       ...(ports.localServices === null ? [] : consoleApiRoutes(ports.localServices, access)),
+      ...(config.role === "worker" ? [] : (notify?.routes(agent) ?? [])),
       ...(config.role === "worker"
         ? []
         : ports.gateways({

@@ -10,6 +10,7 @@ import { type EventHub, type EventLimits, createEventHub } from "../events/event
 import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { createWorker } from "../runs/execute/worker.ts";
+import { createNotify, type Notify } from "../notify/notify.ts";
 import type { Worker } from "../services.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
 import { type Webhooks, createWebhooks } from "../webhooks/webhook-sender.ts";
@@ -23,6 +24,8 @@ export interface ServerContext {
   readonly compaction: Compaction;
   readonly inbox: InboxFeed;
   readonly webhooks: Webhooks;
+  /** Null without notification rules. */
+  readonly notify: Notify | null;
   readonly worker: Worker;
   readonly crons: CronScheduler;
 }
@@ -42,8 +45,13 @@ export function slotsOf(config: AgentConfig): number {
 export function createServerContext(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): ServerContext {
   const { storage, store, graphs, engine, access, clock, newId, log } = ports;
   const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
-  const inbox = createInboxFeed(newId, engine.wakes, () => engine.peers.notify({ kind: "inbox" }));
-  const webhooks = createServerWebhooks(config, ports, links);
+  const notify = createServerNotify(ports, links, () => webhooks.wake());
+  const inbox = createInboxFeed(newId, engine.wakes, () => {
+    engine.peers.notify({ kind: "inbox" });
+    notify?.watch?.changed();
+  });
+  if (notify?.watch) inbox.onAdded(notify.watch.opened);
+  const webhooks = createServerWebhooks(config, ports, links, notify);
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
   const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, ...links });
   const agent: AgentContext = {
@@ -68,10 +76,23 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);
-  return { agent, events, compaction, inbox, webhooks, worker, crons };
+  return { agent, events, compaction, inbox, webhooks, notify, worker, crons };
 }
 
-function createServerWebhooks(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): Webhooks {
+function createServerNotify(
+  { notify, storage, clock, log }: AgentServerPorts,
+  { publicUrl }: ServerLinks,
+  wakeOutbox: () => void,
+): Notify | null {
+  return notify === null ? null : createNotify(notify, { storage, clock, log, publicUrl, wakeOutbox });
+}
+
+function createServerWebhooks(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  links: ServerLinks,
+  notify: Notify | null,
+): Webhooks {
   const { storage, clock, log, surface } = ports;
   return createWebhooks(
     {
@@ -92,6 +113,7 @@ function createServerWebhooks(config: AgentConfig, ports: AgentServerPorts, link
           : guardedPost(post, policy, { ...limits, signal }, { resolve: resolveHost, clock }),
       isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
       onOutcome: links.counted.onWebhook,
+      channels: notify?.channels ?? {},
     },
   );
 }
@@ -104,7 +126,7 @@ function createServerWorker(
   const { storage, graphs, engine, clock, log } = ports;
   const { events, compaction, inbox, webhooks, counted } = parts;
   const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
-  const notifier = createNotifier(target, parts.publicUrl);
+  const notifier = createNotifier(target, parts.publicUrl, ports.notify !== null);
   return createWorker(
     {
       slots: slotsOf(config),

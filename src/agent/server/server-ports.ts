@@ -6,6 +6,7 @@ import type { Log } from "../../base/log/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { Loopback } from "../../http/server/loopback-client.ts";
+import type { NotifyParts } from "../notify/notify.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import type { Versions } from "../routes/meta.ts";
 import type { Ttl } from "../threads/new-thread.ts";
@@ -21,6 +22,8 @@ export interface AgentServerPorts {
   readonly access: Access | null;
   readonly surface: Surface;
   readonly webhooks: WebhookPolicy;
+  /** Null without notification rules. */
+  readonly notify: NotifyParts | null;
   /** Routes outside the contract: pages. */
   readonly pages: readonly HttpRoute[];
   /** Routes of other protocols, which call the API in the name of their callers. */

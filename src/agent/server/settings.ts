@@ -14,6 +14,7 @@ import {
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
 import { HOST_SETTINGS } from "../../base/config/host-settings.ts";
+import { NOTIFY_SETTINGS } from "./notify-settings.ts";
 import { LOG_SETTINGS } from "../../base/config/log-settings.ts";
 
 const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
@@ -255,6 +256,7 @@ export const AGENT_SETTINGS = {
       meaning: "Address of this server for links to the console, with its path prefix. Default: the one it listens on.",
     }),
   ),
+  ...NOTIFY_SETTINGS,
   ...LOG_SETTINGS,
 } as const;
 

@@ -34,7 +34,7 @@ async function notified(given: {
   const tx = { putWebhook: (row: Webhook) => void rows.push(row) } as unknown as Tx;
   const request = given.run === undefined ? {} : { notify: given.run };
   const run = { assistantId: "a", updatedAt: ASKED_AT, request } as unknown as Run;
-  const notifier = createNotifier(given.server ?? null, () => "https://agents.example.com");
+  const notifier = createNotifier(given.server ?? null, () => "https://agents.example.com", false);
   await notifier.notify(tx, { run, pending: given.waiting ?? [QUESTION], assistantMetadata });
   return rows;
 }

@@ -1,15 +1,17 @@
-// Interrupt notifier: notifies a URL of new interrupts through the webhook outbox.
+// Interrupt notifier: notifies a URL of new interrupts, and the notification rules, through the outbox.
 // Invariants:
 //   interrupt-notifier.1. The transaction that stores the interrupt also stores the notification: neither exists
 //     without the other.
 //   interrupt-notifier.2. Each interrupt is sent once, under its own id, for any number of pauses on it.
-//   interrupt-notifier.3. The target of the run overrides that of the assistant, which overrides that of the server.
+//   interrupt-notifier.3. The target of the run overrides that of the assistant, which overrides that of the server. A
+//     run or an assistant that wants no notification gets none from the rules either.
 import { isoTime } from "../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { itemSummary } from "../serializers/inbox-item.ts";
 import type { Interrupt, Notify, Run } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
+import { noticeRow } from "./notice-row.ts";
 import { outboxId } from "./outbox-id.ts";
 import { STAMPED } from "./run-ended-event.ts";
 
@@ -36,8 +38,9 @@ const VALUE_UNITS_MAX = 1024 * 1024;
 /**
  * @param server default notification target, or null
  * @param publicUrl address of the server as reachable by recipients
+ * @param hasRules the server has notification rules
  */
-export function createNotifier(server: Notify | null, publicUrl: () => string): Notifier {
+export function createNotifier(server: Notify | null, publicUrl: () => string, hasRules: boolean): Notifier {
   let stored = false;
   return {
     async notify(tx, { run, pending, assistantMetadata }) {
@@ -46,7 +49,10 @@ export function createNotifier(server: Notify | null, publicUrl: () => string): 
       const added = pending.filter(({ createdAt }) => createdAt === at);
       if (added.length === 0) return;
       const notify = run.request.notify ?? assistantNotify(assistantMetadata) ?? server; // interrupt-notifier.3
-      if (notify === null || notify === false) return;
+      if (notify === false) return;
+      if (hasRules) for (const item of added) await tx.putWebhook(noticeRow(item, "asked", at)); // interrupt-notifier.1
+      stored ||= hasRules;
+      if (notify === null) return;
       for (const item of added) {
         const link = `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
         await tx.putWebhook({

@@ -2,7 +2,7 @@
 // slack-message.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { brokenSlackRules } from "../../../test/fakes/slack-rules.ts";
+import { brokenSlackRules } from "../../../test/fakes/slack/slack-rules.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
 import { slackMessage } from "./slack-message.ts";
@@ -64,7 +64,7 @@ for (const [name, item] of CASES) {
 }
 
 test("a question cannot mention a channel, make a link or end its block (slack-message.2)", () => {
-  const { blocks } = slackMessage(asked({ text: "```<!channel> <https://evil.example|safe>" }), LINK) as {
+  const { blocks } = slackMessage(asked({ text: "```<!channel> <https://evil.example|safe>" }), LINK) as unknown as {
     readonly blocks: readonly {
       readonly type: string;
       readonly text?: { readonly type: string; readonly text: string };

@@ -16,7 +16,18 @@ const FIELD_UNITS_MAX = 2000;
 const LONGEST_ESCAPE = "&amp;".length;
 const CODE_FENCE = "```";
 
-export function slackMessage(item: Interrupt, link: string): JsonObject {
+export interface SlackMessage {
+  /** For notifications and screen readers. */
+  readonly text: string;
+  readonly blocks: readonly JsonObject[];
+}
+
+/** @param elements of the row of buttons; none leaves it out */
+export function slackMessage(
+  item: Interrupt,
+  link: string,
+  elements: readonly JsonObject[] = [linkButton("Answer", link, true)],
+): SlackMessage {
   const { title } = titleOf(item);
   const field = (name: string, value: string): JsonObject => ({
     type: "mrkdwn",
@@ -27,18 +38,20 @@ export function slackMessage(item: Interrupt, link: string): JsonObject {
     { type: "header", text: { type: "plain_text", text: cut(title, HEADER_UNITS_MAX), emoji: false } },
     { type: "section", fields: [field("Graph", item.graphId), field("Node", item.node)] },
     { type: "section", text: { type: "mrkdwn", text: codeBlock(shown) } },
-    {
-      type: "actions",
-      elements: [{ type: "button", style: "primary", text: { type: "plain_text", text: "Answer" }, url: link }],
-    },
   ];
-  if (item.expiresAt !== null) {
+  if (elements.length > 0) blocks.push({ type: "actions", elements });
+  if (item.expiresAt !== null && item.state === "open") {
     const seconds = Math.floor(item.expiresAt / 1000);
     const fallback = new Date(item.expiresAt).toISOString();
     const text = `Waits until <!date^${seconds}^{date_short_pretty} {time}|${fallback}>`;
     blocks.push({ type: "context", elements: [{ type: "mrkdwn", text }] });
   }
   return { text: mrkdwn(`${title}: ${item.graphId} is waiting for you`, SECTION_UNITS_MAX), blocks };
+}
+
+export function linkButton(text: string, link: string, isPrimary: boolean): JsonObject {
+  const style = isPrimary ? { style: "primary" } : {};
+  return { type: "button", ...style, text: { type: "plain_text", text }, url: link };
 }
 
 function titleOf(item: Interrupt): { readonly title: string } {
@@ -48,7 +61,7 @@ function titleOf(item: Interrupt): { readonly title: string } {
 }
 
 /** slack-message.1: a fifth of the limit fits after any escaping. Most texts need no truncation. */
-function mrkdwn(text: string, unitsMax: number): string {
+export function mrkdwn(text: string, unitsMax: number): string {
   const whole = escape(text);
   return whole.length <= unitsMax ? whole : escape(cut(text, Math.floor(unitsMax / LONGEST_ESCAPE)));
 }
@@ -64,6 +77,6 @@ function escape(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-function cut(text: string, unitsMax: number): string {
+export function cut(text: string, unitsMax: number): string {
   return text.length <= unitsMax ? text : `${text.slice(0, unitsMax - 1).toWellFormed()}…`;
 }

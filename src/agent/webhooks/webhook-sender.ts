@@ -1,7 +1,8 @@
-// Webhook sender: delivers the outbox until each row is accepted or has exhausted its attempts.
+// Webhook sender: delivers the outbox until each row is accepted or has exhausted its attempts. HTTP is a channel of its
+// own; the other channels are functions that it is given.
 // Invariants:
-//   webhook-sender.1. At-least-once delivery: a row is deleted after a 2xx reply or the last attempt, and at no other
-//     time. All attempts have the same event id.
+//   webhook-sender.1. At-least-once delivery: a row is deleted after its delivery or the last attempt, and at no other
+//     time (outbox-attempt.1). All attempts have the same event id.
 //   webhook-sender.2. A delivery changes no run. A failure affects only its attempt.
 //   webhook-sender.3. Attempts alternate between destinations, so that hanging receivers do not delay others
 //     (webhook-slots.ts).
@@ -9,8 +10,10 @@
 //     (http/outbound/guarded-post.ts).
 //   webhook-sender.5. The deployment's headers go only to the domains listed for them, never to an address that only a
 //     caller named.
+//   webhook-sender.6. Due rows of one batch leave as one delivery. Each row is deleted with the delivery that has it, so
+//     a row that joins the batch meanwhile is in the next one.
+//   webhook-sender.7. A host over its limit rests, with all its rows.
 import { createHmac } from "node:crypto";
-import { backoffMs } from "../../base/backoff.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
@@ -19,6 +22,8 @@ import type { Post, PostLimits, PostOutcome } from "../../http/outbound/guarded-
 import { checkOutboundUrl, isNamed } from "../../http/outbound/outbound-url.ts";
 import type { Webhook } from "../model/model.ts";
 import type { Storage, WebhookPolicy } from "../ports/ports.ts";
+import type { Channels, DeliveryOutcome } from "./delivery.ts";
+import { settle } from "./outbox-attempt.ts";
 import { STAMPED } from "./run-ended-event.ts";
 import { createWebhookSlots } from "./webhook-slots.ts";
 
@@ -41,6 +46,7 @@ export interface WebhookPorts {
   /** The custom app has a route of its own for a POST to this path. */
   readonly isOwnRoute: (path: string) => boolean;
   readonly onOutcome: (outcome: "sent" | "failed" | "given_up") => void;
+  readonly channels: Channels;
 }
 
 export interface Webhooks extends Service {
@@ -56,7 +62,7 @@ export interface Webhooks extends Service {
 const LIMITS: PostLimits = { timeoutMs: 10_000, replyBytesMax: 64 * 1024 };
 /** An attempt without an end by then died with its process. */
 const LEASE_MS = LIMITS.timeoutMs + 5000;
-const RETRY_MS_MAX = 60 * 60 * 1000;
+const BATCH_MAX = 20;
 const AGAIN_MS = 1000;
 
 export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): Webhooks {
@@ -73,13 +79,10 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       woken = false;
       stopTimer();
       const at = clock.now();
-      const hosts = turns.full(); // webhook-sender.3
-      const { webhook, nextAt } = await storage.transaction(async (tx) => {
-        const claimed = await tx.claimWebhook(at, at + LEASE_MS, hosts);
-        return { webhook: claimed, nextAt: claimed === null ? await tx.nextWebhookAt(hosts) : null };
-      });
-      if (webhook !== null) {
-        begin(webhook);
+      const hosts = turns.full(); // webhook-sender.3, webhook-sender.7
+      const { rows, nextAt } = await claim(storage, at, hosts);
+      if (rows !== null) {
+        begin(rows);
         woken = true;
       } else if (nextAt !== null) stopTimer = clock.after(Math.max(nextAt - at, 0), wake);
     }
@@ -102,16 +105,24 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
 
   const turns = createWebhookSlots(clock, wake);
 
-  const begin = (webhook: Webhook): void => {
-    const { host, runId } = webhook;
+  /** @returns whether the destination replied */
+  const attempt = async (rows: Claimed): Promise<boolean> => {
+    const outcome = await deliver(rows, options, ports, stopped.signal);
+    if (outcome.kind === "limited") turns.rest(rows[0].host, outcome.afterMs);
+    await settle(rows, outcome, options, ports);
+    return outcome.kind !== "failed" || outcome.replied;
+  };
+
+  const begin = (rows: Claimed): void => {
+    const [{ host, runId }] = rows;
     const endTurn = turns.begin(host);
-    let replied = false;
-    const done = deliver(webhook, options, ports, { signal: stopped.signal, onReply: () => (replied = true) })
+    const done = attempt(rows)
       .catch((error: unknown) => {
         // webhook-sender.1: retried
         log.error("webhook_not_stored", { run_id: runId, reason: describeError(error).message });
+        return false;
       })
-      .then(() => {
+      .then((replied) => {
         inFlight.delete(runId);
         endTurn(replied);
         wake();
@@ -128,41 +139,66 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
     },
     async stop() {
       stopTimer();
+      turns.close();
       stopped.abort(); // interrupted attempts repeat after the next start: webhook-sender.1
       await Promise.all(inFlight.values());
     },
   };
 }
 
-/** One delivery attempt: deletes an accepted or exhausted row, and delays any other. */
+/** Rows of one delivery. */
+type Claimed = readonly [Webhook, ...Webhook[]];
+
+/** @returns due rows; without any, the time of the next one */
+async function claim(
+  storage: Storage,
+  at: number,
+  hostsExcepted: readonly string[],
+): Promise<{ readonly rows: Claimed | null; readonly nextAt: number | null }> {
+  const until = at + LEASE_MS;
+  return storage.transaction(async (tx) => {
+    const claimed = await tx.claimWebhook(at, until, hostsExcepted);
+    if (claimed === null) return { rows: null, nextAt: await tx.nextWebhookAt(hostsExcepted) };
+    const { batch } = claimed;
+    const others = batch === null ? [] : await tx.claimBatch(batch, { at, until, limit: BATCH_MAX - 1 });
+    return { rows: [claimed, ...others], nextAt: null };
+  });
+}
+
 async function deliver(
-  webhook: Webhook,
+  rows: Claimed,
   options: WebhookOptions,
   ports: WebhookPorts,
-  { signal, onReply }: { readonly signal: AbortSignal; readonly onReply: () => void },
-): Promise<void> {
-  const { storage, clock, log, post, onOutcome } = ports;
-  const { runId, host, attempts } = webhook;
-  const request = requestOf(webhook, options, clock.now());
-  const outcome = await post(request, options.policy, LIMITS, signal);
-  if (outcome.kind === "replied") onReply();
-  if (outcome.kind === "replied" && outcome.status >= 200 && outcome.status < 300) {
-    onOutcome("sent");
-    log.debug("webhook_sent", { run_id: runId, host, attempts });
-    await storage.transaction((tx) => tx.deleteWebhook(runId));
-    return;
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> {
+  const [first] = rows;
+  const { channel } = first;
+  if (channel === "http") return postIt(first, options, ports, signal);
+  const send = ports.channels[channel];
+  if (send === undefined) return { kind: "refused", reason: `this process has no settings for ${channel}` };
+  const deadline = new AbortController();
+  const cancelTimer = ports.clock.after(LIMITS.timeoutMs, () => deadline.abort());
+  try {
+    return await send(rows, AbortSignal.any([signal, deadline.signal]));
+  } catch (error) {
+    return { kind: "failed", reason: describeError(error).message, replied: false };
+  } finally {
+    cancelTimer();
   }
-  const reason = outcome.kind === "replied" ? `status ${outcome.status}` : outcome.reason;
-  if (outcome.kind === "refused" || attempts >= options.attemptsMax) {
-    onOutcome("given_up");
-    log.warning("webhook_given_up", { run_id: runId, host, attempts, reason });
-    await storage.transaction((tx) => tx.deleteWebhook(runId));
-    return;
-  }
-  onOutcome("failed");
-  log.info("webhook_failed", { run_id: runId, host, attempts, reason });
-  const waitMs = backoffMs(attempts, options.retryMs, RETRY_MS_MAX, ports.random);
-  await storage.transaction((tx) => tx.delayWebhook(runId, clock.now() + Math.ceil(waitMs)));
+}
+
+/** One HTTP delivery. */
+async function postIt(
+  webhook: Webhook,
+  options: WebhookOptions,
+  { clock, post }: WebhookPorts,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> {
+  const outcome = await post(requestOf(webhook, options, clock.now()), options.policy, LIMITS, signal);
+  if (outcome.kind === "failed") return { ...outcome, replied: false };
+  if (outcome.kind === "refused") return outcome;
+  if (outcome.status >= 200 && outcome.status < 300) return { kind: "sent" };
+  return { kind: "failed", reason: `status ${outcome.status}`, replied: true };
 }
 
 /** @throws {ApiError} `webhook_refused` */

@@ -6,6 +6,7 @@
 //   webhook-slots.3. A host is slow from its first attempt that is not prompt until one with a prompt reply. All slow
 //     hosts together have SLOW_MAX concurrent attempts.
 //   webhook-slots.4. TRIES_MAX limits all attempts, HOSTS_KEPT the hosts remembered as slow.
+//   webhook-slots.5. A resting host has no attempts until the end of its rest.
 import type { Clock } from "../../base/clock.ts";
 
 const PROMPT_MAX = 16;
@@ -21,12 +22,16 @@ export interface WebhookSlots {
   readonly full: () => readonly string[];
   /** Starts an attempt. @returns a function to call at its end */
   readonly begin: (host: string) => (replied: boolean) => void;
+  readonly rest: (host: string, forMs: number) => void;
+  /** Ends every rest, without a turn for its host. */
+  readonly close: () => void;
 }
 
 /** @param onFree called when a turn becomes free while its attempt continues */
 export function createWebhookSlots(clock: Clock, onFree: () => void): WebhookSlots {
   const tries = new Map<string, number>();
   const slow = new Set<string>();
+  const resting = new Map<string, () => void>();
   let [prompt, all] = [0, 0];
 
   const remember = (host: string): void => {
@@ -45,7 +50,19 @@ export function createWebhookSlots(clock: Clock, onFree: () => void): WebhookSlo
       const busy = [...tries].flatMap(
         ([host, count]) => (count >= (slow.has(host) ? 1 : HOST_TRIES_MAX) ? [host] : []), // webhook-slots.1
       );
-      return slowTries() < SLOW_MAX ? busy : [...new Set([...busy, ...slow])]; // webhook-slots.3
+      const excepted = [...busy, ...resting.keys()]; // webhook-slots.5
+      return slowTries() < SLOW_MAX ? excepted : [...new Set([...excepted, ...slow])]; // webhook-slots.3
+    },
+    rest(host, forMs) {
+      resting.get(host)?.();
+      const end = (): void => {
+        resting.delete(host);
+        onFree();
+      };
+      resting.set(host, clock.after(forMs, end));
+    },
+    close() {
+      for (const cancel of resting.values()) cancel();
     },
     begin(host) {
       tries.set(host, (tries.get(host) ?? 0) + 1);

@@ -28,7 +28,7 @@ import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerRespo
 import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import { type Address, type Found, addressOf, createFinder } from "./request-path.ts";
-import { type JsonBody, jsonBodyOf, readJsonBody } from "./body.ts";
+import { type JsonBody, jsonBodyOf, readForm, readJsonBody } from "./body.ts";
 import { type LoopbackOrigin, loopbackOriginOf } from "./loopback-client.ts";
 import { type HostRules, checkHost, checkSite } from "./loopback-host.ts";
 import { type CorsRules, createCors } from "./cors.ts";
@@ -52,6 +52,8 @@ export interface HttpRequest {
   readonly via?: LoopbackOrigin["via"];
   /** Reads the body, once. A route that rejects its caller first has read only the head. */
   readonly readBody: () => Promise<JsonBody>;
+  /** The same for a form of HTML: its text as it was sent, for signatures. */
+  readonly readForm: () => Promise<string>;
   /** Calls back if the peer disconnects before the reply, and after the reply to a HEAD. */
   readonly onDisconnect: (callback: () => void) => void;
 }
@@ -194,11 +196,23 @@ async function callRoute(
     read === null
       ? readJsonBody(incoming, app.options.bodyBytesMax)
       : jsonBodyOf(await read(), headers["content-type"]);
+  const formOf = async (): Promise<string> => (read === null ? readForm(incoming, app.options.bodyBytesMax) : read());
   const origin = loopbackOriginOf(incoming);
   const remoteAddress = origin?.remoteAddress ?? incoming.socket.remoteAddress ?? "";
   const { path, query } = address;
   const url = shownUrl(app, address);
-  const request = { method, url, path, query, params, headers, remoteAddress, readBody, onDisconnect };
+  const request = {
+    method,
+    url,
+    path,
+    query,
+    params,
+    headers,
+    remoteAddress,
+    readBody,
+    readForm: formOf,
+    onDisconnect,
+  };
   const sent: HttpRequest = origin === null ? request : { ...request, via: origin.via };
   return placed(await route.handle(sent), app.options.prefix);
 }

@@ -29,6 +29,16 @@ export async function readJsonBody(incoming: IncomingMessage, bytesMax: number):
   return parseBody(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
+const FORM = "application/x-www-form-urlencoded";
+const FORM_BYTES_MAX = 1024 * 1024;
+
+/** The text of a form, as it was sent. @throws {ApiError} `unsupported_media_type`, `body_too_large` */
+export async function readForm(incoming: IncomingMessage, bytesMax: number): Promise<string> {
+  const type = mediaTypeOf(incoming.headers["content-type"]);
+  if (type !== FORM) throw new ApiError("unsupported_media_type", `Content-Type must be ${FORM}.`);
+  return (await readBytes(incoming, Math.min(bytesMax, FORM_BYTES_MAX))).toString("latin1");
+}
+
 /** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
 export async function jsonBodyOf(text: string, mediaType: string | undefined): Promise<JsonBody> {
   if (text === "") return { value: undefined, text };
@@ -51,12 +61,16 @@ async function parseBody(read: () => string): Promise<JsonBody> {
 }
 
 function checkMediaType(header: string | undefined): void {
-  const type = (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = mediaTypeOf(header);
   if (type === "application/json") return;
   throw new ApiError(
     "unsupported_media_type",
     `Content-Type ${type === "" ? "is missing" : `"${type}" is not supported`}.`,
   );
+}
+
+function mediaTypeOf(header: string | undefined): string {
+  return (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
 function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -135,6 +135,7 @@ async function requestOf(
     headers: headers as IncomingMessage["headers"],
     remoteAddress: socket.remoteAddress ?? "",
     readBody: () => Promise.resolve().then(refuse),
+    readForm: () => Promise.resolve().then(refuse),
     onDisconnect: () => undefined,
   };
 }

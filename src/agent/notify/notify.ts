@@ -1,0 +1,98 @@
+// Notify: notifications by rules, assembled: the channels of the outbox, the routes of answers from outside the console,
+// and the watch over messages in Slack.
+// The way of an event: the transaction that asks stores a notice row (webhooks/notice-row.ts) → fan-out by the rules →
+// one outbox row a recipient → Slack or e-mail → an answer through the inbox → the end of the item → the update of its
+// messages.
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { HttpRoute } from "../../http/server/app.ts";
+import type { AgentContext } from "../context.ts";
+import type { Interrupt } from "../model/model.ts";
+import type { Mailer, SlackApi, Storage } from "../ports/ports.ts";
+import type { Channels } from "../webhooks/delivery.ts";
+import { createEmailChannel } from "./email/email-channel.ts";
+import { createFanOut } from "./fan-out.ts";
+import { linkRoutes } from "./links/link-routes.ts";
+import { createDirectory } from "./rules/directory.ts";
+import { durationMsOf, type Notifications } from "./rules/notifications.ts";
+import { slackRoute } from "./slack/interactions.ts";
+import { createMembers } from "./slack/members.ts";
+import { createNoticeWatch, type NoticeWatch } from "./slack/notice-watch.ts";
+import { createSlackChannel } from "./slack/slack-channel.ts";
+
+/** The rules, and the services that the process has credentials for. */
+export interface NotifyParts {
+  readonly notifications: Notifications;
+  readonly slack: SlackApi | null;
+  /** Null: nobody can answer in Slack. */
+  readonly signingSecret: string | null;
+  readonly mailer: Mailer | null;
+  /** Null: no one-use links. */
+  readonly linkSecret: string | null;
+}
+
+export interface NotifyPorts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly publicUrl: () => string;
+  readonly wakeOutbox: () => void;
+}
+
+export interface Notify {
+  readonly channels: Channels;
+  readonly routes: (agent: AgentContext) => readonly HttpRoute[];
+  /** Null without Slack. */
+  readonly watch: NoticeWatch | null;
+}
+
+export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
+  const { notifications, slack, signingSecret, mailer } = parts;
+  const { storage, clock, log, publicUrl, wakeOutbox } = ports;
+  const directory = createDirectory(notifications);
+  const linkOf = ({ threadId, interruptId }: Pick<Interrupt, "threadId" | "interruptId">): string =>
+    `${publicUrl()}/console/inbox/${threadId}/${interruptId}`;
+  const members = slack === null ? null : createMembers(notifications.slack, { slack, directory, clock });
+  const answers = signingSecret !== null && notifications.slack.answers !== "none";
+  const links = linksOf(parts);
+  const hosts = {
+    ...(slack === null ? {} : { slack: slack.host }),
+    ...(mailer === null ? {} : { email: mailer.host }),
+  };
+  return {
+    channels: {
+      notice: createFanOut(notifications, directory, { storage, clock, hosts }),
+      ...(slack === null || members === null
+        ? {}
+        : { slack: createSlackChannel({ storage, slack, members, clock, linkOf, answers }) }),
+      ...(mailer === null || notifications.email === undefined
+        ? {}
+        : {
+            email: createEmailChannel({
+              storage,
+              mailer,
+              clock,
+              linkOf,
+              publicUrl,
+              from: notifications.email.from,
+              links,
+            }),
+          }),
+    },
+    routes: (agent) => [
+      ...(slack === null || members === null || signingSecret === null || !answers
+        ? []
+        : [slackRoute({ agent, slack, members, signingSecret })]),
+      ...(links === null ? [] : linkRoutes({ agent, directory, secret: links.secret, linkOf })),
+    ],
+    watch: slack === null ? null : createNoticeWatch({ storage, clock, log, host: slack.host, wakeOutbox }),
+  };
+}
+
+function linksOf({
+  notifications,
+  linkSecret,
+}: NotifyParts): { readonly secret: string; readonly forMs: number } | null {
+  const lifetime = notifications.email?.links ?? false;
+  return linkSecret === null || lifetime === false ? null : { secret: linkSecret, forMs: durationMsOf(lifetime) };
+}

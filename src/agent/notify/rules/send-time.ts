@@ -1,0 +1,48 @@
+// Send time: when a message about an event may leave, by the digest and the quiet hours of its rule. Pure.
+// Invariants:
+//   send-time.1. A message never leaves before its event, nor in quiet hours, unless the item's deadline comes first.
+//   send-time.2. The time depends on the rule and the event only: items of one period share it, and so one message.
+import { localTime, nextLocal } from "./local-time.ts";
+import { durationMsOf, minutesOf, type NotificationRule, weekdayOf } from "./notifications.ts";
+
+type Timing = Pick<NotificationRule, "digest" | "quiet_hours">;
+type QuietHours = NonNullable<NotificationRule["quiet_hours"]>;
+
+/** Time that a person needs before a deadline. */
+const NOTICE_MS = 60 * 60_000;
+/** A week of days off and hours has at most two ends a day. */
+const STEPS_MAX = 16;
+
+/** @param expiresAt deadline of the item */
+export function sendTime({ digest, quiet_hours: quiet }: Timing, at: number, expiresAt: number | null): number {
+  const collected = digest === undefined ? at : digestTime(digest, at);
+  const due = quiet === undefined ? collected : afterQuiet(quiet, collected);
+  return expiresAt !== null && due > expiresAt - NOTICE_MS ? at : due; // send-time.1
+}
+
+function digestTime(digest: NonNullable<Timing["digest"]>, at: number): number {
+  if ("every" in digest) {
+    const period = durationMsOf(digest.every);
+    return (Math.floor(at / period) + 1) * period; // send-time.2
+  }
+  return Math.min(...digest.at.map((time) => nextLocal(at, minutesOf(time), digest.time_zone)));
+}
+
+function afterQuiet(quiet: QuietHours, from: number): number {
+  let at = from;
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const end = quietEnd(quiet, at);
+    if (end === null) return at;
+    at = end;
+  }
+  return at;
+}
+
+/** End of the quiet time at this moment; null if it is not quiet. */
+function quietEnd({ from, to, days_off: daysOff, time_zone: zone }: QuietHours, at: number): number | null {
+  const { minutes, weekday } = localTime(at, zone);
+  if (daysOff.some((day) => weekdayOf(day) === weekday)) return nextLocal(at, 0, zone);
+  const [start, end] = [minutesOf(from), minutesOf(to)];
+  const isQuiet = start < end ? minutes >= start && minutes < end : minutes >= start || minutes < end;
+  return isQuiet ? nextLocal(at, end, zone) : null;
+}

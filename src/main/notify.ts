@@ -1,0 +1,38 @@
+// Notify: the notification file and its adapters, chosen by the settings.
+import { readFileSync } from "node:fs";
+import type { NotifyParts } from "../agent/notify/notify.ts";
+import type { AgentConfig } from "../agent/server/settings.ts";
+import { describeError } from "../base/api-error.ts";
+import { ConfigError } from "../base/config/config.ts";
+
+type NotifyConfig = Pick<
+  AgentConfig,
+  "notifications" | "slackBotToken" | "slackSigningSecret" | "slackApiUrl" | "smtpUrl" | "linkSecret"
+>;
+
+/** Null without a file. @throws {ConfigError} with every problem of the file */
+export async function openNotify(config: NotifyConfig): Promise<NotifyParts | null> {
+  const { notifications: path, slackBotToken, slackSigningSecret, slackApiUrl, smtpUrl, linkSecret } = config;
+  if (path === null) return null;
+  const { parseNotifications } = await import("../agent/notify/rules/notifications.ts");
+  const has = { slackToken: slackBotToken !== null, smtp: smtpUrl !== null };
+  const notifications = parseNotifications(readText(path), has);
+  if (!("rules" in notifications)) throw new ConfigError(notifications);
+  const [slack, mailer] = await Promise.all([
+    slackBotToken === null
+      ? null
+      : import("../notify/slack-web-api.ts").then((one) => one.createSlackWebApi(slackBotToken, slackApiUrl)),
+    smtpUrl === null ? null : import("../notify/smtp-mailer.ts").then((one) => one.createSmtpMailer(smtpUrl)),
+  ]);
+  return { notifications, slack, signingSecret: slackSigningSecret, mailer, linkSecret };
+}
+
+/** @throws {ConfigError} */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const reason = `cannot read ${path}: ${describeError(error).message}`;
+    throw new ConfigError([{ name: "HOLDPOINT_NOTIFICATIONS", reason }]);
+  }
+}

@@ -1,0 +1,277 @@
+// Tests of the Slack app, over real sockets, against a fake that enforces Slack's rules.
+// Rules:
+//   agent/notify-slack.1. A question is posted by the rules, with a button for each decision that it allows.
+//   agent/notify-slack.2. A click or a form answers as the person behind the account, once, and the audit trail says so.
+//   agent/notify-slack.3. However a question ends, each message about it shows its end.
+//   agent/notify-slack.4. A request that Slack did not sign now, or that came before, has no effect.
+//   agent/notify-slack.5. A person without the right to answer gets the reason, and the question stays open.
+//   agent/notify-slack.6. Failures of Slack and its rate limits delay messages, and lose none.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, suite, test } from "node:test";
+import {
+  BOT_TOKEN,
+  limited,
+  type PostedMessage,
+  signedInteraction,
+  SIGNING_SECRET,
+  startFakeSlack,
+} from "../fakes/slack/fake-slack.ts";
+import { ok, type WireAudit } from "../harness/inbox.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
+import { newThread, type TestThread } from "../harness/threads.ts";
+
+const ADA = "U0000000ADA";
+const GUEST = "U000000GUEST";
+const BOT = "U0000000BOT";
+const STRANGER = "U00STRANGER";
+const MAPPED = "U0000MAPPED";
+const slack = await startFakeSlack([
+  { id: ADA, email: "ada@example.com" },
+  { id: GUEST, email: "guest@example.com", flags: { is_restricted: true } },
+  { id: BOT, email: "bot@example.com", flags: { is_bot: true } },
+  { id: STRANGER, email: "stranger@example.org", flags: { team_id: "T99999999" } },
+]);
+const folder = temporaryFolder();
+const file = join(folder, "notifications.json");
+const CHANNEL = "C0000000001";
+const rules = {
+  people: { "grace@example.com": { slack: MAPPED } },
+  rules: [{ name: "all", graphs: ["echo", "schema", "timed"], slack: [CHANNEL] }],
+};
+writeFileSync(file, JSON.stringify(rules));
+const env = {
+  HOLDPOINT_NOTIFICATIONS: file,
+  SLACK_BOT_TOKEN: BOT_TOKEN,
+  SLACK_SIGNING_SECRET: SIGNING_SECRET,
+  SLACK_API_URL: slack.url,
+  HOLDPOINT_WEBHOOK_RETRY_MS: "20",
+};
+const server = await startServerHere({ env });
+after(async () => {
+  await server.stop();
+  await slack.close();
+  for (const path of [server.dataDir, folder]) removeFolder(path);
+});
+
+const APPROVAL = {
+  action_requests: [{ name: "refund", args: { amount: 12.5, to: "abc\u202egnp.exe" } }],
+  review_configs: [{ action_name: "refund", allowed_decisions: ["approve", "edit", "reject"] }],
+};
+
+interface Asked {
+  readonly thread: TestThread;
+  readonly id: string;
+  readonly message: PostedMessage;
+}
+
+async function asked(payload: unknown = APPROVAL, graph = "echo"): Promise<Asked> {
+  const thread = await newThread(server, graph);
+  await thread.run({ input: { payload } });
+  const [item] = await thread.open();
+  const id = item?.id ?? "";
+  const message = await slack.until(() => slack.messages.find(({ blocks }) => JSON.stringify(blocks).includes(id)));
+  return { thread, id, message };
+}
+
+function labels({ blocks }: PostedMessage): readonly string[] {
+  const buttons = blocks.flatMap(
+    ({ elements }) => (elements ?? []) as readonly { readonly text: { readonly text: string } }[],
+  );
+  return buttons.filter(({ text }) => typeof text === "object").map(({ text }) => text.text);
+}
+
+async function audit(thread: TestThread): Promise<readonly WireAudit[]> {
+  const { items }: { readonly items: readonly WireAudit[] } = await ok(call(server, "GET", `${thread.path}/audit`));
+  return items;
+}
+
+const shows = (message: PostedMessage, text: string): Promise<unknown> =>
+  slack.until(() => (JSON.stringify(message.blocks).includes(text) ? true : undefined));
+
+suite("messages (agent/notify-slack.1)", PATIENCE, () => {
+  test("have a button for each decision, and hide nothing", async () => {
+    const { message } = await asked();
+    assert.equal(message.channel, CHANNEL);
+    assert.deepEqual(labels(message), ["Approve", "Edit…", "Reject…", "Open"]);
+    assert.match(JSON.stringify(message.blocks), /abc\\\\u202egnp/);
+    assert.deepEqual(slack.broken, []);
+  });
+  for (const [name, payload, expected] of [
+    ["a question in words takes an answer", "Which city?", ["Answer…", "Open"]],
+    ["arguments too long for a form are edited in the console", tooLong(), ["Approve", "Reject…", "Open"]],
+    ["several actions are decided together, or one by one in the console", several(), ["Approve", "Reject…", "Open"]],
+  ] as const)
+    test(name, async () => assert.deepEqual(labels((await asked(payload)).message), expected));
+});
+
+function tooLong(): object {
+  return { ...APPROVAL, action_requests: [{ name: "refund", args: { text: "&".repeat(20_000) } }] };
+}
+
+function several(): object {
+  return { ...APPROVAL, action_requests: [...APPROVAL.action_requests, ...APPROVAL.action_requests] };
+}
+
+suite("answers (agent/notify-slack.2)", PATIENCE, () => {
+  test("a click approves, and the audit trail names the person and Slack", async () => {
+    const { thread, message } = await asked();
+    await slack.click(server.url, message, "approve", ADA);
+    await thread.reaches("idle");
+    const entry = (await audit(thread)).at(-1);
+    assert.deepEqual([entry?.action, entry?.by, entry?.via], ["answered", "ada@example.com", "slack"]);
+    assert.deepEqual((await thread.get()).values?.["answer"], [{ decisions: [{ type: "approve" }] }]);
+    await shows(message, "Approved by ada@example.com.");
+    assert.deepEqual(labels(message), ["Open"]);
+  });
+
+  test("a form rejects with a reason", async () => {
+    const { thread, message } = await asked();
+    await slack.click(server.url, message, "reject", MAPPED);
+    await slack.submit(server.url, "too much", MAPPED);
+    await thread.reaches("idle");
+    assert.deepEqual((await thread.get()).values?.["answer"], [
+      { decisions: [{ type: "reject", message: "too much" }] },
+    ]);
+    assert.equal((await audit(thread)).at(-1)?.by, "grace@example.com", "a listed person");
+  });
+
+  test("a form edits the arguments; a text that is not JSON is refused in the form", async () => {
+    const { thread, message } = await asked();
+    await slack.click(server.url, message, "edit", ADA);
+    const refused = (await (await slack.submit(server.url, '{"amount": ', ADA)).json()) as Record<string, unknown>;
+    assert.equal(refused["response_action"], "errors");
+    await slack.submit(server.url, '{"amount": 9.99}', ADA);
+    await thread.reaches("idle");
+    assert.deepEqual((await thread.get()).values?.["answer"], [
+      { decisions: [{ type: "edit", edited_action: { name: "refund", args: { amount: 9.99 } } }] },
+    ]);
+    await shows(message, "Approved with changes by ada@example.com.");
+  });
+
+  test("a form answers a question as text, and with a schema as JSON", async () => {
+    const question = await asked("Which city?");
+    await slack.click(server.url, question.message, "respond", ADA);
+    await slack.submit(server.url, "42", ADA);
+    await question.thread.reaches("idle");
+    assert.deepEqual((await question.thread.get()).values?.["answer"], ["42"]);
+    const form = await asked("?", "schema");
+    await slack.click(server.url, form.message, "respond", ADA);
+    const wrong = (await (await slack.submit(server.url, '{"approved": 1}', ADA)).json()) as Record<string, unknown>;
+    assert.match(JSON.stringify(wrong["errors"]), /approved/);
+    await slack.submit(server.url, '{"approved": true}', ADA);
+    await form.thread.reaches("idle");
+    assert.deepEqual((await form.thread.get()).values?.["answer"], { approved: true });
+  });
+
+  test("of many clicks one answers; the others learn that it is too late", async () => {
+    const { thread, message } = await asked();
+    await Promise.all(Array.from({ length: 20 }, () => slack.click(server.url, message, "approve", ADA)));
+    await thread.reaches("idle");
+    const answers = (await audit(thread)).filter(({ action }) => action === "answered");
+    assert.equal(answers.length, 1);
+  });
+});
+
+suite("the end of a question (agent/notify-slack.3)", PATIENCE, () => {
+  test("an answer over the API updates the message", async () => {
+    const { thread, message } = await asked();
+    await thread.resume({ decisions: [{ type: "reject" }] });
+    await shows(message, "Rejected by anonymous.");
+  });
+  test("a deadline updates the message", async () => {
+    const payload = { question: "Soon?", expires_in_seconds: 0.2, on_expiry: { answer: "default" } };
+    const { message } = await asked(payload, "timed");
+    await shows(message, "Answered by deadline.");
+  });
+  test("new input that abandons the question updates the message", async () => {
+    const { thread, message } = await asked();
+    await thread.run({ input: { payload: "another" } });
+    await shows(message, "No longer waiting");
+  });
+  test("the deletion of the thread updates the message", async () => {
+    const { thread, message } = await asked();
+    assert.equal((await call(server, "DELETE", thread.path)).status, 204);
+    await shows(message, "the thread was deleted");
+  });
+});
+
+suite("requests that are refused (agent/notify-slack.4)", PATIENCE, () => {
+  const post = ({ headers, body }: ReturnType<typeof signedInteraction>): Promise<Response> =>
+    fetch(`${server.url}/slack/interactions`, { method: "POST", headers, body });
+  const MINUTE = 60_000;
+
+  for (const [name, change] of [
+    [
+      "without a signature",
+      (sent: Sent) => ({ ...sent, headers: { "content-type": sent.headers["content-type"] ?? "" } }),
+    ],
+    ["signed with another secret", (sent: Sent, payload: object) => signedInteraction(payload, Date.now(), "another")],
+    ["of six minutes ago", (_: Sent, payload: object) => signedInteraction(payload, Date.now() - 6 * MINUTE)],
+    ["of a time to come", (_: Sent, payload: object) => signedInteraction(payload, Date.now() + 6 * MINUTE)],
+    ["with a changed body", (sent: Sent) => ({ ...sent, body: `${sent.body}&x=1` })],
+  ] as const)
+    test(`a request ${name}`, async () => {
+      const { thread, id, message } = await asked();
+      const payload = clickPayload(thread, id, message);
+      const refused = await post(change(signedInteraction(payload), payload));
+      assert.equal(refused.status, 401);
+      assert.equal((await thread.get()).status, "interrupted");
+    });
+
+  test("a request that came before", async () => {
+    const { thread, id, message } = await asked();
+    const sent = signedInteraction({ ...clickPayload(thread, id, message), user: { id: GUEST } });
+    assert.equal((await post(sent)).status, 200);
+    assert.equal((await post(sent)).status, 401);
+  });
+});
+
+type Sent = ReturnType<typeof signedInteraction>;
+
+function clickPayload(thread: TestThread, id: string, message: PostedMessage): object {
+  return {
+    type: "block_actions",
+    user: { id: ADA },
+    trigger_id: "1",
+    container: { channel_id: message.channel, message_ts: message.ts },
+    actions: [{ action_id: "approve", value: `${thread.threadId} ${id}` }],
+  };
+}
+
+suite("people who may not answer (agent/notify-slack.5)", PATIENCE, () => {
+  for (const [name, member, reason] of [
+    ["a guest", GUEST, /Only full members/],
+    ["a bot", BOT, /cannot answer/],
+    ["a member of a connected workspace", STRANGER, /Only full members/],
+    ["an unknown account", "U0000NOBODY", /did not name/],
+  ] as const)
+    test(name, async () => {
+      const { thread, message } = await asked();
+      await slack.click(server.url, message, "approve", member);
+      const note = await slack.until(() => slack.notes.find(({ user }) => user === member));
+      assert.match(note.text, reason);
+      assert.equal((await thread.get()).status, "interrupted");
+    });
+});
+
+suite("Slack in trouble (agent/notify-slack.6)", PATIENCE, () => {
+  test("a message is repeated after failures, and waits for the end of a rate limit", async () => {
+    slack.fail("chat.postMessage", 2, (response) => void response.writeHead(500).end());
+    slack.fail("chat.postMessage", 1, limited(1));
+    const { message } = await asked();
+    assert.equal(message.channel, CHANNEL);
+    const limits = server.logs.filter(({ event }) => event === "webhook_limited");
+    assert.deepEqual(
+      limits.map(({ wait_ms: wait }) => wait),
+      [1000],
+    );
+  });
+
+  test("no reply of the app broke a rule of Slack", async () => {
+    assert.deepEqual(slack.broken, []);
+  });
+});
