@@ -8,7 +8,8 @@
 //   stateless.ts      calls of stateless runs, and of runs across threads
 //   streams.ts        event streams of runs and threads
 //   protocol.ts       the thread protocol
-//   inbox.ts          the inbox and the audit trail
+//   inbox.ts          the inbox, and the audit trail of a thread
+//   audit/            the audit trail of all threads
 //   crons.ts          calls of crons
 //   store.ts          calls of the store
 //   identity.ts       people, keys of programs

@@ -1,6 +1,7 @@
 // Storage port for interrupts, breakpoints, the inbox over them, and the audit trail.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Scope, ThreadStatus } from "../model/model.ts";
+import type { AuditHead, AuditLink } from "../model/audit/audit-chain.ts";
 import type { Awaitable } from "./awaitable.ts";
 
 /** Inbox query. The total order is creation time, then thread and interrupt id. */
@@ -49,7 +50,7 @@ export interface AuditRecord extends AuditEntry {
   readonly seq: number;
 }
 
-export interface InterruptTx {
+export interface InterruptTx extends AuditTx {
   /** Interrupts without breakpoints. */
   interrupts(threadId: string, state: InterruptState | null): Awaitable<readonly Interrupt[]>;
   /** One interrupt or breakpoint in any state. */
@@ -65,6 +66,10 @@ export interface InterruptTx {
   /** Upsert: a repeated interrupt replaces its row. */
   putInterrupts(interrupts: readonly Interrupt[]): Awaitable<void>;
   countOpenInterrupts(): Awaitable<number>;
+}
+
+export interface AuditTx {
+  /** Appends to a chain that no other transaction is writing to. */
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
   /**
    * Deletes older entries but keeps the newest of the thread, so that sequence numbers stay unique.
@@ -76,4 +81,9 @@ export interface InterruptTx {
     threadId: string,
     page?: { readonly after: number; readonly limit: number },
   ): Awaitable<readonly AuditRecord[]>;
+  auditHeads(): Awaitable<readonly AuditHead[]>;
+  /** Entries and traces of deleted ones after a position, in order. */
+  auditLinks(chain: number, after: number, limit: number): Awaitable<readonly AuditLink[]>;
+  /** The number of entries in no chain. */
+  unchainedAudit(): Awaitable<number>;
 }

@@ -1,4 +1,4 @@
-// Routes of the inbox and the audit trail: parse → operation → reply.
+// Routes of the inbox: parse → operation → reply.
 import * as contract from "../../api/inbox.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
@@ -6,11 +6,9 @@ import type { Json } from "../../base/json/json.ts";
 import { problemObject } from "../../http/server/problem.ts";
 import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/server/sse.ts";
 import type { AgentContext } from "../context.ts";
-import { auditCsv, auditNdjson } from "../audit/audit-export.ts";
-import { readAudit } from "../audit/audit-trail.ts";
 import { assignItem, releaseItem } from "../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
-import { serializeAuditEntry, serializeInboxItem } from "../serializers/inbox-item.ts";
+import { serializeInboxItem } from "../serializers/inbox-item.ts";
 import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
 import type { Caller } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
@@ -77,14 +75,6 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         answers,
       );
       return json({ results: results.map(resultObject) });
-    }),
-    route(contract.getAudit, async ({ ids, query }) => {
-      const threadId = id(ids, "thread_id");
-      const first = await readAudit(agent, threadId, { after: query.after, limit: query.limit });
-      if (query.format === "json") return json({ items: first.items.map(serializeAuditEntry), next_after: first.next });
-      const [write, type] = query.format === "csv" ? [auditCsv, "text/csv"] : [auditNdjson, "application/x-ndjson"];
-      const headers = { "Content-Type": `${type}; charset=utf-8` };
-      return { status: 200, body: write(agent, threadId, query.after), headers };
     }),
   ];
 }

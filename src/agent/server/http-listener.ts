@@ -10,6 +10,7 @@ import { assistantsVersion } from "../assistants/assistants.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
 import { cronRoutes } from "../routes/crons.ts";
 import { identityRoutes } from "../routes/identity/identity.ts";
+import { auditRoutes } from "../routes/audit/audit.ts";
 import { inboxRoutes } from "../routes/inbox.ts";
 import { metaRoutes } from "../routes/meta.ts";
 import type { AgentRoute } from "../routes/route.ts";
@@ -85,6 +86,7 @@ function operationRoutes(config: AgentConfig, agent: AgentContext): readonly Age
     ...runRoutes(agent, config.keepAliveMs),
     ...statelessRoutes(agent, config.keepAliveMs),
     ...inboxRoutes(agent, config.streamHeartbeatMs),
+    ...auditRoutes(agent),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),
     ...cronRoutes(agent),

@@ -89,6 +89,20 @@ const inbox: Readonly<Record<string, Note>> = {
     media: "text/event-stream",
     reply: "event: ready\ndata: {}\n\n",
   },
+  verifyAudit: {
+    description:
+      "Reads the whole trail once. An entry that somebody changed, removed or added in the database is a fault; entries that retention deleted are not.",
+    reply: {
+      intact: true,
+      entries: 1,
+      deleted: 0,
+      unchained: 0,
+      chains: 1,
+      anchor: `1:1:${"0".repeat(64)}`,
+      faults: [],
+      fault_count: 0,
+    },
+  },
   getAudit: {
     description: "Entries are written in the transaction of the action that they record, and never change.",
     query: { limit: "100", after: "0", format: "json" },

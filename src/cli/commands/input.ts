@@ -5,15 +5,20 @@ import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
 
 /** JSON, `@file` with JSON, or `-` for JSON on standard input. @throws {CliError} */
-export async function jsonOption({ terminal, readFile }: Cli, name: string, value: string): Promise<Json> {
-  const text =
-    value === "-" ? await terminal.readInput() : value.startsWith("@") ? fileText(readFile, value.slice(1)) : value;
+export async function jsonOption(cli: Cli, name: string, value: string): Promise<Json> {
+  const text = await textOption(cli, value);
   try {
     return JSON.parse(text) as Json;
   } catch {
     const words = name === "the answer" ? `; for plain text use --text` : "";
     throw new CliError(`${name} is not JSON${words}`, EXIT.usage);
   }
+}
+
+/** Text, `@file` with text, or `-` for standard input. @throws {CliError} */
+export async function textOption({ terminal, readFile }: Cli, value: string): Promise<string> {
+  if (value === "-") return terminal.readInput();
+  return value.startsWith("@") ? fileText(readFile, value.slice(1)) : value;
 }
 
 /** The object of an option, or null without the option. @throws {CliError} */

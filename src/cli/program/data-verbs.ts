@@ -1,4 +1,4 @@
-// Data verbs: run, assistants, crons, store.
+// Data verbs: run, assistants, audit, crons, store.
 import { type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
 import { confirmed, listed, minutes, ofServer } from "./options.ts";
@@ -57,6 +57,17 @@ export function registerAssistants(program: Command, cli: Cli): void {
   confirmed(
     ofServer(assistants.command("delete <assistant>").description("delete an assistant with versions and ended runs")),
   ).action((id, options) => cli.run(async () => (await load()).deleteAssistant(cli, id, options)));
+}
+
+export function registerAudit(program: Command, cli: Cli): void {
+  const audit = program.command("audit").description("audit trail: verify it");
+  ofServer(
+    audit
+      .command("verify")
+      .description("find entries of the audit trail that were changed, removed or added in the database"),
+  )
+    .option("--anchor <text>", "the anchor of an earlier verification, which the trail must extend; @file, or -")
+    .action((options) => cli.run(async () => (await import("../commands/audit.ts")).verifyAudit(cli, options)));
 }
 
 export function registerCrons(program: Command, cli: Cli): void {

@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "inbox reject": [`inbox reject 0fb6c8e1 --message "not this customer"`],
   "inbox answer": [`inbox answer 0fb6c8e1 --text "looks good"`, `inbox answer 0fb6c8e1 '{"approved": true}'`],
+  "audit verify": ["audit verify", "audit verify --anchor @anchor.txt --json"],
   "threads ls": ["threads ls --status interrupted", `threads ls --metadata '{"tenant": "acme"}'`],
   "threads show": ["threads show 01a1feaf"],
   "threads state": ["threads state 01a1feaf", "threads state 01a1feaf --at 1f0b2c --json"],

@@ -16,7 +16,7 @@ import type { Validate } from "../commands/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
 import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS } from "./completion.ts";
-import { registerAssistants, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
+import { registerAssistants, registerAudit, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces } from "./options.ts";
@@ -36,6 +36,7 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
   registerThreads(program, cli);
   registerTrace(program, cli);
   registerAssistants(program, cli);
+  registerAudit(program, cli);
   registerCrons(program, cli);
   registerStore(program, cli);
   registerAccess(program, cli);

@@ -9,7 +9,7 @@
 //   contract/storage.6. Deleting a thread removes all of its rows; a copy leaves the original unchanged.
 //   contract/storage.7. Values read back as stored, NUL and lone surrogates included.
 import assert from "node:assert/strict";
-import { type TestContext, suite, test } from "node:test";
+import { suite, test } from "node:test";
 import {
   type AuditEntry,
   BIG_VALUE_UNITS,
@@ -26,10 +26,11 @@ import {
   type Webhook,
   type WriteSet,
 } from "../../agent/model/model.ts";
-import type { Storage, ThreadQuery, Tx } from "../../agent/ports/ports.ts";
+import type { ThreadQuery, Tx } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { contentHash, createIdSource } from "../../base/ids.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
+import { auditCases } from "./audit.contract.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
 import { cronCases } from "./crons.contract.ts";
@@ -170,7 +171,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
   let verbs: readonly string[] = [];
 
   /** The adapter's storage, which records the operations that the tests use. */
-  const open = async (t: TestContext): Promise<Storage> => {
+  const open: OpenStorage = async (t) => {
     const storage = await openStorage(t);
     const noted = (tx: Tx): Tx => {
       verbs = Object.keys(tx);
@@ -185,6 +186,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       transaction: (work) => storage.transaction((tx) => work(noted(tx))),
       read: (work) => storage.read((tx) => work(noted(tx))),
       transactionDeferred: (work) => storage.transactionDeferred((tx) => work(noted(tx))),
+      dump: (work) => storage.dump(work),
     };
   };
 
@@ -966,6 +968,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     cronCases(open, ODD, newId);
     identityCases(open, ODD, newId);
     noticeCases(open, { newId, newThread, newInterrupt });
+    auditCases(open, { newThread, newId });
     inboxCases(open, { newThread, newInterrupt, newId });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 

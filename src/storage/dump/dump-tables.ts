@@ -68,10 +68,12 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...integer("created_at"),
   }),
   table("audit", ["thread_id", "seq"], {
-    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "via", "origin"),
-    ...integer("seq", "at"),
+    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "via", "origin", "previous", "digest"),
+    ...integer("seq", "at", "chain", "position"),
     value: "value",
   }),
+  table("audit_heads", ["chain"], { ...integer("chain", "count"), ...text("hash") }),
+  table("audit_deleted", ["chain", "position"], { ...integer("chain", "position", "seq"), ...text("digest") }),
   table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
   table("webhooks", ["run_id"], {
     ...text("run_id", "url", "host", "channel", "batch", "body", "headers"),
@@ -117,3 +119,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...integer("seq", "first", "last", "gone_at", "stored_at"),
   }),
 ];
+
+/** A dump from before the audit chains: its entries count as those of a database that is migrated. */
+export const unchainedHead = (schema: "" | "holdpoint."): string =>
+  `INSERT INTO ${schema}audit_heads (chain, count, hash)
+   SELECT 0, count(*), '' FROM ${schema}audit WHERE chain = 0 HAVING count(*) > 0 ON CONFLICT DO NOTHING`;

@@ -7,7 +7,7 @@
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { Run } from "../../agent/model/model.ts";
-import type { DumpTable } from "../dump/dump-tables.ts";
+import { unchainedHead, type DumpTable } from "../dump/dump-tables.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { tenantOf } from "./tables/queue.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
@@ -60,6 +60,7 @@ function createDump({ send }: Pipeline): DumpPort {
           `SELECT setval(${counter}, max(${column})) FROM holdpoint.${table} HAVING max(${column}) IS NOT NULL`,
           [],
         ); // postgres/dump.2
+      await send(unchainedHead("holdpoint."), []);
     },
   };
 }
@@ -72,6 +73,7 @@ const LIST_NOBODY = `
 const COUNTERS = [
   ["pg_get_serial_sequence('holdpoint.store_items', 'item_id')", "store_items", "item_id"],
   ["'holdpoint.event_seq'", "events", "seq"],
+  ["'holdpoint.audit_chains'", "audit_heads", "chain"],
 ] as const;
 
 function readRow(columns: DumpTable["columns"], row: Row): DumpRow {

@@ -62,6 +62,7 @@ const MAY_BE_READ_WHOLE = new Set([
   "sessions",
   "api_keys",
   "meta",
+  "audit_heads",
   "commits",
 ]);
 /**
@@ -75,6 +76,9 @@ const IN_ORDER =
  * more.
  */
 const WITHOUT_INDEX = /ORDER BY t\.(?:updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>/;
+
+/** Exports read whole tables, page by page. */
+const OF_DUMPS = /FROM holdpoint\.\w+  ORDER BY [\w, ]+ LIMIT \$1$|^SELECT setval\(/;
 
 /** All statements so far that have a plan. */
 function planned(): readonly string[] {
@@ -97,7 +101,7 @@ function wholeReads(plan: PlanNode): readonly string[] {
 test("every statement of the contract reads by an index, for any parameters", async () => {
   const { client } = await (shared ??= openShared());
   await client.query("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan"); // only as the last resort
-  const texts = planned().filter((text) => !WITHOUT_INDEX.test(text));
+  const texts = planned().filter((text) => !WITHOUT_INDEX.test(text) && !OF_DUMPS.test(text));
   assert.ok(texts.length > 100);
   const found: string[] = [];
   for (const [at, text] of texts.entries()) {

@@ -19,6 +19,7 @@ import type { Dumpable } from "../dump/dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
 import { fingerprintVerbs } from "./tables/fingerprints.ts";
+import { auditVerbs } from "./tables/audit/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
 import { cronVerbs } from "./tables/crons.ts";
@@ -146,6 +147,7 @@ function createTxHandle(): TxHandle {
       ...runVerbs(db),
       ...queueVerbs(db),
       ...interruptVerbs(db),
+      ...auditVerbs(db),
       ...checkpointVerbs(db),
       ...eventVerbs(db),
       ...fingerprintVerbs(db),

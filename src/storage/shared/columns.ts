@@ -140,6 +140,21 @@ export const AUDIT_COLUMNS: Columns<AuditRecord> = {
   origin: ["origin", "json"],
 };
 
+/** An audit entry with its place in a chain (agent/model/audit/audit-chain.ts). */
+export interface AuditRow extends AuditRecord {
+  readonly chain: number;
+  readonly position: number;
+  readonly previous: string;
+  readonly digest: string;
+}
+
+export const AUDIT_LINK_COLUMNS: Columns<Omit<AuditRow, keyof AuditRecord>> = {
+  chain: ["chain", "plain"],
+  position: ["position", "plain"],
+  previous: ["previous", "plain"],
+  digest: ["digest", "plain"],
+};
+
 export const CHECKPOINT_COLUMNS: Columns<Checkpoint> = {
   threadId: ["thread_id", "plain"],
   ns: ["ns", "plain"],

@@ -1,7 +1,7 @@
 // Dump of a SQLite storage: rows out in key order, rows in by one transaction (../dump/dump.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
-import type { ColumnType, DumpTable } from "../dump/dump-tables.ts";
+import { unchainedHead, type ColumnType, type DumpTable } from "../dump/dump-tables.ts";
 import type { Database, Row } from "./client/database.ts";
 
 export function createDump(db: Database): DumpPort {
@@ -20,6 +20,7 @@ export function createDump(db: Database): DumpPort {
       db.exec("BEGIN IMMEDIATE");
       try {
         for await (const [table, row] of rows) insert(db, table, row);
+        db.run(unchainedHead(""));
         db.exec("COMMIT");
         db.kept.dropAll();
       } catch (error) {

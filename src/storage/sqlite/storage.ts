@@ -20,6 +20,7 @@ import type { Dumpable } from "../dump/dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
 import { fingerprintVerbs } from "./tables/fingerprints.ts";
+import { auditVerbs } from "./tables/audit/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { cronVerbs } from "./tables/crons.ts";
 import { createDump } from "./dump.ts";
@@ -85,23 +86,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
         const files = guardFiles(paths, options.clock ?? systemClock, options.log);
         const commits = createGroupCommit(db, options.log, files.check);
         defineMetadataFilter(db);
-        const pending = createPendingRuns(db);
-        const tx = {
-          ...threadVerbs(db, pending),
-          ...runVerbs(db, pending),
-          ...interruptVerbs(db),
-          ...checkpointVerbs(db),
-          ...eventVerbs(db),
-          ...fingerprintVerbs(db),
-          ...pruneVerbs(db),
-          ...assistantVerbs(db),
-          ...storeVerbs(db),
-          ...outboxVerbs(db),
-          ...cronVerbs(db),
-          ...peopleVerbs(db),
-          ...sessionVerbs(db),
-          ...keyVerbs(db),
-        };
+        const tx = verbsOf(db);
         open = { lock, db, commits, files, tx };
       } catch (error) {
         lock.release();
@@ -131,6 +116,27 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     },
     dump: async (work) => work(createDump(opened().db)),
     boundUnits: () => opened().db.boundUnits(),
+  };
+}
+
+function verbsOf(db: Database): Tx {
+  const pending = createPendingRuns(db);
+  return {
+    ...threadVerbs(db, pending),
+    ...runVerbs(db, pending),
+    ...interruptVerbs(db),
+    ...auditVerbs(db),
+    ...checkpointVerbs(db),
+    ...eventVerbs(db),
+    ...fingerprintVerbs(db),
+    ...pruneVerbs(db),
+    ...assistantVerbs(db),
+    ...storeVerbs(db),
+    ...outboxVerbs(db),
+    ...cronVerbs(db),
+    ...peopleVerbs(db),
+    ...sessionVerbs(db),
+    ...keyVerbs(db),
   };
 }
 

@@ -295,4 +295,40 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX threads_expiry ON holdpoint.threads (status, expires_at)
     WHERE expires_at IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at);
   `,
+  // The audit trail as hash chains. Entries from before them count as a chain of their own, without hashes.
+  // append_audit takes a chain that no other transaction is writing to. The hash is that of audit-chain.ts.
+  `
+  ALTER TABLE holdpoint.audit ADD COLUMN chain INTEGER NOT NULL DEFAULT 0,
+    ADD COLUMN position BIGINT NOT NULL DEFAULT 0, ADD COLUMN previous TEXT NOT NULL DEFAULT '',
+    ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+  CREATE INDEX audit_chains_in_order ON holdpoint.audit (chain, position);
+  CREATE SEQUENCE holdpoint.audit_chains AS INTEGER MINVALUE 0 START 1;
+  CREATE TABLE holdpoint.audit_heads (chain INTEGER PRIMARY KEY, count BIGINT NOT NULL, hash TEXT NOT NULL)
+    WITH (fillfactor = 50);
+  INSERT INTO holdpoint.audit_heads (chain, count, hash)
+    SELECT 0, count(*), '' FROM holdpoint.audit HAVING count(*) > 0;
+  CREATE TABLE holdpoint.audit_deleted (
+    chain INTEGER NOT NULL, position BIGINT NOT NULL, seq BIGINT NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (chain, position)
+  );
+  CREATE FUNCTION holdpoint.append_audit(thread TEXT, moment BIGINT, what TEXT, who TEXT, interrupt TEXT, run TEXT,
+    channel TEXT, source TEXT, content TEXT, given TEXT) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE head holdpoint.audit_heads; number BIGINT;
+  BEGIN
+    SELECT h.chain, h.count, h.hash INTO head FROM holdpoint.audit_heads AS h WHERE h.chain > 0 ORDER BY h.chain LIMIT 1
+      FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      INSERT INTO holdpoint.audit_heads (chain, count, hash) VALUES (nextval('holdpoint.audit_chains'), 0, '')
+        RETURNING chain, count, hash INTO head;
+    END IF;
+    SELECT coalesce(max(a.seq), 0) + 1 INTO number FROM holdpoint.audit AS a WHERE a.thread_id = thread;
+    INSERT INTO holdpoint.audit (thread_id, seq, at, action, by, interrupt_id, run_id, via, origin, value, chain,
+        position, previous, digest)
+      VALUES (thread, number, moment, what, who, interrupt, run, channel, source, given, head.chain, head.count + 1,
+        head.hash, content);
+    UPDATE holdpoint.audit_heads AS h SET count = head.count + 1, hash = encode(sha256(convert_to(
+        head.hash || ' ' || (head.count + 1) || ' ' || number || ' ' || content, 'UTF8')), 'hex')
+      WHERE h.chain = head.chain;
+  END $$;
+  `,
 ];

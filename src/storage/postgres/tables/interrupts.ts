@@ -1,16 +1,15 @@
-// Interrupts and the audit trail in PostgreSQL.
+// Interrupts in PostgreSQL.
 // Invariants:
-//   postgres/interrupts.1. Audit rows are append-only; only deletion of their thread removes them.
-//   postgres/interrupts.2. Only open interrupts of paused threads are in the inbox, so every listed item accepts an
+//   postgres/interrupts.1. Only open interrupts of paused threads are in the inbox, so every listed item accepts an
 //        answer.
-//   postgres/interrupts.3. The inbox order is total: creation time, thread, id. A page begins strictly after the end of
+//   postgres/interrupts.2. The inbox order is total: creation time, thread, id. A page begins strictly after the end of
 //        the previous one. Every filter has an index in that order.
 import type { Assignment, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
-import type { AuditRecord, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
+import type { AuditTx, InboxQuery, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { fittingRows } from "../../shared/fitting-rows.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
-import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
+import { INTERRUPT_COLUMNS } from "../../shared/columns.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
@@ -33,10 +32,8 @@ const INTERRUPTS = table<InterruptRow>("interrupts", {
 });
 const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
 
-const AUDIT = table<AuditRecord>("audit", { ...AUDIT_COLUMNS, value: ["value", "value"] });
-
-export function interruptVerbs(db: Sql): InterruptTx {
-  return { ...threadVerbs(db), ...inboxVerbs(db), ...auditVerbs(db) };
+export function interruptVerbs(db: Sql): Omit<InterruptTx, keyof AuditTx> {
+  return { ...threadVerbs(db), ...inboxVerbs(db) };
 }
 
 function threadVerbs(
@@ -125,53 +122,6 @@ function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nex
   };
 }
 
-function auditVerbs(db: Sql): Pick<InterruptTx, "audit" | "deleteAuditBefore" | "auditOf"> {
-  return {
-    audit(entries) {
-      for (const entry of entries) {
-        db.hold(threadKey(entry.threadId)); // so that no other server uses the same number
-        const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
-        db.run(
-          `INSERT INTO holdpoint.audit (thread_id, seq, at, action, by, interrupt_id, run_id, value, via, origin)
-           VALUES ($1, (SELECT coalesce(max(seq), 0) + 1 FROM holdpoint.audit WHERE thread_id = $1), $2, $3, $4, $5, $6, $7, $8, $9)`,
-          threadId,
-          at,
-          action,
-          by,
-          interruptId,
-          runId,
-          JSON.stringify(value),
-          via ?? null,
-          origin === undefined ? null : JSON.stringify(origin),
-        );
-      }
-    },
-    deleteAuditBefore(threadId, before) {
-      db.hold(threadKey(threadId));
-      return db.count(
-        `DELETE FROM holdpoint.audit
-         WHERE thread_id = $1 AND at < $2 AND seq < (SELECT max(seq) FROM holdpoint.audit WHERE thread_id = $1)`,
-        threadId,
-        before,
-      );
-    },
-    async auditOf(threadId, page) {
-      db.follow(threadKey(threadId));
-      const rows = await db.all(
-        `SELECT ${AUDIT.columns} FROM holdpoint.audit WHERE thread_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
-        threadId,
-        page?.after ?? 0,
-        page?.limit ?? null,
-      );
-      return rows.map((row) => {
-        const { via, origin, ...entry } = AUDIT.read(row);
-        // Omitted fields stay absent, as in the original entry.
-        return { ...entry, ...(via === null ? {} : { via }), ...(origin === null ? {} : { origin }) };
-      });
-    },
-  };
-}
-
 const DUE = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
   WHERE i.state = 'open' AND i.on_expiry IS NOT NULL AND t.status = 'interrupted'`;
 
@@ -180,7 +130,7 @@ const CLAIM_HOLDS = "i.claimed_by IS NOT NULL AND (i.claimed_until IS NULL OR i.
 
 function conditionsOf(query: InboxQuery): Conditions {
   const search = createConditions();
-  search.add("i.state = 'open' AND t.status = 'interrupted'"); // postgres/interrupts.2
+  search.add("i.state = 'open' AND t.status = 'interrupted'"); // postgres/interrupts.1
   const equals = (column: string, value: string | null): void => {
     if (value !== null) search.add(`${column} = ?`, value);
   };
@@ -214,7 +164,7 @@ function conditionsOf(query: InboxQuery): Conditions {
   if (query.after !== null) {
     const { createdAt, threadId, interruptId } = query.after;
     const beyond = query.descending ? "<" : ">";
-    // postgres/interrupts.3
+    // postgres/interrupts.2
     search.add(`(i.created_at, i.thread_id, i.interrupt_id) ${beyond} (?, ?, ?)`, createdAt, threadId, interruptId);
   }
   return search;

@@ -9,6 +9,7 @@ import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
+import { deleteAudit } from "./audit/audit.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { indexCopiedItems, indexNewThread, indexThread } from "./metadata-index.ts";
@@ -22,7 +23,6 @@ const TABLES_OF_A_THREAD = [
   "runs",
   "run_webhooks",
   "interrupts",
-  "audit",
   "checkpoints",
   "heads",
   "writes",
@@ -59,14 +59,7 @@ export function threadVerbs(db: Sql): ThreadTx {
       THREADS.require(db, { keyColumn: "thread_id", key: threadId, also, otherwise: threadBusy }, taken);
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
-    async deleteThread(threadId) {
-      db.hold(threadKey(threadId));
-      // The key itself stays valid.
-      db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
-      // postgres/threads.2
-      for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
-      return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
-    },
+    deleteThread: (threadId) => deleteThread(db, threadId),
     async searchThreads(query) {
       const search = conditionsOf(query);
       const direction = query.descending ? "DESC" : "ASC";
@@ -118,6 +111,16 @@ export function threadVerbs(db: Sql): ThreadTx {
       indexCopiedItems(db, to);
     },
   };
+}
+
+async function deleteThread(db: Sql, threadId: string): Promise<boolean> {
+  db.hold(threadKey(threadId));
+  // The key itself stays valid.
+  db.run("UPDATE holdpoint.idempotency SET thread_id = '', run_id = '' WHERE thread_id = $1", threadId);
+  deleteAudit(db, threadId);
+  // postgres/threads.2
+  for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
+  return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
 }
 
 /** Columns beside thread_id. The audit trail is not copied: a copy starts its own. */

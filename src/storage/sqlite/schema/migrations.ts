@@ -7,7 +7,7 @@ import type { Database } from "../client/database.ts";
 import { RUN_TABLES_WITH_ROW_IDS, WITH_ROW_IDS } from "./with-row-ids.ts";
 
 /** Keys are in time order. Tables with small rows are clustered by them (WITHOUT ROWID). */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE threads (
     thread_id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
@@ -287,6 +287,28 @@ const MIGRATIONS: readonly string[] = [
   DROP INDEX threads_expiry;
   CREATE INDEX threads_expiry ON threads (status, updated_at + ttl_ms)
     WHERE ttl_ms IS NOT NULL AND (ttl_strategy = 'delete' OR pruned_at < updated_at);
+  `,
+  // The audit trail as a hash chain. Entries from before it count as a chain of their own, without hashes.
+  `
+  ALTER TABLE audit RENAME TO audit_unchained;
+  CREATE TABLE audit (
+    thread_id TEXT NOT NULL, seq INTEGER NOT NULL, chain INTEGER NOT NULL DEFAULT 0,
+    position INTEGER NOT NULL DEFAULT 0, previous TEXT NOT NULL DEFAULT '', digest TEXT NOT NULL DEFAULT '',
+    at INTEGER NOT NULL, action TEXT NOT NULL, by TEXT NOT NULL, interrupt_id TEXT, run_id TEXT, via TEXT, origin TEXT,
+    value TEXT NOT NULL, PRIMARY KEY (thread_id, seq)
+  );
+  INSERT INTO audit (thread_id, seq, at, action, by, interrupt_id, run_id, via, origin, value)
+    SELECT thread_id, seq, at, action, by, interrupt_id, run_id, via, origin, value FROM audit_unchained;
+  DROP TABLE audit_unchained;
+  CREATE INDEX audit_chains ON audit (chain, position);
+  CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'audit rows are never changed'); END;
+  CREATE TABLE audit_heads (chain INTEGER PRIMARY KEY, count INTEGER NOT NULL, hash TEXT NOT NULL);
+  INSERT INTO audit_heads (chain, count, hash) SELECT 0, count(*), '' FROM audit HAVING count(*) > 0;
+  CREATE TABLE audit_deleted (
+    chain INTEGER NOT NULL, position INTEGER NOT NULL, seq INTEGER NOT NULL, digest TEXT NOT NULL,
+    PRIMARY KEY (chain, position)
+  ) WITHOUT ROWID;
   `,
 ];
 

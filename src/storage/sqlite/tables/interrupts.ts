@@ -1,12 +1,11 @@
-// Interrupts and the audit trail in SQLite.
-// Invariants:
-//   sqlite/interrupts.1. Audit rows are append-only; only deletion of their thread removes them.
-//   sqlite/interrupts.2. The kept list of a thread has all its interrupts, in the order of the index. A thread with more
-//        than KEPT_MAX has none.
-import type { AuditEntry, Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
-import type { AuditRecord, InterruptTx } from "../../../agent/ports/ports.ts";
+// Interrupts in SQLite.
+// Invariant:
+//   sqlite/interrupts.1. The kept list of a thread has all its interrupts, in the order of the index. A thread with more
+//     than KEPT_MAX has none.
+import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
+import type { AuditTx, InterruptTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
-import { INTERRUPT_COLUMNS, AUDIT_COLUMNS } from "../../shared/columns.ts";
+import { INTERRUPT_COLUMNS } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 import { fittingRows } from "../../shared/fitting-rows.ts";
 import { textIn, type KeptRow } from "../client/kept-rows.ts";
@@ -16,10 +15,8 @@ import { table } from "./rows.ts";
 
 const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 
-const AUDIT = table<AuditRecord>("audit", AUDIT_COLUMNS);
-
-export function interruptVerbs(db: Database): InterruptTx {
-  return { ...threadVerbs(db), ...inboxVerbs(db), ...auditVerbs(db) };
+export function interruptVerbs(db: Database): Omit<InterruptTx, keyof AuditTx> {
+  return { ...threadVerbs(db), ...inboxVerbs(db) };
 }
 
 function threadVerbs(
@@ -58,7 +55,7 @@ function threadVerbs(
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 const KEPT_MAX = 50;
 
-/** sqlite/interrupts.2. */
+/** sqlite/interrupts.1. */
 function readAll(db: Database, threadId: string): readonly KeptRow[] {
   const rows = selectRows(db, "", threadId);
   if (rows.length <= KEPT_MAX) db.kept.interrupts.set(threadId, rows);
@@ -71,7 +68,7 @@ function selectRows(db: Database, also: string, ...parameters: string[]): readon
   return db.all(sql, ...parameters) as readonly KeptRow[];
 }
 
-/** sqlite/interrupts.2. */
+/** sqlite/interrupts.1. */
 function keep(db: Database, row: KeptRow): void {
   const threadId = textIn(row, "thread_id");
   const kept = db.kept.interrupts.get(threadId);
@@ -123,69 +120,6 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" |
       return typeof at === "number" ? at : null;
     },
   };
-}
-
-function auditVerbs(db: Database): Pick<InterruptTx, "audit" | "deleteAuditBefore" | "auditOf"> {
-  return {
-    audit(entries) {
-      const [first, second] = entries;
-      if (first === undefined) return;
-      if (second === undefined) {
-        appendAudit(db, first);
-        return;
-      }
-      const last = db.get("SELECT max(seq) AS seq FROM audit WHERE thread_id = ?", first.threadId)?.["seq"];
-      let seq = typeof last === "number" ? last : 0;
-      AUDIT.insert(
-        db,
-        entries.map((entry) => ({ ...entry, value: wrap(entry.value), seq: ++seq })),
-      );
-    },
-    deleteAuditBefore: (threadId, before) =>
-      db.run(
-        "DELETE FROM audit WHERE thread_id = ? AND at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)",
-        threadId,
-        before,
-        threadId,
-      ),
-    auditOf(threadId, page) {
-      const rows = db.all(
-        `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-        threadId,
-        page?.after ?? 0,
-        page?.limit ?? -1,
-      );
-      return rows.map((row) => {
-        const { via, origin, ...entry } = AUDIT.read(row);
-        const value = unwrap(entry.value);
-        // Omitted fields stay absent, as in the original entry.
-        return {
-          ...entry,
-          value,
-          ...(via === null ? {} : { via }),
-          ...(origin === null ? {} : { origin }),
-        };
-      });
-    },
-  };
-}
-
-/** One entry in one statement, with the next number. */
-function appendAudit(db: Database, entry: AuditEntry): void {
-  const { threadId, at, action, by, interruptId, runId, via, origin } = entry;
-  db.run(
-    `INSERT INTO audit (thread_id, seq, at, action, by, interrupt_id, run_id, value, via, origin)
-     SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM audit WHERE thread_id = ?1`,
-    threadId,
-    at,
-    action,
-    by,
-    interruptId,
-    runId,
-    JSON.stringify(wrap(entry.value)),
-    via ?? null,
-    origin === undefined ? null : JSON.stringify(origin),
-  );
 }
 
 const COLUMNS = INTERRUPTS.columns

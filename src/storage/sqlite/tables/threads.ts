@@ -10,6 +10,7 @@ import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database } from "../client/database.ts";
+import { keepDigests } from "./audit/audit.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
 import type { PendingRuns } from "./pending-runs.ts";
@@ -82,6 +83,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       let existed = false;
       // the key itself stays valid
       db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId);
+      keepDigests(db, threadId);
       // sqlite/threads.2; threads comes last
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
       for (const rows of [kept.threads, kept.heads, kept.interrupts]) rows.delete(threadId);

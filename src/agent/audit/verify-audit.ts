@@ -1,0 +1,140 @@
+// Verification of the audit trail: finds entries that were changed, removed or added past the server.
+// Invariants:
+//   verify-audit.1. Each chain is read once, in pages, next to running transactions: their entries come after its head.
+//   verify-audit.2. An entry that retention or the deletion of its thread removed is no fault: its digest is still there.
+//   verify-audit.3. An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
+import { auditDigest, auditHash, UNCHAINED, type AuditHead, type AuditLink } from "../model/audit/audit-chain.ts";
+import type { AgentContext } from "../context.ts";
+
+/** `missing` may be a range; `rewritten` differs from the anchor. */
+export type AuditFaultKind = "changed" | "missing" | "added" | "rewritten";
+
+export interface AuditFault {
+  readonly fault: AuditFaultKind;
+  readonly chain: number;
+  readonly position: number;
+  /** The last position of a range. */
+  readonly last: number;
+  /** Null where the entry is not there any more. */
+  readonly threadId: string | null;
+  readonly seq: number | null;
+}
+
+export interface AuditReport {
+  readonly entries: number;
+  readonly deleted: number;
+  /** Entries from before the chains, which nothing covers. */
+  readonly unchained: number;
+  readonly heads: readonly AuditHead[];
+  /** At most FAULTS_MAX. */
+  readonly faults: readonly AuditFault[];
+  readonly faultCount: number;
+}
+
+type StorageOnly = Pick<AgentContext, "storage">;
+
+const PAGE = 100;
+const FAULTS_MAX = 100;
+
+/** @param anchor heads of an earlier report */
+export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead[]): Promise<AuditReport> {
+  const heads = await agent.storage.read((tx) => tx.auditHeads());
+  const found = { entries: 0, deleted: 0, faults: [] as AuditFault[], faultCount: 0 };
+  const report = (fault: AuditFault): void => {
+    if (++found.faultCount <= FAULTS_MAX) found.faults.push(fault);
+  };
+  const unchained = await agent.storage.read((tx) => tx.unchainedAudit());
+  const known = heads.find(({ chain }) => chain === UNCHAINED)?.count ?? 0;
+  if (unchained > known) report({ ...PLACE, fault: "added", chain: UNCHAINED, position: known + 1, last: unchained });
+  const chains = heads.filter(({ chain }) => chain !== UNCHAINED);
+  for (const head of chains) {
+    const marks = anchor.filter(({ chain }) => chain === head.chain);
+    const walk = createWalk(head, marks, report);
+    for (;;) {
+      const links = await agent.storage.read((tx) => tx.auditLinks(head.chain, walk.position(), PAGE));
+      for (const link of links) {
+        if (link.position > head.count) break; // verify-audit.1
+        walk.step(link);
+        if (link.entry === null) found.deleted++;
+        else found.entries++;
+      }
+      if (links.length < PAGE || (links.at(-1)?.position ?? 0) >= head.count) break;
+    }
+    walk.end();
+    await findAdded(agent, head.chain, report);
+  }
+  for (const { chain, count } of anchor) {
+    if (chains.some((head) => head.chain === chain)) continue;
+    report({ ...PLACE, fault: "missing", chain, position: 1, last: count });
+  }
+  return { ...found, unchained, heads: chains };
+}
+
+const PLACE = { threadId: null, seq: null } as const;
+
+interface Walk {
+  readonly position: () => number;
+  step(link: AuditLink): void;
+  end(): void;
+}
+
+/** One chain from its start to its head. */
+function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault: AuditFault) => void): Walk {
+  const { chain } = head;
+  let last: AuditLink | null = null;
+  /** Hash of the last position; null behind a gap. */
+  let hash: string | null = "";
+  const position = (): number => last?.position ?? 0;
+  const faulty = (fault: AuditFaultKind, at: number, link: AuditLink | null, until = at): void =>
+    report({
+      fault,
+      chain,
+      position: at,
+      last: until,
+      threadId: link?.entry?.content.threadId ?? null,
+      seq: link?.seq ?? null,
+    });
+  const lastFits = (next: string): void => {
+    if (hash !== null && hash !== next) faulty("changed", Math.max(position(), 1), last);
+  };
+  return {
+    position,
+    step(link) {
+      if (link.position <= position()) {
+        faulty("added", link.position, link);
+        return;
+      }
+      if (link.position > position() + 1) {
+        faulty("missing", position() + 1, null, link.position - 1);
+        hash = null;
+      }
+      const { entry } = link;
+      if (entry !== null) {
+        lastFits(entry.previous);
+        hash = entry.previous;
+        if (auditDigest(entry.content) !== link.digest) faulty("changed", link.position, link);
+      }
+      hash = hash === null ? null : auditHash(hash, link);
+      last = link;
+      for (const mark of marks) {
+        if (mark.count === link.position && hash !== null && mark.hash !== hash) faulty("rewritten", mark.count, link);
+      }
+    },
+    end() {
+      if (position() < head.count) faulty("missing", position() + 1, null, head.count);
+      else lastFits(head.hash);
+      for (const mark of marks) if (mark.count > head.count) faulty("missing", head.count + 1, null, mark.count);
+    },
+  };
+}
+
+/** Entries past the head, as it is after them. */
+async function findAdded(agent: StorageOnly, chain: number, report: (fault: AuditFault) => void): Promise<void> {
+  const { count = 0 } = (await agent.storage.read((tx) => tx.auditHeads())).find((one) => one.chain === chain) ?? {};
+  const [link] = await agent.storage.read((tx) => tx.auditLinks(chain, count, 1));
+  if (link === undefined) return;
+  const now = (await agent.storage.read((tx) => tx.auditHeads())).find((one) => one.chain === chain);
+  if (now !== undefined && now.count >= link.position) return; // written meanwhile
+  const { position, seq, entry } = link;
+  report({ fault: "added", chain, position, last: position, threadId: entry?.content.threadId ?? null, seq });
+}

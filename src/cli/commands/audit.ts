@@ -1,0 +1,60 @@
+// Audit: verify the hash chains of the audit trail.
+// Invariant audit.1: the exit code is 1 if an entry was changed, is missing, or was added.
+import { type ServerOptions, agentClient } from "../client/api-client.ts";
+import type { Cli } from "../client/command-context.ts";
+import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { type PrintOptions, paint, printJson } from "../output/print.ts";
+import { textOption } from "./input.ts";
+
+interface Fault {
+  readonly fault: "changed" | "missing" | "added" | "rewritten";
+  readonly chain: number;
+  readonly position: number;
+  readonly last_position: number;
+  readonly thread_id: string | null;
+  readonly seq: number | null;
+}
+
+interface Report {
+  readonly intact: boolean;
+  readonly entries: number;
+  readonly deleted: number;
+  readonly unchained: number;
+  readonly chains: number;
+  readonly anchor: string;
+  readonly faults: readonly Fault[];
+  readonly fault_count: number;
+}
+
+export interface VerifyOptions extends ServerOptions, PrintOptions {
+  readonly anchor?: string;
+}
+
+export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<ExitCode> {
+  const anchor = options.anchor === undefined ? "" : (await textOption(cli, options.anchor)).trim();
+  const client = await agentClient(cli, options);
+  const query = anchor === "" ? "" : `?anchor=${encodeURIComponent(anchor)}`;
+  const report: Report = await client.wait(`/audit/verify${query}`, "verifying the audit trail");
+  if (options.json === true) printJson(cli.terminal, report);
+  else cli.terminal.out(`${linesOf(cli, report).join("\n")}\n`);
+  return report.intact ? EXIT.done : EXIT.failed; // audit.1
+}
+
+function linesOf({ terminal }: Cli, report: Report): readonly string[] {
+  const { intact, entries, deleted, unchained, chains, anchor, faults, fault_count: found } = report;
+  const counts = `${entries} entries and ${deleted} digests of deleted ones, in ${chains} ${chains === 1 ? "chain" : "chains"}`;
+  const verdict = intact ? paint(terminal, "green", "intact") : paint(terminal, "red", "not intact");
+  return [
+    `${verdict}  ${counts}`,
+    ...(unchained === 0 ? [] : [`${unchained} entries are from a release without chains and cannot be verified`]),
+    ...faults.map((fault) => `${paint(terminal, "red", fault.fault.padEnd(9))}  ${placeOf(fault)}`),
+    ...(found > faults.length ? [`and ${found - faults.length} more`] : []),
+    ...(anchor === "" ? [] : [`anchor  ${anchor}`]),
+  ];
+}
+
+function placeOf({ chain, position, last_position: last, thread_id: thread, seq }: Fault): string {
+  const place = position === last ? `entry ${position}` : `entries ${position} to ${last}`;
+  const of = thread === null ? (seq === null ? "" : " (deleted)") : `: entry ${seq} of thread ${thread}`;
+  return `chain ${chain}, ${place}${of}`;
+}
