@@ -44,19 +44,26 @@ export interface Holdpoint {
 
 /** @throws {Error} with the reason; nothing is left open then. */
 export async function createHoldpoint(options: HoldpointOptions): Promise<Holdpoint> {
-  const [{ startAgentServer }, { agentTable, localServicesOf, checkRole }, { configOf, openLog }, { openTracing }] =
-    await Promise.all([
-      import("../main/agent-server.ts"),
-      import("../main/serve.ts"),
-      import("../main/host.ts"),
-      import("../main/tracing.ts"),
-    ]);
+  const [
+    { startAgentServer },
+    { agentTable, localServicesOf, checkRole },
+    { checkAuthentication },
+    { configOf, openLog },
+    { openTracing },
+  ] = await Promise.all([
+    import("../main/agent-server.ts"),
+    import("../main/serve.ts"),
+    import("../main/access.ts"),
+    import("../main/host.ts"),
+    import("../main/tracing.ts"),
+  ]);
   const host = await hostOf(options);
   const table = await agentTable();
   const config = await configOf(table, host.env);
   const log = await openLog(host, table, config);
   const graphs = await graphsOf(options);
-  await checkRole(config, graphs);
+  await checkRole(config);
+  await checkAuthentication(config, graphs, true);
   for (const remark of graphs.remarks) log.warning("config_key_ignored", { remark });
   const described = { table, config, env: host.env, graphs, traces: null, collector: null };
   const localServices = await localServicesOf(host, described);

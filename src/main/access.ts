@@ -1,9 +1,16 @@
 // Access: how callers authenticate, by the settings: keys and sign-in with roles, handlers of the deployment, or not at
 // all.
+// Invariants:
+//   main/access.1. One of them decides about every caller: handlers beside keys or sign-in prevent the start.
+//   main/access.2. Sign-in starts complete or not at all: each missing setting is named.
 import type { CallerSource } from "../agent/auth/role-access.ts";
+import type { RoleRule } from "../agent/auth/role-rules.ts";
+import type { SignInPorts } from "../agent/auth/sign-in.ts";
 import type { Access, Storage } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Clock } from "../base/clock.ts";
+import type { ConfigProblem } from "../base/config/config.ts";
+import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 
@@ -13,21 +20,100 @@ export interface AccessParts {
   readonly log: Log;
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly newId: NewId;
+  /** `""`, or the prefix of all paths. */
+  readonly prefix: string;
 }
 
-/** @returns null without authentication */
-export async function openAccess({ config, graphs, log, storage, clock }: AccessParts): Promise<Access | null> {
+export interface OpenedAccess {
+  /** Null without authentication. */
+  readonly access: Access | null;
+  /** Null without sign-in. */
+  readonly signIn: SignInPorts | null;
+}
+
+type Deployment = Pick<GraphsConfig, "auth">;
+
+/** Whether callers authenticate at all. */
+export function authenticates({ apiKeys, oidcIssuer }: AgentConfig, { auth }: Deployment): boolean {
+  return apiKeys !== null || oidcIssuer !== null || auth !== null;
+}
+
+/** @param reachable whether other machines reach the server @throws {ConfigError} main/access.1, main/access.2 */
+export async function checkAuthentication(config: AgentConfig, graphs: Deployment, reachable: boolean): Promise<void> {
+  const problems = [...conflicts(config, graphs), ...gaps(config, reachable)];
+  if (problems.length === 0) return;
+  const { ConfigError } = await import("../base/config/config.ts");
+  throw new ConfigError(problems);
+}
+
+function conflicts({ apiKeys, oidcIssuer }: AgentConfig, { auth }: Deployment): readonly ConfigProblem[] {
+  const set = { HOLDPOINT_API_KEYS: apiKeys, HOLDPOINT_OIDC_ISSUER: oidcIssuer };
+  if (auth === null) return [];
+  const reason =
+    "is set, and the configuration file has auth.path: callers authenticate either with keys and sign-in or through handlers";
+  return Object.entries(set).flatMap(([name, value]) => (value === null ? [] : [{ name, reason }]));
+}
+
+function gaps(config: AgentConfig, reachable: boolean): readonly ConfigProblem[] {
+  const needed = (name: string, why: string): ConfigProblem => ({ name, reason: `is not set; ${why}` });
+  const { oidcIssuer, oidcClientId, roleRules } = config;
+  if (oidcIssuer === null) {
+    const why = "the other settings of sign-in have no effect without it";
+    return oidcClientId === null ? [] : [needed("HOLDPOINT_OIDC_ISSUER", why)];
+  }
+  return [
+    ...(oidcClientId === null ? [needed("HOLDPOINT_OIDC_CLIENT_ID", "sign-in needs it")] : []),
+    ...(roleRules === null ? [needed("HOLDPOINT_ROLES", "nobody who signs in would have access")] : []),
+    ...(config.publicUrl === null && reachable
+      ? [needed("HOLDPOINT_PUBLIC_URL", "the provider sends browsers back to this address")]
+      : []),
+    ...(config.console
+      ? []
+      : [{ name: "HOLDPOINT_CONSOLE", reason: "is off, and people sign in at the console: remove one of both" }]),
+  ];
+}
+
+export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
+  const { config, graphs, log, storage, clock, prefix } = parts;
   if (graphs.auth !== null) {
     const { loadAuth } = await import("../graphs/extensions/auth-handlers.ts");
-    return loadAuth(graphs.auth, graphs.folder, log);
+    return { access: await loadAuth(graphs.auth, graphs.folder, log), signIn: null };
   }
-  if (config.apiKeys === null) return null;
-  for (const { name, weak } of config.apiKeys) if (weak) log.warning("api_key_short", { name });
+  if (!authenticates(config, graphs)) return { access: null, signIn: null };
+  const keys = config.apiKeys ?? [];
+  for (const { name, weak } of keys) if (weak) log.warning("api_key_short", { name });
   const [{ apiKeySource }, { storedKeySource }, { createRoleAccess }] = await Promise.all([
     import("../agent/auth/api-keys.ts"),
     import("../agent/auth/stored-keys.ts"),
     import("../agent/auth/role-access.ts"),
   ]);
-  const sources: readonly CallerSource[] = [apiKeySource(config.apiKeys), storedKeySource({ storage, clock })];
-  return createRoleAccess(sources);
+  const signIn = await openSignIn(parts);
+  const programs: readonly CallerSource[] = [apiKeySource(keys), storedKeySource({ storage, clock })];
+  const sources = signIn === null ? programs : [...programs, signIn.sessions.source];
+  return { access: createRoleAccess(sources, signIn === null ? null : `${prefix}/auth/sign-in`), signIn };
+}
+
+async function openSignIn(parts: AccessParts): Promise<SignInPorts | null> {
+  const { config, log, storage, clock, newId, prefix } = parts;
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config;
+  if (issuer === null || clientId === null) return null;
+  const [{ createIdentityProvider }, { createSessions }, { createCookies }] = await Promise.all([
+    import("../openid/provider.ts"),
+    import("../agent/auth/sessions.ts"),
+    import("../agent/auth/cookies.ts"),
+  ]);
+  const rules: readonly RoleRule[] = config.roleRules ?? [];
+  const cookies = createCookies({ secure: config.publicUrl?.startsWith("https:") ?? false, path: prefix });
+  const times = { idleMs: config.sessionIdleMs, lifeMs: config.sessionLifeMs };
+  return {
+    storage,
+    clock,
+    log,
+    rules,
+    cookies,
+    provider: createIdentityProvider({ issuer, clientId, clientSecret, scopes }, clock.monotonic),
+    sessions: createSessions({ storage, clock, newId, cookies, rules, ...times }),
+    claims: { name: config.oidcNameClaim, groups: config.oidcGroupsClaim },
+  };
 }

@@ -78,11 +78,12 @@ async function startOver(
   const graphConfig = defaultsText(config.graphConfig, graphsConfig.env["LANGGRAPH_CONFIG"]);
   checkDefaults(graphConfig);
   const own = { ...config, graphConfig };
+  const newId = createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId()));
   const server = createAgentServer(own, {
     storage,
     store,
     graphs,
-    access: await openAccess({ config, graphs: graphsConfig, log, storage, clock: systemClock }),
+    ...(await openAccess({ ...parts, storage, clock: systemClock, newId, prefix: surface.mountPrefix })),
     surface,
     engine: await openEngine(config, storage, log),
     webhooks: graphsConfig.webhooks,
@@ -96,7 +97,7 @@ async function startOver(
     versions: { holdpoint: host.product.version, library: library.version },
     log,
     clock: systemClock,
-    newId: createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId())),
+    newId,
     metrics: createMetrics(),
     embedded,
   });

@@ -13,6 +13,7 @@ import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { HttpRoute } from "../http/server/app.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { TraceConfig } from "../traces/settings.ts";
+import { authenticates } from "./access.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
 import { localBackend, localUrl, openTraceServer } from "./collect.ts";
 import { announced, type Host } from "./host.ts";
@@ -81,7 +82,7 @@ export async function startParts(host: Host, dev: DevParts): Promise<StartedPart
   return { server, collectorUrl, moved };
 }
 
-const isOpen = ({ config, graphs }: DevParts): boolean => config.apiKeys === null && graphs.auth === null;
+const isOpen = ({ config, graphs }: DevParts): boolean => !authenticates(config, graphs);
 
 interface StartedTraceStore {
   readonly port: number;

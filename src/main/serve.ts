@@ -93,28 +93,25 @@ export async function readGraphConfig(host: Host, path: string, log: Log): Promi
 
 /** @throws {ConfigError} if authentication or the shared database is ambiguous */
 export async function checkAccess(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
-  await checkRole(config, graphs);
-  const [{ isLoopbackAddress }, { ConfigError }] = await Promise.all([
+  await checkRole(config);
+  const [{ isLoopbackAddress }, { ConfigError }, { authenticates, checkAuthentication }] = await Promise.all([
     import("../http/server/loopback-host.ts"),
     import("../base/config/config.ts"),
+    import("./access.ts"),
   ]);
-  if (isLoopbackAddress(config.host) || config.unsafeListen || config.apiKeys !== null || graphs.auth !== null) return;
-  const reason = `${config.host} is reachable from other machines without authentication; set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is intended`;
+  const isLocal = isLoopbackAddress(config.host);
+  await checkAuthentication(config, graphs, !isLocal);
+  if (isLocal || config.unsafeListen || authenticates(config, graphs)) return;
+  const reason = `${config.host} is reachable from other machines without authentication; set up sign-in with HOLDPOINT_OIDC_ISSUER, set HOLDPOINT_API_KEYS, name handlers in auth.path of the configuration file, or set HOLDPOINT_ALLOW_UNAUTHENTICATED=true if that is intended`;
   throw new ConfigError([{ name: "HOST", reason }]);
 }
 
-/** @throws {ConfigError} when the role has no database to share, or callers would authenticate in two ways. */
-export async function checkRole(config: AgentConfig, graphs: GraphsConfig): Promise<void> {
+/** @throws {ConfigError} when the role has no database to share */
+export async function checkRole(config: AgentConfig): Promise<void> {
+  if (config.role === "all" || config.databaseUri !== null) return;
   const { ConfigError } = await import("../base/config/config.ts");
-  if (config.role !== "all" && config.databaseUri === null) {
-    const reason = "shares the work among processes on DATABASE_URI, which is not set";
-    throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
-  }
-  if (config.apiKeys !== null && graphs.auth !== null) {
-    const reason =
-      "is set, and the configuration file has auth.path: callers authenticate either with keys or through handlers";
-    throw new ConfigError([{ name: "HOLDPOINT_API_KEYS", reason }]);
-  }
+  const reason = "shares the work among processes on DATABASE_URI, which is not set";
+  throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
 }
 
 /** The other parts of the process, for the console. */

@@ -97,7 +97,7 @@ export async function openGateways(
   ]);
   const { authorizationServers, securitySchemes } = graphs;
   const handlers = graphs.auth === null ? ("none" as const) : ("handlers" as const);
-  const authentication = config.apiKeys === null ? handlers : ("keys" as const);
+  const authentication = config.apiKeys === null && config.oidcIssuer === null ? handlers : ("keys" as const);
   const common = { log, clock, prefix: mountPrefix, version: product.version };
   const mcp = { ...common, authorizationServers, newId: createIdSource(Date.now, null) };
   return (server: GatewayServer): readonly HttpRoute[] => [

@@ -24,6 +24,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "src/traces/": "base, http, api",
   "src/telemetry/": "base, agent (ports and model)",
   "src/notify/": "base, agent (ports and model)",
+  "src/openid/": "base, agent (ports and model)",
   "src/gateways/": "base, http, api",
   "src/cli/": "base, api",
   "src/dev/": "base",

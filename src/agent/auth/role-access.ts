@@ -4,7 +4,7 @@
 //   role-access.2. A role without the right to an event is rejected before any lookup. Limits become the scope, as the
 //        filters of handlers do.
 import { ApiError } from "../../base/api-error.ts";
-import type { Caller, Role, RoleLimits } from "../model/model.ts";
+import type { Caller, Person, Role, RoleLimits } from "../model/model.ts";
 import type { Access, AccessRequest } from "../ports/ports.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
 import { leastRole, permissionsOf, roleMay } from "./roles.ts";
@@ -12,14 +12,20 @@ import { leastRole, permissionsOf, roleMay } from "./roles.ts";
 /** @returns null if the request has no credentials of this kind, or unknown ones @throws {ApiError} */
 export type CallerSource = (request: AccessRequest) => Promise<Caller | null>;
 
-export function createRoleAccess(sources: readonly CallerSource[]): Access {
+/** @param signInPath where people sign in; null without sign-in */
+export function createRoleAccess(sources: readonly CallerSource[], signInPath: string | null = null): Access {
   return {
     async authenticate(request) {
-      for (const source of sources) {
-        const caller = await source(request);
-        if (caller !== null) return caller; // role-access.1
+      try {
+        for (const source of sources) {
+          const caller = await source(request);
+          if (caller !== null) return caller; // role-access.1
+        }
+        throw unauthenticated("Send a valid key in x-api-key, or as Authorization: Bearer.");
+      } catch (error) {
+        if (signInPath === null || !(error instanceof ApiError) || error.code !== "unauthenticated") throw error;
+        throw new ApiError(error.code, error.message, { ...error.extra, sign_in: signInPath }, error.headers);
       }
-      throw unauthenticated("Send a valid key in x-api-key, or as Authorization: Bearer.");
     },
     async authorize({ role = "viewer", limits }, { event, value }) {
       if (!roleMay(role, event)) {
@@ -45,6 +51,13 @@ export function programCaller(name: string, role: Role, limits: RoleLimits): Cal
     role,
     ...(isLimited(limits) ? { limits } : {}),
   };
+}
+
+/** A signed-in person. */
+export function personCaller(person: Person, role: Role, limits: RoleLimits): Caller {
+  const { name, displayName, email, groups } = person;
+  const caller = programCaller(name, role, limits);
+  return { ...caller, user: { ...caller.user, display_name: displayName, email, groups }, groups };
 }
 
 const KEY_UNITS_MAX = 512;

@@ -9,6 +9,7 @@ export type * from "./events.ts";
 export type * from "./graphs.ts";
 export type * from "./identity/keys.ts";
 export type * from "./identity/people.ts";
+export type * from "./identity/provider.ts";
 export type * from "./identity/sessions.ts";
 export type * from "./interrupts.ts";
 export type * from "./runs.ts";

@@ -19,7 +19,7 @@
 //   interrupts/   rules of pauses and answers
 //   events/       event logs of runs, and the inbox feed
 //   webhooks/     outbox, notifications, delivery
-//   auth/         API keys, scopes, values for handlers
+//   auth/         keys, sign-in, sessions, roles, scopes, values for handlers
 //   serializers/  rows → API objects
 //   ports/        interfaces to storage, graphs and engine
 //   model/        entities and state machines
@@ -131,7 +131,7 @@ function createPort(
 /** The parts in the order of their start. They stop in reverse. */
 function partsOf(
   config: AgentConfig,
-  { engine, store, threadTtl }: AgentServerPorts,
+  { engine, store, threadTtl, signIn }: AgentServerPorts,
   { agent, worker, events, compaction, inbox, webhooks, notify, crons }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
@@ -164,6 +164,7 @@ function partsOf(
       auditMs: config.keepAuditMs,
       expirePaused: config.expirePaused,
       everyMs: threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
+      sweepSessions: signIn === null ? null : () => signIn.sessions.sweep(),
     }),
   ];
 }

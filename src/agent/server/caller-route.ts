@@ -2,15 +2,27 @@
 import type { HttpRoute } from "../../http/server/app.ts";
 import { eventsOf } from "../auth/roles.ts";
 import type { Caller } from "../model/model.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
 
-/** @param access null without authentication */
-export function callerRoute(access: Access | null): HttpRoute {
+/**
+ * The console loads it with every page, so a session gets its new tokens here.
+ * @param access null without authentication
+ */
+export function callerRoute(access: Access | null, sessions?: Pick<Sessions, "rotate">): HttpRoute {
   return {
     method: "get",
     path: "/console/api/caller",
-    handle: async (request) => json(callerObject(access === null ? null : await access.authenticate(request))),
+    async handle(request) {
+      const caller = access === null ? null : await access.authenticate(request);
+      const cookie = (await sessions?.rotate(request)) ?? null;
+      const headers = { "Cache-Control": "no-store", ...(cookie === null ? {} : { "Set-Cookie": cookie }) };
+      return json(
+        { ...callerObject(caller), signed_in: caller?.groups !== undefined && sessions !== undefined },
+        headers,
+      );
+    },
   };
 }
 

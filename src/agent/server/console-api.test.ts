@@ -110,7 +110,7 @@ test("every caller learns its name, its role, and what the role may do", async (
     return JSON.parse(text.slice("200 ".length)) as Record<string, unknown>;
   };
   const { may, ...rest } = await said();
-  const nobody = { display_name: null, email: null, groups: [], limits: null, read_only: false };
+  const nobody = { display_name: null, email: null, groups: [], limits: null, read_only: false, signed_in: false };
   assert.deepEqual(rest, { ...nobody, name: "ada", display_name: "ada", role: null });
   assert.equal(may, null);
   assert.equal((await said("viewer"))["read_only"], true);

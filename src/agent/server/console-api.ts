@@ -11,6 +11,7 @@ import type { SettingLine } from "../../base/config/config.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { authorize } from "../auth/authorize.ts";
+import type { Sessions } from "../auth/sessions.ts";
 import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
 import { callerRoute } from "./caller-route.ts";
@@ -38,8 +39,15 @@ export interface LocalCollector {
 
 const BASE = "/console/api";
 
-/** @param access null without authentication */
-export function consoleApiRoutes(localServices: LocalServices, access: Access | null): readonly HttpRoute[] {
+/**
+ * @param access null without authentication
+ * @param sessions of people; absent without sign-in
+ */
+export function consoleApiRoutes(
+  localServices: LocalServices,
+  access: Access | null,
+  sessions?: Pick<Sessions, "rotate">,
+): readonly HttpRoute[] {
   const { traces, collector } = localServices;
   const guarded = (event: AccessEvent, { method, path, handle }: HttpRoute): HttpRoute => ({
     method,
@@ -52,7 +60,7 @@ export function consoleApiRoutes(localServices: LocalServices, access: Access | 
   const read = (path: string, answer: () => Promise<HttpReply>): HttpRoute =>
     guarded("threads:search", { method: "get", path, handle: answer });
   return [
-    callerRoute(access),
+    callerRoute(access, sessions),
     read("/about", async () =>
       json({
         traces: traces !== null,

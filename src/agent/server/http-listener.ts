@@ -21,6 +21,7 @@ import { streamRoutes } from "../routes/streams.ts";
 import { threadRoutes } from "../routes/threads.ts";
 import { corsRules, customApp, served } from "./api-surface.ts";
 import { consoleApiRoutes } from "./console-api.ts";
+import { signInRoutes } from "./sign-in-routes.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { AgentServerPorts, GatewayServer } from "./server-ports.ts";
@@ -37,8 +38,9 @@ export function createListener(
   return createApp({
     routes: [
       ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
-      ...(ports.localServices === null ? [] : consoleApiRoutes(ports.localServices, access)),
+      ...(ports.localServices === null ? [] : consoleApiRoutes(ports.localServices, access, ports.signIn?.sessions)),
       ...(config.role === "worker" ? [] : (notify?.routes(agent) ?? [])),
+      ...(ports.signIn === null || config.role === "worker" ? [] : signInRoutes(ports.signIn, server.publicUrl)),
       ...(config.role === "worker"
         ? []
         : ports.gateways({

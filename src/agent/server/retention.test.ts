@@ -16,7 +16,14 @@ import { createRetention } from "./retention.ts";
 const MINUTE_MS = 60_000;
 /** Threads that one sweep deletes. */
 const A_SWEEP = 2000;
-const KEPT_FOREVER = { runsMs: 0, checkpointsMs: 0, auditMs: 0, expirePaused: false, everyMs: MINUTE_MS };
+const KEPT_FOREVER = {
+  runsMs: 0,
+  checkpointsMs: 0,
+  auditMs: 0,
+  expirePaused: false,
+  everyMs: MINUTE_MS,
+  sweepSessions: null,
+};
 
 interface Bench {
   readonly insertExpired: (count: number) => Promise<void>;

@@ -23,6 +23,8 @@ export interface RetentionOptions {
   /** Paused threads expire like others. */
   readonly expirePaused: boolean;
   readonly everyMs: number;
+  /** Deletes sessions of people that have ended; null without sign-in. */
+  readonly sweepSessions: (() => Promise<void>) | null;
 }
 
 const STEP_THREADS = 200;
@@ -43,6 +45,7 @@ export function createRetention(agent: AgentContext, options: RetentionOptions):
       backlog = await expireThreads(agent, options);
       await storage.transaction((tx) => tx.deleteIdempotencyBefore(clock.now() - IDEMPOTENCY_KEPT_MS));
       await sweepEvents(agent);
+      await options.sweepSessions?.();
       let pruned = 0;
       for (let step = 0; step < STEPS_MAX; step++) {
         const result = await pruneStep(agent, options, place);

@@ -7,6 +7,7 @@ import type { Metrics } from "../../base/metrics.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { Loopback } from "../../http/server/loopback-client.ts";
 import type { NotifyParts } from "../notify/notify.ts";
+import type { SignInPorts } from "../auth/sign-in.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import type { Versions } from "../routes/meta.ts";
 import type { Ttl } from "../threads/new-thread.ts";
@@ -20,6 +21,8 @@ export interface AgentServerPorts {
   readonly engine: Engine;
   /** Null without authentication. */
   readonly access: Access | null;
+  /** Null without sign-in. */
+  readonly signIn: SignInPorts | null;
   readonly surface: Surface;
   readonly webhooks: WebhookPolicy;
   /** Null without notification rules. */

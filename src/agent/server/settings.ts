@@ -13,6 +13,7 @@ import {
 } from "../../base/config/config.ts";
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
+import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
 import { HOST_SETTINGS } from "../../base/config/host-settings.ts";
 import { NOTIFY_SETTINGS } from "./notify-settings.ts";
 import { LOG_SETTINGS } from "../../base/config/log-settings.ts";
@@ -74,6 +75,7 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_API_KEYS",
     "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:reviewer` has a role, viewer, reviewer or operator instead of admin.",
   ),
+  ...SIGN_IN_SETTINGS,
   dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
     meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",
   }),

@@ -2,6 +2,7 @@
 // Rules:
 //   contract/identity.1. A person, a session and a key read back as stored, by each of their keys.
 //   contract/identity.2. Of several rotations of one session from the same token, one succeeds.
+//   contract/identity.4. A name belongs to the subject that took it first.
 //   contract/identity.3. A deleted person has no sessions; old sessions are deleted, others stay.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
@@ -56,6 +57,16 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     });
     assert.equal((await read())[0]?.seenAt, 9);
     assert.equal(await storage.transaction((tx) => tx.personOf(ann.issuer, "other")), null);
+  });
+
+  test("of 20 subjects that take the same name at once, one gets it (contract/identity.4)", async (t) => {
+    const storage = await open(t);
+    const tries = Array.from({ length: 20 }, (_, at) =>
+      storage.transaction((tx) => tx.putPerson(person("ann", { subject: `subject ${at}` }))),
+    );
+    const won = (await Promise.all(tries)).flatMap((yes, at) => (yes ? [`subject ${at}`] : []));
+    assert.equal(won.length, 1);
+    assert.equal((await storage.transaction((tx) => tx.person("ann")))?.subject, won[0]);
   });
 
   test("people are listed by name, of a group, in pages (contract/identity.1)", async (t) => {

@@ -20,7 +20,13 @@ export function peopleVerbs(db: Sql): PeopleTx {
           subject,
         ),
       ),
-    putPerson: (person) => PEOPLE.insert(db, [person], PEOPLE.replacing("name")),
+    async putPerson(person) {
+      db.hold(`person ${person.name}`);
+      const other = await db.get("SELECT issuer, subject FROM holdpoint.people WHERE name = $1", person.name);
+      if (other !== null && (other["issuer"] !== person.issuer || other["subject"] !== person.subject)) return false;
+      PEOPLE.insert(db, [person], PEOPLE.replacing("name"));
+      return true;
+    },
     markSeen(name, at) {
       db.run("UPDATE holdpoint.people SET seen_at = greatest(seen_at, $1) WHERE name = $2", at, name);
     },

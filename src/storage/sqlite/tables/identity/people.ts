@@ -13,7 +13,12 @@ export function peopleVerbs(db: Database): PeopleTx {
     person: (name) => read(db.get(`SELECT ${PEOPLE.columns} FROM people WHERE name = ?`, name)),
     personOf: (issuer, subject) =>
       read(db.get(`SELECT ${PEOPLE.columns} FROM people WHERE issuer = ? AND subject = ?`, issuer, subject)),
-    putPerson: (person) => void PEOPLE.insert(db, [person], "INSERT OR REPLACE"),
+    putPerson(person) {
+      const other = db.get("SELECT issuer, subject FROM people WHERE name = ?", person.name);
+      if (other !== null && (other["issuer"] !== person.issuer || other["subject"] !== person.subject)) return false;
+      PEOPLE.insert(db, [person], "INSERT OR REPLACE");
+      return true;
+    },
     markSeen(name, at) {
       db.run("UPDATE people SET seen_at = max(seen_at, ?) WHERE name = ?", at, name);
     },

@@ -1,0 +1,141 @@
+// Tests of sessions: time and rotation. Checked: sessions.2, ends by time; sessions.4, rotation; cookies.1 and cookies.2.
+// test/agent/sign-in.test.ts has the rest, with a provider.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, type TestContext } from "node:test";
+import { systemClock } from "../../base/clock.ts";
+import { createIdSource } from "../../base/ids.ts";
+import type { Log } from "../../base/log/log.ts";
+import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import { createCookies } from "./cookies.ts";
+import { parseRoleRules } from "./role-rules.ts";
+import { createSessions, SESSION_COOKIE } from "./sessions.ts";
+
+const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
+const HOUR = 3_600_000;
+const IDLE = 12 * HOUR;
+const LIFE = 7 * 24 * HOUR;
+const ANN = {
+  name: "ann",
+  issuer: "i",
+  subject: "s",
+  displayName: "Ann",
+  email: null,
+  groups: [],
+  createdAt: 1,
+  seenAt: 1,
+};
+const FROM = { providerSession: null, idToken: "a.b.c", claims: {} };
+
+const requestWith = (token: string) => ({
+  method: "GET",
+  url: "/",
+  headers: { cookie: `theme=dark; ${SESSION_COOKIE}=${token}` },
+});
+const tokenIn = (cookie: string | null): string => /holdpoint-session=([\w-]*);/.exec(cookie ?? "")?.[1] ?? "";
+
+async function opened(t: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-sessions-"));
+  const storage = createSqliteStorage({
+    folder,
+    owner: "test",
+    versions: { holdpoint: "1", library: "1" },
+    log: silent,
+  });
+  await storage.start();
+  t.after(async () => {
+    await storage.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let now = 1_000_000;
+  const cookies = createCookies({ secure: false, path: "" });
+  const clock = { ...systemClock, now: () => now };
+  const times = { idleMs: IDLE, lifeMs: LIFE };
+  const newId = createIdSource(() => now);
+  const rules = parseRoleRules("*=viewer");
+  const sessions = createSessions({ storage, clock, newId, cookies, rules, ...times });
+  const cookie = await storage.transaction(async (tx) => {
+    await tx.putPerson(ANN);
+    return sessions.open(tx, "ann", { method: "GET", url: "/", headers: {} }, FROM);
+  });
+  const isIn = async (token: string): Promise<boolean> => {
+    const caller = await sessions.source(requestWith(token)).catch(() => null);
+    await storage.transactionDeferred(() => undefined); // after the deferred note of the use
+    return caller?.name === "ann";
+  };
+  const pass = (ms: number) => void (now += ms);
+  return {
+    sessions,
+    isIn,
+    pass,
+    token: tokenIn(cookie),
+    rotate: (token: string) => sessions.rotate(requestWith(token)),
+  };
+}
+
+test("a session without requests ends after the idle time; each request starts that time anew (sessions.2)", async (t) => {
+  const { isIn, pass, token, sessions } = await opened(t);
+  for (let count = 0; count < 3; count++) {
+    pass(IDLE - 1);
+    assert.ok(await isIn(token), `request ${count}`);
+  }
+  pass(IDLE);
+  assert.ok(!(await isIn(token)));
+  await sessions.sweep();
+  assert.ok(!(await isIn(token)));
+});
+
+test("a session ends at its expiry, however much it is used (sessions.2)", async (t) => {
+  const { isIn, pass, token } = await opened(t);
+  for (let passed = 0; passed + IDLE / 2 < LIFE; passed += IDLE / 2) {
+    assert.ok(await isIn(token));
+    pass(IDLE / 2);
+  }
+  pass(IDLE / 2);
+  assert.ok(!(await isIn(token)));
+});
+
+test("a token is replaced after an hour; the old one ends a minute after the first use of the new one (sessions.4)", async (t) => {
+  const { isIn, pass, token, rotate } = await opened(t);
+  pass(HOUR - 1);
+  assert.equal(await rotate(token), null);
+  pass(1);
+  const next = tokenIn(await rotate(token));
+  assert.match(next, /^[\w-]{43}$/);
+  assert.notEqual(next, token);
+  pass(HOUR);
+  assert.ok(await isIn(token), "the reply with the new token may be lost");
+  assert.ok(await isIn(next));
+  pass(59_999);
+  assert.ok(await isIn(token), "a request may be on its way");
+  pass(1);
+  assert.ok(!(await isIn(token)));
+  assert.ok(await isIn(next));
+  assert.equal(await rotate(token), null, "an old token gets no new one");
+});
+
+test("of several pages that rotate at once, one gets a token, and all stay signed in (sessions.4)", async (t) => {
+  const { isIn, pass, token, rotate } = await opened(t);
+  pass(2 * HOUR);
+  const cookies = await Promise.all([rotate(token), rotate(token), rotate(token)]);
+  const given = cookies.filter((cookie) => cookie !== null);
+  assert.equal(given.length, 1);
+  assert.ok(await isIn(token));
+  assert.ok(await isIn(tokenIn(given[0] ?? null)));
+});
+
+test("with https, names have the prefix that other hosts cannot set (cookies.1)", () => {
+  const write = (path: string) => createCookies({ secure: true, path }).write("a", "b", 5);
+  assert.equal(write(""), "__Host-a=b; Max-Age=5; Path=/; HttpOnly; SameSite=Lax; Secure");
+  assert.equal(write("/x"), "__Secure-a=b; Max-Age=5; Path=/x; HttpOnly; SameSite=Lax; Secure");
+});
+
+test("a cookie that occurs twice has no value (cookies.2)", () => {
+  const cookies = createCookies({ secure: false, path: "" });
+  const read = (cookie: string) => cookies.read({ headers: { cookie } }, "a");
+  assert.equal(read("x=1; a=2"), "2");
+  assert.equal(read("a=1; a=2"), null);
+  assert.equal(read("aa=1; xa=2"), null);
+});

@@ -1,0 +1,431 @@
+// Sign-in with a real OpenID provider over real sockets, and attacks on it. Checked:
+//   sign-in-flow.1. A person signs in, has the role of a group, and stays in the directory with address and groups.
+//   sign-in-flow.2. An attempt ends once, in the browser that began it: state, code and cookies of another are worth
+//        nothing.
+//   sign-in-flow.3. After the sign-out, the removal of the person and the loss of every group, the cookie is worth
+//        nothing; on every server.
+//   sign-in-flow.4. Pages of other sites change nothing in the name of somebody who is signed in.
+//   sign-in-flow.5. The page after the sign-in is one of this server.
+//   sign-in-flow.6. Incomplete or contradictory settings prevent the start, each by name.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import {
+  newBrowser,
+  startOpenIdProvider,
+  type Browser,
+  type OpenIdProvider,
+} from "../harness/sign-in/openid-provider.ts";
+import { newDatabase } from "../harness/postgres/databases.ts";
+import { NotStarted, startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { call, removeFolder } from "../harness/server.ts";
+
+const ADMIN = "key-of-the-admin-77ae";
+const ROLES = JSON.stringify([
+  { group: "platform", role: "admin" },
+  { group: "finance", role: "reviewer", metadata: { region: ["eu"] } },
+  { claim: "department", value: "support", role: "operator" },
+  { claim: "email", value: "boss@example.com", role: "admin" },
+]);
+
+let provider: OpenIdProvider;
+let server: ServerHere;
+before(async () => {
+  provider = await startOpenIdProvider();
+  server = await startServerHere({
+    env: { ...provider.env, HOLDPOINT_ROLES: ROLES, HOLDPOINT_API_KEYS: `root:${ADMIN}` },
+  });
+  provider.allow(server.url);
+  const person = (name: string, more: object) =>
+    provider.accounts.set(name, {
+      email: `${name}@example.com`,
+      email_verified: true,
+      name: `${name} Example`,
+      ...more,
+    });
+  person("ann", { groups: ["platform", "all"] });
+  person("fin", { groups: ["finance"] });
+  person("sue", { department: "support" });
+  person("nobody", { groups: ["guests"] });
+});
+after(async () => {
+  await server.stop();
+  removeFolder(server.dataDir);
+  await provider.stop();
+});
+
+interface CallerObject {
+  readonly name: string;
+  readonly role: string;
+  readonly email: string;
+  readonly groups: readonly string[];
+  readonly signed_in: boolean;
+}
+
+const SESSION = "holdpoint-session";
+const json = (path: string): string => `${server.url}${path}`;
+const callerOf = async (browser: Browser, on = server): Promise<{ status: number; caller: CallerObject }> => {
+  const { status, text } = await browser.visit(`${on.url}/console/api/caller`);
+  return { status, caller: JSON.parse(text) as CallerObject };
+};
+const signedIn = async (subject: string): Promise<Browser> => {
+  const browser = newBrowser();
+  await browser.signIn(server.url, subject);
+  assert.equal((await callerOf(browser)).status, 200);
+  return browser;
+};
+const post = (browser: Browser, path: string, headers: Readonly<Record<string, string>>, body: unknown = {}) =>
+  browser.visit(json(path), {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+const SAME_ORIGIN = { "sec-fetch-site": "same-origin" };
+
+test("a person signs in with PKCE, state and nonce, and has name, address, groups and role (sign-in-flow.1)", async () => {
+  const browser = newBrowser();
+  const refused = await browser.visit(json("/console/api/caller"));
+  assert.equal(refused.status, 401);
+  assert.match(refused.text, /"sign_in":"\/auth\/sign-in"/);
+
+  const begun = await browser.visit(json("/auth/sign-in?return_to=/console/threads"));
+  const asked = new URL(begun.headers.get("location") ?? "").searchParams;
+  assert.equal(asked.get("code_challenge_method"), "S256");
+  for (const name of ["code_challenge", "state", "nonce"]) assert.ok((asked.get(name) ?? "").length > 20, name);
+  assert.equal(asked.get("redirect_uri"), json("/auth/callback"));
+
+  const landed = await browser.signIn(server.url, "ann", "/console/threads?status=idle");
+  assert.equal(landed.url, json("/console/threads?status=idle"));
+  const { caller } = await callerOf(browser);
+  assert.deepEqual(
+    [caller.name, caller.role, caller.email, caller.groups, caller.signed_in],
+    ["ann@example.com", "admin", "ann@example.com", ["platform", "all"], true],
+  );
+  const people = await call(server, "GET", "/people?group=platform", undefined, { "x-api-key": ADMIN });
+  assert.match(people.text, /"name":"ann@example.com","display_name":"ann Example","email":"ann@example.com"/);
+});
+
+test("cookies are httpOnly and SameSite=Lax; the token is new, and neither in a URL nor in the logs (sign-in-flow.1)", async () => {
+  const browser = await signedIn("ann");
+  const token = browser.cookies.get(SESSION) ?? "";
+  assert.match(token, /^[\w-]{43}$/);
+  assert.ok(!server.output().includes(token));
+  assert.ok(
+    [...browser.cookies.keys()].every((name) => !name.startsWith("holdpoint-sign-in")),
+    "the attempt is over",
+  );
+  const begun = await newBrowser().visit(json("/auth/sign-in"));
+  assert.match(begun.headers.get("set-cookie") ?? "", /; Path=\/; HttpOnly; SameSite=Lax/);
+  await browser.signIn(server.url, "ann");
+  assert.notEqual(browser.cookies.get(SESSION), token);
+});
+
+test("graphs and the audit trail see the person (sign-in-flow.1)", async () => {
+  const browser = await signedIn("sue");
+  const made = await post(browser, "/threads", SAME_ORIGIN, {});
+  const { thread_id: id } = JSON.parse(made.text) as { readonly thread_id: string };
+  const run = await post(browser, `/threads/${id}/runs/wait`, SAME_ORIGIN, {
+    assistant_id: "agent",
+    input: { some_text: "x" },
+  });
+  assert.equal(run.status, 200, run.text);
+  const stored = await browser.visit(json(`/threads/${id}/runs`));
+  assert.equal(stored.status, 200);
+  const item = JSON.parse((await browser.visit(json(`/inbox?thread_id=${id}`))).text) as {
+    readonly items: readonly { readonly id: string }[];
+  };
+  const answers = [{ thread_id: id, interrupt_id: item.items[0]?.id, resume: "fine" }];
+  const answered = await post(browser, "/inbox/answers", SAME_ORIGIN, answers);
+  assert.match(answered.text, /"status":"answered"/);
+  const audit = await browser.visit(json(`/threads/${id}/audit`));
+  assert.match(audit.text, /"by":"sue@example.com"/);
+});
+
+test("somebody without a role gets no session and no place in the directory (sign-in-flow.1)", async () => {
+  const browser = newBrowser();
+  const landed = await browser.signIn(server.url, "nobody");
+  assert.match(landed.url, /\/console\/inbox\?sign_in_error=no_role$/);
+  assert.equal(browser.cookies.has(SESSION), false);
+  const people = await call(server, "GET", "/people", undefined, { "x-api-key": ADMIN });
+  assert.ok(!people.text.includes("nobody@"));
+});
+
+test("an unverified address is no name, no address, and fits no rule (sign-in-flow.1)", async () => {
+  provider.accounts.set("thief", { email: "boss@example.com", email_verified: false, groups: ["finance"] });
+  const { caller } = await callerOf(await signedIn("thief"));
+  assert.deepEqual([caller.name, caller.role, caller.email], ["thief", "reviewer", null]);
+});
+
+test("a second subject with a name that is taken is refused (sign-in-flow.1)", async () => {
+  await signedIn("ann");
+  provider.accounts.set("ann2", { email: "ann@example.com", email_verified: true, groups: ["platform"] });
+  const browser = newBrowser();
+  assert.match((await browser.signIn(server.url, "ann2")).url, /sign_in_error=name_taken$/);
+  assert.equal(browser.cookies.has(SESSION), false);
+});
+
+/** The callback that the provider sends a browser to, not yet followed. */
+async function callbackOf(browser: Browser, subject: string): Promise<URL> {
+  const form = await browser.follow(json("/auth/sign-in"));
+  const body = new URLSearchParams({ prompt: "login", login: subject, password: "any" });
+  const sent = await browser.visit(form.url, { method: "POST", body });
+  const next = new URL(sent.headers.get("location") ?? "", sent.url).href;
+  return new URL((await browser.follow(next, "/auth/callback")).url);
+}
+
+const ATTACKS: readonly (readonly [
+  name: string,
+  attack: (victim: Browser, callback: URL) => Promise<[Browser, URL]>,
+])[] = [
+  ["a callback in a browser that did not begin the attempt", async (_victim, callback) => [newBrowser(), callback]],
+  [
+    "a callback with another state",
+    async (victim, callback) => {
+      callback.searchParams.set("state", "A".repeat(43));
+      return [victim, callback];
+    },
+  ],
+  [
+    "a callback without a state",
+    async (victim, callback) => {
+      callback.searchParams.delete("state");
+      return [victim, callback];
+    },
+  ],
+  [
+    "a code of another attempt of the same browser",
+    async (victim, callback) => {
+      const other = await callbackOf(newBrowser(), "fin");
+      callback.searchParams.set("code", other.searchParams.get("code") ?? "");
+      return [victim, callback];
+    },
+  ],
+  [
+    "an attempt whose cookie was changed",
+    async (victim, callback) => {
+      for (const [name, value] of victim.cookies) {
+        if (!name.startsWith("holdpoint-sign-in")) continue;
+        const attempt = JSON.parse(Buffer.from(value, "base64url").toString()) as Record<string, unknown>;
+        const changed = { ...attempt, nonce: "another" };
+        victim.cookies.set(name, Buffer.from(JSON.stringify(changed)).toString("base64url"));
+      }
+      return [victim, callback];
+    },
+  ],
+  [
+    "a callback of another issuer",
+    async (victim, callback) => {
+      callback.searchParams.set("iss", "https://evil.example");
+      return [victim, callback];
+    },
+  ],
+  [
+    "an error of the provider",
+    async (victim, callback) => {
+      callback.searchParams.delete("code");
+      callback.searchParams.set("error", "access_denied");
+      return [victim, callback];
+    },
+  ],
+];
+for (const [name, attack] of ATTACKS) {
+  test(`${name} signs nobody in (sign-in-flow.2)`, async () => {
+    const victim = newBrowser();
+    const [browser, callback] = await attack(victim, await callbackOf(victim, "ann"));
+    const { status, headers } = await browser.visit(callback.href);
+    assert.equal(status, 303);
+    assert.match(headers.get("location") ?? "", /\/console\/inbox\?sign_in_error=(expired|failed|denied)$/);
+    assert.equal(browser.cookies.has(SESSION), false);
+    assert.equal((await callerOf(browser)).status, 401);
+  });
+}
+
+test("a callback works once: replayed with all cookies, it signs nobody in (sign-in-flow.2)", async () => {
+  const browser = newBrowser();
+  const callback = await callbackOf(browser, "ann");
+  const thief = newBrowser();
+  for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
+  await browser.visit(callback.href);
+  assert.equal((await callerOf(browser)).status, 200);
+  const again = await browser.visit(callback.href);
+  assert.match(again.headers.get("location") ?? "", /sign_in_error=expired$/);
+  const replayed = await thief.visit(callback.href);
+  assert.match(replayed.headers.get("location") ?? "", /sign_in_error=failed$/);
+  assert.equal((await callerOf(thief)).status, 401);
+});
+
+test("a session cookie that an attacker planted is not the one after the sign-in (sign-in-flow.2)", async () => {
+  const attacker = await signedIn("fin");
+  const planted = attacker.cookies.get(SESSION) ?? "";
+  const victim = newBrowser();
+  victim.cookies.set(SESSION, planted);
+  await victim.signIn(server.url, "ann");
+  assert.notEqual(victim.cookies.get(SESSION), planted);
+  assert.equal((await callerOf(victim)).caller.name, "ann@example.com");
+  assert.equal((await callerOf(attacker)).status, 401, "the planted session ended");
+});
+
+test("a stolen cookie ends with the sign-out (sign-in-flow.3)", async () => {
+  const browser = await signedIn("ann");
+  const thief = newBrowser();
+  thief.cookies.set(SESSION, browser.cookies.get(SESSION) ?? "");
+  assert.equal((await callerOf(thief)).status, 200);
+  const out = await post(browser, "/auth/sign-out", SAME_ORIGIN);
+  assert.equal(out.status, 200);
+  const next = new URL((JSON.parse(out.text) as { readonly url: string }).url);
+  assert.equal(next.origin, provider.issuer, "the session at the provider ends too");
+  assert.equal(next.searchParams.get("post_logout_redirect_uri"), json("/console/inbox"));
+  assert.equal((await browser.visit(next.href)).status, 200);
+  assert.equal(browser.cookies.has(SESSION), false);
+  assert.equal((await callerOf(thief)).status, 401);
+  assert.equal((await post(thief, "/auth/sign-out", SAME_ORIGIN)).status, 401);
+});
+
+test("a person who is removed is signed out everywhere (sign-in-flow.3)", async () => {
+  const [one, other] = [await signedIn("fin"), await signedIn("fin")];
+  const removed = await call(server, "DELETE", "/people/fin%40example.com", undefined, { "x-api-key": ADMIN });
+  assert.equal(removed.status, 204);
+  for (const browser of [one, other]) assert.equal((await callerOf(browser)).status, 401);
+  await signedIn("fin");
+});
+
+test("a sign-in with fewer groups takes rights from older sessions too (sign-in-flow.3)", async () => {
+  provider.accounts.set("moved", { email: "moved@example.com", groups: ["platform"] });
+  const before = await signedIn("moved");
+  assert.equal((await callerOf(before)).caller.role, "admin");
+  provider.accounts.set("moved", { email: "moved@example.com", groups: ["finance"] });
+  await signedIn("moved");
+  assert.equal((await callerOf(before)).caller.role, "reviewer");
+});
+
+const ELSEWHERE: readonly (readonly [name: string, headers: Readonly<Record<string, string>>])[] = [
+  ["another site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
+  ["another port of this machine", { "sec-fetch-site": "same-site", origin: "http://127.0.0.1:9999" }],
+  ["an old browser on another site", { origin: "https://evil.example" }],
+  ["an old browser on another port of this machine", { origin: "http://127.0.0.1:9999" }],
+  ["no page at all", {}],
+  ["a sandboxed frame", { "sec-fetch-site": "cross-site", origin: "null" }],
+];
+for (const [name, headers] of ELSEWHERE) {
+  test(`a request that changes something from ${name} is refused (sign-in-flow.4)`, async () => {
+    const browser = await signedIn("ann");
+    for (const [path, body] of [
+      ["/threads", {}],
+      ["/keys", { name: "mine", role: "admin" }],
+      ["/auth/sign-out", {}],
+    ] as const) {
+      const { status, text } = await post(browser, path, headers, body);
+      assert.equal(status, 403, text);
+      assert.match(text, /"code":"forbidden_origin"/);
+    }
+    assert.equal((await callerOf(browser)).status, 200, "still signed in");
+  });
+}
+
+test("pages of this server may change something, by Sec-Fetch-Site or by Origin (sign-in-flow.4)", async () => {
+  const browser = await signedIn("ann");
+  for (const headers of [SAME_ORIGIN, { origin: server.url }])
+    assert.equal((await post(browser, "/threads", headers)).status, 200);
+});
+
+test("a request with a wrong key is not made in the name of the cookie (sign-in-flow.4)", async () => {
+  const browser = await signedIn("ann");
+  for (const headers of [{ "x-api-key": "wrong" }, { authorization: "Bearer wrong" }])
+    assert.equal((await browser.visit(json("/inbox"), { headers })).status, 401);
+});
+
+const RETURNS: readonly (readonly [given: string, landed: string])[] = [
+  ["/console/threads", "/console/threads"],
+  ["//evil.example/x", "/console/inbox"],
+  ["/\\evil.example", "/console/inbox"],
+  ["/\t/evil.example", "/console/inbox"],
+  ["https://evil.example", "/console/inbox"],
+  ["javascript:alert(1)", "/console/inbox"],
+  ["console", "/console/inbox"],
+  [`/${"x".repeat(3000)}`, "/console/inbox"],
+  ["", "/console/inbox"],
+];
+for (const [given, landed] of RETURNS) {
+  test(`after the sign-in, ${JSON.stringify(given.slice(0, 30))} leads to ${landed} (sign-in-flow.5)`, async () => {
+    const { url } = await newBrowser().signIn(server.url, "ann", given);
+    assert.equal(url, json(landed));
+  });
+}
+
+test("another Host than the public address is sent there first, so that the attempt can end (sign-in-flow.2)", async () => {
+  const byName = server.url.replace("127.0.0.1", "localhost");
+  const landed = await newBrowser().signIn(byName, "ann", "/console/threads");
+  assert.equal(landed.url, json("/console/threads"));
+});
+
+test("gateways take keys; a cookie starts nothing through them (sign-in-flow.4)", async () => {
+  const browser = await signedIn("ann");
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "agent", arguments: {} } };
+  const reply = await post(browser, "/mcp", { ...SAME_ORIGIN, accept: "application/json, text/event-stream" }, message);
+  assert.ok(reply.status >= 400 || !/"isError":false/.test(reply.text), reply.text);
+  const threads = await call(server, "POST", "/threads/search", { metadata: { via: "mcp" } }, { "x-api-key": ADMIN });
+  assert.equal(threads.text, "[]");
+});
+
+test("a session that ends on one server has ended on every other (sign-in-flow.3)", async (t) => {
+  const own = await startOpenIdProvider();
+  const env = { ...own.env, HOLDPOINT_ROLES: "*=viewer", DATABASE_URI: await newDatabase() };
+  const servers = [await startServerHere({ env }), await startServerHere({ env })] as const;
+  t.after(async () => {
+    for (const one of servers) {
+      await one.stop();
+      removeFolder(one.dataDir);
+    }
+    await own.stop();
+  });
+  own.allow(...servers.map(({ url }) => url));
+  own.accounts.set("ann", { email: "ann@example.com" });
+  const browser = newBrowser();
+  await browser.signIn(servers[0].url, "ann");
+  for (const one of servers) assert.equal((await callerOf(browser, one)).status, 200);
+  const token = browser.cookies.get(SESSION) ?? "";
+  await browser.visit(`${servers[1].url}/auth/sign-out`, { method: "POST", headers: SAME_ORIGIN });
+  browser.cookies.set(SESSION, token);
+  for (const one of servers) assert.equal((await callerOf(browser, one)).status, 401);
+});
+
+test("a provider that cannot be reached delays neither the start nor callers with keys (sign-in-flow.1)", async (t) => {
+  const env = { ...provider.env, HOLDPOINT_OIDC_ISSUER: "http://127.0.0.1:1", HOLDPOINT_ROLES: "*=viewer" };
+  const alone = await startServerHere({ env: { ...env, HOLDPOINT_API_KEYS: `root:${ADMIN}` } });
+  t.after(async () => {
+    await alone.stop();
+    removeFolder(alone.dataDir);
+  });
+  const { headers } = await newBrowser().visit(`${alone.url}/auth/sign-in`);
+  assert.match(headers.get("location") ?? "", /sign_in_error=unreachable$/);
+  assert.equal((await call(alone, "GET", "/inbox", undefined, { "x-api-key": ADMIN })).status, 200);
+});
+
+const WRONG: readonly (readonly [env: Readonly<Record<string, string>>, says: RegExp])[] = [
+  [
+    { HOLDPOINT_OIDC_ISSUER: "https://id.example" },
+    /HOLDPOINT_OIDC_CLIENT_ID: is not set[^]*HOLDPOINT_ROLES: is not set/,
+  ],
+  [{ HOLDPOINT_OIDC_CLIENT_ID: "x" }, /HOLDPOINT_OIDC_ISSUER: is not set/],
+  [{ HOLDPOINT_OIDC_ISSUER: "http://id.example" }, /must be an https URL/],
+  [{ HOLDPOINT_OIDC_SCOPES: "profile" }, /has no openid/],
+  [{ HOLDPOINT_ROLES: "finance=boss" }, /not of the form group=role/],
+  [{ HOLDPOINT_ROLES: '[{"group": "a"}]' }, /rule 1 needs "role"/],
+  [{ HOLDPOINT_CONSOLE: "false" }, /HOLDPOINT_CONSOLE: is off/],
+  [{ HOST: "0.0.0.0" }, /HOLDPOINT_PUBLIC_URL: is not set/],
+];
+const COMPLETE = {
+  HOLDPOINT_OIDC_ISSUER: "https://id.example",
+  HOLDPOINT_OIDC_CLIENT_ID: "x",
+  HOLDPOINT_ROLES: "*=viewer",
+};
+for (const [env, says] of WRONG) {
+  test(`${JSON.stringify(env)} prevents the start: ${says.source} (sign-in-flow.6)`, async () => {
+    const base =
+      Object.keys(env)[0]?.startsWith("HOLDPOINT_OIDC_") === true && !says.source.includes("openid") ? {} : COMPLETE;
+    await assert.rejects(startServerHere({ env: { ...base, ...env } }), (error) => {
+      assert.ok(error instanceof NotStarted);
+      assert.match(error.message, says);
+      return true;
+    });
+  });
+}

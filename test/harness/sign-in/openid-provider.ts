@@ -1,0 +1,144 @@
+// A real OpenID provider on a real socket, and a browser without a screen that signs in there: it keeps cookies, follows
+// redirects and fills in the provider's own form.
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { Provider } from "oidc-provider";
+
+export interface Account {
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly name?: string;
+  readonly groups?: readonly string[];
+  readonly [claim: string]: unknown;
+}
+
+export interface OpenIdProvider {
+  readonly issuer: string;
+  /** Settings of a server that signs in here. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Subject → claims; every password is right. */
+  readonly accounts: Map<string, Account>;
+  /** Registers the server as a client. */
+  readonly allow: (...serverUrls: readonly string[]) => void;
+  readonly stop: () => Promise<void>;
+}
+
+const CLIENT = { id: "holdpoint", secret: "a-secret-of-the-test-client-4d1c" };
+
+export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+  const accounts = new Map<string, Account>();
+  let handle: ReturnType<Provider["callback"]> | null = null;
+  const server = createServer((request, response) => {
+    if (handle === null) response.writeHead(503).end();
+    else void handle(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    accounts,
+    env: {
+      HOLDPOINT_OIDC_ISSUER: issuer,
+      HOLDPOINT_OIDC_CLIENT_ID: CLIENT.id,
+      HOLDPOINT_OIDC_CLIENT_SECRET: CLIENT.secret,
+    },
+    allow(...serverUrls) {
+      handle = providerOf(issuer, accounts, serverUrls).callback();
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function providerOf(issuer: string, accounts: Map<string, Account>, serverUrls: readonly string[]): Provider {
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        redirect_uris: serverUrls.map((url) => `${url}/auth/callback`),
+        post_logout_redirect_uris: serverUrls.map((url) => `${url}/console/inbox`),
+      },
+    ],
+    claims: { openid: ["sub", "sid"], email: ["email", "email_verified"], profile: ["name", "groups", "department"] },
+    pkce: { required: () => true },
+    cookies: { keys: ["a-key-of-the-test-provider"] },
+    async findAccount(_context, id) {
+      const claims = accounts.get(id);
+      return claims === undefined ? undefined : { accountId: id, claims: async () => ({ sub: id, ...claims }) };
+    },
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({
+        clientId: oidc.client?.clientId ?? "",
+        accountId: oidc.session?.accountId ?? "",
+      });
+      grant.addOIDCScope("openid profile email"); // consent is not what is tested
+      await grant.save();
+      return grant;
+    },
+  });
+  return provider;
+}
+
+export interface Visit {
+  readonly status: number;
+  readonly url: string;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+/** Cookies belong to the host, as in a browser, whatever the port. */
+export interface Browser {
+  readonly cookies: Map<string, string>;
+  /** One request, without following its redirect. */
+  visit(url: string, init?: RequestInit): Promise<Visit>;
+  /** Follows redirects up to a page, or up to a redirect to an address with `until` in it. */
+  follow(url: string, until?: string): Promise<Visit>;
+  /** Signs in at the provider; ends on the page of the server. */
+  signIn(serverUrl: string, subject: string, returnTo?: string): Promise<Visit>;
+}
+
+const REDIRECTS_MAX = 20;
+
+export function newBrowser(): Browser {
+  const cookies = new Map<string, string>();
+  const visit: Browser["visit"] = async (url, init = {}) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const headers = new Headers(init.headers);
+    if (cookie !== "") headers.set("cookie", cookie);
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    for (const one of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(one) ?? [];
+      if (value === "" || /max-age=0\b|expires=thu, 01 jan 1970/i.test(one)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return { status: response.status, url, text: await response.text(), headers: response.headers };
+  };
+  const follow: Browser["follow"] = async (url, until) => {
+    let seen = await visit(url);
+    for (let count = 0; count < REDIRECTS_MAX && seen.status >= 300 && seen.status < 400; count++) {
+      const next = new URL(seen.headers.get("location") ?? "", seen.url).href;
+      if (until !== undefined && next.includes(until)) return { ...seen, url: next };
+      seen = await visit(next);
+    }
+    return seen;
+  };
+  return {
+    cookies,
+    visit,
+    follow,
+    async signIn(serverUrl, subject, returnTo) {
+      const query = returnTo === undefined ? "" : `?return_to=${encodeURIComponent(returnTo)}`;
+      const form = await follow(`${serverUrl}/auth/sign-in${query}`);
+      if (!form.url.includes("/interaction/")) return form; // the provider still has a session
+      const body = new URLSearchParams({ prompt: "login", login: subject, password: "any" });
+      const sent = await visit(form.url, { method: "POST", body });
+      return follow(new URL(sent.headers.get("location") ?? "", sent.url).href);
+    },
+  };
+}
