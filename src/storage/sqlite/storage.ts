@@ -27,6 +27,7 @@ import { createDump } from "./dump.ts";
 import { openDatabase, type Database } from "./client/database.ts";
 import { eventVerbs } from "./tables/events.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
+import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
 import { createPendingRuns } from "./tables/pending-runs.ts";
 import { keyVerbs } from "./tables/identity/keys.ts";
 import { peopleVerbs } from "./tables/identity/people.ts";
@@ -59,6 +60,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     readonly lock: FolderLock;
     readonly db: Database;
     readonly commits: GroupCommit;
+    readonly checkpoints: LogCheckpoints;
     readonly files: FileGuard;
     readonly tx: Tx;
   } | null = null;
@@ -84,10 +86,12 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
         const names = ["holdpoint.db", "holdpoint.db-wal", "lock.db"];
         const paths = names.map((name) => join(options.folder, name));
         const files = guardFiles(paths, options.clock ?? systemClock, options.log);
-        const commits = createGroupCommit(db, options.log, files.check);
+        const checkpoints = createLogCheckpoints(db, file, options.log);
+        const hooks = { before: files.check, after: () => checkpoints.committed() };
+        const commits = createGroupCommit(db, options.log, hooks);
         defineMetadataFilter(db);
         const tx = verbsOf(db);
-        open = { lock, db, commits, files, tx };
+        open = { lock, db, commits, checkpoints, files, tx };
       } catch (error) {
         lock.release();
         throw error;
@@ -95,9 +99,10 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     },
     async stop() {
       if (open === null) return;
-      const { lock, db, commits, files } = open;
+      const { lock, db, commits, checkpoints, files } = open;
       files.stop();
       await commits.settle();
+      await checkpoints.stop();
       open = null;
       db.close();
       lock.release();

@@ -29,8 +29,6 @@ export interface Database {
 const PAGE_CACHE_KIBIBYTES = 8192;
 /** Of new files. A commit logs whole pages, and most rows are small: a quarter of the default logs half the bytes. */
 const PAGE_BYTES = 1024;
-/** The log grows to this size before its pages move into the file. */
-const LOG_BYTES = 4_096_000;
 const STATEMENTS_MAX = 500;
 
 export function openDatabase(path: string): Database {
@@ -38,7 +36,6 @@ export function openDatabase(path: string): Database {
   connection.exec(`
     PRAGMA page_size = ${PAGE_BYTES};
     PRAGMA journal_mode = WAL;
-    PRAGMA wal_autocheckpoint = ${Math.ceil(LOG_BYTES / PAGE_BYTES)};
     PRAGMA synchronous = FULL;
     PRAGMA cache_size = -${PAGE_CACHE_KIBIBYTES};
     PRAGMA temp_store = MEMORY;

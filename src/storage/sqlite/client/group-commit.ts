@@ -36,10 +36,17 @@ const LINGER_MS = 10;
 const OVERWRITE =
   "INSERT INTO meta (key, value) VALUES ('overwritten', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
 
+export interface CommitHooks {
+  /** Before a commit with writes; throws if they would miss the file that the next start opens. */
+  readonly before: () => void;
+  /** After a commit with writes. */
+  readonly after: () => void;
+}
+
 interface GroupState {
   readonly db: Database;
   readonly log: Log;
-  readonly checkFiles: () => void;
+  readonly hooks: CommitHooks;
   waiting: Task[];
   scheduled: "no" | "soon" | "now";
   timer: NodeJS.Timeout | undefined;
@@ -50,12 +57,11 @@ interface GroupState {
   dataVersion: unknown;
 }
 
-/** @param checkFiles throws if writes would miss the file that the next start opens */
-export function createGroupCommit(db: Database, log: Log, checkFiles: () => void): GroupCommit {
+export function createGroupCommit(db: Database, log: Log, hooks: CommitHooks): GroupCommit {
   const group: GroupState = {
     db,
     log,
-    checkFiles,
+    hooks,
     waiting: [],
     scheduled: "no",
     timer: undefined,
@@ -137,13 +143,15 @@ async function commit(group: GroupState, tasks: readonly Task[]): Promise<void> 
   noticeOthers(group);
   const state = { written: false };
   for (const task of tasks) await runTask(db, task, state);
-  if (tasks.some(({ wrote }) => wrote)) group.checkFiles();
+  const hasWrites = tasks.some(({ wrote }) => wrote);
+  if (hasWrites) group.hooks.before();
   try {
     db.run("COMMIT");
   } catch (error) {
     group.inDoubt = isFileFault(error); // group-commit.5
     throw error;
   }
+  if (hasWrites) group.hooks.after();
 }
 
 /** group-commit.6. */
