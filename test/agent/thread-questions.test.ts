@@ -8,6 +8,7 @@
 //   thread-questions.5. A node that asks again makes a new question.
 //   thread-questions.6. An answer whose run was cancelled before its start is void: the question is requested again.
 //   thread-questions.7. Answers in one batch reach their nodes in one run.
+//   thread-questions.8. Answers to several questions of a pause that arrive at the same time all count, one run each.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
@@ -264,5 +265,23 @@ test("two questions in one batch (thread-questions.7)", PATIENCE, async () => {
   );
   const { values } = await openThread(server, "nested_parallel", thread.threadId).state();
   assert.equal(values["third"], '{"question":"called"}');
+  thread.reader.close();
+});
+
+test("all questions of a pause are answered at the same time, one by one (thread-questions.8)", PATIENCE, async () => {
+  const thread = await paused("parallel");
+  assert.equal(thread.ids.length, 3);
+  const replies = await Promise.all(
+    thread.ids.map((id, at) => send(thread.threadId, "input.respond", { interrupt_id: id, response: at })),
+  );
+  assert.deepEqual(
+    replies.map(({ type }) => type),
+    ["success", "success", "success"],
+  );
+  const ends = new Set(replies.map(({ result }) => result["run_id"]));
+  assert.equal(ends.size, 3);
+  await thread.reader.until(({ data, namespace }) => namespace.length === 0 && data["event"] === "completed");
+  const { values } = await openThread(server, "parallel", thread.threadId).state();
+  assert.equal((values["done"] as readonly unknown[]).length, 4);
   thread.reader.close();
 });

@@ -10,6 +10,7 @@ import { parse } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { type Json, type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
+import { inTurn } from "./answer-turn.ts";
 import type { Caller, Interrupt } from "../model/model.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { threadNotFound } from "../threads/find-thread.ts";
@@ -141,8 +142,9 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
     config: config ?? null,
     metadata: metadata ?? null,
   } as JsonObject;
+  const answer = () => startWith(agent, call, body, isOnlyAnswer ? "threads:answer" : "threads:create_run");
   try {
-    return await startWith(agent, call, body, isOnlyAnswer ? "threads:answer" : "threads:create_run");
+    return await inTurn(agent, { threadId, interruptIds: [...answers.keys()] }, answer);
   } catch (error) {
     const runId = error instanceof ApiError ? await answeredBefore(agent, threadId, caller, answers) : null;
     if (runId === null || !(error instanceof ApiError) || !("answered" in error.extra)) throw error;

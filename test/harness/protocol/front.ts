@@ -9,6 +9,8 @@ export interface Front {
   readonly url: string;
   /** Connections go there from now on; null: to none. */
   to(server: { readonly url: string } | null): void;
+  /** Breaks all connections, as a proxy does that restarts. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,9 @@ export async function startFront(): Promise<Front> {
       const sockets = waiting;
       waiting = [];
       for (const socket of sockets) join(socket, port);
+    },
+    cut() {
+      for (const socket of open) socket.destroy();
     },
     async close() {
       server.close();

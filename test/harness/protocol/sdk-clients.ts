@@ -22,6 +22,10 @@ export interface OfficialClient {
   readonly Client: typeof Sdk.Client;
   /** The base of the hooks of all frameworks. */
   readonly StreamController: typeof Stream.StreamController;
+  /** How the hooks of all frameworks carry out tools of the page. */
+  readonly flushPendingHeadlessToolInterrupts: typeof Sdk.flushPendingHeadlessToolInterrupts;
+  readonly scheduleCoalescedHeadlessToolFlush: typeof Sdk.scheduleCoalescedHeadlessToolFlush;
+  readonly applyHeadlessToolResumeCommand: typeof Sdk.applyHeadlessToolResumeCommand;
 }
 
 export async function officialClient(version: Version): Promise<OfficialClient> {
@@ -30,11 +34,7 @@ export async function officialClient(version: Version): Promise<OfficialClient> 
     const file = resolve(`sdk-${version}${entry}`).replace(/\.cjs$/, ".js");
     return (await import(pathToFileURL(file).href)) as object;
   };
-  const [{ Client }, { StreamController }] = [await load(""), await load("/stream")] as [
-    OfficialClient,
-    OfficialClient,
-  ];
-  return { Client, StreamController };
+  return { ...(await load("")), ...(await load("/stream")) } as OfficialClient;
 }
 
 export interface Page {
@@ -45,13 +45,22 @@ export interface Page {
   close(): Promise<void>;
 }
 
+interface PageOptions {
+  readonly url: string;
+  readonly threadId: string;
+  readonly assistantId: string;
+  /** Messages that are sent while a run works wait on the server. */
+  readonly queue?: "server";
+}
+
 /** A page with a chat on a thread, without a framework. Loads the thread if there is one. */
 export async function openPage(
   { Client, StreamController }: OfficialClient,
-  { url, threadId, assistantId }: { readonly url: string; readonly threadId: string; readonly assistantId: string },
+  { url, ...options }: PageOptions,
 ): Promise<Page> {
+  const { threadId } = options;
   const client = new Client({ apiUrl: url, apiKey: null });
-  const hook = new StreamController<object>({ assistantId, client, threadId });
+  const hook = new StreamController<object>({ client, ...options });
   const leave = hook.activate();
   await hook.hydrate(threadId);
   const shown: Page["shown"] = () => hook.rootStore.getSnapshot();
