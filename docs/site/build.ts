@@ -6,7 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { openApiDocument } from "../../src/api/openapi.ts";
+import { openApiDocument } from "../../src/api/openapi/document.ts";
 import type { AnyOperation } from "../../src/api/operation.ts";
 
 const SITE = import.meta.dirname;

@@ -1,14 +1,12 @@
 // API contract of the inbox and of the audit trail.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { flag, json, jsonObject, limit, uuid } from "./schemas.ts";
-import { isJsonObject } from "../base/json/json.ts";
+import { inboxFilter, itemKind, personName, SECONDS_MAX } from "./inbox-filter.ts";
+import { json, jsonObject, limit, uuid } from "./schemas.ts";
 
 const TAG = "Inbox";
 
 const interruptId = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 lower-case hex digits");
-const name = z.string().min(1).max(200);
-const kind = z.enum(["tool_approval", "form", "question", "breakpoint"]);
 
 const item = z
   .object({
@@ -19,7 +17,7 @@ const item = z
     run_id: z.string().nullable().describe("the run that asked"),
     node: z.string().describe("the interrupted node; at a breakpoint, the next nodes"),
     ns: z.array(z.string()),
-    kind,
+    kind: itemKind,
     dialect: z.enum(["human_interrupt", "hitl", "hitl_camel", "json_schema", "plain"]).nullable(),
     title: z.string().describe("one line, at most 200 characters"),
     action: z.string().nullable().describe("name of the first action pending approval"),
@@ -45,57 +43,11 @@ const item = z
 
 export type InboxItem = z.infer<typeof item>;
 
-const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-const SECONDS_MAX = 10 * 366 * 86_400;
-
-/** `90`, `90s`, `15m`, `2h`, `7d` → milliseconds. */
-const age = z
-  .string()
-  .regex(/^\d{1,9}[smhd]?$/, "must be a number of seconds, or a number with s, m, h or d")
-  .transform((text) => {
-    const unit = /[smhd]$/.exec(text)?.[0] as keyof typeof SECONDS | undefined;
-    return Number.parseInt(text, 10) * (unit === undefined ? 1 : SECONDS[unit]) * 1000;
-  })
-  .refine((ms) => ms <= SECONDS_MAX * 1000, "is too long");
-
-/** A JSON object in the query. */
-const objectText = z
-  .string()
-  .max(16_384)
-  .transform((text, context) => {
-    try {
-      const value: unknown = JSON.parse(text);
-      if (isJsonObject(value)) return value;
-    } catch {
-      // described below
-    }
-    context.addIssue({ code: "custom", message: "must be a JSON object" });
-    return z.NEVER;
-  });
-
 export const listInbox = operation("listInbox", "get", "/inbox", {
   tag: TAG,
   access: "threads:search",
   summary: "List open interrupts and breakpoints over all threads, one item each",
-  query: z.object({
-    thread_id: uuid.optional(),
-    graph_id: z.string().max(1024).optional(),
-    assistant_id: z.string().max(1024).optional(),
-    node: z.string().max(1024).optional(),
-    kind: kind.optional(),
-    older_than: age.optional(),
-    metadata: objectText.optional(),
-    claimed_by: name.optional(),
-    unclaimed: flag,
-    order: z.enum(["asc", "desc"]).default("asc"),
-    limit: limit(50),
-    cursor: z.string().max(1024).optional(),
-    values: z
-      .enum(["true", "false"])
-      .default("true")
-      .transform((text) => text === "true")
-      .describe("false: items without value and response_schema"),
-  }),
+  query: inboxFilter,
   reply: z.object({ items: z.array(item), next_cursor: z.string().nullable() }),
   description: "Longest waiting first. A page may be shorter than its limit; next_cursor is null on the last one.",
 });
@@ -108,7 +60,7 @@ export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}
   refusals: ["thread_not_found", "interrupt_not_found"],
 });
 
-const author = { by: name.optional().describe("name of the person, on a server without authentication") };
+const author = { by: personName.optional().describe("name of the person, on a server without authentication") };
 
 export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/claim", {
   tag: TAG,

@@ -22,7 +22,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/base": ["config", "files", "log", ".", "json"],
   "src/exports": [".", "interrupts"],
   "src/http": ["pages", "server", "outbound"],
-  "src/api": ["audit", ".", "a2a", "notes", "text"],
+  "src/api": ["openapi", "audit", ".", "a2a", "notes", "text"],
   "src/agent": [
     "server",
     "protocol",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { NOTES } from "../../src/api/notes/notes.ts";
-import { openApiDocument } from "../../src/api/openapi.ts";
+import { openApiDocument } from "../../src/api/openapi/document.ts";
 import type { AnyOperation } from "../../src/api/operation.ts";
 
 const API = join(import.meta.dirname, "../../src/api");

@@ -1,6 +1,6 @@
 // Server routes: health, versions, metrics, and the API description.
 import * as contract from "../../api/meta.ts";
-import { openApiDocument } from "../../api/openapi.ts";
+import { openApiDocument } from "../../api/openapi/document.ts";
 import type { AnyOperation } from "../../api/operation.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Metrics } from "../../base/metrics.ts";

@@ -1,31 +1,10 @@
 // OpenAPI: the operations → one document, from the same schemas that validate requests.
-// The pieces:
-//   operation.ts      one call: path, schemas, access
-//   schemas.ts        objects that several calls share
-//   assistants.ts     calls of assistants
-//   threads.ts        calls of threads and their state
-//   runs.ts           calls of runs on a thread
-//   stateless.ts      calls of stateless runs, and of runs across threads
-//   streams.ts        event streams of runs and threads
-//   protocol.ts       the thread protocol
-//   inbox.ts          the inbox, and the audit trail of a thread
-//   audit/            the audit trail of all threads
-//   crons.ts          calls of crons
-//   store.ts          calls of the store
-//   identity.ts       people, keys of programs
-//   traces.ts         reply objects of the trace store
-//   meta.ts           health, version, metrics
-//   dialects.ts       formats in which graphs ask people and expect answers
-//   text/             titles of payloads, hidden characters
-//   notes/            the texts of the document
-//   a2a/              states of A2A tasks
-//   docs-page/        the page `/docs`
 import * as z from "zod";
-import { ERROR_CODES, type ErrorCode } from "../base/api-error.ts";
-import type { Note } from "./notes/note.ts";
-import { NOTES, PATH_EXAMPLES, TAGS } from "./notes/notes.ts";
-import { takesBody, type AnyOperation } from "./operation.ts";
-import { problem } from "./schemas.ts";
+import { ERROR_CODES, type ErrorCode } from "../../base/api-error.ts";
+import type { Note } from "../notes/note.ts";
+import { NOTES, PATH_EXAMPLES, TAGS } from "../notes/notes.ts";
+import { takesBody, type AnyOperation } from "../operation.ts";
+import { problem } from "../schemas.ts";
 
 type Part = Record<string, unknown>;
 
