@@ -153,7 +153,7 @@ function upwardImports(sources: Sources): string[] {
 /** Room → the file whose header lists its pieces. */
 const MAINS: Readonly<Record<string, string>> = {
   "src/agent": "server/agent-server.ts",
-  "src/api": "openapi.ts",
+  "src/api": "operation.ts",
   "src/cli": "program/register.ts",
   "src/collector": "collector.ts",
   "src/dev": "welcome.ts",
