@@ -8,6 +8,8 @@
 //   a2a.7. Tasks and their history are the same after a kill, and include answers from elsewhere.
 //   a2a.8. The card names the ways in; without credentials it tells nothing about the assistant.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { type Part, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
@@ -138,6 +140,31 @@ for (const version of VERSIONS) {
     assert.equal(streamed, textsOf(task.artifacts[0]?.parts ?? []));
     assert.ok(kinds.filter((kind) => kind === "artifactUpdate").length > 1, kinds.join());
   });
+
+  for (const how of ["a message", "a streamed message", "the inbox"] as const)
+    test(`version ${version}: text streams after an answer by ${how}, too (a2a.1)`, async () => {
+      const client = await connect("asks_then_speaks", version);
+      const gate = join(server.dataDir, `gate-${version}-${how}`);
+      const paused = await send(client, [text("hello"), data({ gate })]);
+      const subscribed = client.resubscribeTask({ tenant: "", id: paused.id });
+      await subscribed.next(); // the paused task
+      const streams = [subscribed];
+      const texts = async (stream: AsyncIterable<StreamResponse>): Promise<readonly string[]> => {
+        const found: string[] = [];
+        for await (const { payload } of stream)
+          if (payload?.$case === "artifactUpdate" && payload.value.lastChunk === false)
+            found.push(textsOf(payload.value.artifact?.parts ?? []));
+        return found;
+      };
+      const answering = sending(message([text("yes")], answerTo(paused)));
+      if (how === "a streamed message") streams.push(client.sendMessageStream(answering));
+      const sent = how === "a message" ? client.sendMessage(answering) : null;
+      if (how === "the inbox") await inboxAnswer(paused.contextId, questions(paused)[0]?.interrupt_id, "yes");
+      for (const stream of streams.toReversed()) await stream.next(); // the task works, up to the gate
+      writeFileSync(gate, "");
+      await sent;
+      for (const pieces of await Promise.all(streams.map(texts))) assert.equal(pieces.join(""), "Hi!");
+    });
 
   for (const [title, [payload, said, answer]] of Object.entries(DIALECTS)) {
     test(`version ${version}: ${title} (a2a.2, a2a.3)`, async () => {

@@ -38,3 +38,17 @@ export const teller = new StateGraph(State)
   .addEdge("speaks", "inner")
   .addEdge("inner", "__end__")
   .compile();
+
+/** Asks first, and streams its text in the run after the answer. */
+export const asksThenSpeaks = new StateGraph(State)
+  .addNode("asks", () => ({ answer: interrupt("Go on?") }))
+  .addNode("waits", async (state, config) => {
+    while (state.gate !== undefined && !existsSync(state.gate)) await wait(GATE_MS, null, config);
+    return {};
+  })
+  .addNode("speaks", async () => ({ messages: [await new FakeListChatModel({ responses: ["Hi!"] }).invoke("hello")] }))
+  .addEdge("__start__", "asks")
+  .addEdge("asks", "waits")
+  .addEdge("waits", "speaks")
+  .addEdge("speaks", "__end__")
+  .compile();

@@ -22,16 +22,20 @@ export async function* taskStream(first: TaskRuns, streaming: Streaming): AsyncG
   const { api, signal } = streaming;
   let task = first;
   yield { payload: { $case: "task", value: await refusable(taskObject(task, streaming)) } };
-  if (streaming.outlastsPause && !isRunning(task.state) && !isOver(task.state)) {
-    task = await afterPause(task, streaming);
-    yield statusUpdate(task, streaming);
+  let isFollowed = isRunning(task.state);
+  if (streaming.outlastsPause && !isFollowed && !isOver(task.state)) {
+    const paused = task;
+    task = await afterPause(paused, streaming);
+    isFollowed = task.newest.run_id !== paused.newest.run_id; // also a run that is over by now: its text is kept
+    if (isRunning(task.state) || !isFollowed) yield statusUpdate(task, streaming);
   }
-  while (isRunning(task.state)) {
+  while (isFollowed) {
     for await (const piece of textOf(task, streaming)) yield artifactUpdate(task, piece);
     task = await settled(api, task, signal);
     for (const one of await refusable(artifactsOf(task, streaming)))
       yield artifactUpdate(task, { artifact: one, append: false, lastChunk: true }); // task-stream.1
     yield statusUpdate(task, streaming);
+    isFollowed = isRunning(task.state);
   }
 }
 

@@ -16,7 +16,7 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     multitaskStrategy: "reject",
     ifNotExists: "reject",
     durability: request?.durability ?? "async",
-    stream: VALUES_ONLY,
+    stream: request?.stream ?? VALUES_ONLY, // its readers follow the thread: text keeps streaming
     webhook: request?.webhook ?? null,
     notify: request?.notify ?? null,
     afterSeconds: 0,
