@@ -75,6 +75,18 @@ const DIALECTS: Readonly<Record<string, readonly [payload: unknown, said: Part, 
   "a form of primitives": [{ response_schema: FORM }, data({ n: 3, ok: true }), { n: 3, ok: true }],
   "a form of primitives, by a text in JSON": [{ response_schema: FORM }, text('{"n":3}'), { n: 3 }],
   "one value with a schema, by a text": [{ response_schema: { type: "number", minimum: 1 } }, text("2"), 2],
+  "a choice with titles": [
+    {
+      response_schema: {
+        oneOf: [
+          { const: "a", title: "First" },
+          { const: "b", title: "Second" },
+        ],
+      },
+    },
+    data({ answer: "b" }),
+    "b",
+  ],
   "a choice": [{ response_schema: { enum: ["a", "b"] } }, data({ answer: "b" }), "b"],
   "an answer that fits no flat form": [{ response_schema: NESTED }, data({ a: { b: "x" } }), { a: { b: "x" } }],
   "human_interrupt, approved by a text": [

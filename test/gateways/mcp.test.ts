@@ -144,6 +144,18 @@ const DIALECTS: Readonly<Record<string, readonly [payload: unknown, content: Con
     { n: 3, ok: true },
   ],
   "one value with a schema": [{ response_schema: { type: "number", minimum: 1 } }, { answer: 2 }, 2],
+  "a choice with titles": [
+    {
+      response_schema: {
+        oneOf: [
+          { const: "a", title: "First" },
+          { const: "b", title: "Second" },
+        ],
+      },
+    },
+    { answer: "b" },
+    "b",
+  ],
   "a choice": [{ response_schema: { enum: ["a", "b"] } }, { answer: "b" }, "b"],
   "human_interrupt, approved": [
     [tool("pay", {}, { n: 1 })],

@@ -166,19 +166,38 @@ const KEPT = ["title", "description", "default", "minimum", "maximum", "minLengt
 
 function fieldOf(schema: Json): JsonObject | null {
   if (!isJsonObject(schema)) return null;
-  const { type, enum: choices, format } = schema;
+  const { type, format } = schema;
   const kept = Object.fromEntries(Object.entries(schema).filter(([name]) => KEPT.includes(name)));
-  if (Array.isArray(choices)) {
-    return choices.every((choice) => typeof choice === "string") ? { ...kept, type: "string", enum: choices } : null;
+  const choice = choiceOf(schema, "oneOf");
+  if (choice !== undefined) return choice === null ? null : { ...kept, type: "string", ...choice };
+  if (type === "array") {
+    const { items = null } = schema;
+    const each = isJsonObject(items) ? choiceOf(items, "anyOf") : null;
+    return each === null || each === undefined ? null : { ...kept, type, items: { type: "string", ...each } };
   }
-  if (type === "array") return choicesOf(schema, kept);
   if (type === "string")
     return { ...kept, type, ...(FORMATS.includes(format ?? null) ? { format: format as Json } : {}) };
   return type === "number" || type === "integer" || type === "boolean" ? { ...kept, type } : null;
 }
 
-function choicesOf({ items }: JsonObject, kept: JsonObject): JsonObject | null {
-  const choices = isJsonObject(items ?? null) ? (items as JsonObject)["enum"] : undefined;
-  if (!Array.isArray(choices) || !choices.every((choice) => typeof choice === "string")) return null;
-  return { ...kept, type: "array", items: { type: "string", enum: choices } };
+const isText = (value: Json | undefined): value is string => typeof value === "string";
+
+/**
+ * A choice between texts, with their titles if it has some. Undefined for another schema, null for other choices.
+ * @param titled the member that holds titled choices: `oneOf` of one choice, `anyOf` of several
+ */
+function choiceOf(schema: JsonObject, titled: "oneOf" | "anyOf"): JsonObject | null | undefined {
+  const { enum: values, enumNames: names } = schema;
+  if (Array.isArray(values)) {
+    if (!values.every(isText)) return null;
+    const isNamed = Array.isArray(names) && names.length === values.length && names.every(isText);
+    return { enum: values, ...(isNamed ? { enumNames: names } : {}) };
+  }
+  const choices = schema["oneOf"] ?? schema["anyOf"];
+  if (!Array.isArray(choices)) return undefined;
+  const listed = choices.flatMap((choice) => {
+    const { const: value, title = value } = isJsonObject(choice) ? choice : {};
+    return isText(value) && isText(title) ? [{ const: value, title }] : [];
+  });
+  return listed.length === choices.length ? { [titled]: listed } : null;
 }
