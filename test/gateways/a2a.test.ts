@@ -164,7 +164,7 @@ for (const version of VERSIONS) {
       const texts = async (stream: AsyncIterable<StreamResponse>): Promise<readonly string[]> => {
         const found: string[] = [];
         for await (const { payload } of stream)
-          if (payload?.$case === "artifactUpdate" && payload.value.lastChunk === false)
+          if (payload?.$case === "artifactUpdate" && !payload.value.lastChunk)
             found.push(textsOf(payload.value.artifact?.parts ?? []));
         return found;
       };

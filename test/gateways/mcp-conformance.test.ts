@@ -84,6 +84,6 @@ suite("the conformance suite", { skip, concurrency: 2 }, () => {
     const { stdout } = await run(process.execPath, [PROGRAM, "list", "--server"], { cwd: server.dataDir });
     const [, listed = ""] = /Server scenarios[^\n]*\n((?: {2}- .*\n)+)/.exec(stdout) ?? [];
     const names = [...listed.matchAll(/^ {2}- ([\w-]+)/gm)].map(([, name]) => name);
-    assert.deepEqual(names.toSorted(), [...PASSING, ...Object.values(NOT_APPLICABLE).flat()].toSorted());
+    assert.deepEqual(new Set(names), new Set([...PASSING, ...Object.values(NOT_APPLICABLE).flat()]));
   });
 });

@@ -24,8 +24,11 @@ export const progress = new StateGraph(State)
   .compile();
 
 const asking = (properties: object, required: readonly string[] = []) =>
-  graphOf(({ message = "Please fill in the form" }) => ({
-    answer: interrupt({ question: message, response_schema: { type: "object", properties, required } }),
+  graphOf(({ message }: { readonly message?: string }) => ({
+    answer: interrupt({
+      question: message ?? "Please fill in the form",
+      response_schema: { type: "object", properties, required },
+    }),
   }));
 
 const text = (description: string) => ({ type: "string", description });
