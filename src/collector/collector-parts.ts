@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log/log.ts";
 import { ASSEMBLE_LIMITS } from "./assemble/trace-table.ts";
+import { createForwarder, type Forwarder } from "./forward/forwarder.ts";
 import { JOIN_LIMITS } from "./logs/join-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { countReceived, createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
@@ -37,6 +38,8 @@ export interface PartsPorts {
 
 export interface CollectorParts {
   readonly rules: Rules;
+  /** null: no destination. */
+  readonly forwarder: Forwarder | null;
   readonly accounting: SpanAccounting;
   readonly metrics: CollectorMetrics;
   readonly tenants: Tenants;
@@ -78,8 +81,10 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
       ? null
       : createDurableIntake(limits, { spool, processing, delivery, accounting, log, clock, heldBytes });
   if (durable !== null) queues.onProgress(durable.pump);
+  const forwarder = rules.forward.length === 0 ? null : forwarderOf(config, rules.forward, ports);
   metrics.observe({
     accounting,
+    forwarder,
     redactor: rules.redactor,
     assemble: processing.stats,
     queueBytes: () => admission.transitBytes() + heldBytes(),
@@ -90,7 +95,33 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     spoolBytes: spool === null ? null : spool.bytes,
   });
   const intake = durable?.take ?? memoryIntake(accounting);
-  return { rules, accounting, metrics, tenants, queues, spool, processing, delivery, admission, durable, intake };
+  return {
+    rules,
+    forwarder,
+    accounting,
+    metrics,
+    tenants,
+    queues,
+    spool,
+    processing,
+    delivery,
+    admission,
+    durable,
+    intake,
+  };
+}
+
+function forwarderOf(config: CollectorConfig, destinations: Rules["forward"], ports: PartsPorts): Forwarder {
+  const { forwardBytesMax, queueBytesMax, spoolDir } = config;
+  return createForwarder(
+    {
+      ...config,
+      destinations,
+      ca: null,
+      bytesMax: spoolDir === null ? Math.min(forwardBytesMax, queueBytesMax) : forwardBytesMax,
+    },
+    ports,
+  );
 }
 
 function createQueues(config: CollectorConfig, ports: PartsPorts, metrics: CollectorMetrics): TenantQueues {

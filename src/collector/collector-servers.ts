@@ -82,7 +82,7 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
 }
 
 function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts): AcceptPorts {
-  const { admission, durable, intake, metrics, processing, rules, tenants } = parts;
+  const { admission, durable, forwarder, intake, metrics, processing, rules, tenants } = parts;
   return {
     clock,
     log,
@@ -90,6 +90,7 @@ function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts
     tenants: tenants.of,
     read: processing.read,
     redactor: rules.redactor,
+    forwarder,
     intake: async (request) => {
       if (request.items.repairedTexts > 0) metrics.onMendedTexts(request.items.repairedTexts);
       if (durable === null || unwritable() === null) return intake(request);

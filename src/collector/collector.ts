@@ -3,6 +3,7 @@
 // The pieces:
 //   receive/            HTTP and gRPC receivers: heads, bodies, decompression, memory admission
 //   redact/             personal data and secrets out of requests
+//   forward/            received requests to further OTLP receivers
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
 //   logs/               log records: which are stored, the join with their spans, runs of their own
 //   pipeline/           the steps in order, batches, durable intake
@@ -14,7 +15,7 @@
 //   spool/              write-ahead log of requests and batches, recovery
 //   shared/             runs, tenants, span accounting, fair share, times
 //   commands/           `collector check`, `replay`, `explain` and `redact`
-//   rules-file.ts       the rules of operators: what is redacted
+//   rules-file.ts       the rules of operators: what is redacted and forwarded
 //   collector-servers.ts the HTTP and the gRPC server
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports
@@ -73,7 +74,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const { backend, clock } = ports;
   const log = createDeduplicatingLog(ports.log, clock);
   const parts = createParts(config, { ...ports, ageClock: steady(clock), log });
-  const { accounting, delivery, durable, processing, queues, spool } = parts;
+  const { accounting, delivery, durable, forwarder, processing, queues, spool } = parts;
   let stopping = false;
   let lock: SpoolLock | null = null;
   let stopChecks: () => void = () => undefined;
@@ -91,7 +92,8 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     await durable?.settled(deadline.signal);
     await processing.flush();
     await delivery.settled();
-    await queues.drain(deadline.signal);
+    const [, unforwarded = 0] = await Promise.all([queues.drain(deadline.signal), forwarder?.stop(deadline.signal)]);
+    if (unforwarded > 0) log.warning("forward_lost", { requests: unforwarded });
     cancel();
     stopChecks();
     const left = await queues.close();
@@ -115,6 +117,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
         await recoverSpool(lock, parts);
       }
       if (spool !== null) stopChecks = checkSegments(spool, clock);
+      await forwarder?.start();
       await servers.start();
       logStart(log, config, servers.address(), servers.grpcAddress());
     },

@@ -2,6 +2,7 @@
 // A scrape reads the totals from the span accounting and the steps; the hot path counts in plain numbers.
 // Invariant: no label holds a key, a project or any other value that a sender chose (cardinality, secrets).
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { DestinationState, Forwarder } from "./forward/forwarder.ts";
 import type { PipelineStats } from "./pipeline/pipeline.ts";
 import type { Redactor } from "./redact/redact.ts";
 import { DROP_REASONS, pendingOf, type SpanAccounting } from "./shared/span-accounting.ts";
@@ -9,6 +10,8 @@ import { DROP_REASONS, pendingOf, type SpanAccounting } from "./shared/span-acco
 /** Values that a scrape reads. */
 export interface MetricSources {
   readonly accounting: SpanAccounting;
+  /** null: no destination. */
+  readonly forwarder: Pick<Forwarder, "states"> | null;
   /** null: no rule redacts. */
   readonly redactor: Redactor | null;
   readonly assemble: () => PipelineStats;
@@ -83,6 +86,7 @@ export function createMetrics(): CollectorMetrics {
     onBadRecords: (count) => badRecords.inc(count),
     observe(sources) {
       registerAccounting(registry, sources.accounting);
+      if (sources.forwarder !== null) registerForwarding(registry, sources.forwarder.states);
       if (sources.redactor !== null) registerRedaction(registry, sources.redactor);
       registerAssembly(registry, sources.assemble);
       registerQueues(registry, sources);
@@ -167,6 +171,33 @@ function registerRedaction(registry: Registry, { counts, rules }: Redactor): voi
       },
     }),
   );
+}
+
+function registerForwarding(registry: Registry, states: () => readonly DestinationState[]): void {
+  const show = (
+    Kind: typeof Counter | typeof Gauge,
+    name: string,
+    help: string,
+    read: (state: DestinationState) => number,
+  ): void =>
+    registry.registerMetric(
+      new Kind({
+        name: `otelcol_exporter_forward_${name}`,
+        help,
+        registers: [],
+        labelNames: ["destination"],
+        collect() {
+          this.reset();
+          for (const state of states()) this.inc({ destination: state.name }, read(state));
+        },
+      }),
+    );
+  show(Counter, "sent_requests_total", "Requests that a destination has taken.", ({ sent }) => sent);
+  show(Counter, "refused_requests_total", "Requests that a destination refused for good.", ({ refused }) => refused);
+  show(Counter, "lost_requests_total", "Requests that went before a destination took them.", ({ lost }) => lost);
+  show(Gauge, "queue_size", "Bytes that wait for a destination.", ({ waitingBytes }) => waitingBytes);
+  show(Gauge, "queue_requests", "Requests that wait for a destination.", ({ waitingRequests }) => waitingRequests);
+  show(Gauge, "paused", "1 while the circuit of a destination is open.", ({ isPaused }) => Number(isPaused));
 }
 
 function registerAssembly(registry: Registry, stats: () => PipelineStats): void {

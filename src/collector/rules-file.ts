@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { ConfigError } from "../base/config/config.ts";
+import { type Destination, ForwardSchema, withSecretHeaders } from "./forward/forward-schema.ts";
 import { RedactSchema } from "./redact/redact-schema.ts";
 import { createRedactor, type Redactor } from "./redact/redact.ts";
 import type { CollectorConfig } from "./settings.ts";
@@ -11,26 +12,40 @@ import type { CollectorConfig } from "./settings.ts";
 const RulesSchema = z.strictObject({
   $schema: z.string().optional(),
   redact: RedactSchema.default([]),
+  forward: ForwardSchema.default([]),
 });
 
 export interface Rules {
   /** null: no rule redacts. */
   readonly redactor: Redactor | null;
+  readonly forward: readonly Destination[];
 }
 
+const NO_RULES: z.infer<typeof RulesSchema> = { redact: [], forward: [] };
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /** @throws {ConfigError} */
 export function readRules(config: CollectorConfig): Rules {
-  if (config.rulesFile === null) return { redactor: null };
-  const { redact } = parsed(readFile(config.rulesFile));
+  const { redact, forward } = config.rulesFile === null ? NO_RULES : parsed(readFile(config.rulesFile));
   if (config.redactHashKey === null && redact.some(({ action }) => action === "hash"))
     throw new ConfigError([{ name: "REDACT_HASH_KEY", reason: "is not set, and a rule of RULES_FILE hashes" }]);
   try {
     const options = { project: config.project ?? "default", hashKey: config.redactHashKey };
-    return { redactor: redact.length === 0 ? null : createRedactor(redact, options) };
+    return {
+      redactor: redact.length === 0 ? null : createRedactor(redact, options),
+      forward: withHeaders(forward, config.forwardHeaders),
+    };
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     throw fault(error instanceof Error ? error.message : "unknown");
+  }
+}
+
+function withHeaders(forward: readonly Destination[], headers: string | null): readonly Destination[] {
+  try {
+    return withSecretHeaders(forward, headers);
+  } catch (error) {
+    throw new ConfigError([{ name: "FORWARD_HEADERS", reason: error instanceof Error ? error.message : "is invalid" }]);
   }
 }
 

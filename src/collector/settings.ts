@@ -169,12 +169,26 @@ export const collectorSettings = {
     meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
   }),
   rulesFile: text("RULES_FILE", null, {
-    meaning: "JSON file with rules for redaction. A fault in it stops the start.",
+    meaning: "JSON file with rules for redaction and forwarding. A fault in it stops the start.",
   }),
   redactHashKey: text("REDACT_HASH_KEY", null, {
     meaning: "Key of the hashes that rules with the action `hash` write.",
     secret: true,
   }),
+  forwardHeaders: text("FORWARD_HEADERS", null, {
+    meaning:
+      "Secret headers of the destinations in RULES_FILE: DESTINATION.HEADER=VALUE, comma-separated, URL-encoded.",
+    secret: true,
+  }),
+  forwardBytesMax: integer(
+    "FORWARD_MAX_BYTES",
+    1024 * MIB,
+    { min: MIB, max: BYTES_MAX },
+    {
+      meaning:
+        "Bytes kept for destinations that have not taken them; beyond it the oldest go. In memory mode at most MAX_QUEUE_BYTES.",
+    },
+  ),
   explainAttributes: boolean("EXPLAIN_ATTRIBUTES", false, {
     meaning: "Record under extra.metadata.otel.fields where each attribute went; on with the local trace store.",
   }),

@@ -6,6 +6,7 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { ConfigError } from "../../src/base/config/config.ts";
 import { startBackend } from "../fakes/backend.ts";
@@ -103,7 +104,7 @@ describe("redaction by the collector", () => {
       assert.equal(await sendSplit(`${collector.url}/v1/logs`, Buffer.from(logs), type), 200);
     }
     await backend.whenRuns(3);
-    await backend.when(() => collector.log.some((line) => line.includes("runs_dead_lettered")));
+    while (!collector.log.some((line) => line.includes("runs_dead_lettered"))) await sleep(10);
     const metrics = await (await fetch(`${collector.url}/metrics`)).text();
     await collector.stop();
     const files = await filesBelow(`${dir}/spool`);

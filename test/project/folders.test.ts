@@ -68,6 +68,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "commands",
     ".",
     "pipeline",
+    "forward",
     "receive",
     "spool",
     "logs",

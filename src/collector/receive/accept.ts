@@ -18,7 +18,7 @@ import { decompress, TooLargeError } from "./decode-body.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { type ProgressWatch, readBody } from "./read-body.ts";
 import type { ReadItems, ReadItemsOf } from "./read-items.ts";
-import { redactBody } from "./redact-body.ts";
+import { type Received, redactBody } from "./redact-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import { isStored, type OtlpSignal } from "./signals.ts";
 
@@ -33,6 +33,18 @@ export interface ReceivedRequest {
 /** Ends `items`, whatever the outcome. */
 export type Intake = (request: ReceivedRequest) => Promise<"taken" | "no_room" | "unwritable">;
 
+/** The way to further receivers (forward/). */
+export interface Forwarding {
+  readonly wants: (signal: string) => boolean;
+  /** Resolves when the request is in the queue of the destinations, in durable mode on disk. */
+  readonly add: (request: ForwardedRequest) => Promise<void>;
+}
+
+export interface ForwardedRequest extends Pick<RequestHead, "encoding" | "format"> {
+  readonly signal: "traces" | "logs" | "metrics";
+  readonly wire: Buffer;
+}
+
 export interface AcceptLimits {
   readonly bodyBytesMax: number;
   readonly decompressedBytesMax: number;
@@ -45,6 +57,8 @@ export interface AcceptPorts {
   readonly tenants: (apiKey: string, tenantId: string) => Tenant;
   readonly read: ReadItemsOf;
   readonly intake: Intake;
+  /** null: no destination. */
+  readonly forwarder: Forwarding | null;
   /** null: no rule redacts. */
   readonly redactor: Redactor | null;
   /** null: ready. Otherwise the reason. */
@@ -118,28 +132,58 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   if (read.kind === "gone") return GONE;
   if (read.kind === "too_slow") return refused("too_slow", "the body came too slowly");
   if (read.kind !== "read") throw new TooLargeError(read.kind);
-  if (!isStored(signal)) {
+  const isForwarded = ports.forwarder !== null && signal !== "profiles" && ports.forwarder.wants(signal);
+  if (!isStored(signal) && !isForwarded) {
     freeBuffer(read.body);
     ports.onNotStored(signal); // accept.3
     return { kind: "accepted", rejections: null };
   }
-  const { head, wire } =
-    call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
+  const framed = call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
+  const kept = await plainBody(accepting, framed, { signal, passage });
+  const { body, head, wire } = kept;
+  let items: ReadItems | null = null;
+  if (isStored(signal)) {
+    const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
+    const step = ports.read(body, { format: head.format, signal, context });
+    items = step instanceof Promise ? await step : step;
+    if (body !== framed.wire && body !== wire) freeBuffer(body); // the items hold copies only
+    const taken = await ports.intake({ head, context, wire, items });
+    if (taken === "no_room") throw new TooLargeError("no_room");
+    if (taken === "unwritable") return refused("spool_unwritable", "the spool cannot be written");
+  } else ports.onNotStored(signal);
+  if (isForwarded && !(await forwarded(ports, kept, signal)))
+    return refused("spool_unwritable", "the queue of the destinations cannot be written");
+  freeBuffer(read.body);
+  return { kind: "accepted", rejections: items }; // accept.1
+}
+
+/** The body, decompressed and redacted, and the form in which it is stored and forwarded. */
+async function plainBody(
+  { limits, ports }: Accepting,
+  { head, wire }: FramedMessage,
+  { passage, signal }: Pick<Admitted, "passage"> & { readonly signal: OtlpSignal },
+): Promise<Received> {
   const decompressLimits = { bytesMax: limits.decompressedBytesMax, grow: passage.grow };
   const plain = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, decompressLimits);
   if (plain.length > limits.decompressedBytesMax) throw new TooLargeError("too_large");
   const received = { head, wire, body: plain };
-  const kept = ports.redactor === null ? received : await redactBody(ports.redactor, received, signal); // accept.4
-  if (kept !== received && !passage.grow(kept.wire.length)) throw new TooLargeError("no_room");
-  const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
-  const step = ports.read(kept.body, { format: head.format, signal, context });
-  const items = step instanceof Promise ? await step : step;
-  if (plain !== wire) freeBuffer(plain); // the items hold copies only
-  const taken = await ports.intake({ head: kept.head, context, wire: kept.wire, items });
-  if (taken === "no_room") throw new TooLargeError("no_room");
-  if (taken === "unwritable") return refused("spool_unwritable", "the spool cannot be written");
-  freeBuffer(read.body);
-  return { kind: "accepted", rejections: items }; // accept.1
+  if (ports.redactor === null || signal === "profiles") return received;
+  const kept = await redactBody(ports.redactor, received, signal); // accept.4
+  if (kept === received) return received;
+  if (!passage.grow(kept.wire.length)) throw new TooLargeError("no_room");
+  if (plain !== wire) freeBuffer(plain);
+  return kept;
+}
+
+/** False when the request cannot be written. */
+async function forwarded({ forwarder }: AcceptPorts, { head, wire }: Received, signal: OtlpSignal): Promise<boolean> {
+  if (signal === "profiles") return true;
+  try {
+    await forwarder?.add({ signal, format: head.format, encoding: head.encoding, wire });
+    return true;
+  } catch {
+    return false; // the sender repeats it; the store has logged the reason
+  }
 }
 
 const GONE: Verdict = { kind: "gone" };

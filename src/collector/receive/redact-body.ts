@@ -2,8 +2,7 @@
 // forwarding) has only the redacted bytes.
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
-import type { Signal } from "../otlp/decoded.ts";
-import type { Redactor } from "../redact/redact.ts";
+import type { Redactor, RedactRequest } from "../redact/redact.ts";
 import { inTurns } from "./in-turns.ts";
 import type { RequestHead } from "./request-head.ts";
 
@@ -20,7 +19,11 @@ const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const inThread = promisify(zstdCompress);
 
 /** The same object when no rule matches. @throws {DecodeError} */
-export async function redactBody(redactor: Redactor | null, received: Received, signal: Signal): Promise<Received> {
+export async function redactBody(
+  redactor: Redactor | null,
+  received: Received,
+  signal: RedactRequest["signal"],
+): Promise<Received> {
   if (redactor === null) return received;
   const { format, project, tenantId } = received.head;
   const redacting = inTurns(redactor.redact({ body: received.body, format, signal, project, tenantId }));

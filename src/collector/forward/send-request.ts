@@ -1,0 +1,75 @@
+// Send request: one HTTP request to a destination: stored requests of one signal, joined where the encoding allows it.
+// Invariants:
+//   send-request.1. Messages of protobuf join by appending their bytes. JSON goes one request at a time, as it came.
+//   send-request.2. No reason holds a header or the text of a reply: both can hold secrets.
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Clock } from "../../base/clock.ts";
+import { decompress } from "../receive/decode-body.ts";
+import { contentTypeOf } from "../otlp/status.ts";
+import { createLine, exchange } from "../upload/backend/exchange.ts";
+import type { SendOutcome } from "../upload/backend/port.ts";
+import { outcomeOf } from "../upload/backend/reply.ts";
+import type { ForwardRequest } from "./forward-request.ts";
+import type { Destination } from "./forward-schema.ts";
+
+export type SendRequests = (requests: readonly ForwardRequest[], signal: AbortSignal) => Promise<SendOutcome>;
+
+export interface ConnectionOptions {
+  readonly ca: string | null;
+  readonly httpsProxy: string | null;
+  readonly noProxy: string | null;
+}
+
+const zip = promisify(gzip);
+const GZIP_LEVEL = 1;
+const LIMITS = { bytesMax: Infinity, grow: (): boolean => true };
+
+export function createSender(destination: Destination, connection: ConnectionOptions, clock: Clock): SendRequests {
+  const { endpoint, headers, timeout_ms: timeoutMs } = destination;
+  const { ca, httpsProxy, noProxy } = connection;
+  const line = createLine(
+    { endpoint, connectionsMax: 2, userAgent: "holdpoint-collector", ca, httpsProxy, noProxy },
+    clock,
+  );
+  return async (requests, signal) => {
+    const [first] = requests;
+    if (first === undefined) return { kind: "sent" };
+    try {
+      const { body, encoding } = await bodyOf(first, requests);
+      const reply = await exchange(line, {
+        path: `/v1/${first.signal}`,
+        method: "POST",
+        headers: {
+          ...headers,
+          "content-type": contentTypeOf(first.format),
+          "content-length": body.length,
+          ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
+        },
+        body,
+        timeoutMs,
+        signal,
+      });
+      return outcomeOf(reply.status, "", reply.headers["retry-after"], clock.now()); // send-request.2
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "the request failed";
+      return { kind: "retry", reason: code, afterMs: null };
+    }
+  };
+}
+
+/** send-request.1. */
+export function isJoinable(one: Pick<ForwardRequest, "format" | "signal">, other: typeof one): boolean {
+  return one.format === "protobuf" && other.format === "protobuf" && one.signal === other.signal;
+}
+
+async function bodyOf(
+  first: ForwardRequest,
+  requests: readonly ForwardRequest[],
+): Promise<{ readonly body: Buffer; readonly encoding: "identity" | "gzip" }> {
+  const { encoding } = first;
+  if (requests.length === 1 && (encoding === "identity" || encoding === "gzip")) return { body: first.wire, encoding };
+  const plain: Buffer[] = [];
+  for (const { encoding: own, wire } of requests) plain.push(await decompress(wire, own, LIMITS));
+  return { body: await zip(Buffer.concat(plain), { level: GZIP_LEVEL }), encoding: "gzip" };
+}
