@@ -46,6 +46,8 @@ export interface FakeSlack {
   readonly broken: readonly string[];
   /** Resolves once the condition holds; it is looked at after each call. */
   until<T>(find: () => T | undefined): Promise<T>;
+  /** The next calls of a method have their effect, but get no reply. */
+  swallow(method: string, times: number): void;
   /** The next calls of a method get this reply. */
   fail(method: string, times: number, reply: (response: ServerResponse) => void): void;
   /** Clicks a button of a message. @returns the reply of the app */
@@ -63,6 +65,7 @@ export async function startFakeSlack(members: readonly SlackMember[]): Promise<F
   const broken: string[] = [];
   const triggers = new Map<string, number>();
   const failures = new Map<string, ((response: ServerResponse) => void)[]>();
+  const swallowed = new Map<string, number>();
   const watching = new Set<() => void>();
   let count = 0;
 
@@ -115,7 +118,10 @@ export async function startFakeSlack(members: readonly SlackMember[]): Promise<F
     const isForm = request.headers["content-type"] === "application/x-www-form-urlencoded";
     const body = (isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text)) as Plain;
     const failure = failures.get(method)?.shift();
-    if (failure !== undefined) failure(response);
+    if ((swallowed.get(method) ?? 0) > 0) {
+      swallowed.set(method, (swallowed.get(method) ?? 0) - 1);
+      methods[method]?.(body);
+    } else if (failure !== undefined) failure(response);
     else if (request.headers.authorization !== `Bearer ${BOT_TOKEN}`)
       reply(response, { ok: false, error: "invalid_auth" });
     else if (/^(users|auth)\./.test(method) && !isForm) reply(response, { ok: false, error: "invalid_arguments" }); // fakes/slack.1
@@ -165,6 +171,7 @@ export async function startFakeSlack(members: readonly SlackMember[]): Promise<F
         look();
       });
     },
+    swallow: (method, times) => void swallowed.set(method, times),
     fail(method, times, answer) {
       failures.set(method, [...(failures.get(method) ?? []), ...Array.from({ length: times }, () => answer)]);
     },
