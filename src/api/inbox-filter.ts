@@ -44,6 +44,7 @@ export const inboxFilter = z.object({
   older_than: age.optional(),
   metadata: objectText.optional(),
   claimed_by: personName.optional(),
+  snoozed: z.enum(["true", "false"]).optional().describe("false leaves out items with a follow-up date in the future"),
   unclaimed: flag,
   order: z.enum(["asc", "desc"]).default("asc"),
   limit: limit(50),

@@ -8,7 +8,30 @@ const TAG = "Inbox";
 
 const interruptId = z.string().regex(/^[0-9a-f]{32}$/, "must be 32 lower-case hex digits");
 
-const item = z
+const names = z.array(z.string());
+const counts = z.object({ given: z.number().int(), needed: z.number().int() });
+
+const review = z
+  .object({
+    assignees: z.array(names).describe("an answerer must be in every list; names, e-mail addresses, group:<name>"),
+    approvals: counts.describe("given: people whose answers agree, of the answer with most of them"),
+    rejections: counts,
+    four_eyes: z.boolean(),
+    excluded: names.describe("people who may not answer; with four eyes also those who started the run"),
+    votes: z.array(
+      z.object({
+        by: z.string(),
+        at: z.string(),
+        verdict: z.enum(["approve", "reject"]),
+        value: z.unknown().optional().describe("the answer; only with the values of items"),
+      }),
+    ),
+    next_escalation: z.object({ at: z.string(), assignees: names }).nullable(),
+    fault: z.string().nullable().describe("why the rules are malformed; nobody may answer then"),
+  })
+  .meta({ id: "Review" });
+
+export const inboxItem = z
   .object({
     id: z.string().describe("the interrupt; with thread_id the key of the item"),
     thread_id: uuid,
@@ -23,7 +46,11 @@ const item = z
     action: z.string().nullable().describe("name of the first action pending approval"),
     actions: z.number().int().describe("number of actions pending approval"),
     created_at: z.string(),
-    claim: z.object({ by: z.string(), at: z.string(), until: z.string().nullable() }).nullable(),
+    claim: z
+      .object({ by: z.string(), at: z.string(), until: z.string().nullable(), assigned_by: z.string().optional() })
+      .nullable(),
+    review: review.optional().describe("present if the interrupt has review rules"),
+    snoozed_until: z.string().optional().describe("follow-up date"),
     deadline: z
       .object({ expires_at: z.string(), on_expiry: z.enum(["fail", "answer"]).nullable() })
       .nullable()
@@ -41,14 +68,14 @@ const item = z
   })
   .meta({ id: "InboxItem" });
 
-export type InboxItem = z.infer<typeof item>;
+export type InboxItem = z.infer<typeof inboxItem>;
 
 export const listInbox = operation("listInbox", "get", "/inbox", {
   tag: TAG,
   access: "threads:search",
   summary: "List open interrupts and breakpoints over all threads, one item each",
   query: inboxFilter,
-  reply: z.object({ items: z.array(item), next_cursor: z.string().nullable() }),
+  reply: z.object({ items: z.array(inboxItem), next_cursor: z.string().nullable() }),
   description: "Longest waiting first. A page may be shorter than its limit; next_cursor is null on the last one.",
 });
 
@@ -56,11 +83,14 @@ export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}
   tag: TAG,
   access: "threads:read",
   summary: "Get one item, also after its answer",
-  reply: item,
+  reply: inboxItem,
   refusals: ["thread_not_found", "interrupt_not_found"],
 });
 
-const author = { by: personName.optional().describe("name of the person, on a server without authentication") };
+export const author = { by: personName.optional().describe("name of the person, on a server without authentication") };
+
+/** Of every change of an open item. */
+export const CHANGE_REFUSALS = ["thread_not_found", "interrupt_not_found", "interrupt_stale", "thread_busy"] as const;
 
 export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/claim", {
   tag: TAG,
@@ -70,8 +100,8 @@ export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{threa
     ...author,
     expires_in_seconds: z.number().positive().max(SECONDS_MAX).nullish().describe("lifetime of the claim"),
   }),
-  reply: item,
-  refusals: ["thread_not_found", "interrupt_not_found", "interrupt_claimed", "interrupt_stale", "thread_busy"],
+  reply: inboxItem,
+  refusals: [...CHANGE_REFUSALS, "interrupt_claimed", "reviewer_not_assigned", "reviewer_excluded"],
 });
 
 export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/release", {
@@ -79,8 +109,8 @@ export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{t
   access: "threads:claim",
   summary: "Release a claim",
   body: z.object({ ...author, force: z.boolean().default(false).describe("release another person's claim too") }),
-  reply: item,
-  refusals: ["thread_not_found", "interrupt_not_found", "interrupt_claimed", "interrupt_stale", "thread_busy"],
+  reply: inboxItem,
+  refusals: [...CHANGE_REFUSALS, "interrupt_claimed"],
 });
 
 const ANSWERS_MAX = 1000;
@@ -108,9 +138,11 @@ export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
       z.object({
         thread_id: uuid,
         interrupt_id: z.string(),
-        status: z.enum(["answered", "refused"]),
+        status: z.enum(["answered", "pending", "refused"]).describe("pending: counted as a vote, and more are needed"),
         run_id: z.string().optional().describe("the run that resumes with the answer"),
-        problem: jsonObject.optional().describe("the reason of a refusal: a problem, as for other calls"),
+        problem: jsonObject
+          .optional()
+          .describe("the reason of a refusal, or what a vote still needs: a problem, as for other calls"),
       }),
     ),
   }),
@@ -124,18 +156,18 @@ export const watchInbox = operation("watchInbox", "get", "/inbox/events", {
   summary: "Watch the inbox: server-sent events as items come, go and are claimed",
   reply: z.string(),
   description:
-    "ready (load the list now), added, claimed, released, answered, expired, removed; after reload, load the list again. Last-Event-ID resumes after that event.",
+    "ready (load the list now), added, claimed, released, updated (a vote, a follow-up date, a comment, an escalation), answered, expired, removed; after reload, load the list again. Last-Event-ID resumes after that event.",
   refusals: ["overloaded"],
 });
 
-const auditEntry = z
+export const auditEntry = z
   .object({
     seq: z.number().int().describe("counts up within the thread"),
     at: z.string(),
     action: z
       .string()
       .describe(
-        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, claimed, released, expired, expiry_refused, bypassed, breakpoints_off",
+        "answered, answered_as_fork, continued, abandoned, cancelled, reopened, voted, votes_cleared, claimed, assigned, released, snoozed, commented, escalated, expired, expiry_refused, bypassed, breakpoints_off",
       ),
     by: z.string(),
     via: z.enum(["api", "inbox", "deadline", "server", "mcp", "a2a", "slack", "email"]),

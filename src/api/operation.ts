@@ -11,6 +11,7 @@
 //   protocol.ts       the thread protocol
 //   inbox.ts          the inbox, and the audit trail of a thread
 //   audit/            the audit trail of all threads
+//   items/            assignments, follow-up dates and comments of inbox items
 //   inbox-filter.ts   the query of the inbox's list
 //   crons.ts          calls of crons
 //   store.ts          calls of the store

@@ -31,7 +31,7 @@ export interface WireItem {
 export interface WireResult {
   readonly thread_id: string;
   readonly interrupt_id: string;
-  readonly status: "answered" | "refused";
+  readonly status: "answered" | "pending" | "refused";
   readonly run_id?: string;
   readonly problem?: WireProblem;
 }

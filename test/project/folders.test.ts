@@ -22,7 +22,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/base": ["config", "files", "log", ".", "json"],
   "src/exports": [".", "interrupts"],
   "src/http": ["pages", "server", "outbound"],
-  "src/api": ["openapi", "audit", ".", "a2a", "notes", "text"],
+  "src/api": ["openapi", "audit", "items", ".", "a2a", "notes", "text"],
   "src/agent": [
     "server",
     "protocol",
@@ -49,6 +49,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "auth",
     "serializers",
+    "review",
     "ports",
     "model",
   ],

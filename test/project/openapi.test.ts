@@ -14,7 +14,7 @@ import type { AnyOperation } from "../../src/api/operation.ts";
 const API = join(import.meta.dirname, "../../src/api");
 
 async function everyOperation(): Promise<readonly AnyOperation[]> {
-  const files = globSync("{,audit/}*.ts", { cwd: API }).filter((file) => !file.endsWith(".test.ts"));
+  const files = globSync("{,audit/,items/}*.ts", { cwd: API }).filter((file) => !file.endsWith(".test.ts"));
   const modules = await Promise.all(files.map((file) => import(join(API, file)) as Promise<object>));
   const isOperation = (value: unknown): value is AnyOperation =>
     typeof value === "object" && value !== null && "method" in value && "path" in value;

@@ -19,17 +19,17 @@ import { createFeedBuffer, type FeedBuffer } from "./feed-buffer.ts";
 import { createFeedReaders, type FeedReader } from "./feed-readers.ts";
 
 /**
- * `added`: the item is open, again or for the first time. `answered`, `expired` and `removed`: it is closed. `answered`
+ * `added`: the item is open, again or for the first time. `updated`: a vote, a follow-up date, a comment, an escalation. `answered`, `expired` and `removed`: it is closed. `answered`
  * names the author, `removed` the reason.
  */
-type InboxEventType = "added" | "claimed" | "released" | "answered" | "expired" | "removed";
+type InboxEventType = "added" | "claimed" | "released" | "updated" | "answered" | "expired" | "removed";
 
 /** `thread_busy`: a sibling was answered. If the item is open afterwards, it is added again. */
 type RemovalReason = "abandoned" | "thread_busy" | "deleted";
 
 export interface InboxFeed {
   readonly added: (items: readonly Interrupt[], metadata: JsonObject) => void;
-  changed(type: "claimed" | "released", item: Interrupt, metadata: JsonObject): void;
+  changed(type: "claimed" | "released" | "updated", item: Interrupt, metadata: JsonObject): void;
   /** Items of a thread that continued. Their states determine the events. */
   closed(items: readonly Interrupt[], metadata: JsonObject): void;
   /** Items whose deadline failed their thread. */

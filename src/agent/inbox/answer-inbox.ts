@@ -12,8 +12,9 @@ import { toAccessValue } from "../auth/handler-value.ts";
 import type { Ask } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
-import { assignmentRefusal } from "../interrupts/assignments.ts";
+import { answererRefusal } from "../interrupts/assignments.ts";
 import { RefusedAnswers } from "../interrupts/problem-details.ts";
+import { pendingProblem } from "../interrupts/settle-votes.ts";
 import { refusalsOf } from "../interrupts/resume-rules.ts";
 import type { Caller, Interrupt, Run, Scope, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
@@ -31,6 +32,8 @@ export interface InboxAnswer {
 
 export type AnswerResult =
   | { readonly answer: InboxAnswer; readonly run: Run }
+  /** Counted as a vote; the problem names what is missing. */
+  | { readonly answer: InboxAnswer; readonly pending: ApiError }
   | { readonly answer: InboxAnswer; readonly refusal: ApiError };
 
 /** The caller of the inbox, and its permissions. */
@@ -66,13 +69,22 @@ async function answerThread(
     const snapshot = await agent.storage.transaction((tx) => readSnapshot(tx, scope, threadId, answers));
     refuseMalformed(snapshot, answers, caller, agent.clock.now());
     const call = resumeCall(snapshot, answers, scope, inboxCall.idempotencyKey);
-    const { run } = await startRun(agent, caller, { threadId, call });
-    return answers.map((answer) => ({ answer, run }));
+    const { run, voted } = await startRun(agent, caller, { threadId, call });
+    const pending = new Map(voted.map((one) => [one.interruptId, pendingProblem(one)]));
+    return answers.map((answer) => resultOf(answer, run, pending.get(answer.interruptId)));
   } catch (error) {
     // answer-inbox.2: an internal error on one thread is a result of that thread
     const refusal = error instanceof ApiError ? error : apiErrorOf(error, agent.log);
-    return answers.map((answer) => ({ answer, refusal: refusalFor(answer, refusal) }));
+    return answers.map((answer) =>
+      refusal.code === "approvals_pending"
+        ? { answer, pending: refusalFor(answer, refusal) }
+        : { answer, refusal: refusalFor(answer, refusal) },
+    );
   }
+}
+
+function resultOf(answer: InboxAnswer, run: Run, pending: ApiError | undefined): AnswerResult {
+  return pending === undefined ? { answer, run } : { answer, pending };
 }
 
 /** A refusal names the answers that caused it; the others get `sibling_refused`. */
@@ -139,7 +151,7 @@ function refuseMalformed(
   const target = {
     olderCheckpoint: null,
     fork: false,
-    refusal: (interrupt: Interrupt) => assignmentRefusal(interrupt, caller, at),
+    refusal: answererRefusal(caller, "inbox", at),
   };
   const others = refusalsOf(thread, known, resume, target).byInterrupt;
   throw new RefusedAnswers(first, new Map([...refusals, ...others]));

@@ -4,8 +4,10 @@
 //     assignment coordinates people, not programs. The audit trail has both.
 //   assign-item.2. An item has one assignment: of concurrent claims, one succeeds.
 //   assign-item.3. An expired assignment does not count, nor does that of a closed item.
+//   assign-item.4. An assignment never widens the review rules: whoever they exclude cannot claim the item, nor get it.
 import type { AgentContext } from "../context.ts";
 import { type Item, type ItemAddress, requireOpenItem } from "./inbox.ts";
+import { callerOf, nameRefusal, requireReviewer, reviewRefusal } from "../review/reviewers.ts";
 import { requireAssignable } from "../interrupts/assignments.ts";
 import type { Assignment, AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
@@ -25,8 +27,40 @@ export async function assignItem(
   const item = await agent.storage.transaction(async (tx) => {
     const { interrupt, thread } = await requireOpenItem(tx, { threadId, interruptId });
     requireAssignable(interrupt, caller, at); // assign-item.2: in one transaction with the write below
+    requireReviewer(interrupt, caller); // assign-item.4
     const claim: Assignment = { by: caller.name, at, until: forMs === null ? null : at + forMs };
     await store(tx, interrupt, { caller, action: "claimed", claim, at });
+    return { thread, interrupt: { ...interrupt, claim } };
+  });
+  agent.inbox.changed("claimed", item.interrupt, item.thread.metadata);
+  return item;
+}
+
+/** Assignment by one person to another. */
+export interface AssignTo {
+  readonly to: string;
+  readonly forMs: number | null;
+  /** Replaces the claim of another person. */
+  readonly force: boolean;
+}
+
+/** @throws {ApiError} `interrupt_claimed`, `reviewer_not_assigned`, `reviewer_excluded`, and those of requireOpenItem() */
+export async function assignItemTo(
+  agent: AgentContext,
+  caller: Caller,
+  { threadId, interruptId }: ItemAddress,
+  { to, forMs, force }: AssignTo,
+): Promise<Item> {
+  const at = agent.clock.now();
+  const item = await agent.storage.transaction(async (tx) => {
+    const { interrupt, thread } = await requireOpenItem(tx, { threadId, interruptId });
+    if (!force) requireAssignable(interrupt, caller, at);
+    const person = await tx.person(to);
+    const refusal = person === null ? nameRefusal(interrupt, to) : reviewRefusal(interrupt, callerOf(person));
+    if (refusal !== null) throw refusal; // assign-item.4
+    const until = forMs === null ? null : at + forMs;
+    const claim: Assignment = { by: to, at, until, ...(to === caller.name ? {} : { assignedBy: caller.name }) };
+    await store(tx, interrupt, { caller, action: "assigned", claim, at });
     return { thread, interrupt: { ...interrupt, claim } };
   });
   agent.inbox.changed("claimed", item.interrupt, item.thread.metadata);
@@ -61,7 +95,7 @@ async function store(
   interrupt: Interrupt,
   change: {
     readonly caller: Caller;
-    readonly action: "claimed" | "released";
+    readonly action: "claimed" | "assigned" | "released";
     readonly claim: Assignment | null;
     readonly at: number;
   },

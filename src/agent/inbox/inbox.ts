@@ -39,7 +39,7 @@ type ItemTx = Pick<Tx, "thread" | "interrupt">;
 
 export type ItemAddress = Pick<Interrupt, "threadId" | "interruptId">;
 
-async function requireItem(tx: ItemTx, { threadId, interruptId }: ItemAddress): Promise<Item> {
+export async function requireItem(tx: ItemTx, { threadId, interruptId }: ItemAddress): Promise<Item> {
   const thread = await requireThread(tx, threadId);
   const interrupt = await tx.interrupt(threadId, interruptId);
   if (interrupt === null) throw new ApiError("interrupt_not_found", `The thread has no interrupt ${interruptId}.`);

@@ -1,7 +1,8 @@
 // Assignments: the rule that keeps others from answering an assigned inbox item.
 import { ApiError } from "../../base/api-error.ts";
 import { isoTime } from "../../base/clock.ts";
-import type { Assignment, Caller, Interrupt } from "../model/model.ts";
+import type { Assignment, AuditVia, Caller, Interrupt } from "../model/model.ts";
+import { reviewRefusal } from "../review/reviewers.ts";
 
 /** @returns the refusal of an item that another caller holds; null if this caller may answer it (assign-item.1) */
 export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Caller, at: number): ApiError | null {
@@ -10,6 +11,23 @@ export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Cal
     interrupt_id: interruptId,
     claim: { by: claim.by, at: isoTime(claim.at), until: claim.until === null ? null : isoTime(claim.until) },
   });
+}
+
+/**
+ * Refusals of answers by this caller: its exclusion by the review rules, on every channel, and in the inbox the
+ * assignment to somebody else. Closed interrupts have their own refusals.
+ */
+export function answererRefusal(
+  caller: Caller,
+  via: AuditVia | undefined,
+  at: number,
+): (interrupt: Interrupt) => ApiError | null {
+  if (via === "deadline") return () => null;
+  return (interrupt) => {
+    if (interrupt.state !== "open") return null;
+    const refusal = via === "inbox" ? assignmentRefusal(interrupt, caller, at) : null;
+    return refusal ?? reviewRefusal(interrupt, caller);
+  };
 }
 
 /** assign-item.3. */

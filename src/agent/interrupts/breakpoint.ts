@@ -38,6 +38,9 @@ export function breakpointOf({ run, threadId, checkpointId, next, at }: Breakpoi
     claim: null,
     expiresAt: null,
     onExpiry: null,
+    review: null,
+    snoozedUntil: null,
+    escalatesAt: null,
     answer: null,
   };
 }

@@ -30,6 +30,7 @@ function thread(status: ThreadStatus, pause: PauseKind | null = null): Thread {
     ttlMs: null,
     ttlStrategy: "delete",
     onCompletion: "keep",
+    startedBy: [],
   };
 }
 
@@ -57,6 +58,9 @@ function question(interruptId: string, changes: Partial<Interrupt> = {}): Interr
     claim: null,
     expiresAt: null,
     onExpiry: null,
+    review: null,
+    snoozedUntil: null,
+    escalatesAt: null,
     answer: null,
     ...changes,
   };

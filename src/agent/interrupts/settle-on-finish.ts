@@ -1,8 +1,10 @@
 // Interrupt rows at the end of a run: which interrupts are open after a pause, and after any other end. Pure.
+import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
+import { reviewOf } from "../review/review-rules.ts";
 import { breakpointOf } from "./breakpoint.ts";
 import { deadlineOf } from "./deadline.ts";
 
@@ -41,6 +43,8 @@ export interface PausedOnThread extends FinishedOnThread {
   readonly rootCheckpointId: string | null;
   /** Metadata of the run's assistant. */
   readonly assistant: JsonObject;
+  /** Names of the callers who made the state of the thread. */
+  readonly startedBy: readonly string[];
 }
 
 /** Opens the interrupts or the breakpoint of a pause, and abandons other open interrupts. */
@@ -48,24 +52,37 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   const { run, outcome, known, rootCheckpointId, at } = paused;
   const before = new Map(known.filter(({ state }) => state === "open").map((one) => [interruptKey(one), one]));
   const open = outcome.interrupts.map((raised) => opened(paused, raised, before.get(interruptKey(raised)) ?? null));
+  const cleared = open.filter((one) => one.review?.votes.length === 0 && hadVotes(before.get(interruptKey(one))));
   if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
     open.push(breakpointOf({ run, threadId: run.threadId, checkpointId: rootCheckpointId, next: outcome.next, at }));
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));
-  return { open, changed: [...open, ...dropped.map(abandoned)], audit: [] };
+  return { open, changed: [...open, ...dropped.map(abandoned)], audit: cleared.map((one) => votesCleared(one, at)) };
+}
+
+function hadVotes(interrupt: Interrupt | undefined): boolean {
+  return (interrupt?.review?.votes.length ?? 0) > 0;
+}
+
+function votesCleared({ threadId, interruptId, runId }: Interrupt, at: number): AuditEntry {
+  return { threadId, at, action: "votes_cleared", by: "server", via: "server", interruptId, runId, value: null };
 }
 
 /**
- * @param before the row of the same interrupt, if it was open already: it keeps its id, time, assignment and deadline
+ * @param before the row of the same interrupt, if it was open already: it keeps its id, time, assignment and deadline,
+ *   and with the same payload its rules and votes (votes.4)
  */
 function opened(
-  { run, rootCheckpointId, assistant, at }: PausedOnThread,
+  { run, rootCheckpointId, assistant, startedBy, at }: PausedOnThread,
   { deadline: configured, ...raised }: OpenInterrupt,
   before: Interrupt | null,
 ): Interrupt {
   const source = configured === undefined ? raised : { ...raised, deadline: configured };
   const { expiresAt, onExpiry } = before ?? deadlineOf(source, assistant, at);
+  const { value, responseSchema } = raised;
+  const isSame = before !== null && isDeepStrictEqual([value, responseSchema], [before.value, before.responseSchema]);
+  const review = isSame ? before.review : reviewOf({ value, responseSchema, assistant, startedBy, at });
   return {
     ...raised,
     interruptId: before?.interruptId ?? raised.interruptId,
@@ -81,6 +98,9 @@ function opened(
     claim: before?.claim ?? null,
     expiresAt,
     onExpiry,
+    review,
+    snoozedUntil: before?.snoozedUntil ?? null,
+    escalatesAt: review?.escalations[0]?.at ?? null,
     answer: null,
   };
 }
@@ -107,7 +127,8 @@ export function interruptsAfterEnd({ run, outcome, known, unused, overruled, at 
   const reopened = known.filter(isReopened).map((interrupt): Interrupt => {
     // A default answer rejected by the graph is not repeated: the interrupt stays open, overdue.
     const onExpiry = answerRefused && interrupt.answer?.by === "deadline" ? null : interrupt.onExpiry;
-    return { ...interrupt, state: "open", answer: null, onExpiry };
+    const review = interrupt.review === null ? null : { ...interrupt.review, votes: [] }; // the decision starts anew
+    return { ...interrupt, state: "open", answer: null, onExpiry, review };
   });
   const untouched = known.filter((interrupt) => interrupt.state === "open");
   // Siblings of an unused answer stay open. Without one, the run passed or failed the open interrupts.

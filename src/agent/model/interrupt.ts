@@ -13,6 +13,8 @@ export type InterruptKind = "tool_approval" | "form" | "question" | "breakpoint"
 /** Assignment of an inbox item to a person. */
 export interface Assignment {
   readonly by: string;
+  /** Absent: the person claimed the item. */
+  readonly assignedBy?: string;
   readonly at: number;
   /** Null: no expiry. */
   readonly until: number | null;
@@ -20,6 +22,40 @@ export interface Assignment {
 
 /** Action at the deadline. */
 export type OnExpiry = "fail" | { readonly answer: Json };
+
+/** A counted answer of one person to an interrupt that needs several. */
+export interface Vote {
+  readonly by: string;
+  readonly at: number;
+  readonly verdict: "approve" | "reject";
+  readonly value: Json;
+}
+
+/** A later enlargement of the circle of assignees. */
+export interface Escalation {
+  readonly at: number;
+  readonly assignees: readonly string[];
+  /** Position of the list in `Review.assignees` that grows; null if its source has none. */
+  readonly list: number | null;
+}
+
+/** Review rules of an interrupt: who may answer and how many must agree, and the votes so far. */
+export interface Review {
+  /** One list a source; the caller must be in each of them. Empty: everybody. Entries: names, e-mails, `group:<name>`. */
+  readonly assignees: readonly (readonly string[])[];
+  /** Number of people who must give the same answer. */
+  readonly approvals: number;
+  /** Number of rejections that end the vote. */
+  readonly rejections: number;
+  readonly fourEyes: boolean;
+  /** People who may not answer: those that the rules name, and with four eyes those who started the run. */
+  readonly excluded: readonly string[];
+  /** Pending ones, earliest first. */
+  readonly escalations: readonly Escalation[];
+  readonly votes: readonly Vote[];
+  /** Malformed rules; nobody may answer. */
+  readonly fault: string | null;
+}
 
 /** One interrupt of one task. The row outlives its answer until the thread is deleted. */
 export interface Interrupt {
@@ -53,6 +89,12 @@ export interface Interrupt {
   readonly expiresAt: number | null;
   /** Null: after the deadline the interrupt is overdue and stays open. */
   readonly onExpiry: OnExpiry | null;
+  /** Null: every caller with access may answer, and the first answer counts. */
+  readonly review: Review | null;
+  /** Follow-up date: until then, lists may leave the item out. */
+  readonly snoozedUntil: number | null;
+  /** Time of the next escalation. */
+  readonly escalatesAt: number | null;
   readonly answer: AnswerRecord | null;
 }
 
@@ -70,6 +112,14 @@ export type AuditAction =
   | "abandoned"
   | "cancelled"
   | "reopened"
+  /** Counted towards a decision, which needs more answers. */
+  | "voted"
+  /** The payload or its schema changed, so the votes no longer count. */
+  | "votes_cleared"
+  | "assigned"
+  | "snoozed"
+  | "commented"
+  | "escalated"
   | "claimed"
   | "released"
   | "expired"

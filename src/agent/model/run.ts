@@ -116,6 +116,8 @@ export interface RunRequest {
   /** The authenticated user. Graphs see it in every attempt. Null without authentication. */
   readonly user: JsonObject | null;
   readonly permissions: readonly string[];
+  /** Name of the caller whose input or edit the run has; absent if it only answers or continues. */
+  readonly startedBy?: string;
   /** Absent if equal to VALUES_ONLY. */
   readonly stream?: StreamRequest;
   /** Webhook URL for the end of the run, as given in the call. */

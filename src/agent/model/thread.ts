@@ -33,6 +33,8 @@ export interface Thread {
   readonly ttlMs: number | null;
   readonly onCompletion: OnCompletion;
   readonly ttlStrategy: TtlStrategy;
+  /** Names of the callers whose input or edits made the state; for four-eyes rules. */
+  readonly startedBy: readonly string[];
 }
 
 /** `delete`: the thread with all its data. `keep_latest`: all checkpoints except the newest. */

@@ -14,6 +14,8 @@ export interface InboxQuery {
   readonly kind: InterruptKind | null;
   readonly claimedBy: string | null;
   readonly unclaimed: boolean;
+  /** Items with a follow-up date in the future, or all others; null for both. */
+  readonly snoozed: boolean | null;
   /** Current time; expired claims do not count. */
   readonly now: number;
   readonly createdBefore: number | null;
@@ -63,6 +65,10 @@ export interface InterruptTx extends AuditTx {
   dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
   /** The earliest such deadline. */
   nextDeadline(): Awaitable<number | null>;
+  /** Open interrupts of paused threads whose time to escalate has come; earliest first. */
+  dueEscalations(at: number, limit: number): Awaitable<readonly Interrupt[]>;
+  /** The earliest such time. */
+  nextEscalation(): Awaitable<number | null>;
   /** Upsert: a repeated interrupt replaces its row. */
   putInterrupts(interrupts: readonly Interrupt[]): Awaitable<void>;
   countOpenInterrupts(): Awaitable<number>;
@@ -76,6 +82,12 @@ export interface AuditTx {
    * @returns the number deleted
    */
   deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
+  /** Entries `commented` of one interrupt, oldest first, after `seq`. */
+  commentsOf(
+    threadId: string,
+    interruptId: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Awaitable<readonly AuditRecord[]>;
   /** Oldest first, after `seq`. */
   auditOf(
     threadId: string,

@@ -67,6 +67,9 @@ const INSIDE: readonly ErrorCode[] = [
   "thread_busy",
   "checkpoint_not_found",
   "answer_invalid",
+  "approvals_pending",
+  "reviewer_not_assigned",
+  "reviewer_excluded",
 ];
 
 function interruptIds({ command }: CommandCall): readonly string[] {

@@ -1,5 +1,6 @@
 // Routes of assistants: parse → operation → reply.
 import * as contract from "../../api/assistants.ts";
+import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Ask } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
@@ -22,21 +23,27 @@ import {
 } from "../assistants/assistants.ts";
 import { hasDefaultAnswer } from "../interrupts/deadline.ts";
 import type { Assistant, Scope } from "../model/model.ts";
+import { assistantRulesFault, hasReviewRules } from "../review/review-rules.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
 import { serializeAssistant, serializeAssistantVersion, serializeSchemas } from "../serializers/api-objects.ts";
 import { listReply, textsOf } from "./list-reply.ts";
 import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /**
- * A default answer replaces a human decision, so creating assistants does not include it. @throws {ApiError}
- * `forbidden`
+ * A default answer replaces a human decision, and review rules name who decides. So creating assistants includes
+ * neither. @throws {ApiError} `forbidden`, and `invalid_request` for malformed review rules
  */
 async function requireMayDecide(
   metadata: JsonObject | null | undefined,
   ids: Readonly<Record<string, string>>,
   ask: Ask,
 ): Promise<void> {
-  if (metadata && hasDefaultAnswer(metadata)) await ask("assistants:administrate", { metadata, ...ids });
+  if (!metadata) return;
+  const fault = assistantRulesFault(metadata);
+  if (fault !== null) throw new ApiError("invalid_request", `body field metadata.${fault}`);
+  if (hasDefaultAnswer(metadata) || hasReviewRules(metadata)) {
+    await ask("assistants:administrate", { metadata, ...ids });
+  }
 }
 
 export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {

@@ -1,14 +1,17 @@
 // Routes of the inbox: parse → operation → reply.
 import * as contract from "../../api/inbox.ts";
+import * as actions from "../../api/items/item-actions.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
-import type { Json } from "../../base/json/json.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
 import { problemObject } from "../../http/server/problem.ts";
 import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/server/sse.ts";
 import type { AgentContext } from "../context.ts";
-import { assignItem, releaseItem } from "../inbox/assign-item.ts";
+import { addComment, readComments, snoozeItem } from "../inbox/item-work.ts";
+import { assignItem, assignItemTo, releaseItem } from "../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
-import { serializeInboxItem } from "../serializers/inbox-item.ts";
+import { serializeAuditEntry, serializeInboxItem } from "../serializers/inbox-item.ts";
+import { serializeReview } from "../serializers/review-object.ts";
 import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
 import type { Caller } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
@@ -16,9 +19,9 @@ import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { id, json, longJson, route, type AgentRoute } from "./route.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
-  const itemObject = ({ interrupt, thread }: Item) =>
-    serializeInboxItem(interrupt, thread.status, thread.metadata, agent.clock.now());
+  const itemObject = objectOf(agent);
   return [
+    ...itemRoutes(agent),
     route(contract.listInbox, async ({ query, scope }) => {
       const { rows, next } = await listInbox(agent, {
         scope,
@@ -29,6 +32,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         kind: query.kind ?? null,
         claimedBy: query.claimed_by ?? null,
         unclaimed: query.unclaimed,
+        snoozed: query.snoozed === undefined ? null : query.snoozed === "true",
         createdBefore: query.older_than === undefined ? null : agent.clock.now() - query.older_than,
         metadata: query.metadata ?? null,
         after: query.cursor === undefined ? null : placeOf(query.cursor),
@@ -37,7 +41,12 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       });
       const items = rows.map(({ interrupt, metadata, status }) => {
         const { value, response_schema: schema, ...rest } = itemObject({ interrupt, thread: { metadata, status } });
-        return query.values ? { ...rest, value, ...(schema === undefined ? {} : { response_schema: schema }) } : rest;
+        const review = serializeReview(interrupt, query.values);
+        return {
+          ...rest,
+          ...(review === null ? {} : { review }),
+          ...(query.values ? { value, ...(schema === undefined ? {} : { response_schema: schema }) } : {}),
+        };
       });
       return longJson({ items, next_cursor: next === null ? null : cursorOf(next) });
     }),
@@ -49,18 +58,6 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         for await (const event of events) yield sseText(event);
       })();
       return { status: 200, body: withHeartbeats(texts, agent.clock, keepAliveMs), headers: SSE_HEADERS };
-    }),
-    route(contract.getInboxItem, async ({ ids }) => longJson(itemObject(await getItem(agent, addressOf(ids))))),
-    route(contract.claimInboxItem, async ({ ids, body, caller }) => {
-      const seconds = body.expires_in_seconds ?? null;
-      const forMs = seconds === null ? null : Math.ceil(seconds * 1000);
-      const as = authorOf(agent, caller, body.by);
-      return json(itemObject(await assignItem(agent, as, addressOf(ids), forMs)));
-    }),
-    route(contract.releaseInboxItem, async ({ ids, body, caller }) => {
-      const as = authorOf(agent, caller, body.by);
-      const item = await releaseItem(agent, as, addressOf(ids), body.force);
-      return json(itemObject(item));
     }),
     route(contract.answerInbox, async ({ body, caller, scope, ask, request }) => {
       const as = authorOf(agent, caller, "by" in body ? body.by : undefined);
@@ -79,6 +76,52 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
   ];
 }
 
+function millisecondsOf(seconds: number | null | undefined): number | null {
+  return seconds === null || seconds === undefined ? null : Math.ceil(seconds * 1000);
+}
+
+/** Calls about one item. */
+function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
+  const itemObject = objectOf(agent);
+  return [
+    route(contract.getInboxItem, async ({ ids }) => longJson(itemObject(await getItem(agent, addressOf(ids))))),
+    route(contract.claimInboxItem, async ({ ids, body, caller }) => {
+      const forMs = millisecondsOf(body.expires_in_seconds);
+      const as = authorOf(agent, caller, body.by);
+      return json(itemObject(await assignItem(agent, as, addressOf(ids), forMs)));
+    }),
+    route(contract.releaseInboxItem, async ({ ids, body, caller }) => {
+      const as = authorOf(agent, caller, body.by);
+      const item = await releaseItem(agent, as, addressOf(ids), body.force);
+      return json(itemObject(item));
+    }),
+    route(actions.assignInboxItem, async ({ ids, body, caller }) => {
+      const { to, force } = body;
+      const as = authorOf(agent, caller, body.by);
+      const forMs = millisecondsOf(body.expires_in_seconds);
+      return json(itemObject(await assignItemTo(agent, as, addressOf(ids), { to, force, forMs })));
+    }),
+    route(actions.snoozeInboxItem, async ({ ids, body, caller }) => {
+      const forMs = millisecondsOf(body.for_seconds);
+      const date = typeof body.until === "string" ? Date.parse(body.until) : null;
+      const until = forMs === null ? date : agent.clock.now() + forMs;
+      return json(itemObject(await snoozeItem(agent, authorOf(agent, caller, body.by), addressOf(ids), until)));
+    }),
+    route(actions.addComment, async ({ ids, body, caller }) => {
+      const as = authorOf(agent, caller, body.by);
+      return longJson(itemObject(await addComment(agent, as, addressOf(ids), body.text)));
+    }),
+    route(actions.listComments, async ({ ids, query }) => {
+      const { items, next } = await readComments(agent, addressOf(ids), query);
+      return json({ items: items.map(serializeAuditEntry), next_after: next });
+    }),
+  ];
+}
+
+function objectOf({ clock }: AgentContext): (item: Item) => JsonObject {
+  return ({ interrupt, thread }) => serializeInboxItem(interrupt, thread.status, thread.metadata, clock.now());
+}
+
 function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
   return { threadId: id(ids, "thread_id"), interruptId: id(ids, "interrupt_id") };
 }
@@ -93,8 +136,9 @@ function authorOf(agent: AgentContext, caller: Caller, by: string | undefined): 
 function resultObject(result: AnswerResult): object {
   const { threadId, interruptId } = result.answer;
   const ids = { thread_id: threadId, interrupt_id: interruptId };
-  return "run" in result
-    ? { ...ids, status: "answered", run_id: result.run.runId }
+  if ("run" in result) return { ...ids, status: "answered", run_id: result.run.runId };
+  return "pending" in result
+    ? { ...ids, status: "pending", problem: problemObject(result.pending) }
     : { ...ids, status: "refused", problem: problemObject(result.refusal) };
 }
 

@@ -1,9 +1,10 @@
 // Inbox API objects: inbox items and audit entries → JSON objects for clients.
 import { isoTime } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Interrupt, ThreadStatus } from "../model/model.ts";
+import type { Assignment, Interrupt, ThreadStatus } from "../model/model.ts";
 import { summarise } from "./interrupt-summary.ts";
 import type { AuditRecord } from "../ports/ports.ts";
+import { serializeReview } from "./review-object.ts";
 
 const time = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
@@ -26,11 +27,22 @@ export function itemSummary(item: Interrupt): JsonObject {
     action: summary.action,
     actions: summary.actions,
     created_at: isoTime(item.createdAt),
-    claim: claim === null ? null : { by: claim.by, at: isoTime(claim.at), until: time(claim.until) },
+    claim: claim === null ? null : claimObject(claim),
+    ...(item.review === null ? {} : { review: serializeReview(item, false) }),
+    ...(item.snoozedUntil === null ? {} : { snoozed_until: isoTime(item.snoozedUntil) }),
     deadline:
       expiresAt === null
         ? null
         : { expires_at: isoTime(expiresAt), on_expiry: typeof onExpiry === "string" ? onExpiry : onExpiry && "answer" },
+  };
+}
+
+function claimObject({ by, at, until, assignedBy }: Assignment): JsonObject {
+  return {
+    by,
+    at: isoTime(at),
+    until: time(until),
+    ...(assignedBy === undefined ? {} : { assigned_by: assignedBy }),
   };
 }
 
@@ -45,6 +57,7 @@ export function serializeInboxItem(
   const holds = claim !== null && (claim.until === null || claim.until > now);
   return {
     ...itemSummary(holds ? item : { ...item, claim: null }),
+    ...(item.review === null ? {} : { review: serializeReview(item, true) }),
     state: item.state,
     overdue: item.state === "open" && expiresAt !== null && expiresAt <= now,
     thread_status: status,

@@ -79,6 +79,7 @@ async function setUp(t: TestContext): Promise<Bench> {
     error: null,
     ttlMs: 1,
     onCompletion: "keep",
+    startedBy: [],
     ttlStrategy: "delete",
   });
   return {

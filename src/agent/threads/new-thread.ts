@@ -21,6 +21,7 @@ export function newThread(threadId: string, metadata: JsonObject, ttl: Ttl, at: 
     error: null,
     stateUpdatedAt: at,
     onCompletion: "keep",
+    startedBy: [],
     ...ttl,
   };
 }

@@ -13,6 +13,7 @@ import { authorOf } from "../model/audit-author.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { nextThreadStatus } from "../model/status.ts";
+import { withStarter } from "./starters.ts";
 import { requireThread } from "./find-thread.ts";
 
 export interface StateView {
@@ -128,7 +129,11 @@ export async function editState(
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
     // an edit of a subgraph does not affect the pause of its parent
-    if (root === undefined) return { left: [], added: [] };
+    const startedBy = withStarter(current, caller.name);
+    if (root === undefined) {
+      await tx.updateThread(threadId, { startedBy });
+      return { left: [], added: [] };
+    }
     const bypass = isBypass(edit.asNode, true); // only open interrupts are recorded
     const open = [...(await tx.interrupts(threadId, "open"))];
     const breakpoint = await tx.openBreakpoint(threadId);
@@ -159,6 +164,7 @@ export async function editState(
       checkpointId: root.checkpointId,
       overlay: null,
       error: null,
+      startedBy,
       stateUpdatedAt: at,
       updatedAt: at,
     });

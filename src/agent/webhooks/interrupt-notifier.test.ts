@@ -20,6 +20,8 @@ const QUESTION = {
   createdAt: ASKED_AT,
   kind: "question",
   claim: null,
+  review: null,
+  snoozedUntil: null,
   expiresAt: null,
 } as Interrupt;
 

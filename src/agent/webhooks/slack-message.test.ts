@@ -37,6 +37,9 @@ function asked(value: Json, more: Partial<Interrupt> = {}): Interrupt {
     claim: null,
     expiresAt: null,
     onExpiry: null,
+    review: null,
+    snoozedUntil: null,
+    escalatesAt: null,
     answer: null,
     ...more,
   };

@@ -57,6 +57,20 @@ const store: Readonly<Record<string, Note>> = {
   },
 };
 
+const COMMENT = {
+  seq: 2,
+  at: "2026-11-21T10:05:30.826Z",
+  action: "commented",
+  by: "ann",
+  via: "inbox",
+  address: null,
+  user_agent: null,
+  thread_id: THREAD_ID,
+  interrupt_id: INTERRUPT_ID,
+  run_id: null,
+  value: "The customer confirmed by phone.",
+};
+
 const inbox: Readonly<Record<string, Note>> = {
   listInbox: {
     description: "The list behind the console's inbox. Read pages with `cursor` until `next_cursor` is null.",
@@ -76,6 +90,26 @@ const inbox: Readonly<Record<string, Note>> = {
     description: "`force` releases a claim of another person; the audit trail records the release.",
     body: { by: "ann", force: false },
     reply: value.itemExample,
+  },
+  assignInboxItem: {
+    description: "The assignment is a claim in another person's name. It never widens the review rules of the item.",
+    body: { by: "ann", to: "bob", expires_in_seconds: 900 },
+    reply: value.itemExample,
+  },
+  snoozeInboxItem: {
+    description: "The item stays open and can be answered; lists with `snoozed=false` leave it out until then.",
+    body: { by: "ann", for_seconds: 86_400 },
+    reply: value.itemExample,
+  },
+  addComment: {
+    description: "A comment is an entry of the thread's audit trail: it never changes, and goes with the trail.",
+    body: { by: "ann", text: "The customer confirmed by phone." },
+    reply: value.itemExample,
+  },
+  listComments: {
+    description: "The entries `commented` of the audit trail. Read pages with `after` until `next_after` is null.",
+    query: { limit: "100", after: "0" },
+    reply: { items: [COMMENT], next_after: null },
   },
   answerInbox: {
     description: "The server accepts each answer exactly once; a late answer learns the name of the accepted one.",

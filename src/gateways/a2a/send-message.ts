@@ -9,7 +9,7 @@ import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { contentHash, isUuid } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import { type Answered, answerItems, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
+import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { openItems } from "../calls/follow-thread.ts";
 import { elsewhere, itemOf } from "../calls/inbox-items.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
@@ -139,7 +139,7 @@ async function afterAnswers(
   const isRepeated = refused.some(({ result }) => result.code === "idempotency_key_reused"); // send-message.1
   if (refused.length === 0 || isRepeated) return accepted(now);
   const needsAuth = refused.some(({ result }) => NEEDS_AUTH.has(result.code));
-  if (needsAuth || refused.every(({ result }) => isStillOpen(result))) {
+  if (needsAuth || refused.every(({ result }) => isStillOpen(result) || isForOthers(result))) {
     return { task: now, notes: refused.map(({ result }) => result.reason), needsAuth };
   }
   const [first] = refused.filter(({ result }) => !isStillOpen(result));

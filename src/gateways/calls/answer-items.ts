@@ -41,11 +41,18 @@ export async function answerItems(
 /** One member of the reply of `/inbox/answers`. */
 type Result =
   | { readonly status: "answered"; readonly run_id: string }
-  | { readonly status: "refused"; readonly problem: { readonly code: string; readonly detail: string } };
+  | { readonly status: "refused" | "pending"; readonly problem: { readonly code: string; readonly detail: string } };
 
 /** Codes of refusals after which the same item is still open. */
 const STILL_OPEN = new Set(["answer_invalid", "invalid_request", "sibling_refused"]);
 
 export function isStillOpen({ code }: { readonly code: string }): boolean {
   return STILL_OPEN.has(code);
+}
+
+/** Codes after which others must answer the item: the caller's vote is counted, or the review rules exclude the caller. */
+const FOR_OTHERS = new Set(["approvals_pending", "reviewer_not_assigned", "reviewer_excluded", "review_rules_invalid"]);
+
+export function isForOthers({ code }: { readonly code: string }): boolean {
+  return FOR_OTHERS.has(code);
 }

@@ -64,6 +64,7 @@ export function createMcpServer(parts: McpServerParts): Server {
       signal: context.mcpReq.signal,
       stopping: parts.stopping,
       notes: [],
+      forOthers: new Set<string>(),
     };
     try {
       if (params.name === RESUME_TOOL) return await callResume({ ...base, config: null }, args, configOfAssistant);
@@ -138,6 +139,7 @@ async function resultOfTask(
     signal: context.mcpReq.signal,
     stopping,
     notes: [],
+    forOthers: new Set<string>(),
     config: await configOfRun(api, place),
   };
   const stream = streamOf(server, context, { [RELATED_TASK_META_KEY]: { taskId: taskIdOf(place) } });

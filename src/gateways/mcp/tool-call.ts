@@ -7,7 +7,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "../../api/inbox.ts";
 import type { Json } from "../../base/json/json.ts";
-import { type Answered, answerItems, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
+import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { answerOf } from "../calls/flat-form.ts";
 import { type Outcome, followThread } from "../calls/follow-thread.ts";
 import type { RunPlace } from "../calls/run-object.ts";
@@ -27,6 +27,8 @@ export interface ToolCall {
   readonly stopping: AbortSignal;
   /** Lines for the result. */
   readonly notes: string[];
+  /** Items that only others can answer now: the user of the client is not asked again. */
+  readonly forOthers: Set<string>;
 }
 
 export function resultOf(call: ToolCall, outcome: Outcome): CallToolResult {
@@ -50,6 +52,7 @@ export type Refusals = ReadonlyMap<string, string>;
 
 /** The request to the user of the client about an item; null if this client cannot ask it. */
 export function paramsFor(call: ToolCall, item: InboxItem, elicits: Elicits, refusals: Refusals): ElicitParams | null {
+  if (call.forOthers.has(item.id)) return null;
   return elicitParams(item, {
     elicits,
     linkTo: (one) => linkTo(call.publicUrl, one),
@@ -90,6 +93,10 @@ async function noteRefusal(
   refusals: Map<string, string>,
 ): Promise<void> {
   if (result.ok || item === undefined) return;
+  if (isForOthers(result)) {
+    call.forOthers.add(item.id);
+    return void call.notes.push(result.reason);
+  }
   if (isStillOpen(result)) return void refusals.set(item.id, result.reason);
   const now = await itemOf(call.api, item.thread_id, item.id);
   call.notes.push(now === null || now.state === "open" ? result.reason : elsewhere(now));

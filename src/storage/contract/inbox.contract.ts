@@ -25,6 +25,7 @@ const EVERYTHING: InboxQuery = {
   kind: null,
   claimedBy: null,
   unclaimed: false,
+  snoozed: null,
   now: 1000,
   createdBefore: null,
   metadata: null,

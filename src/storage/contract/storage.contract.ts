@@ -78,6 +78,7 @@ const newThread = (changes: Partial<Thread> = {}): Thread => ({
   stateUpdatedAt: 2,
   ttlMs: null,
   onCompletion: "keep",
+  startedBy: [],
   ttlStrategy: "delete",
   ...changes,
 });
@@ -132,6 +133,9 @@ const newInterrupt = (threadId: string, interruptId: string, changes: Partial<In
   claim: null,
   expiresAt: null,
   onExpiry: null,
+  review: null,
+  snoozedUntil: null,
+  escalatesAt: null,
   answer: null,
   ...changes,
 });

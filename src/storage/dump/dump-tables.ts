@@ -36,7 +36,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("assistant_metadata", ["key", "value", "assistant_id"], text("key", "value", "assistant_id")),
   table("threads", ["thread_id"], {
     ...text("thread_id", "config", "status", "pause", "graph_id", "assistant_id", "checkpoint_id", "overlay", "error"),
-    ...text("on_completion", "ttl_strategy"),
+    ...text("on_completion", "ttl_strategy", "started_by"),
     ...integer("created_at", "updated_at", "state_updated_at", "ttl_ms", "pruned_at"),
     metadata: "json",
   }),
@@ -59,8 +59,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("interrupts", ["thread_id", "interrupt_id"], {
     ...text("thread_id", "interrupt_id", "library_id", "task_id", "graph_ns", "checkpoint_id", "root_checkpoint_id"),
     ...text("ns", "response_schema", "state", "run_id", "graph_id", "assistant_id", "node", "kind"),
-    ...text("claim", "on_expiry", "answer"),
-    ...integer("idx", "position", "created_at", "expires_at"),
+    ...text("claim", "on_expiry", "review", "answer"),
+    ...integer("idx", "position", "created_at", "expires_at", "snoozed_until", "escalates_at"),
     value: "value",
   }),
   table("inbox_metadata", ["thread_id", "interrupt_id", "key"], {

@@ -38,6 +38,7 @@ const newThread = (changes: Partial<Thread> = {}): Thread => ({
   stateUpdatedAt: 0,
   ttlMs: null,
   onCompletion: "keep",
+  startedBy: [],
   ttlStrategy: "delete",
   ...changes,
 });

@@ -56,6 +56,7 @@ export const THREAD_COLUMNS: Columns<Thread> = {
   ttlMs: ["ttl_ms", "plain"],
   onCompletion: ["on_completion", "plain"],
   ttlStrategy: ["ttl_strategy", "plain"],
+  startedBy: ["started_by", "json"],
 };
 
 export const RUN_COLUMNS: Columns<RunRow> = {
@@ -124,6 +125,9 @@ export const INTERRUPT_COLUMNS: Columns<Interrupt> = {
   claim: ["claim", "json"],
   expiresAt: ["expires_at", "plain"],
   onExpiry: ["on_expiry", "json"],
+  review: ["review", "json"],
+  snoozedUntil: ["snoozed_until", "plain"],
+  escalatesAt: ["escalates_at", "plain"],
   answer: ["answer", "json"],
 };
 

@@ -43,6 +43,7 @@ const threadOf = (threadId: string, metadata: Thread["metadata"]): Thread => ({
   stateUpdatedAt: 2,
   ttlMs: null,
   onCompletion: "keep",
+  startedBy: [],
   ttlStrategy: "delete",
 });
 
@@ -96,6 +97,9 @@ const interruptOf = (threadId: string, interruptId: string, changes: Partial<Int
   claim: null,
   expiresAt: null,
   onExpiry: null,
+  review: null,
+  snoozedUntil: null,
+  escalatesAt: null,
   answer: null,
   ...changes,
 });

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../base/json/json.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context.ts";
 import { noteClosed, noteEnd } from "../../events/thread-note.ts";
+import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
@@ -24,6 +25,15 @@ export interface StartedRun {
   readonly run: Run;
   /** False if an earlier call with the same Idempotency-Key created the run. */
   readonly created: boolean;
+  /** Interrupts that stay open: the answers to them only counted as votes. */
+  readonly voted: readonly Interrupt[];
+}
+
+/** A call whose answers all counted as votes only: there is no run. */
+export interface VotesOnly {
+  readonly run: null;
+  readonly voted: readonly Interrupt[];
+  readonly metadata: JsonObject;
 }
 
 export interface Accepted extends StartedRun {
@@ -36,7 +46,12 @@ export interface Accepted extends StartedRun {
 }
 
 /** @throws {ApiError} for every refusal */
-export async function acceptRun(agent: AgentContext, tx: Tx, caller: Caller, start: GivenStart): Promise<Accepted> {
+export async function acceptRun(
+  agent: AgentContext,
+  tx: Tx,
+  caller: Caller,
+  start: GivenStart,
+): Promise<Accepted | VotesOnly> {
   const { threadId, call, slotFree } = start;
   const { intent } = start.given;
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
@@ -49,6 +64,7 @@ export async function acceptRun(agent: AgentContext, tx: Tx, caller: Caller, sta
     const snapshot = await reading;
     if (snapshot.repeated !== null) return repeatedRun(snapshot.repeated);
     const accepted = await decide(agent, tx, { caller, start, intent, snapshot, at: agent.clock.now() });
+    if (accepted.run === null) return accepted;
     const history = accepted.history === "stored" ? await newest : null;
     return history === null ? accepted : { ...accepted, history };
   } finally {
@@ -57,17 +73,19 @@ export async function acceptRun(agent: AgentContext, tx: Tx, caller: Caller, sta
 }
 
 function repeatedRun(run: Run): Accepted {
-  return { run, created: false, history: "stored", displaced: [], closed: [], metadata: {} };
+  return { run, created: false, history: "stored", displaced: [], closed: [], voted: [], metadata: {} };
 }
 
-async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promise<Accepted> {
+async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promise<Accepted | VotesOnly> {
   const { caller, start, snapshot, at } = request;
   const { threadId, call } = start;
   const { assistant, known } = snapshot;
   const thread =
     visibleThread(threadId, call, snapshot.stored) ?? (await createThread(tx, agent.limits.threadTtl, start, at));
   const target = await targetOf(tx, thread, request);
-  const { intent, forkFrom, answers, breakpoint } = target;
+  const { intent, forkFrom, answers, breakpoint, voted } = target;
+  await storeVotes(tx, target.changed, { caller, via: call.via, at });
+  if (answers === null && voted.length > 0) return { run: null, voted, metadata: thread.metadata };
   await checkGraphCompatibility(agent.graphs, tx, {
     thread,
     known,
@@ -136,7 +154,7 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
   await store(agent, tx, { caller, call, run, enqueue: !claimed && (!busy || dueAt !== null) });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
-  return { run, created: true, history, displaced: placement.displaced, closed, metadata: thread.metadata };
+  return { run, created: true, history, displaced: placement.displaced, closed, voted, metadata: thread.metadata };
 }
 
 async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {

@@ -93,12 +93,19 @@ export function runRequestOf(parts: RequestParts): RunRequest {
     goesFirst,
     user: caller.user,
     permissions: caller.permissions,
+    ...(bringsContent(intent) ? { startedBy: caller.name } : {}),
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
     ...(call.subgraph === null ? {} : { subgraph: call.subgraph }),
     ...(call.webhook === null ? {} : { webhook: call.webhook }),
     ...(call.notify === null ? {} : { notify: call.notify }),
     ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
   };
+}
+
+/** Input and edits. An answer or a continuation brings none of its own. */
+function bringsContent(intent: Intent): boolean {
+  if (intent.kind === "resume") return intent.update !== undefined || intent.goto !== undefined;
+  return intent.kind !== "continue";
 }
 
 function isDefault({ modes, subgraphs, resumable, protocol }: StreamRequest): boolean {

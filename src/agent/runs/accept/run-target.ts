@@ -1,18 +1,21 @@
 // Run target: the point of the thread where a run begins, and the answers and breakpoint that it ends.
 import { ApiError } from "../../../base/api-error.ts";
-import { assignmentRefusal, requireAssignable } from "../../interrupts/assignments.ts";
-import { type AcceptedAnswers, acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
+import { answererRefusal, requireAssignable } from "../../interrupts/assignments.ts";
+import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
 import { type Intent, atBreakpoint } from "../../interrupts/run-intent.ts";
-import type { Interrupt, Thread } from "../../model/model.ts";
+import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
+import { reviewRefusal } from "../../review/reviewers.ts";
+import { needsVotes } from "../../review/votes.ts";
+import type { Caller, Interrupt, Thread } from "../../model/model.ts";
 import type { CheckpointTx, Tx } from "../../ports/ports.ts";
+import type { RunCall } from "./run-request.ts";
 import type { StartRequest } from "./run-start.ts";
 
-interface Target {
+interface Target extends SettledAnswers {
   /** The intent in view of the thread: a bare value at a breakpoint continues it. */
   readonly intent: Intent;
   /** Checkpoint of a fork; null if the run continues the thread. */
   readonly forkFrom: string | null;
-  readonly answers: AcceptedAnswers | null;
   readonly breakpoint: Interrupt | null;
 }
 
@@ -30,22 +33,53 @@ export async function targetOf(
   if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
   if (forkFrom !== null && writtenBy === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
-  const fromInbox = call.via === "inbox";
-  const answers =
-    intent.kind === "resume"
-      ? acceptAnswers(thread, known, intent.resume, {
-          olderCheckpoint: forkFrom,
-          fork: intent.fork === true,
-          ...(fromInbox ? { refusal: (one: Interrupt) => assignmentRefusal(one, caller, at) } : {}),
-        })
-      : null;
+  const settled = intent.kind === "resume" ? settle(intent, forkFrom, thread, { caller, call, known, at }) : NO_ANSWERS;
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
     const detail = `The thread is no longer paused at the breakpoint ${call.atBreakpoint}.`;
     throw new ApiError("interrupt_stale", detail);
   }
-  if (fromInbox && breakpoint !== null) requireAssignable(breakpoint, caller, at);
-  return { intent, forkFrom, answers, breakpoint };
+  if (call.via === "inbox" && breakpoint !== null) requireAssignable(breakpoint, caller, at);
+  return { intent, forkFrom, breakpoint, ...settled };
+}
+
+const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
+
+interface Answering {
+  readonly caller: Caller;
+  readonly call: RunCall;
+  readonly known: readonly Interrupt[];
+  readonly at: number;
+}
+
+/** @throws {ApiError} for every refused answer */
+function settle(
+  { resume, fork, update, goto }: Extract<Intent, { readonly kind: "resume" }>,
+  forkFrom: string | null,
+  thread: Thread,
+  { caller, call: { via }, known, at }: Answering,
+): SettledAnswers {
+  const refusal = answererRefusal(caller, via, at);
+  const accepted = acceptAnswers(thread, known, resume, { olderCheckpoint: forkFrom, fork: fork === true, refusal });
+  if (via === "deadline") return { answers: accepted, voted: [], changed: [] }; // the rules of the interrupt have the default answer
+  if (forkFrom !== null) {
+    for (const interrupt of accepted.interrupts) refuseFork(interrupt, caller);
+    return { answers: accepted, voted: [], changed: [] };
+  }
+  const settled = settleVotes(accepted, caller, at);
+  if (settled.voted.length > 0 && (update !== undefined || goto !== undefined)) {
+    throw new ApiError("invalid_request", "A vote has no `update` and no `goto`: send them after the decision.");
+  }
+  return settled;
+}
+
+/** @throws {ApiError} for a caller whom the review rules exclude, and where one answer does not decide */
+function refuseFork(interrupt: Interrupt, caller: Caller): void {
+  const refusal = reviewRefusal(interrupt, caller);
+  if (refusal !== null) throw refusal;
+  if (!needsVotes(interrupt.review)) return;
+  const detail = `Interrupt ${interrupt.interruptId} needs several answers: a fork cannot answer it.`;
+  throw new ApiError("invalid_request", detail);
 }
 
 /** The human waits that the run ends. */

@@ -7,15 +7,21 @@
 //   start-run.4. An Idempotency-Key creates one run for any number of repeated calls (start-snapshot.1).
 //   start-run.5. A thread or an assistant outside the caller's scope is refused like a missing one.
 //   start-run.6. A process that lost its worker registration accepts runs for the other workers.
+//   start-run.7. Answers that only count as votes are stored without a run. The caller gets `approvals_pending`; several
+//     runs in one call have new threads, and so no votes.
 import { ApiError } from "../../../base/api-error.ts";
 import type { AgentContext } from "../../context.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
 import type { Slot } from "../../ports/ports.ts";
-import { type Accepted, acceptRun, type StartedRun } from "./accept-run.ts";
+import { approvalsPending } from "../../interrupts/settle-votes.ts";
+import { type Accepted, acceptRun, type StartedRun, type VotesOnly } from "./accept-run.ts";
 import { type GivenByCall, readGiven, type RunStart } from "./run-start.ts";
 import { abortReasonOf } from "./multitask.ts";
 
-/** @throws {ApiError} for every refusal of the resume rules and of acceptRun() */
+/**
+ * @throws {ApiError} for every refusal of the resume rules and of acceptRun(), and `approvals_pending` after a commit
+ *   with votes and no run
+ */
 export async function startRun(agent: AgentContext, caller: Caller, start: RunStart): Promise<StartedRun> {
   const [started] = await startAll(agent, caller, [start]);
   if (started === undefined) throw new Error("a requested run was neither accepted nor refused");
@@ -58,9 +64,9 @@ async function startAll(
   }
   const slots: (Slot | null)[] = starts.map(() => agent.worker.reserve());
   const isDecided = agent.worker.ends.expect();
-  const acceptAll = (): Promise<readonly Accepted[]> =>
+  const acceptAll = (): Promise<readonly (Accepted | VotesOnly)[]> =>
     agent.storage.transaction(async (tx) => {
-      const all: Accepted[] = [];
+      const all: (Accepted | VotesOnly)[] = [];
       for (const [index, start] of starts.entries()) {
         try {
           await start.first?.(tx);
@@ -84,8 +90,12 @@ async function startAll(
       for (const slot of slots.splice(0, slots.length, ...slots.map(() => null))) slot?.release();
       return acceptAll(); // start-run.6
     });
-    afterCommit(agent, accepted, slots);
-    return accepted;
+    const runs = accepted.flatMap((one) => (one.run === null ? [] : one));
+    afterCommit(agent, runs, slots);
+    for (const { voted, metadata } of accepted)
+      for (const item of voted) agent.inbox.changed("updated", item, metadata);
+    if (runs.length < accepted.length) throw approvalsPending(accepted.flatMap(({ voted }) => voted)); // start-run.7
+    return runs;
   } finally {
     for (const slot of slots) slot?.release(); // no effect on started ones
     isDecided();

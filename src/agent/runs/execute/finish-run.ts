@@ -17,6 +17,7 @@ import type { EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, ThreadStatu
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
+import { startersAfter } from "../../threads/starters.ts";
 import { firstRunOf } from "../../webhooks/a2a-event.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 import type { AbortReason } from "./abort-reason.ts";
@@ -94,8 +95,9 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
   if (!current || thread === null) return null; // finish-run.2
   const checkpointId = await storeRest(tx, thread, finish);
   const assistantMetadata = assistant?.metadata ?? {};
-  const interrupts = await updateInterrupts(tx, finish, { known, checkpointId, assistantMetadata });
-  const status = await updateThread(tx, thread, finish, { checkpointId, open: interrupts.open, others });
+  const startedBy = startersAfter(thread, run);
+  const interrupts = await updateInterrupts(tx, finish, { known, checkpointId, assistantMetadata, startedBy });
+  const status = await updateThread(tx, thread, finish, { checkpointId, open: interrupts.open, others, startedBy });
   const pausedOn = outcome.pause === "question" ? interrupts.open : [];
   const patch: Partial<Run> = {
     status: nextRunStatus("running", outcome.endedBy),
@@ -140,6 +142,7 @@ async function updateInterrupts(
     readonly known: readonly Interrupt[];
     readonly checkpointId: string | null;
     readonly assistantMetadata: JsonObject;
+    readonly startedBy: readonly string[];
   },
 ): Promise<InterruptChanges> {
   const finished = { run, outcome, known: thread.known, at };
@@ -149,6 +152,7 @@ async function updateInterrupts(
           ...finished,
           rootCheckpointId: thread.checkpointId,
           assistant: thread.assistantMetadata,
+          startedBy: thread.startedBy,
         })
       : interruptsAfterEnd({
           ...finished,
@@ -165,7 +169,12 @@ async function updateThread(
   tx: Pick<Tx, "updateThread">,
   thread: Thread,
   { run, result, outcome, at }: RunFinish,
-  after: { readonly checkpointId: string | null; readonly open: readonly Interrupt[]; readonly others: boolean },
+  after: {
+    readonly checkpointId: string | null;
+    readonly open: readonly Interrupt[];
+    readonly others: boolean;
+    readonly startedBy: readonly string[];
+  },
 ): Promise<ThreadStatus> {
   const pause = outcome.pause ?? (after.open.length > 0 && outcome.endedBy !== "done" ? "question" : null);
   const failed = (outcome.endedBy === "failure" || outcome.endedBy === "timeout") && pause === null;
@@ -177,6 +186,7 @@ async function updateThread(
     checkpointId: after.checkpointId,
     overlay: result.overlay,
     error: failed ? outcome.error : null,
+    startedBy: after.startedBy,
     stateUpdatedAt: at,
     updatedAt: at,
   });

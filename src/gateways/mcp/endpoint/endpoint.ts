@@ -5,7 +5,7 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Clock } from "../../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
-import { answerItems } from "../../calls/answer-items.ts";
+import { answerItems, isForOthers } from "../../calls/answer-items.ts";
 import { answerOf } from "../../calls/flat-form.ts";
 import { itemOf } from "../../calls/inbox-items.ts";
 import type { OwnApi } from "../../calls/own-api.ts";
@@ -137,6 +137,7 @@ async function takeReply(
   const answer = answerOf(item, elicited.content);
   if (!answer.ok) return settle({ kind: "refused", reason: answer.reason });
   const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
-  if (answered !== undefined && !answered.ok) settle({ kind: "refused", reason: answered.reason });
+  if (answered !== undefined && !answered.ok && isForOthers(answered)) settle({ kind: "declined" });
+  else if (answered !== undefined && !answered.ok) settle({ kind: "refused", reason: answered.reason });
   else settle(null);
 }

@@ -331,4 +331,12 @@ export const MIGRATIONS: readonly string[] = [
       WHERE h.chain = head.chain;
   END $$;
   `,
+  // Review rules of interrupts, and who made the state of a thread.
+  `
+  ALTER TABLE holdpoint.threads ADD COLUMN started_by TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE holdpoint.interrupts ADD COLUMN review TEXT;
+  ALTER TABLE holdpoint.interrupts ADD COLUMN snoozed_until BIGINT;
+  ALTER TABLE holdpoint.interrupts ADD COLUMN escalates_at BIGINT;
+  CREATE INDEX interrupts_escalating ON holdpoint.interrupts (escalates_at) WHERE state = 'open' AND escalates_at IS NOT NULL;
+  `,
 ];

@@ -75,9 +75,11 @@ function threadVerbs(
   };
 }
 
+type DueVerbs = "dueInterrupts" | "nextDeadline" | "dueEscalations" | "nextEscalation";
+
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 
-function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
+function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | DueVerbs> {
   return {
     async inbox(query) {
       const search = conditionsOf(query);
@@ -119,8 +121,23 @@ function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nex
       const row = await db.get(`SELECT i.expires_at ${DUE} ORDER BY i.expires_at LIMIT 1`);
       return row === null ? null : Number(row["expires_at"]);
     },
+    async dueEscalations(at, limit) {
+      const rows = await db.all(
+        `SELECT ${INTERRUPTS.columnsOf("i")} ${ESCALATING} AND i.escalates_at <= $1 ORDER BY i.escalates_at LIMIT $2`,
+        at,
+        limit,
+      );
+      return rows.map(readInterrupt);
+    },
+    async nextEscalation() {
+      const row = await db.get(`SELECT i.escalates_at ${ESCALATING} ORDER BY i.escalates_at LIMIT 1`);
+      return row === null ? null : Number(row["escalates_at"]);
+    },
   };
 }
+
+const ESCALATING = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
+  WHERE i.state = 'open' AND i.escalates_at IS NOT NULL AND t.status = 'interrupted'`;
 
 const DUE = `FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
   WHERE i.state = 'open' AND i.on_expiry IS NOT NULL AND t.status = 'interrupted'`;
@@ -142,6 +159,9 @@ function conditionsOf(query: InboxQuery): Conditions {
   equals("i.claimed_by", query.claimedBy);
   if (query.claimedBy !== null) search.add(CLAIM_HOLDS, query.now);
   if (query.unclaimed) search.add(`NOT (${CLAIM_HOLDS})`, query.now);
+  if (query.snoozed !== null) {
+    search.add(`coalesce(i.snoozed_until, 0) ${query.snoozed ? ">" : "<="} ?`, query.now);
+  }
   if (query.createdBefore !== null) search.add("i.created_at < ?", query.createdBefore);
   const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {

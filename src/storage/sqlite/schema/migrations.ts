@@ -310,6 +310,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (chain, position)
   ) WITHOUT ROWID;
   `,
+  // Review rules of interrupts, and who made the state of a thread.
+  `
+  ALTER TABLE threads ADD COLUMN started_by TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE interrupts ADD COLUMN review TEXT;
+  ALTER TABLE interrupts ADD COLUMN snoozed_until INTEGER;
+  ALTER TABLE interrupts ADD COLUMN escalates_at INTEGER;
+  CREATE INDEX interrupts_escalating ON interrupts (escalates_at) WHERE state = 'open' AND escalates_at IS NOT NULL;
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -63,6 +63,9 @@ export function planInbox(db: Database, query: InboxQuery): InboxPlan {
   const place = byMetadata ? PLACE_M : PLACE_I;
   if (query.claimedBy !== null) others.push({ sql: CLAIM_HOLDS, parameters: [query.now] });
   if (query.unclaimed) others.push({ sql: `NOT (i.claim IS NOT NULL AND ${CLAIM_HOLDS})`, parameters: [query.now] });
+  if (query.snoozed !== null) {
+    others.push({ sql: `coalesce(i.snoozed_until, 0) ${query.snoozed ? ">" : "<="} ?`, parameters: [query.now] });
+  }
   if (query.createdBefore !== null) others.push({ sql: `${place[0]} < ?`, parameters: [query.createdBefore] });
   if (query.after !== null) {
     const { createdAt, threadId, interruptId } = query.after;

@@ -52,6 +52,8 @@ function threadVerbs(
   };
 }
 
+type DueVerbs = "dueInterrupts" | "nextDeadline" | "dueEscalations" | "nextEscalation";
+
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 const KEPT_MAX = 50;
 
@@ -85,7 +87,7 @@ function inOrder(left: KeptRow, right: KeptRow): number {
   return byTime || byPlace || (textIn(left, "interrupt_id") < textIn(right, "interrupt_id") ? -1 : 1);
 }
 
-function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" | "nextDeadline"> {
+function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
   return {
     inbox(query) {
       const { from, where, parameters, place } = planInbox(db, query);
@@ -119,6 +121,14 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "dueInterrupts" |
       const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
       return typeof at === "number" ? at : null;
     },
+    dueEscalations(at, limit) {
+      const sql = `SELECT ${COLUMNS} ${ESCALATING} AND escalates_at <= ? ORDER BY escalates_at LIMIT ?`;
+      return db.all(sql, at, limit).map(readInterrupt);
+    },
+    nextEscalation() {
+      const at = db.get(`SELECT escalates_at ${ESCALATING} ORDER BY escalates_at LIMIT 1`)?.["escalates_at"];
+      return typeof at === "number" ? at : null;
+    },
   };
 }
 
@@ -126,6 +136,9 @@ const COLUMNS = INTERRUPTS.columns
   .split(", ")
   .map((name) => `i.${name}`)
   .join(", ");
+
+const ESCALATING = `FROM interrupts AS i INDEXED BY interrupts_escalating CROSS JOIN threads AS t
+  ON t.thread_id = i.thread_id WHERE i.state = 'open' AND escalates_at IS NOT NULL AND t.status = 'interrupted'`;
 
 const DUE = `FROM interrupts AS i INDEXED BY interrupts_due CROSS JOIN threads AS t ON t.thread_id = i.thread_id
   WHERE i.state = 'open' AND on_expiry IS NOT NULL AND t.status = 'interrupted'`;

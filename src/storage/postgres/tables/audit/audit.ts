@@ -29,7 +29,7 @@ export function auditVerbs(db: Sql): AuditTx {
   return { ...appendVerbs(db), ...chainVerbs(db) };
 }
 
-function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "auditOf"> {
+function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {
   return {
     audit(entries) {
       for (const entry of entries) {
@@ -54,6 +54,18 @@ function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "au
       db.hold(threadKey(threadId));
       const [row] = await db.change(DELETE_OLD, threadId, before);
       return Number(row?.["n"]);
+    },
+    async commentsOf(threadId, interruptId, { after, limit }) {
+      db.follow(threadKey(threadId));
+      const rows = await db.all(
+        `SELECT ${AUDIT.columns} FROM holdpoint.audit
+         WHERE thread_id = $1 AND interrupt_id = $2 AND action = 'commented' AND seq > $3 ORDER BY seq LIMIT $4`,
+        threadId,
+        interruptId,
+        after,
+        limit,
+      );
+      return rows.map(readRecord);
     },
     async auditOf(threadId, page) {
       db.follow(threadKey(threadId));

@@ -26,7 +26,7 @@ export function auditVerbs(db: Database): AuditTx {
   return { ...appendVerbs(db), ...chainVerbs(db) };
 }
 
-function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "auditOf"> {
+function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {
   let kept: AuditHead | null = null;
   db.kept.onDrop(() => (kept = null)); // sqlite/audit.2
   return {
@@ -50,6 +50,11 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
       const old = "at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)";
       db.run(`${KEEP_DIGESTS} AND ${old}`, threadId, before, threadId); // sqlite/audit.1
       return db.run(`DELETE FROM audit WHERE thread_id = ? AND ${old}`, threadId, before, threadId);
+    },
+    commentsOf(threadId, interruptId, { after, limit }) {
+      const where = "thread_id = ? AND interrupt_id = ? AND action = 'commented' AND seq > ? ORDER BY seq LIMIT ?";
+      const sql = `SELECT ${AUDIT.columns} FROM audit WHERE ${where}`;
+      return db.all(sql, threadId, interruptId, after, limit).map(readRecord);
     },
     auditOf(threadId, page) {
       const rows = db.all(

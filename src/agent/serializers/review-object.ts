@@ -1,0 +1,24 @@
+// Review object: review rules and votes of an interrupt as JSON for clients.
+import { isoTime } from "../../base/clock.ts";
+import type { JsonObject } from "../../base/json/json.ts";
+import { tallyOf } from "../review/votes.ts";
+import type { Interrupt } from "../model/model.ts";
+
+/** @param values with the answers of the votes */
+export function serializeReview(interrupt: Interrupt, values: boolean): JsonObject | null {
+  const { review } = interrupt;
+  if (review === null) return null;
+  const { assignees, approvals, rejections, fourEyes, excluded, escalations, votes, fault } = review;
+  const given = tallyOf(interrupt);
+  const [next] = escalations;
+  return {
+    assignees,
+    approvals: { given: given.approvals, needed: approvals },
+    rejections: { given: given.rejections, needed: rejections },
+    four_eyes: fourEyes,
+    excluded,
+    votes: votes.map(({ by, at, verdict, value }) => ({ by, at: isoTime(at), verdict, ...(values ? { value } : {}) })),
+    next_escalation: next === undefined ? null : { at: isoTime(next.at), assignees: next.assignees },
+    fault,
+  };
+}
