@@ -5,7 +5,7 @@
 //     call started names the call.
 //   thread-channels.3. Custom events without and with a name, extension channels, and filters for them.
 //   thread-channels.4. An agent below a tool has its messages and lifecycle under the namespace of the call, live and replayed.
-//   thread-channels.5. Parallel tasks of one node are told apart.
+//   thread-channels.5. Parallel tasks of one node are told apart. A namespace names the node before it.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
@@ -121,7 +121,11 @@ test("tools (thread-channels.2)", PATIENCE, async () => {
     started.filter((event) => nameOf(event) === "tools").map(({ data }) => data["cause"]),
     ["s", "f"].map((id) => ({ type: "toolCall", tool_call_id: id })),
   );
-  assert.ok(started.filter((event) => nameOf(event) === "model").every(({ data }) => !("cause" in data)));
+  const models = started.filter((event) => nameOf(event) === "model");
+  assert.deepEqual(
+    models.map(({ data }) => data["cause"]),
+    [undefined, { type: "edge", from_node: "tools" }],
+  );
 });
 
 test("a tool that pauses (thread-channels.2)", PATIENCE, async () => {
@@ -194,8 +198,27 @@ test("eight tasks of one node (thread-channels.5)", PATIENCE, async () => {
   const parts = events.filter((event) => event.method === "lifecycle" && nameOf(event) === "part");
   assert.equal(new Set(parts.map(({ namespace }) => namespace[0])).size, 8);
   assert.equal(parts.filter(({ data }) => data["event"] === "completed").length, 8);
+  const causes = parts.filter(({ data }) => data["event"] === "started").map(({ data }) => data["cause"]);
+  assert.deepEqual(
+    causes,
+    causes.map(() => ({ type: "send", from_node: "plan" })),
+  );
   const { result } = await sendCommand(server, threadId, "agent.getTree", {});
   const tree = result["tree"] as { readonly children: readonly { readonly status: string }[] };
   assert.deepEqual(new Set(tree.children.map(({ status }) => status)), new Set(["completed"]));
   assert.equal(tree.children.length, 8);
+});
+
+test("the node before a subgraph (thread-channels.5)", PATIENCE, async () => {
+  const { events } = await run("teller", {}, ["lifecycle"]);
+  const started = events.filter(({ data }) => data["event"] === "started");
+  assert.deepEqual(
+    started.map((event) => [nameOf(event), event.data["cause"]]),
+    [
+      ["speaks", { type: "edge", from_node: "tells" }],
+      ["inner", { type: "edge", from_node: "speaks" }],
+    ],
+  );
+  const { events: parallel } = await run("nested_parallel", {}, ["lifecycle"]);
+  for (const { data } of parallel) assert.ok(!("cause" in data)); // the first superstep, and parallel nodes
 });

@@ -2,7 +2,7 @@
 // Invariants:
 //   protocol-events.1. Root `values` and root `checkpoints` are no lines: readers derive them from the `values` of the log.
 //   protocol-events.2. A task result that shows a pause is held until the pause is stored, as is the end of its namespaces.
-//   protocol-events.5. A namespace that a tool call started names the call, where the task has it in its input.
+//   protocol-events.5. A namespace begins with the cause of its task, where that is known (task-causes.ts).
 //   protocol-events.6. A block of text or reasoning begins empty: its deltas are all of it.
 //   protocol-events.4. An event is text when it comes about: later changes of a node are not in it.
 import type { RunEvent } from "../../../agent/ports/ports.ts";
@@ -11,6 +11,7 @@ import { type Json, type JsonObject, isJsonObject } from "../../../base/json/jso
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import { type ChildEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
 import { type Chunk, isPause } from "../../langgraph/stream-chunk.ts";
+import { createTaskCauses } from "./task-causes.ts";
 import { type ToolChunk, bounded, toolEvent } from "./tool-events.ts";
 
 export interface ProtocolEvents {
@@ -42,18 +43,17 @@ function createLine(now: () => number): Line {
 export function createProtocolEvents(codec: Codec, { emit, hold, now }: ProtocolOutput): ProtocolEvents {
   const children = createChildLifecycle();
   const callIds = createCallIds();
-  const causes = createCauses();
+  const causes = createTaskCauses();
   const line = createLine(now);
   const send = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
     emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
   const taskStart = (ns: Namespace, task: TaskChunk): void => {
-    causes.started([...ns, `${task.name}:${task.id}`], task.input);
+    causes.started(ns, task);
     send("tasks", ns, bounded(codec.toClientJson(startOf(task)) as JsonObject, ["input"]));
   };
   const taskResult = (ns: Namespace, task: TaskChunk): void => {
-    const path = [...ns, `${task.name}:${task.id}`];
-    const namespaces = children.ended(path);
-    causes.ended(path);
+    const namespaces = children.ended([...ns, `${task.name}:${task.id}`]);
+    causes.ended(ns, task);
     const { metadata: _metadata, state: _state, ...shown } = task;
     const data = bounded(codec.toClientJson(shown) as JsonObject, ["result"]);
     if (task.interrupts !== undefined && task.interrupts.length > 0) {
@@ -103,7 +103,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   return {
     chunk(chunk) {
       for (const child of children.seen(chunk.ns)) {
-        send("lifecycle", child, lifecycle(child, "started", causes.of(child)));
+        send("lifecycle", child, lifecycle(child, "started", causes.of(child))); // protocol-events.5
       }
       take(chunk);
     },
@@ -130,29 +130,6 @@ interface TaskChunk {
 function lifecycle(ns: Namespace, event: string, cause: JsonObject | null): JsonObject {
   const [name = ""] = (ns.at(-1) ?? "").split(":");
   return { event, graph_name: name, ...(cause === null ? {} : { cause }) };
-}
-
-/** protocol-events.5. The tool calls of tasks in progress. */
-function createCauses() {
-  const causes = new Map<string, JsonObject>();
-  const keyOf = (task: Namespace): string => task.join("|");
-  return {
-    started(task: Namespace, input: unknown): void {
-      const callId = toolCallOf(input);
-      if (callId !== null) causes.set(keyOf(task), { type: "toolCall", tool_call_id: callId });
-    },
-    ended: (task: Namespace): unknown => causes.delete(keyOf(task)),
-    of: (namespace: Namespace): JsonObject | null => causes.get(keyOf(namespace)) ?? null,
-  };
-}
-
-/** A tool node that is started for each call has the call in its input, under one of these names. */
-function toolCallOf(input: unknown): string | null {
-  if (typeof input !== "object" || input === null) return null;
-  const { lg_tool_call: own, tool_call: other } = input as Readonly<Record<string, unknown>>;
-  const call = own ?? other;
-  const id = typeof call === "object" && call !== null && "id" in call ? call.id : null;
-  return typeof id === "string" ? id : null;
 }
 
 /** The library puts the whole `configurable` into a task's metadata: it has no place in an event. */
