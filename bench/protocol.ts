@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { removeFolder, startServer, temporaryFolder, type MeasuredServer } from "./agent/server.ts";
-import { runScript } from "./measure.ts";
+import { cpuSeconds, cpuSecondsOfTree, runScript } from "./measure.ts";
 import { post, readTo } from "./protocol/events.ts";
 
 const script = (name: string): string => join(import.meta.dirname, "protocol", name);
@@ -53,18 +53,23 @@ async function measureFanOut(server: MeasuredServer): Promise<void> {
   await command(server, threadId, "run.start", params);
   const stream = `${server.url}/threads/${threadId}/stream/events`;
   const recorded = post(stream, { channels: ["lifecycle", "messages"] }).then(record);
+  const before = await server.metrics();
   const served = await runScript(script("readers.ts"), [stream, READERS, gate]);
+  const servedCpu = (await server.metrics()).cpuSeconds - before.cpuSeconds;
   const body = join(folder, "body");
   writeFileSync(body, await recorded);
   const floor = spawn(process.execPath, [script("floor.ts"), body], { stdio: ["ignore", "pipe", "inherit"] });
   const [port] = (await once(createInterface({ input: floor.stdout }), "line")) as [string];
   const url = `http://127.0.0.1:${port}`;
   const bare = await runScript(script("readers.ts"), [url, READERS, `${url}/gate`]);
+  const bareCpu = cpuSecondsOfTree(floor.pid ?? 0) ?? Number.NaN;
   floor.kill();
   removeFolder(folder);
   const rate = (result: Record<string, number>): number => (result["deliveries"] ?? 0) / (result["seconds"] ?? 0);
   const measured = `${Math.round(rate(served) / 1000)} / ${Math.round(rate(bare) / 1000)} thousand a second`;
   note(`${DELTAS} deltas to ${READERS} readers / bare writer`, measured, rate(served) / rate(bare), "at least 0.5");
+  const cpu = `${servedCpu.toFixed(2)} / ${bareCpu.toFixed(2)} CPU seconds`;
+  note("the same, CPU of the run and its readers", cpu, servedCpu / bareCpu, "reported");
 }
 
 /** The text of a stream up to the end of its run. */
@@ -74,6 +79,9 @@ async function record(response: Awaited<ReturnType<typeof post>>): Promise<Buffe
   await readTo(response, /^synth:.*:(completed|failed):/);
   return Buffer.concat(pieces);
 }
+
+/** The first ones warm up. */
+const ROUNDS = 20;
 
 async function measureReplay(server: MeasuredServer, runs: number): Promise<void> {
   const threadId = randomUUID();
@@ -93,12 +101,16 @@ async function measureReplay(server: MeasuredServer, runs: number): Promise<void
   const last = new RegExp(`synth:${String(newest?.["run_id"])}:completed`);
   const replays: number[] = [];
   const reads: number[] = [];
+  let [replayCpu, readCpu] = [0, 0];
   let rows = 0;
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const startedAt = performance.now();
+    const cpuBefore = (await server.metrics()).cpuSeconds;
     await readTo(await post(stream, filter), last);
     replays.push(performance.now() - startedAt);
+    replayCpu += (await server.metrics()).cpuSeconds - cpuBefore;
     const readAt = performance.now();
+    const readBefore = cpuSeconds();
     const one = db.prepare("SELECT * FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT 1");
     rows = 0;
     for (let seq = 0; ; rows++) {
@@ -107,11 +119,14 @@ async function measureReplay(server: MeasuredServer, runs: number): Promise<void
       seq = Number(row["seq"]);
     }
     reads.push(performance.now() - readAt);
+    readCpu += cpuSeconds() - readBefore;
   }
   db.close();
   const [replayMs, readMs] = [Math.min(...replays), Math.min(...reads)];
   const measured = `${replayMs.toFixed(0)} / ${readMs.toFixed(0)} ms, ${rows} rows`;
   note(`replay of ${runs} runs / reading their rows`, measured, replayMs / readMs, "at most 3");
+  const cpu = `${((replayCpu / ROUNDS) * 1000).toFixed(0)} / ${((readCpu / ROUNDS) * 1000).toFixed(0)} CPU ms a round`;
+  note("the same, CPU of the server / of the reads", cpu, replayCpu / readCpu, "reported");
 }
 
 /** Voluntary context switches of a process so far: it wakes up as often. */

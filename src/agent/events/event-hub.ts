@@ -187,9 +187,10 @@ const WAKE_EVERY_MS_PER_READER = 0.5;
 const WAKE_EVERY_MS_MAX = 100;
 
 /** event-hub.1. @returns a function to call for each event */
-function createReaderWakeup({ wakes, clock }: HubPorts, { runId }: RunKey, wake: () => void): () => void {
+function createReaderWakeup({ wakes, clock }: HubPorts, { runId, threadId }: RunKey, wake: () => void): () => void {
+  const readers = (): number => wakes.listeners(runId) + wakes.listeners(threadId);
   const everyMs = (): number =>
-    Math.min(WAKE_EVERY_MS_MAX, Math.max(WAKE_EVERY_MS, WAKE_EVERY_MS_PER_READER * wakes.listeners(runId)));
+    Math.min(WAKE_EVERY_MS_MAX, Math.max(WAKE_EVERY_MS, WAKE_EVERY_MS_PER_READER * readers()));
   let pending = false;
   let wokenAt = -Infinity;
   const wakeNow = (): void => {
