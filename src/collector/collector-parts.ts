@@ -8,12 +8,12 @@ import { JOIN_LIMITS } from "./logs/join-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { countReceived, createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
 import { createDelivery, type DeliveryStep } from "./pipeline/delivery.ts";
-import { createPipeline, type Pipeline } from "./pipeline/pipeline.ts";
+import { createPipeline, type PipelineOptions } from "./pipeline/pipeline.ts";
 import { createLocalProcessing, type Processing } from "./pipeline/processing.ts";
 import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
 import { readRules, type Rules } from "./rules-file.ts";
-import { type CollectorConfig, deadLetterDir } from "./settings.ts";
+import { type CollectorConfig, deadLetterDir, workersOf } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
 import { createTenants, type Tenants } from "./shared/tenants.ts";
 import type { FilePort } from "./spool/file-port.ts";
@@ -21,6 +21,9 @@ import type { Spool } from "./spool/port.ts";
 import { createSpool } from "./spool/spool.ts";
 import { logCircuit } from "./start-stop-log.ts";
 import { createTranslator } from "./translate/translate.ts";
+import type { WorkerSetup } from "./workers/messages.ts";
+import { threadStarter } from "./workers/thread.ts";
+import { createWorkerProcessing } from "./workers/worker-processing.ts";
 import type { Backend } from "./upload/backend/port.ts";
 import { createDeadLetters } from "./upload/dead-letters.ts";
 import { createTenantQueues, type TenantQueues } from "./upload/tenant-queues.ts";
@@ -34,6 +37,8 @@ export interface PartsPorts {
   readonly log: Log;
   readonly files: FilePort;
   readonly random: () => number;
+  /** Another entry of worker threads, for tests of crashes. */
+  readonly workerEntry?: URL;
 }
 
 export interface CollectorParts {
@@ -68,7 +73,8 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const queues = createQueues(config, ports, metrics);
   const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
   const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
-  const processing = createLocalProcessing(pipelineOf(config, { ...ports, accounting, delivery, spool }));
+  const onRoom = (): void => durable?.pump();
+  const processing = processingOf(config, { ...ports, accounting, delivery, onRoom, spool, tenants });
   const heldBytes = (): number => processing.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
@@ -76,7 +82,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     heldBytesOf: (tenantId) => processing.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
   });
   const limits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
-  const durable =
+  const durable: DurableIntake | null =
     spool === null
       ? null
       : createDurableIntake(limits, { spool, processing, delivery, accounting, log, clock, heldBytes });
@@ -92,6 +98,8 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     waitingRuns: queues.waitingRuns,
     inflight: queues.inflight,
     openCircuits: queues.openCircuits,
+    threads: processing.threads,
+    workerRestarts: processing.restarts,
     spoolBytes: spool === null ? null : spool.bytes,
   });
   const intake = durable?.take ?? memoryIntake(accounting);
@@ -174,40 +182,57 @@ function deliveryOf(
   return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch }, config.zstdLevel);
 }
 
-function pipelineOf(
+/** One worker works in this thread, more in threads of their own. */
+function processingOf(
   config: CollectorConfig,
-  ports: PartsPorts & Pick<CollectorParts, "accounting" | "delivery" | "spool">,
-): Pipeline {
-  return createPipeline(
-    {
-      ...config,
-      join: {
-        ...JOIN_LIMITS,
-        spanTtlMs: config.spanTtlMs,
-        orphanTimeoutMs: config.orphanTimeoutMs,
-        waitingBytesMax: Math.min(JOIN_LIMITS.waitingBytesMax, config.queueBytesMax / 4),
-        keptBytesMax: Math.min(JOIN_LIMITS.keptBytesMax, config.queueBytesMax / 8),
-      },
-      assemble: {
-        ...ASSEMBLE_LIMITS,
-        spanTtlMs: config.spanTtlMs,
-        orphanTimeoutMs: config.orphanTimeoutMs,
-        waitingBytesMax: Math.min(ASSEMBLE_LIMITS.waitingBytesMax, config.queueBytesMax / 2),
-      },
+  ports: PartsPorts &
+    Pick<CollectorParts, "accounting" | "delivery" | "spool" | "tenants"> & { readonly onRoom: () => void },
+): Processing {
+  const workers = workersOf(config);
+  const setup: Omit<WorkerSetup, "limits"> = {
+    pipeline: pipelineOptions(config, workers),
+    translate: {
+      filterNonGenAi: config.filterNonGenai,
+      genericOtel: config.genericOtelEnabled,
+      project: config.project ?? "",
+      explain: config.explainAttributes,
     },
-    {
-      ...ports,
-      clock: ports.ageClock,
-      translate: createTranslator({
-        filterNonGenAi: config.filterNonGenai,
-        genericOtel: config.genericOtelEnabled,
-        project: config.project ?? "",
-        explain: config.explainAttributes,
-      }),
-      backendLimits: ports.backend.limits,
-      marks: ports.spool,
+    durable: ports.spool !== null,
+  };
+  const backendLimits = ports.backend.limits;
+  if (workers > 1) {
+    const startThread = threadStarter(ports.workerEntry);
+    return createWorkerProcessing(workers, setup, { ...ports, backendLimits, startThread });
+  }
+  const translate = createTranslator(setup.translate);
+  const pipelinePorts = { ...ports, clock: ports.ageClock, translate, backendLimits, marks: ports.spool };
+  return createLocalProcessing(createPipeline(setup.pipeline, pipelinePorts));
+}
+
+/** The workers share the limits of memory. */
+function pipelineOptions(config: CollectorConfig, workers: number): PipelineOptions {
+  const queueBytesMax = config.queueBytesMax / workers;
+  const { batchSize, bufferBytesMax, flushIntervalMs, orphanTimeoutMs, spanTtlMs, zstdLevel } = config;
+  return {
+    batchSize,
+    bufferBytesMax,
+    flushIntervalMs,
+    zstdLevel,
+    join: {
+      ...JOIN_LIMITS,
+      spanTtlMs,
+      orphanTimeoutMs,
+      waitingBytesMax: Math.min(JOIN_LIMITS.waitingBytesMax / workers, queueBytesMax / 4),
+      keptBytesMax: Math.min(JOIN_LIMITS.keptBytesMax / workers, queueBytesMax / 8),
     },
-  );
+    assemble: {
+      ...ASSEMBLE_LIMITS,
+      nodesMax: Math.ceil(ASSEMBLE_LIMITS.nodesMax / workers),
+      spanTtlMs,
+      orphanTimeoutMs,
+      waitingBytesMax: Math.min(ASSEMBLE_LIMITS.waitingBytesMax / workers, queueBytesMax / 2),
+    },
+  };
 }
 
 /** The intake of memory mode: acknowledges a request when its spans are in the pipeline. */

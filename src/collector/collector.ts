@@ -6,6 +6,7 @@
 //   forward/            received requests to further OTLP receivers
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
 //   logs/               log records: which are stored, the join with their spans, runs of their own
+//   workers/            the steps from decode to compress in worker threads
 //   pipeline/           the steps in order, batches, durable intake
 //   translate/          a span's attributes to the content of a run
 //   assemble/           the place of every run in its trace: trace trees, dotted order
@@ -54,6 +55,8 @@ export interface CollectorPorts {
   /** The files of the spool. */
   readonly files: FilePort;
   readonly random: () => number;
+  /** Another entry of worker threads, for tests of crashes. */
+  readonly workerEntry?: URL;
 }
 
 export interface Collector extends Service {
@@ -90,12 +93,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
     await servers.stop();
     await durable?.settled(deadline.signal);
-    await processing.flush();
+    await Promise.race([processing.flush(), aborted(deadline.signal)]);
     await delivery.settled();
     const [, unforwarded = 0] = await Promise.all([queues.drain(deadline.signal), forwarder?.stop(deadline.signal)]);
     if (unforwarded > 0) log.warning("forward_lost", { requests: unforwarded });
     cancel();
     stopChecks();
+    await processing.stop();
     const left = await queues.close();
     if (spool === null) await delivery.abandon(left); // collector.2
     await spool?.close();
@@ -118,7 +122,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
       }
       if (spool !== null) stopChecks = checkSegments(spool, clock);
       await forwarder?.start();
-      await servers.start();
+      await processing.start();
+      try {
+        await servers.start();
+      } catch (error) {
+        await processing.stop();
+        throw error;
+      }
       logStart(log, config, servers.address(), servers.grpcAddress());
     },
     address: () => servers.address(),
@@ -126,6 +136,10 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     accounting,
     lost: () => sumOf(accounting.lost),
   };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 const CHECK_MS = 1000;

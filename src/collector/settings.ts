@@ -1,5 +1,6 @@
 // Settings of the collector: one table, which main reads through base/config. Names and defaults of the first ten never
 // change; the LANGSMITH_… names are aliases with lower precedence.
+import { availableParallelism } from "node:os";
 import { HOST_SETTINGS } from "../base/config/host-settings.ts";
 import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config/config.ts";
 
@@ -109,6 +110,15 @@ export const collectorSettings = {
       meaning: "Largest request body after decompression. 0: as MAX_BODY_BYTES.",
     },
   ),
+  workers: integer(
+    "WORKERS",
+    null,
+    { min: 1, max: 64 },
+    {
+      meaning:
+        "Threads that decode, translate and compress. Default: the cores of the machine, at most 8. 1 starts no thread; `holdpoint dev` uses 1.",
+    },
+  ),
   inflightUploadsMax: integer(
     "MAX_INFLIGHT_UPLOADS",
     8,
@@ -200,6 +210,13 @@ export type CollectorConfig = Config<typeof collectorSettings>;
 export function decompressedBytesMax(config: CollectorConfig): number {
   return config.decompressedBytesMax === 0 ? config.bodyBytesMax : config.decompressedBytesMax;
 }
+
+/** WORKERS as it counts. */
+export function workersOf({ workers }: Pick<CollectorConfig, "workers">): number {
+  return workers ?? Math.min(WORKERS_MAX, availableParallelism());
+}
+
+const WORKERS_MAX = 8;
 
 export function deadLetterDir(config: CollectorConfig): string | null {
   return config.deadLetterDir ?? (config.spoolDir === null ? null : `${config.spoolDir}/dead-letter`);

@@ -8,6 +8,9 @@ import { createCollector, type Collector } from "../../src/collector/collector.t
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
 
+/** HOLDPOINT_TEST_WORKERS=4 runs the tests of the collector with four worker threads. */
+export const WORKERS = process.env["HOLDPOINT_TEST_WORKERS"] ?? "1";
+
 export interface TestCollector {
   readonly collector: Collector;
   readonly url: string;
@@ -19,7 +22,7 @@ export interface TestCollector {
 
 export function testConfig(env: Readonly<Record<string, string>>): CollectorConfig {
   return readConfig(
-    { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", ORPHAN_TIMEOUT_MS: "50", ...env },
+    { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", ORPHAN_TIMEOUT_MS: "50", WORKERS, ...env },
     collectorSettings,
     () => "",
   );
@@ -29,6 +32,7 @@ export interface TestPorts {
   readonly clock?: Clock;
   readonly files?: FilePort;
   readonly backend?: Backend;
+  readonly workerEntry?: URL;
 }
 
 export async function startCollector(
@@ -59,6 +63,7 @@ export async function startCollector(
     log: createLog({ level: "debug", json: true, secrets: [], now: clock.now, write: (line) => void log.push(line) }),
     files: ports.files ?? nodeFiles,
     random: Math.random,
+    ...(ports.workerEntry === undefined ? {} : { workerEntry: ports.workerEntry }),
   });
   await collector.start();
   const { port } = collector.address();

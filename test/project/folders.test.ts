@@ -68,6 +68,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/collector": [
     "commands",
     ".",
+    "workers",
     "pipeline",
     "forward",
     "receive",
@@ -83,6 +84,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "translate/attributes",
     "redact",
     "shared",
+    "otlp/split",
     "otlp",
   ],
   "src/storage": [

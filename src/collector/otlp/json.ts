@@ -44,19 +44,18 @@ const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"
 export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
   if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8");
   const scan = yield* scanJson(body, signal);
-  const root = parse(scan.skeleton);
-  if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans or resourceLogs");
-  refuseOtherSignals(root, signal);
+  const root = rootOf(scan, signal);
   const spans: Span[] = [];
   const records: LogRecord[] = [];
   let rejected = 0;
+  let rejectedAt: number[] | null = null;
   let sliceBytes = 0;
   for (const { item, resource, scope, bytes } of eachItem(root, scan, NAMES[signal])) {
     const span = signal === "traces" ? readSpan(item, resource, scope) : null;
     const record = signal === "logs" ? readLogRecord(item, resource, scope) : null;
     if (span !== null) spans.push(span);
     else if (record !== null) records.push(record);
-    else rejected++;
+    else (rejectedAt ??= []).push(spans.length + records.length + rejected++);
     sliceBytes += bytes;
     if (sliceBytes < SLICE_BYTES) continue;
     sliceBytes = 0;
@@ -64,8 +63,8 @@ export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<un
   }
   const reason = rejected === 0 ? "" : signal === "traces" ? BAD_IDS : "a log record is not an object";
   return signal === "traces"
-    ? { spans, records: NO_RECORDS, rejected, reason, repairedTexts: 0 }
-    : { spans: NO_SPANS, records, rejected, reason, repairedTexts: 0 };
+    ? { spans, records: NO_RECORDS, rejected, rejectedAt, reason, repairedTexts: 0 }
+    : { spans: NO_SPANS, records, rejected, rejectedAt, reason, repairedTexts: 0 };
 }
 
 const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";
@@ -124,6 +123,29 @@ function firstOf(fields: Fields, names: Names): unknown {
     if (found !== undefined && found !== null) return found;
   }
   return undefined;
+}
+
+/**
+ * Numbers of the groups of a scan, in the order in which the reader reads them; null when an item is in none. @throws
+ * {DecodeError}
+ */
+export function groupsInOrder(scan: JsonScan, signal: Signal): number[] | null {
+  const root = rootOf(scan, signal);
+  const { items, resources, scopes } = NAMES[signal];
+  const order: number[] = [];
+  for (const ofResource of listOf(firstOf(root, resources)).filter(isFields))
+    for (const ofScope of listOf(firstOf(ofResource, scopes)).filter(isFields))
+      for (const item of listOf(firstOf(ofScope, items)))
+        if (typeof item === "number") order.push(item);
+        else if (isFields(item)) return null;
+  return order;
+}
+
+function rootOf(scan: JsonScan, signal: Signal): Fields {
+  const root = parse(scan.skeleton);
+  if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans or resourceLogs");
+  refuseOtherSignals(root, signal);
+  return root;
 }
 
 interface FoundItem {

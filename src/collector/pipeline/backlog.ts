@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createQueue } from "../../base/queue.ts";
 import { decompress } from "../receive/decode-body.ts";
-import type { ReadItems } from "../receive/read-items.ts";
+import { type ReadItems, WorkerCrashedError } from "../receive/read-items.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { Spool } from "../spool/port.ts";
@@ -31,10 +31,12 @@ export interface Backlog {
 }
 
 const POLL_MS = 50;
+const CRASHES_MAX = 3;
 
 export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlog {
   /** On disk only, oldest first. */
   const queue = createQueue<StoredRequest>();
+  const crashes = new WeakMap<StoredRequest, number>();
   let feeding: Promise<void> | null = null;
   let pollPlanned = false;
 
@@ -44,7 +46,7 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
     while (hasRoom()) {
       const request = queue.shift(); // durable-intake.2
       if (request === undefined) return;
-      await feedStored(request, ports);
+      if ((await feedStored(request, ports)) === "again") await retry(request);
     }
     if (pollPlanned) return;
     pollPlanned = true;
@@ -52,6 +54,15 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
       pollPlanned = false;
       pump();
     });
+  }
+
+  /** Its worker crashed during the read, perhaps because of it. */
+  async function retry(request: StoredRequest): Promise<void> {
+    const times = (crashes.get(request) ?? 0) + 1;
+    crashes.set(request, times);
+    if (times >= CRASHES_MAX) return loseStored(request, "its worker crashed on it each time", ports);
+    queue.unshift(request);
+    await new Promise<void>((resolve) => ports.clock.after(POLL_MS, resolve));
   }
 
   function pump(): void {
@@ -88,15 +99,16 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
   };
 }
 
+function loseStored(request: StoredRequest, reason: string, { accounting, log, spool }: BacklogPorts): void {
+  accounting.lost.unreadable += request.pending;
+  log.error("request_unreadable", { spans: request.pending, reason });
+  spool.requestDone(request, allOf(request));
+}
+
 /** Reads a request back from the spool and feeds it. A request that is no longer readable counts as lost. */
-async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<void> {
-  const lose = (reason: string): void => {
-    ports.accounting.lost.unreadable += request.pending;
-    ports.log.error("request_unreadable", { spans: request.pending, reason });
-    ports.spool.requestDone(request, allOf(request));
-  };
+async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<void | "again"> {
   const record = await ports.spool.readRequest(request);
-  if (record === null) return lose("damaged");
+  if (record === null) return loseStored(request, "damaged", ports);
   try {
     const limits = { bytesMax: Infinity, grow: () => true }; // the receiver has checked the limits
     const body = await decompress(record.wire, record.encoding, limits);
@@ -104,7 +116,8 @@ async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<
     const items = await ports.processing.read(body, { format, signal, context: { tenant, project, receivedMs } });
     await items.feed(request);
   } catch (error) {
-    lose(error instanceof Error ? error.message : "unknown"); // possible after an upgrade of the decoder
+    if (error instanceof WorkerCrashedError) return "again";
+    loseStored(request, error instanceof Error ? error.message : "unknown", ports); // possible after an upgrade of the decoder
   }
 }
 

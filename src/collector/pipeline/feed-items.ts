@@ -30,6 +30,8 @@ export interface ItemSource {
   readonly context: RequestContext;
   /** null in memory mode. */
   readonly request: StoredRequest | null;
+  /** Positions of the items in their request; null: they are all of it. */
+  readonly indexes: Uint32Array | null;
 }
 
 /** Resolves after the last item. Small requests finish before it returns. */
@@ -50,20 +52,21 @@ export function createItemFeed({ accounting, clock, join, marks, place }: FeedPo
 
   /** Feeds one slice and returns the index of the next span. */
   function feedSpans(source: ItemSource, from: number): number {
-    const { items, request } = source;
+    const { indexes, items, request } = source;
     const { spans } = items;
     const started = clock.monotonic();
     let at = from;
     for (; at < spans.length; at++) {
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const span = spans[at];
-      if (span === undefined || (request !== null && isDone(request, at))) continue;
-      feedSpan(span, at, source);
+      const index = indexes === null ? at : (indexes[at] ?? at);
+      if (span === undefined || (request !== null && isDone(request, index))) continue;
+      feedSpan(span, index, source);
     }
     return at;
   }
 
-  function feedRecords({ context, items, request }: ItemSource, from: number): number {
+  function feedRecords({ context, indexes, items, request }: ItemSource, from: number): number {
     const { records } = items;
     const started = clock.monotonic();
     const notStored: number[] = [];
@@ -71,9 +74,10 @@ export function createItemFeed({ accounting, clock, join, marks, place }: FeedPo
     for (; at < records.length; at++) {
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const record = records[at];
-      if (record === undefined || (request !== null && isDone(request, at))) continue;
-      if (kindOf(record) === "other") notStored.push(at);
-      else join.add(record, context, request === null ? NO_ORIGIN : { request, index: at });
+      const index = indexes === null ? at : (indexes[at] ?? at);
+      if (record === undefined || (request !== null && isDone(request, index))) continue;
+      if (kindOf(record) === "other") notStored.push(index);
+      else join.add(record, context, request === null ? NO_ORIGIN : { request, index });
     }
     accounting.records.notStored += notStored.length;
     if (request !== null && notStored.length > 0) marks?.requestDone(request, notStored);

@@ -38,7 +38,7 @@ import type { Translate } from "../translate/translate.ts";
 import type { BackendLimits } from "../upload/backend/port.ts";
 import { createBatcher } from "./batch.ts";
 import type { Delivery } from "./delivery.ts";
-import { createItemFeed, type Items } from "./feed-items.ts";
+import { createItemFeed, type Items, type ItemSource } from "./feed-items.ts";
 import { createPlacing, ONLY_RECORDS } from "./place-span.ts";
 import { createSealer } from "./seal-batch.ts";
 
@@ -71,7 +71,12 @@ export interface Pipeline {
   /**
    * Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns.
    */
-  readonly feed: (items: Items, context: RequestContext, request: StoredRequest | null) => void | Promise<void>;
+  readonly feed: (
+    items: Items,
+    context: RequestContext,
+    request: StoredRequest | null,
+    part?: Pick<ItemSource, "indexes">,
+  ) => void | Promise<void>;
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory between the receiver and the delivery. */
   readonly heldBytes: () => number;
@@ -111,7 +116,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
   const feed = createItemFeed({ accounting, clock, join, place, marks });
 
   return {
-    feed: (items, context, request) => feed({ items, context, request }),
+    feed: (items, context, request, part = WHOLE) => feed({ items, context, request, indexes: part.indexes }),
     recall: (decision) => assembler.recall(decision),
     heldBytes: () => assembler.waitingBytes() + batcher.heldBytes() + sealer.heldBytes() + join.waitingBytes(),
     heldBytesOf: (tenantId) =>
@@ -126,3 +131,5 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
   };
 }
+
+const WHOLE = { indexes: null };

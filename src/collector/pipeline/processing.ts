@@ -8,6 +8,12 @@ import type { Pipeline } from "./pipeline.ts";
 
 export interface Processing extends Pick<Pipeline, "recall" | "heldBytes" | "heldBytesOf" | "stats" | "flush"> {
   readonly read: ReadItemsOf;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /** CPU seconds of each worker thread. */
+  readonly threads: () => Promise<readonly number[]>;
+  /** Of worker threads that crashed. */
+  readonly restarts: () => number;
 }
 
 /** In this thread: no copy, no message. */
@@ -24,6 +30,10 @@ export function createLocalProcessing(pipeline: Pipeline): Processing {
   });
   return {
     ...pipeline,
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    threads: () => Promise.resolve([]),
+    restarts: () => 0,
     read(body, of) {
       const step = decode(body, of.format, of.signal);
       return step instanceof Promise ? step.then((decoded) => itemsFrom(decoded, of)) : itemsFrom(step, of);

@@ -32,5 +32,13 @@ export interface ReadItems {
   readonly discard: () => void;
 }
 
+/** The worker thread of an item ended: the request may be read again. */
+export class WorkerCrashedError extends Error {
+  constructor(worker: number) {
+    super(`worker ${worker} crashed`);
+    this.name = "WorkerCrashedError";
+  }
+}
+
 /** The body may be reused when this returns or resolves. @throws {DecodeError} */
 export type ReadItemsOf = (body: Buffer, of: BodyOf) => ReadItems | Promise<ReadItems>;

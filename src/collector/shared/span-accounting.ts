@@ -15,6 +15,7 @@ export const DROP_REASONS = [
   "unreadable",
   "untranslatable",
   "misplaced",
+  "worker_crashed",
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
@@ -51,6 +52,7 @@ export function createSpanAccounting(): SpanAccounting {
     unreadable: 0,
     untranslatable: 0,
     misplaced: 0,
+    worker_crashed: 0,
   });
   const records = { received: 0, rejected: 0, joined: 0, notStored: 0 };
   return {

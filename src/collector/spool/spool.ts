@@ -112,6 +112,7 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
       const record = await readAt(request, options.dir, ports);
       return record === null ? null : requestOf(record, request.tenant);
     },
+    decisions: () => files().trees.decisions(),
     async readBatch(batch) {
       const record = await readAt(batch, options.dir, ports);
       return record === null ? null : bodyOf(record, batch.tenant);

@@ -9,6 +9,7 @@ import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { createAppendLog, segmentName } from "./append-log.ts";
 import type { FilePort } from "./file-port.ts";
 import type { PlaceLines } from "./port.ts";
+import { scanFile } from "./scan.ts";
 import type { SegmentGuard } from "./segment-guard.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
@@ -25,6 +26,8 @@ export interface TreeLog {
   /** Runs whose places are in the segment. */
   readonly runsIn: (segment: number) => number;
   readonly append: (tenant: string, places: PlaceLines) => Promise<void>;
+  /** The decisions on disk now. An unreadable segment is left out. */
+  readonly decisions: () => Promise<Iterable<Decision>>;
   readonly bytes: () => number;
   readonly close: () => Promise<void>;
 }
@@ -88,6 +91,13 @@ export function createTreeLog(
       segment.newestMs = clock.now();
     },
     runsIn: (segment) => segments.find((one) => one.segment === segment)?.runs ?? 0,
+    async decisions() {
+      const all: Decision[] = [];
+      const numbers = segments.map(({ segment }) => segment);
+      for (const segment of numbers)
+        for (const decision of await readDecisions(options.dir, segment, files)) all.push(decision);
+      return all;
+    },
     bytes: () => segments.reduce((sum, one) => sum + one.bytes, 0),
     async close() {
       await removing;
@@ -100,6 +110,22 @@ export function placeLines(places: readonly Omit<TraceRunPlace, "id">[]): PlaceL
   let text = "";
   for (const { traceId, spanId, dottedOrder } of places) text += `${traceId} ${spanId} ${dottedOrder}\n`;
   return { runs: places.length, text };
+}
+
+async function readDecisions(dir: string, segment: number, files: FilePort): Promise<Decision[]> {
+  const path = `${dir}/${segmentName(segment, TREES_SUFFIX)}`;
+  try {
+    const bytes = await files.size(path);
+    const file = await files.openToRead(path);
+    try {
+      const { records } = scanFile(await file.read(0, bytes), path, segment);
+      return records.filter(({ type }) => type === RECORD.decisions).flatMap((record) => [...decisionsOf(record)]);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return [];
+  }
 }
 
 /** One record → its decisions, in order (tree-log.1). */
