@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type AcceptedRun, type FakeBackend } from "../fakes/backend.ts";
-import { startCollector, type TestCollector } from "../fakes/collector.ts";
+import { startCollector, type TestCollector, when } from "../fakes/collector.ts";
 import { protobufRequest, spanOf, T0, type TestSpan } from "../fakes/otlp.ts";
 import { jsonLogs, protobufLogs, recordOf, type TestRecord } from "../fakes/otlp-logs.ts";
 import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
@@ -136,7 +136,7 @@ describe("records join their span", () => {
     await backend.when(() => hasTalk(runOf(span)));
     const { duplicates } = collector.collector.accounting;
     await collector.send(protobufRequest([span]));
-    assert.equal(collector.collector.accounting.duplicates, duplicates + 1);
+    await when(() => collector.collector.accounting.duplicates === duplicates + 1);
     assertTalk(runOf(span));
   });
 
@@ -238,8 +238,8 @@ describe("records without a span", () => {
     const { joined } = records;
     const before = backend.runs.length;
     await sendLogs(protobufLogs(SESSION, AGENT));
+    await when(() => records.joined === joined + 3);
     assert.equal(collector.collector.accounting.duplicates, duplicates);
-    assert.equal(records.joined, joined + 3);
     await sendLogs(protobufLogs(SESSION, AGENT), { "x-api-key": "key-2" });
     await backend.when(() => backend.runs.length >= before + 3);
     const of = (key: string): unknown =>

@@ -28,6 +28,11 @@ export function testConfig(env: Readonly<Record<string, string>>): CollectorConf
   );
 }
 
+/** Counters of a collector with worker threads follow its replies. */
+export async function when(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 export interface TestPorts {
   readonly clock?: Clock;
   readonly files?: FilePort;
