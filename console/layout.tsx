@@ -2,7 +2,9 @@
 import { Link, Outlet, useNavigate, type ErrorComponentProps } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { isNotLoaded } from "./api/problem.ts";
-import { keyRequired } from "./api/credentials.ts";
+import { Account } from "./account.tsx";
+import { useCallerLoaded } from "./api/caller.ts";
+import { keyRequired, signInAt } from "./api/credentials.ts";
 import { badge } from "./browser/badge.ts";
 import { useInboxLive } from "./data/inbox/live.ts";
 import { OutboxView } from "./data/inbox/outbox-view.tsx";
@@ -10,6 +12,7 @@ import { KeyDialog } from "./key-dialog.tsx";
 import { DESTINATIONS } from "./navigation.ts";
 import { EmptyState, Failure, IconButton } from "./ui/controls.tsx";
 import { Icon } from "./ui/icons.tsx";
+import { SignInDialog } from "./sign-in-dialog.tsx";
 import { Palette } from "./palette.tsx";
 import { PreferencesDialog } from "./preferences-dialog.tsx";
 import { ShortcutHelp } from "./ui/shortcut-help.tsx";
@@ -32,7 +35,9 @@ export function Layout(): ReactNode {
     })),
   ]);
   const close = (): void => setOpen(null);
+  useCallerLoaded();
   useInboxLive();
+  const signIn = useValue(signInAt);
   return (
     <div className="frame">
       <a className="skip-link" href="#main">
@@ -46,7 +51,7 @@ export function Layout(): ReactNode {
         <Toasts />
         <OutboxView />
       </div>
-      {useValue(keyRequired) ? <KeyDialog /> : null}
+      {useValue(keyRequired) ? <KeyDialog /> : signIn === null ? null : <SignInDialog path={signIn} />}
       {open === "help" ? <ShortcutHelp onClose={close} /> : null}
       {open === "palette" ? <Palette onClose={close} onOpen={setOpen} /> : null}
       {open === "preferences" ? <PreferencesDialog onClose={close} /> : null}
@@ -77,6 +82,7 @@ function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): Reac
           </li>
         ))}
       </ul>
+      <Account />
       <div className="nav-tools">
         <IconButton icon="search" label="Find a page or an action" onClick={() => onOpen("palette")} />
         <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={() => onOpen("help")} />

@@ -14,7 +14,7 @@
 //   styles/     style sheets of all pages
 //   build.ts    bundles the console
 //   router.ts   the routes, from routes.ts
-//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, key-dialog.tsx, preferences-dialog.tsx
+//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, account.tsx, and the dialogs
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";

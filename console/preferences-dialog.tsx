@@ -1,7 +1,8 @@
 // Preferences dialog: name, theme, undo window, notifications, API key.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { apiKey, setApiKey } from "./api/credentials.ts";
+import { Account } from "./account.tsx";
+import { apiKey, callerName, setApiKey } from "./api/credentials.ts";
 import { Button, Field } from "./ui/controls.tsx";
 import { Dialog } from "./ui/dialog.tsx";
 import { HOLD_CHOICES_SECS, holdSecs, notifications, ownName, theme, type Theme } from "./hooks/preferences.ts";
@@ -17,6 +18,7 @@ const THEMES: readonly (readonly [Theme, string])[] = [
 export function PreferencesDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const queries = useQueryClient();
   const key = useValue(apiKey);
+  const signedInAs = useValue(callerName);
   const forget = (): void => {
     onClose(); // the server's question for a key follows
     setApiKey(null, false);
@@ -25,7 +27,8 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
   return (
     <Dialog title="Preferences" description="For this browser only." onClose={onClose}>
       <div className="stack">
-        {key === null ? <OwnName /> : null}
+        <Account />
+        {key === null && signedInAs === null ? <OwnName /> : null}
         <Field label="Theme">
           <select value={useValue(theme)} onChange={(event) => theme.set(event.target.value as Theme)}>
             {THEMES.map(([value, label]) => (

@@ -1,7 +1,7 @@
 // Client: calls of the HTTP API, the console's only interface to the server.
 import { API_URL } from "../browser/address.ts";
-import { apiKey, keyRequired } from "./credentials.ts";
-import { problemFrom, unreachable } from "./problem.ts";
+import { apiKey, keyRequired, signInAt } from "./credentials.ts";
+import { type ApiProblem, problemFrom, unreachable } from "./problem.ts";
 
 export interface CallOptions {
   /** Omits members that are undefined, null or empty. */
@@ -47,8 +47,16 @@ export async function request(method: Method, path: string, options: CallOptions
     throw unreachable(error);
   }
   if (response.ok) return response;
-  if (response.status === 401) keyRequired.set(true);
-  throw problemFrom(await response.json().catch(() => null), response.status);
+  const problem = problemFrom(await response.json().catch(() => null), response.status);
+  if (response.status === 401) askToAuthenticate(problem, key !== null);
+  throw problem;
+}
+
+/** A wrong key asks for another one; without a key, people sign in where the server offers that. */
+function askToAuthenticate({ members }: ApiProblem, hasKey: boolean): void {
+  const path = members["sign_in"];
+  if (typeof path === "string" && !hasKey) signInAt.set(keyRequired.get() ? null : path);
+  else keyRequired.set(true);
 }
 
 /** @throws {ApiProblem} */

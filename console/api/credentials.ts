@@ -11,6 +11,12 @@ export const apiKey = createValue<string | null>(stored());
 /** A call failed because of a missing or insufficient key. */
 export const keyRequired = createValue(false);
 
+/** Where people sign in, if a call failed because nobody is signed in. */
+export const signInAt = createValue<string | null>(null);
+
+/** Name that the server has for this browser; null without authentication, and before it is known. */
+export const callerName = createValue<string | null>(null);
+
 /** @param remember keep it after the tab closes. */
 export function setApiKey(key: string | null, remember: boolean): void {
   sessionStorage.removeItem(STORAGE_KEY);

@@ -100,7 +100,7 @@ export function ListHeader({
 }: {
   readonly title: string;
   readonly list: Pick<PagedList<unknown>, "call">;
-  readonly create?: { readonly label: string; readonly run: () => void };
+  readonly create?: { readonly label: string; readonly needs: string; readonly run: () => void };
 }): ReactNode {
   useEffect(() => setTitle(title), []);
   return (
@@ -109,7 +109,7 @@ export function ListHeader({
       <span className="row spread">
         <CopyCurl {...list.call} />
         {create === undefined ? null : (
-          <Button kind="primary" hint="n" onClick={create.run}>
+          <Button kind="primary" hint="n" needs={create.needs} onClick={create.run}>
             {create.label}
           </Button>
         )}

@@ -1,5 +1,6 @@
 // Controls: the basic elements of every page. Plain elements with our classes; no state of their own.
 import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { useRefusal } from "../api/caller.ts";
 import { problemMessage } from "../api/problem.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -11,6 +12,8 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "typ
   readonly submit?: boolean;
   /** A toggle. */
   readonly pressed?: boolean;
+  /** Event that the action causes: the button is disabled, with the reason, for a role without it. */
+  readonly needs?: string;
 }
 
 export function Button({
@@ -19,15 +22,18 @@ export function Button({
   hint,
   submit = false,
   pressed,
+  needs,
   children,
   ...rest
 }: ButtonProps): ReactNode {
+  const refusal = useRefusal(needs);
   return (
     <button
       type={submit ? "submit" : "button"}
       className={`button ${pressed === true ? "pressed" : kind}`}
       {...(pressed === undefined ? {} : { "aria-pressed": pressed })}
       {...rest}
+      {...(refusal === null ? {} : { disabled: true, title: refusal })}
     >
       {icon === undefined ? null : <Icon name={icon} />}
       {children}
@@ -40,13 +46,18 @@ export function Button({
 export function IconButton({
   icon,
   label,
+  needs,
   ...rest
 }: Omit<ButtonHTMLAttributes<HTMLButtonElement>, "type"> & {
   readonly icon: IconName;
   readonly label: string;
+  /** As of a Button. */
+  readonly needs?: string;
 }): ReactNode {
+  const refusal = useRefusal(needs);
+  const refused = refusal === null ? {} : { disabled: true, title: refusal };
   return (
-    <button type="button" className="button quiet icon-only" aria-label={label} title={label} {...rest}>
+    <button type="button" className="button quiet icon-only" aria-label={label} title={label} {...rest} {...refused}>
       <Icon name={icon} />
     </button>
   );

@@ -42,12 +42,12 @@ test("a key that may only read is offered no decision, no claim and no bulk appr
   const page = await enter(READER["x-api-key"], "Ruth");
   await page.keyboard.press("j");
   await page.keyboard.press("a");
-  await page.getByRole("status").getByText("Your API key is read-only.").waitFor();
+  await page.getByRole("status").getByText("Your role may only read.").waitFor();
   assert.match(page.url(), /\/inbox$/);
   await page.keyboard.press("x");
   assert.ok(await page.getByRole("button", { name: "Approve 1" }).isDisabled());
   await page.keyboard.press("Enter");
-  await page.getByText("This item needs a key with write access").waitFor();
+  await page.getByText("A reviewer can answer this item").waitFor();
   for (const name of ["Approve", "Reject", "Claim"])
     assert.equal(await page.getByRole("button", { name, exact: true }).count(), 0);
   await page.close();

@@ -1,7 +1,7 @@
 // Inbox calls: lists, single items, claims, answers, the audit trail.
 import type { AuditEntry, InboxItem } from "../../../src/api/inbox.ts";
 import { call } from "../../api/client.ts";
-import { apiKey } from "../../api/credentials.ts";
+import { apiKey, callerName } from "../../api/credentials.ts";
 import { problemFrom, type ApiProblem } from "../../api/problem.ts";
 import { ownName } from "../../hooks/preferences.ts";
 import type { Json } from "../../json/json.ts";
@@ -23,10 +23,10 @@ export function getItem({ thread_id, id }: Named, signal?: AbortSignal): Promise
   return call("GET", `/inbox/${encodeURIComponent(thread_id)}/${encodeURIComponent(id)}`, { signal });
 }
 
-/** The key determines the author's name; without authentication the caller supplies it. */
+/** The key or the sign-in determines the author's name; without authentication the caller supplies it. */
 export function author(): { readonly by?: string } {
   const by = ownName.get().trim();
-  return apiKey.get() !== null || by === "" ? {} : { by };
+  return apiKey.get() !== null || callerName.get() !== null || by === "" ? {} : { by };
 }
 
 export function claimItem({ thread_id, id }: Named): Promise<InboxItem> {

@@ -25,8 +25,10 @@ export function AssistantActions({ assistant }: { readonly assistant: Assistant 
       <CopyCurl method="GET" path={path} />
       {isBuiltIn(assistant) ? null : (
         <>
-          <Button onClick={() => setOpen("edit")}>Edit</Button>
-          <Button kind="danger" onClick={() => setOpen("delete")}>
+          <Button needs="assistants:update" onClick={() => setOpen("edit")}>
+            Edit
+          </Button>
+          <Button kind="danger" needs="assistants:delete" onClick={() => setOpen("delete")}>
             Delete
           </Button>
         </>

@@ -10,6 +10,7 @@ import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList 
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
+import { guarded } from "../../ui/guarded.ts";
 import { AssistantActions } from "./actions.tsx";
 import { AssistantDialog } from "./assistant-dialog.tsx";
 import "./assistants.css";
@@ -33,6 +34,8 @@ const TAB_NAMES: Readonly<Record<Tab, string>> = {
   versions: "Versions",
   try: "Try it",
 };
+
+const CREATE = { label: "New assistant", needs: "assistants:create" } as const;
 
 function AssistantsPage(): ReactNode {
   const search = assistantsRoute.useSearch();
@@ -64,7 +67,7 @@ function AssistantsPage(): ReactNode {
   };
   useShortcuts("Assistants", [
     ...moveKeys("assistant", place, choose),
-    { keys: "n", label: "New assistant", run: () => setMaking(true) },
+    { keys: "n", label: CREATE.label, run: guarded(CREATE.needs, () => setMaking(true)) },
     { keys: "/", label: "Find an assistant", run: () => field.current?.focus() },
     ...TABS.map((tab, at) => ({
       keys: `${at + 1}`,
@@ -74,7 +77,7 @@ function AssistantsPage(): ReactNode {
   ]);
   return (
     <>
-      <ListHeader title="Assistants" list={list} create={{ label: "New assistant", run: () => setMaking(true) }} />
+      <ListHeader title="Assistants" list={list} create={{ ...CREATE, run: () => setMaking(true) }} />
       <ListBody list={list}>
         <div className="split assistants">
           <div className="split-list">

@@ -11,6 +11,7 @@ import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { type JsonObject, isObject } from "../../json/json.ts";
 import { Button, Failure, Field, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
+import { guarded } from "../../ui/guarded.ts";
 import { useSchemas } from "./schemas.tsx";
 import { type Entry, type TryOptions, tryBody, valueOf } from "./try-body.ts";
 import { ValueEntry } from "./value-entry.tsx";
@@ -64,7 +65,9 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
       setSending(false);
     }
   };
-  useShortcuts("Try it", [{ keys: "Mod+Enter", label: "Run", run: () => void run(), inFields: true }]);
+  useShortcuts("Try it", [
+    { keys: "Mod+Enter", label: "Run", run: guarded("threads:create_run", () => void run()), inFields: true },
+  ]);
   return (
     <form
       className="page-body try"
@@ -89,7 +92,7 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
         </p>
       )}
       <div className="actions">
-        <Button kind="primary" submit disabled={!isReady} hint="Ctrl ⏎">
+        <Button kind="primary" submit needs="threads:create_run" disabled={!isReady} hint="Ctrl ⏎">
           Run
         </Button>
         <CopyCurl

@@ -97,7 +97,7 @@ function MakeLatest({ path, version }: { readonly path: string; readonly version
   };
   return (
     <>
-      <Button kind="primary" onClick={() => void restore()}>
+      <Button kind="primary" needs="assistants:update" onClick={() => void restore()}>
         Set as latest
       </Button>
       <CopyCurl method="POST" path={`${path}/latest`} body={{ version }} />

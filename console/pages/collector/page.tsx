@@ -9,6 +9,7 @@ import { setTitle } from "../../browser/badge.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
+import { guarded } from "../../ui/guarded.ts";
 import { glance } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
@@ -77,9 +78,11 @@ function SendSample({ hasStore }: { readonly hasStore: boolean }): ReactNode {
     }
     setSending(false);
   };
-  useShortcuts("Collector", [{ keys: "s", label: "Send a sample span", run: () => void send() }]);
+  useShortcuts("Collector", [
+    { keys: "s", label: "Send a sample span", run: guarded("threads:create", () => void send()) },
+  ]);
   return (
-    <Button kind="primary" hint="s" disabled={sending} onClick={() => void send()}>
+    <Button kind="primary" hint="s" needs="threads:create" disabled={sending} onClick={() => void send()}>
       Send a sample span
     </Button>
   );

@@ -10,6 +10,7 @@ import { JsonCard } from "../../json/json-card.tsx";
 import { Button, Chip, Failure } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { guarded } from "../../ui/guarded.ts";
 import { absoluteTime, shortId } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
@@ -39,8 +40,8 @@ export function CronDetail({
   };
   const close = (): void => setOpen(null);
   useShortcuts("Cron", [
-    { keys: "e", label: "Edit the cron", run: () => setOpen("edit") },
-    { keys: "p", label: cron.enabled ? "Pause" : "Resume", run: () => void toggle() },
+    { keys: "e", label: "Edit the cron", run: guarded("crons:update", () => setOpen("edit")) },
+    { keys: "p", label: cron.enabled ? "Pause" : "Resume", run: guarded("crons:update", () => void toggle()) },
   ]);
   return (
     <div className="split-detail" role="region" aria-label="Cron" tabIndex={0}>
@@ -52,13 +53,13 @@ export function CronDetail({
         <Chip tone={cron.enabled ? "green" : "neutral"}>{cron.enabled ? "active" : "paused"}</Chip>
       </div>
       <div className="actions">
-        <Button hint="p" onClick={() => void toggle()}>
+        <Button hint="p" needs="crons:update" onClick={() => void toggle()}>
           {cron.enabled ? "Pause" : "Resume"}
         </Button>
-        <Button hint="e" onClick={() => setOpen("edit")}>
+        <Button hint="e" needs="crons:update" onClick={() => setOpen("edit")}>
           Edit
         </Button>
-        <Button kind="danger" onClick={() => setOpen("delete")}>
+        <Button kind="danger" needs="crons:delete" onClick={() => setOpen("delete")}>
           Delete
         </Button>
         <CopyCurl method="PATCH" path={path} body={{ enabled: !cron.enabled }} />

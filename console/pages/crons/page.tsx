@@ -8,6 +8,7 @@ import { useAssistants } from "../../graph/graph-names.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { EmptyState } from "../../ui/controls.tsx";
 import { glance, shortId } from "../../ui/format.ts";
+import { guarded } from "../../ui/guarded.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { CronDialog } from "./cron-dialog.tsx";
 import "./crons.css";
@@ -53,12 +54,16 @@ function CronsPage(): ReactNode {
   };
   useShortcuts("Crons", [
     ...moveKeys("cron", place, choose),
-    { keys: "n", label: "New cron", run: () => setMaking(true) },
+    { keys: "n", label: "New cron", run: guarded("crons:create", () => setMaking(true)) },
   ]);
   const chosen = crons[place];
   return (
     <>
-      <ListHeader title="Crons" list={list} create={{ label: "New cron", run: () => setMaking(true) }} />
+      <ListHeader
+        title="Crons"
+        list={list}
+        create={{ label: "New cron", needs: "crons:create", run: () => setMaking(true) }}
+      />
       <FilterBar filters={filters} assistants={assistants} />
       <ListBody list={list}>
         {crons.length === 0 ? (

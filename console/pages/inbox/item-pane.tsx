@@ -187,7 +187,7 @@ function Answer(props: { readonly item: InboxItem; readonly request: Request }):
   const readOnly = useReadOnly();
   if (props.item.state !== "open") return null;
   return readOnly ? (
-    <p className="note amber">{READ_ONLY} This item needs a key with write access.</p>
+    <p className="note amber">{READ_ONLY} A reviewer can answer this item.</p>
   ) : (
     <Answering {...props} />
   );

@@ -10,6 +10,7 @@ import { JsonCard } from "../../json/json-card.tsx";
 import { Button, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
+import { guarded } from "../../ui/guarded.ts";
 import { absoluteTime } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { withToast } from "../../ui/with-toast.ts";
@@ -33,7 +34,7 @@ export function ItemPane({
     queryKey: ["store", "item", namespace, itemKey],
     queryFn: ({ signal }) => call<StoreItem | null>("GET", PATH, { query, signal }),
   });
-  useShortcuts("Item", [{ keys: "e", label: "Edit the item", run: () => setOpen("edit") }]);
+  useShortcuts("Item", [{ keys: "e", label: "Edit the item", run: guarded("store:put", () => setOpen("edit")) }]);
   if (found.isPending) return <Loading />;
   if (found.isError) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === null) {
@@ -51,10 +52,10 @@ export function ItemPane({
         <CopyButton text={item.key} what="the key" />
       </div>
       <div className="actions">
-        <Button hint="e" onClick={() => setOpen("edit")}>
+        <Button hint="e" needs="store:put" onClick={() => setOpen("edit")}>
           Edit
         </Button>
-        <Button kind="danger" onClick={() => setOpen("delete")}>
+        <Button kind="danger" needs="store:delete" onClick={() => setOpen("delete")}>
           Delete
         </Button>
         <CopyCurl method="GET" path={PATH} query={query} />

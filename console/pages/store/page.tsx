@@ -8,6 +8,7 @@ import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList 
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Chip, EmptyState, Failure } from "../../ui/controls.tsx";
 import { glance } from "../../ui/format.ts";
+import { guarded } from "../../ui/guarded.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { ItemDialog } from "./item-dialog.tsx";
 import { ItemPane } from "./item-pane.tsx";
@@ -43,13 +44,17 @@ function StorePage(): ReactNode {
   };
   useShortcuts("Store", [
     ...moveKeys("item", place, choose),
-    { keys: "n", label: "New item", run: () => setMaking(true) },
+    { keys: "n", label: "New item", run: guarded("store:put", () => setMaking(true)) },
     { keys: "/", label: "Search", run: () => field.current?.focus() },
   ]);
   const isNarrowed = Object.values(view).some((one) => one !== undefined);
   return (
     <>
-      <ListHeader title="Store" list={list} create={{ label: "New item", run: () => setMaking(true) }} />
+      <ListHeader
+        title="Store"
+        list={list}
+        create={{ label: "New item", needs: "store:put", run: () => setMaking(true) }}
+      />
       <FilterBar field={field} />
       <ListBody list={list}>
         {items.length === 0 && !isNarrowed ? (

@@ -55,7 +55,7 @@ export function Composer({
       {isAtBreakpoint(thread, next) ? (
         <div className="row composer-paused">
           <Chip tone="amber">stopped before {next.join(", ")}</Chip>
-          <Button kind="primary" disabled={sending} onClick={() => void send(null)}>
+          <Button kind="primary" needs="threads:create_run" disabled={sending} onClick={() => void send(null)}>
             Continue
           </Button>
         </div>
@@ -81,7 +81,7 @@ export function Composer({
         <Breakpoints />
         <span className="spread row">
           <CopyCurl method="POST" path={path} body={bodyOf(input)} />
-          <Button kind="primary" submit disabled={!isReady}>
+          <Button kind="primary" submit needs="threads:create_run" disabled={!isReady}>
             {busy ? "Enqueue" : open > 0 ? "Abandon and run" : "Run"}
           </Button>
         </span>

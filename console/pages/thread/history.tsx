@@ -228,13 +228,14 @@ function Actions({
     <div className="actions">
       <Button
         kind="primary"
+        needs="threads:create_run"
         disabled={!canRun || hasEnded}
         title={hasEnded ? "The graph ended here: fork instead" : undefined}
         onClick={() => void rerun()}
       >
         Re-run from here
       </Button>
-      <Button disabled={!canRun} onClick={() => setForking(true)}>
+      <Button needs="threads:update" disabled={!canRun} onClick={() => setForking(true)}>
         Fork from here
       </Button>
       <Button kind="quiet" hint="c" className={comparing ? "button pressed" : "button quiet"} onClick={onCompare}>

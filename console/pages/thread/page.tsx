@@ -163,6 +163,7 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
       {running === null ? null : (
         <Button
           kind="danger"
+          needs="threads:update"
           onClick={() =>
             void act(() => request("POST", `${path}/runs/${running.run_id}/cancel`), "Cancelling the run.")
           }
@@ -170,11 +171,16 @@ function Actions({ thread, running }: { readonly thread: Thread; readonly runnin
           Cancel run
         </Button>
       )}
-      <Button kind="quiet" icon="copy" onClick={() => void act(duplicate, "Thread duplicated. This is the copy.")}>
+      <Button
+        kind="quiet"
+        icon="copy"
+        needs="threads:create"
+        onClick={() => void act(duplicate, "Thread duplicated. This is the copy.")}
+      >
         Duplicate
       </Button>
       <CopyCurl method="GET" path={`${path}/state`} />
-      <IconButton icon="cross" label="Delete the thread" onClick={() => setDeleting(true)} />
+      <IconButton icon="cross" label="Delete the thread" needs="threads:delete" onClick={() => setDeleting(true)} />
       {deleting ? (
         <DeleteDialog
           title="Delete this thread?"

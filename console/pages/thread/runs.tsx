@@ -140,10 +140,10 @@ function Actions({ thread, run }: { readonly thread: Thread; readonly run: Run }
     <div className="actions">
       {isActive(run) ? (
         <>
-          <Button kind="danger" onClick={() => void cancel("interrupt")}>
+          <Button kind="danger" needs="threads:update" onClick={() => void cancel("interrupt")}>
             Cancel
           </Button>
-          <Button kind="danger" onClick={() => void cancel("rollback")}>
+          <Button kind="danger" needs="threads:update" onClick={() => void cancel("rollback")}>
             Cancel and roll back
           </Button>
         </>

@@ -28,7 +28,7 @@ export function StateTab({ thread }: { readonly thread: Thread }): ReactNode {
         {input}
         <span className="row spread">
           <CopyCurl method="GET" path={`/threads/${thread.thread_id}/state`} />
-          <Button onClick={() => setEditing(true)} disabled={thread.status === "busy"}>
+          <Button needs="threads:update" onClick={() => setEditing(true)} disabled={thread.status === "busy"}>
             Edit state
           </Button>
         </span>

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "react";
 import { listInbox } from "../../../data/inbox/calls.ts";
 import { INBOX, liveState, type InboxList, type ListPage } from "../../../data/inbox/live.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
+import { callerName } from "../../../api/credentials.ts";
 import { ownName } from "../../../hooks/preferences.ts";
 import { createValue, useValue } from "../../../hooks/value.ts";
 import { matches, queryOf, type Filters } from "./filters.ts";
@@ -18,7 +19,8 @@ export const knownAs = createValue<string | null>(null);
 export function useMe(): string {
   const name = useValue(ownName).trim();
   const known = useValue(knownAs);
-  return known ?? (name === "" ? "anonymous" : name);
+  const signedInAs = useValue(callerName);
+  return known ?? signedInAs ?? (name === "" ? "anonymous" : name);
 }
 
 export interface List {

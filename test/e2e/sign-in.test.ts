@@ -1,0 +1,112 @@
+// Sign-in in a real browser, with a real OpenID provider: from the console to the provider's form and back, what each
+// role is offered on every page, and the way out.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { startOpenIdProvider, type OpenIdProvider } from "../harness/sign-in/openid-provider.ts";
+import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+
+const ADMIN = { "x-api-key": "key-of-the-admin-0123" };
+let provider: OpenIdProvider;
+let server: TestServer;
+let browser: ConsoleBrowser;
+let threadId = "";
+
+before(async () => {
+  provider = await startOpenIdProvider();
+  const roles = "platform=operator,finance=reviewer,all=viewer";
+  server = await startServer({
+    env: { ...provider.env, HOLDPOINT_ROLES: roles, HOLDPOINT_API_KEYS: `root:${ADMIN["x-api-key"]}` },
+  });
+  provider.allow(server.url);
+  const account = (name: string, group: string) =>
+    provider.accounts.set(name, { email: `${name}@example.com`, name: `${name} Example`, groups: [group] });
+  account("olga", "platform");
+  account("rita", "finance");
+  account("vera", "all");
+  account("nina", "none");
+  browser = await startBrowser({ url: server.url, leadsTo: provider.issuer });
+  const { body: thread } = await call(server, "POST", "/threads", {}, ADMIN);
+  ({ thread_id: threadId } = thread);
+  const payload = { action_requests: [{ name: "refund", args: { amount: 5 } }] };
+  await call(server, "POST", `/threads/${threadId}/runs/wait`, { assistant_id: "echo", input: { payload } }, ADMIN);
+});
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+    await provider.stop();
+  }
+});
+
+/** Ends on the page of the server that was asked for, or on the one with the reason. */
+async function signIn(name: string, path: string): Promise<Page> {
+  const page = await browser.open(path, { name });
+  await page.route(/^https:/, (route) => route.abort()); // the provider's page asks for a font
+  await page.getByRole("dialog", { name: "Sign in" }).getByRole("button", { name: "Sign in" }).click();
+  await page.getByPlaceholder("Enter any login").fill(name);
+  await page.getByPlaceholder("and password").fill("any");
+  await page.getByRole("button", { name: "Sign-in" }).click();
+  await page.waitForURL((url) => url.href.startsWith(server.url));
+  return page;
+}
+
+test("a person signs in at the provider, lands on the page of the link, sees name and role, and signs out", async () => {
+  const page = await signIn("olga", "/crons");
+  await page.getByRole("heading", { name: "Crons", exact: true }).waitFor();
+  const account = page.getByRole("region", { name: "Account" });
+  await account.getByText("olga Example").waitFor();
+  await account.getByText("operator").waitFor();
+  assert.ok(await page.getByRole("button", { name: "New cron" }).isEnabled());
+  assert.equal(await page.evaluate("document.cookie"), "", "scripts cannot read the session");
+  await account.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Yes, sign me out" }).click();
+  await page.getByRole("dialog", { name: "Sign in" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/console/inbox");
+  await page.close();
+});
+
+test("a reviewer answers in the own name, and is offered nothing else, on any page", async () => {
+  const page = await signIn("rita", "/inbox");
+  await page.getByRole("link", { name: "refund" }).click();
+  await page.getByRole("button", { name: "Claim" }).click();
+  await page.getByText("claimed by you").waitFor();
+  for (const [path, label] of [
+    ["/crons", "New cron"],
+    ["/assistants", "New assistant"],
+    ["/store", "New item"],
+    [`/threads/${threadId}`, "Delete the thread"],
+  ] as const) {
+    await page.goto(`${server.url}/console${path}`);
+    const button = page.getByRole("button", { name: label });
+    await button.waitFor();
+    await page.getByRole("region", { name: "Account" }).getByText("reviewer").waitFor();
+    assert.ok(await button.isDisabled(), label);
+    assert.equal(await button.getAttribute("title"), "Your role, reviewer, does not allow this.");
+  }
+  await page.goto(`${server.url}/console/crons`);
+  await page.getByRole("region", { name: "Account" }).getByText("reviewer").waitFor();
+  await page.keyboard.press("n");
+  await page.getByRole("status").getByText("Your role, reviewer, does not allow this.").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0, "no form opens");
+  const audit = await call(server, "GET", `/threads/${threadId}/audit`, undefined, ADMIN);
+  assert.match(audit.text, /rita@example.com/);
+  await page.close();
+});
+
+test("a viewer is offered no decision", async () => {
+  const page = await signIn("vera", "/inbox");
+  await page.getByRole("link", { name: "refund" }).click();
+  await page.getByText("Your role may only read. A reviewer can answer this item.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Approve", exact: true }).count(), 0);
+  await page.close();
+});
+
+test("somebody without a role reads the reason", async () => {
+  const page = await signIn("nina", "/inbox");
+  await page.getByRole("alert").getByText("Your account has no access to this server.").waitFor();
+  await page.close();
+});
