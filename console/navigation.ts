@@ -14,6 +14,7 @@ export interface Destination {
 
 export const DESTINATIONS = [
   { to: "/inbox", label: "Inbox", icon: "inbox", key: "i" },
+  { to: "/answered", label: "Answered", icon: "check", key: "d" },
   { to: "/threads", label: "Threads", icon: "threads", key: "t" },
   { to: "/traces", label: "Traces", icon: "traces", key: "r" },
   { to: "/assistants", label: "Assistants", icon: "assistants", key: "a", group: true },

@@ -2,6 +2,7 @@
 // `page.tsx` (the component, loaded on first use).
 import { createRoute, redirect } from "@tanstack/react-router";
 import { assistantsRoute } from "./pages/assistants/route.ts";
+import { answeredRoute } from "./pages/answered/route.ts";
 import { collectorRoute } from "./pages/collector/route.ts";
 import { cronsRoute } from "./pages/crons/route.ts";
 import { inboxItemRoute, inboxRoute } from "./pages/inbox/route.ts";
@@ -25,6 +26,7 @@ const homeRoute = createRoute({
 export const routeTree = rootRoute.addChildren([
   homeRoute,
   inboxRoute.addChildren([inboxItemRoute]),
+  answeredRoute,
   threadsRoute,
   threadRoute,
   traceRoute,

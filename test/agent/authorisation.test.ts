@@ -212,6 +212,12 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
       changes: true,
     },
   ],
+  "GET /audit": [
+    {},
+    { query: "format=csv" },
+    { query: ({ thread_id }) => `thread_id=${thread_id}`, places: ["thread_id"] },
+    { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
+  ],
   "GET /audit/verify": [{ whole: true }],
   "GET /threads/{thread_id}/audit": [{}, { query: "format=csv" }],
   "POST /threads/prune": [

@@ -8,6 +8,7 @@ import { getAudit } from "../../data/inbox/calls.ts";
 import { INBOX } from "../../data/inbox/live.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { JsonView } from "../../json/json-view.tsx";
+import { saveFile } from "../../ui/save-file.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 
@@ -66,12 +67,7 @@ function Entry({ entry }: { readonly entry: AuditEntry }): ReactNode {
 async function download(threadId: string, format: (typeof FORMATS)[number]): Promise<void> {
   try {
     const response = await request("GET", `/threads/${threadId}/audit`, { query: { format } });
-    const url = URL.createObjectURL(await response.blob());
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `audit-${threadId}.${format}`;
-    link.click();
-    URL.revokeObjectURL(url);
+    saveFile(await response.blob(), `audit-${threadId}.${format}`);
   } catch (error) {
     showToast(problemMessage(error), { tone: "red" });
   }

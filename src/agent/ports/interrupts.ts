@@ -1,6 +1,6 @@
 // Storage port for interrupts, breakpoints, the inbox over them, and the audit trail.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Scope, ThreadStatus } from "../model/model.ts";
+import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Run, Scope, ThreadStatus } from "../model/model.ts";
 import type { AuditHead, AuditLink } from "../model/audit/audit-chain.ts";
 import type { Awaitable } from "./awaitable.ts";
 
@@ -74,6 +74,50 @@ export interface InterruptTx extends AuditTx {
   countOpenInterrupts(): Awaitable<number>;
 }
 
+export interface AuditPlace {
+  readonly at: number;
+  readonly threadId: string;
+  readonly seq: number;
+}
+
+/** Entries of all threads, newest first. */
+export interface AuditQuery {
+  readonly scope: Scope;
+  readonly threadId: string | null;
+  readonly graphId: string | null;
+  readonly assistantId: string | null;
+  /** Empty: any. */
+  readonly actions: readonly string[];
+  readonly by: string | null;
+  readonly via: string | null;
+  readonly since: number | null;
+  readonly until: number | null;
+  /** All of them occur, in any case. */
+  readonly words: readonly string[];
+  readonly after: AuditPlace | null;
+  readonly limit: number;
+  /** A page ends after this many entries, found or not. */
+  readonly scanMax: number;
+}
+
+export interface FoundAudit {
+  readonly entry: AuditRecord;
+  /** Null if the entry is about no item. A long value is left out. */
+  readonly item:
+    | (Pick<Interrupt, "graphId" | "assistantId" | "node" | "kind" | "value" | "responseSchema"> & {
+        readonly isLong: boolean;
+      })
+    | null;
+  /** The run that the action started or ended; null once it is deleted. */
+  readonly run: Pick<Run, "status" | "endedBy"> | null;
+}
+
+export interface AuditRows {
+  readonly rows: readonly FoundAudit[];
+  /** Start of the next page; null at the end. */
+  readonly next: AuditPlace | null;
+}
+
 export interface AuditTx {
   /** Appends to a chain that no other transaction is writing to. */
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
@@ -93,6 +137,7 @@ export interface AuditTx {
     threadId: string,
     page?: { readonly after: number; readonly limit: number },
   ): Awaitable<readonly AuditRecord[]>;
+  searchAudit(query: AuditQuery): Awaitable<AuditRows>;
   auditHeads(): Awaitable<readonly AuditHead[]>;
   /** Entries and traces of deleted ones after a position, in order. */
   auditLinks(chain: number, after: number, limit: number): Awaitable<readonly AuditLink[]>;

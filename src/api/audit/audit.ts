@@ -2,8 +2,63 @@
 import * as z from "zod";
 import { operation } from "../operation.ts";
 import { uuid } from "../schemas.ts";
+import { auditEntry } from "../inbox.ts";
 
 const TAG = "Inbox";
+
+const PAGE_MAX = 200;
+const name = z.string().min(1).max(1024);
+
+const moment = z.iso
+  .datetime({ offset: true })
+  .transform((text) => Date.parse(text))
+  .optional();
+
+const foundEntry = auditEntry
+  .extend({
+    graph_id: z.string().nullable(),
+    assistant_id: z.string().nullable(),
+    node: z.string().nullable(),
+    kind: z.enum(["tool_approval", "form", "question", "breakpoint"]).nullable(),
+    title: z.string().nullable().describe("the request of the item, one line"),
+    run_status: z.string().nullable().describe("state of the run that followed; null once it is deleted"),
+    run_ended_by: z.string().nullable(),
+  })
+  .meta({ id: "FoundAuditEntry" });
+
+export type FoundAuditEntry = z.infer<typeof foundEntry>;
+
+export const searchAudit = operation("searchAudit", "get", "/audit", {
+  tag: TAG,
+  access: "threads:search",
+  summary: "Search the audit trail of all threads, newest first: what was decided, by whom, where, and how it ended",
+  query: z.object({
+    action: z
+      .string()
+      .max(1024)
+      .regex(/^[a-z_]+(,[a-z_]+)*$/, "must be an action, or several separated by commas")
+      .transform((text) => text.split(","))
+      .optional()
+      .describe("one, or several separated by commas"),
+    by: name.optional(),
+    via: name.optional(),
+    graph_id: name.optional(),
+    assistant_id: name.optional(),
+    thread_id: uuid.optional(),
+    since: moment.describe("inclusive"),
+    until: moment.describe("exclusive"),
+    text: z
+      .string()
+      .max(1024)
+      .optional()
+      .describe("all of its words occur in the author, the request, the answer or the metadata"),
+    limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50),
+    cursor: z.string().max(1024).optional(),
+    format: z.enum(["json", "ndjson", "csv"]).default("json").describe("ndjson and csv contain all matches"),
+  }),
+  reply: z.object({ items: z.array(foundEntry), next_cursor: z.string().nullable() }),
+  description: "A page ends after 5,000 entries that were read: it may have no items, and a next_cursor all the same.",
+});
 
 const HEADS_MAX = 1000;
 

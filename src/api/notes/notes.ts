@@ -123,6 +123,11 @@ const inbox: Readonly<Record<string, Note>> = {
     media: "text/event-stream",
     reply: "event: ready\ndata: {}\n\n",
   },
+  searchAudit: {
+    description: "For a view of decisions over all threads, and for exports.",
+    query: { action: "answered,expired", by: "ann", text: "refund 4711", limit: "50" },
+    reply: { items: [], next_cursor: null },
+  },
   verifyAudit: {
     description:
       "Reads the whole trail once. An entry that somebody changed, removed or added in the database is a fault; entries that retention deleted are not.",

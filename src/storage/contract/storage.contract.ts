@@ -31,6 +31,7 @@ import { ApiError } from "../../base/api-error.ts";
 import { contentHash, createIdSource } from "../../base/ids.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { auditCases } from "./audit.contract.ts";
+import { auditSearchCases } from "./audit-search.contract.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
 import { cronCases } from "./crons.contract.ts";
@@ -973,6 +974,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     identityCases(open, ODD, newId);
     noticeCases(open, { newId, newThread, newInterrupt });
     auditCases(open, { newThread, newId });
+    auditSearchCases(open, { newThread, newRun, newInterrupt });
     inboxCases(open, { newThread, newInterrupt, newId });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 

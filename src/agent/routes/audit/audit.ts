@@ -2,12 +2,15 @@
 import * as contract from "../../../api/audit/audit.ts";
 import { getAudit } from "../../../api/inbox.ts";
 import { ApiError } from "../../../base/api-error.ts";
-import { auditCsv, auditNdjson } from "../../audit/audit-export.ts";
+import { exportTrail, type AuditFormat } from "../../audit/audit-export.ts";
 import { readAudit } from "../../audit/audit-trail.ts";
+import { exportAudit, foundObject, searchAudit } from "../../audit/search-audit.ts";
 import { verifyAudit, type AuditFault, type AuditReport } from "../../audit/verify-audit.ts";
 import type { AgentContext } from "../../context.ts";
 import { serializeAuditEntry } from "../../serializers/inbox-item.ts";
-import { id, json, route, type AgentRoute } from "../route.ts";
+import { id, json, longJson, route, type AgentRoute } from "../route.ts";
+import type { HttpReply } from "../../../http/server/reply.ts";
+import { auditSearchOf, cursorOf } from "./audit-query.ts";
 
 export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
@@ -19,15 +22,25 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
       }
       return json(reportObject(await verifyAudit(agent, query.anchor ?? [])));
     }),
+    route(contract.searchAudit, async ({ query, scope }) => {
+      const search = auditSearchOf(query, scope);
+      if (query.format !== "json") return fileReply(query.format, exportAudit(agent, search, query.format));
+      const { rows, next } = await searchAudit(agent, search);
+      return longJson({ items: rows.map(foundObject), next_cursor: next === null ? null : cursorOf(next) });
+    }),
     route(getAudit, async ({ ids, query }) => {
       const threadId = id(ids, "thread_id");
       const first = await readAudit(agent, threadId, { after: query.after, limit: query.limit });
       if (query.format === "json") return json({ items: first.items.map(serializeAuditEntry), next_after: first.next });
-      const [write, type] = query.format === "csv" ? [auditCsv, "text/csv"] : [auditNdjson, "application/x-ndjson"];
-      const headers = { "Content-Type": `${type}; charset=utf-8` };
-      return { status: 200, body: write(agent, threadId, query.after), headers };
+      return fileReply(query.format, exportTrail(agent, { threadId, after: query.after }, query.format));
     }),
   ];
+}
+
+const TYPES: Readonly<Record<AuditFormat, string>> = { csv: "text/csv", ndjson: "application/x-ndjson" };
+
+function fileReply(format: AuditFormat, body: AsyncGenerator<string>): HttpReply {
+  return { status: 200, body, headers: { "Content-Type": `${TYPES[format]}; charset=utf-8` } };
 }
 
 function reportObject({ entries, deleted, unchained, heads, faults, faultCount }: AuditReport): object {

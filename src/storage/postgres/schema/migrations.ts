@@ -339,4 +339,8 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE holdpoint.interrupts ADD COLUMN escalates_at BIGINT;
   CREATE INDEX interrupts_escalating ON holdpoint.interrupts (escalates_at) WHERE state = 'open' AND escalates_at IS NOT NULL;
   `,
+  // Entries of all threads in order of time.
+  `
+  CREATE INDEX audit_time ON holdpoint.audit (at, thread_id, seq);
+  `,
 ];

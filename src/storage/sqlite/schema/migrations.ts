@@ -318,6 +318,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE interrupts ADD COLUMN escalates_at INTEGER;
   CREATE INDEX interrupts_escalating ON interrupts (escalates_at) WHERE state = 'open' AND escalates_at IS NOT NULL;
   `,
+  // Entries of all threads in order of time.
+  `
+  CREATE INDEX audit_time ON audit (at, thread_id, seq);
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -11,8 +11,11 @@ import { threadKey } from "../../client/lock-key.ts";
 import type { Row } from "../../client/pool.ts";
 import type { Sql } from "../../client/transaction.ts";
 import { table } from "../rows.ts";
+import { searchVerb } from "./audit-search.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS, value: ["value", "value"] });
+
+const COLUMNS = AUDIT.columnsOf("a");
 
 /** postgres/audit.1. */
 const deleteWhere = (condition: string): string => `
@@ -26,7 +29,7 @@ const DELETE_OLD = deleteWhere(
 );
 
 export function auditVerbs(db: Sql): AuditTx {
-  return { ...appendVerbs(db), ...chainVerbs(db) };
+  return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
 }
 
 function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {

@@ -10,10 +10,16 @@ import { recordOf } from "../../../shared/audit-record.ts";
 import type { Json } from "../../../../base/json/json.ts";
 import type { Database, Row } from "../../client/database.ts";
 import { table } from "../rows.ts";
+import { searchVerb } from "./audit-search.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
 
 const CHAIN = 1;
+
+const COLUMNS = AUDIT.columns
+  .split(", ")
+  .map((name) => `a.${name}`)
+  .join(", ");
 
 const SET_HEAD = `INSERT INTO audit_heads (chain, count, hash) VALUES (?, ?, ?)
   ON CONFLICT (chain) DO UPDATE SET count = excluded.count, hash = excluded.hash`;
@@ -23,7 +29,7 @@ const KEEP_DIGESTS = `INSERT INTO audit_deleted (chain, position, seq, digest)
   SELECT chain, position, seq, digest FROM audit WHERE chain > 0 AND thread_id = ?`;
 
 export function auditVerbs(db: Database): AuditTx {
-  return { ...appendVerbs(db), ...chainVerbs(db) };
+  return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
 }
 
 function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {

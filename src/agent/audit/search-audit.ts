@@ -1,0 +1,73 @@
+// Search of the audit trail over all threads: who decided what, where and when, and how the run ended that followed.
+// Invariant search-audit.1: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
+// page all the same.
+import type { JsonObject } from "../../base/json/json.ts";
+import type { AgentContext } from "../context.ts";
+import type { AuditQuery, AuditRows, FoundAudit } from "../ports/ports.ts";
+import { serializeAuditEntry } from "../serializers/inbox-item.ts";
+import { summarise } from "../serializers/interrupt-summary.ts";
+import { auditLines, type AuditFormat } from "./audit-export.ts";
+
+const SCAN_MAX = 5000;
+const EXPORT_PAGE = 200;
+
+export type AuditSearch = Omit<AuditQuery, "scanMax">;
+
+export function searchAudit({ storage }: Pick<AgentContext, "storage">, query: AuditSearch): Promise<AuditRows> {
+  return storage.read(async (tx) => tx.searchAudit({ ...query, scanMax: SCAN_MAX })); // search-audit.1
+}
+
+/** All matches as lines, streamed in pages. */
+export async function* exportAudit(
+  agent: AgentContext,
+  query: AuditSearch,
+  format: AuditFormat,
+): AsyncGenerator<string> {
+  yield auditLines.head(format, COLUMNS);
+  let { after } = query;
+  do {
+    const { rows, next } = await searchAudit(agent, { ...query, after, limit: EXPORT_PAGE });
+    if (rows.length > 0) yield rows.map((row) => auditLines.line(format, COLUMNS, foundObject(row))).join("");
+    after = next;
+  } while (after !== null);
+}
+
+const COLUMNS = [
+  "at",
+  "action",
+  "by",
+  "via",
+  "title",
+  "kind",
+  "graph_id",
+  "assistant_id",
+  "node",
+  "thread_id",
+  "seq",
+  "interrupt_id",
+  "run_id",
+  "run_status",
+  "run_ended_by",
+  "address",
+  "user_agent",
+  "value",
+] as const;
+
+/** An entry with its item and the end of its run. */
+export function foundObject({ entry, item, run }: FoundAudit): JsonObject {
+  return {
+    ...serializeAuditEntry(entry),
+    graph_id: item?.graphId ?? null,
+    assistant_id: item?.assistantId ?? null,
+    node: item?.node ?? null,
+    kind: item?.kind ?? null,
+    title: item === null ? null : titleOf(item),
+    run_status: run?.status ?? null,
+    run_ended_by: run?.endedBy ?? null,
+  };
+}
+
+function titleOf({ kind, node, value, responseSchema, isLong }: NonNullable<FoundAudit["item"]>): string {
+  if (kind === "breakpoint") return `before ${node}`;
+  return isLong ? `a long request of ${node}` : summarise(value, responseSchema).title;
+}

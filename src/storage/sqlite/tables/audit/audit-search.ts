@@ -1,0 +1,39 @@
+// Search of the audit trail in SQLite (../../../shared/audit-search.ts).
+import type { AuditRecord, AuditTx } from "../../../../agent/ports/ports.ts";
+import { foundPage, searchPage, windowEnd, type AuditDialect, type SqlPart } from "../../../shared/audit-search.ts";
+import type { Json } from "../../../../base/json/json.ts";
+import type { Database, Row } from "../../client/database.ts";
+
+const SQLITE: AuditDialect = {
+  schema: "",
+  position: "instr",
+  contains: (part) => ({ sql: "json_contains(t.metadata, ?)", values: [part] }),
+  oneOf: (texts) => ({ sql: "IN (SELECT value FROM json_each(?))", values: [JSON.stringify(texts)] }),
+  oneRow: ({ table, alias, key }) => `${table} AS ${alias} ON ${key}`,
+};
+
+/** @param columns of an entry, in the table `a` */
+export function searchVerb(
+  db: Database,
+  columns: string,
+  readRecord: (row: Row) => AuditRecord,
+): Pick<AuditTx, "searchAudit"> {
+  const all = ({ sql, values }: SqlPart): Row[] => db.all(sql, ...values);
+  return {
+    searchAudit(query) {
+      const [last] = all(windowEnd(query, SQLITE));
+      const end = last === undefined ? null : placeOf(last);
+      const rows = all(searchPage(query, { columns, end }, SQLITE));
+      return foundPage(query, rows, { end, readRecord, readValue });
+    },
+  };
+}
+
+const placeOf = (row: Row) => ({
+  at: Number(row["at"]),
+  threadId: String(row["thread_id"]),
+  seq: Number(row["seq"]),
+});
+
+/** A value is a list of one item in its row. */
+const readValue = (text: string): Json => (JSON.parse(text) as readonly Json[])[0] ?? null;

@@ -1,0 +1,54 @@
+// The page Answered in a real browser: what was decided, its filters, and its export.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { itemsOf } from "../harness/inbox.ts";
+import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+
+let server: TestServer;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser(server);
+});
+
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+});
+
+async function decided(payload: string, resume: string, by: string): Promise<void> {
+  const threadId = await ask(server, payload);
+  const [item] = await itemsOf(server, threadId);
+  const answers = [{ thread_id: threadId, interrupt_id: item?.id, resume }];
+  await call(server, "POST", "/inbox/answers", { by, answers });
+}
+
+test("decisions of all threads are listed with person, channel and run, found by words, opened and saved", async () => {
+  await decided("Refund order 4711?", "=yes", "ann");
+  await decided("Delete the file?", "no", "bob");
+  const page = await browser.open("/answered");
+  const list = page.getByRole("list", { name: "Answered items, newest first" });
+  await list.getByText("Delete the file?").waitFor();
+  const row = list.getByRole("listitem").filter({ hasText: "Refund order 4711?" });
+  await row.getByText("success").waitFor();
+  assert.match(await row.innerText(), /answered[^]*ann[^]*inbox/);
+  await page.getByRole("textbox", { name: "Search" }).fill("4711 YES");
+  await list.getByText("Delete the file?").waitFor({ state: "detached" });
+  assert.match(page.url(), /text=/);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as CSV" }).click();
+  const file = await (await download).path();
+  const text = readFileSync(file, "utf8");
+  assert.equal(text.trim().split("\r\n").length, 2);
+  assert.match(text, /Refund order 4711\?/);
+  await row.getByRole("link").click();
+  await page.getByRole("status").filter({ hasText: "Answered by ann at" }).waitFor();
+  await page.close();
+});
