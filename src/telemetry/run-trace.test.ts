@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SpanStatusCode, TraceFlags } from "@opentelemetry/api";
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import type { Run, RunRequest } from "../agent/model/model.ts";
+import type { Run } from "../agent/model/model.ts";
+import { plainRequest, runRecord } from "../agent/model/testkit.ts";
 import type { RunTrace } from "../agent/ports/ports.ts";
 import { beginRunTrace, type SpanIds } from "./run-trace.ts";
 
@@ -11,51 +12,23 @@ const ROOT_RUN = "01a1feba-4d30-7231-8c87-e8aa445c6b26";
 const NEXT_RUN = "01a1feba-5600-72b9-ae60-55cbbf41c06e";
 const SECRET = "sk-very-secret";
 
-const REQUEST: RunRequest = {
-  command: null,
-  config: {},
-  context: null,
-  interruptBefore: null,
-  interruptAfter: null,
-  durability: "async",
-  checkpointId: null,
-  goesFirst: false,
-  user: null,
-  permissions: [],
-};
-
-const RUN: Run = {
+const RUN: Run = runRecord({
   runId: ROOT_RUN,
   threadId: "01a1feba-4d29-7329-8a2c-b163ace36121",
   assistantId: "01a1feba-0000-7000-8000-000000000000",
   graphId: "refunds",
   status: "running",
-  endedBy: null,
   attempt: 1,
-  workerId: null,
-  crashes: 0,
-  suspicions: 0,
-  alone: 0,
-  storageFailures: 0,
   createdAt: 1_700_000_000_000,
   updatedAt: 1_700_000_000_000,
-  metadata: {},
-  multitaskStrategy: "enqueue",
-  dueAt: null,
-  request: REQUEST,
-  input: null,
-  error: null,
-  checkpointId: null,
-  overlay: null,
-  pausedOn: [],
-};
+});
 
 const AFTER_PAUSE: Run = {
   ...RUN,
   runId: NEXT_RUN,
   createdAt: RUN.createdAt + 60_000,
   request: {
-    ...REQUEST,
+    ...plainRequest,
     trace: {
       rootRunId: ROOT_RUN,
       rootStartedAt: RUN.createdAt,

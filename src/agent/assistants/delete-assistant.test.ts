@@ -8,7 +8,8 @@ import { createLog } from "../../base/log/log.ts";
 import { type SqliteStorage, createSqliteStorage } from "../../storage/sqlite/storage.ts";
 import type { AgentContext } from "../context.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
-import type { Assistant, Run, RunStatus } from "../model/model.ts";
+import type { Run, RunStatus } from "../model/model.ts";
+import { assistantRecord, runRecord } from "../model/testkit.ts";
 import type { Tx } from "../ports/ports.ts";
 import { NO_TTL, newThread } from "../threads/new-thread.ts";
 
@@ -24,19 +25,7 @@ async function start(t: TestContext): Promise<{ readonly agent: AgentContext; re
     await storage.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  const assistant: Assistant = {
-    assistantId: ID,
-    graphId: "g",
-    name: "n",
-    description: null,
-    metadata: {},
-    config: {},
-    context: {},
-    version: 1,
-    createdAt: 1,
-    updatedAt: 1,
-  };
-  await storage.transaction((tx) => tx.insertAssistant(assistant));
+  await storage.transaction((tx) => tx.insertAssistant(assistantRecord(ID)));
   const agent = {
     storage,
     graphs: { describe: () => ({}), list: () => [] },
@@ -47,42 +36,8 @@ async function start(t: TestContext): Promise<{ readonly agent: AgentContext; re
   return { agent: agent as unknown as AgentContext, storage };
 }
 
-const newRun = (threadId: string, status: RunStatus): Run => ({
-  runId: crypto.randomUUID(),
-  threadId,
-  assistantId: ID,
-  graphId: "g",
-  status,
-  endedBy: null,
-  attempt: 0,
-  crashes: 0,
-  suspicions: 0,
-  alone: 0,
-  storageFailures: 0,
-  workerId: null,
-  createdAt: 1,
-  updatedAt: 1,
-  metadata: {},
-  multitaskStrategy: "enqueue",
-  dueAt: null,
-  request: {
-    command: null,
-    config: {},
-    context: null,
-    interruptBefore: null,
-    interruptAfter: null,
-    durability: "async",
-    checkpointId: null,
-    goesFirst: false,
-    user: null,
-    permissions: [],
-  },
-  input: null,
-  error: null,
-  checkpointId: null,
-  overlay: null,
-  pausedOn: [],
-});
+const newRun = (threadId: string, status: RunStatus): Run =>
+  runRecord({ runId: crypto.randomUUID(), threadId, assistantId: ID, graphId: "g", status });
 
 const everything = () => Promise.resolve(null);
 

@@ -5,6 +5,7 @@ import { suite, test } from "node:test";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, PauseKind, Thread, ThreadStatus } from "../model/model.ts";
+import { interruptRecord, threadRecord } from "../model/testkit.ts";
 import { RefusedAnswers } from "./problem-details.ts";
 import { acceptAnswers, AT_OPEN_PAUSE, olderCheckpoint } from "./resume-rules.ts";
 
@@ -17,53 +18,13 @@ const ids = {
 };
 
 function thread(status: ThreadStatus, pause: PauseKind | null = null): Thread {
-  const at = { createdAt: 0, updatedAt: 0 };
-  const rest = { metadata: {}, config: {}, graphId: "g", assistantId: "s", checkpointId: "now", overlay: null };
-  return {
-    threadId: "t",
-    ...at,
-    ...rest,
-    status,
-    pause,
-    error: null,
-    stateUpdatedAt: 0,
-    ttlMs: null,
-    ttlStrategy: "delete",
-    onCompletion: "keep",
-    startedBy: [],
-  };
+  return threadRecord({ threadId: "t", graphId: "g", assistantId: "s", checkpointId: "now", status, pause });
 }
 
 function question(interruptId: string, changes: Partial<Interrupt> = {}): Interrupt {
-  return {
-    threadId: "t",
-    interruptId,
-    libraryId: interruptId,
-    taskId: `task ${interruptId[0]}`,
-    graphNs: "",
-    checkpointId: "now",
-    rootCheckpointId: "now",
-    index: 0,
-    ns: ["node:uuid"],
-    position: 0,
-    value: "?",
-    responseSchema: null,
-    state: "open",
-    createdAt: 0,
-    runId: "asker",
-    graphId: "graph",
-    assistantId: "assistant",
-    node: "node",
-    kind: "question",
-    claim: null,
-    expiresAt: null,
-    onExpiry: null,
-    review: null,
-    snoozedUntil: null,
-    escalatesAt: null,
-    answer: null,
-    ...changes,
-  };
+  const at = { checkpointId: "now", rootCheckpointId: "now", runId: "asker", createdAt: 0 };
+  const task = { taskId: `task ${interruptId[0]}`, node: "node", ns: ["node:uuid"], value: "?" };
+  return interruptRecord({ threadId: "t", interruptId, ...at, ...task, ...changes });
 }
 
 const answer = { runId: "earlier", at: 1000, by: "ann", value: { said: ["yes"] } };

@@ -8,23 +8,10 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { Assistant, AssistantVersion, Run, RunStatus, Scope } from "../../agent/model/model.ts";
+import { assistantRecord } from "../../agent/model/testkit.ts";
 import type { AssistantQuery, Storage } from "../../agent/ports/ports.ts";
 import type { NewId } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-
-const newAssistant = (assistantId: string, changes: Partial<Assistant> = {}): Assistant => ({
-  assistantId,
-  graphId: "g",
-  name: "n",
-  description: null,
-  metadata: {},
-  config: {},
-  context: {},
-  version: 1,
-  createdAt: 1,
-  updatedAt: 1,
-  ...changes,
-});
 
 const ALL: AssistantQuery = {
   scope: null,
@@ -38,10 +25,15 @@ const ALL: AssistantQuery = {
 };
 
 const STORED: readonly Assistant[] = [
-  newAssistant("a", { name: "Über Alles", metadata: { owner: "ann", team: ["x", "y"] }, createdAt: 3, updatedAt: 9 }),
-  newAssistant("b", { name: "beta", metadata: { owner: "bob", deep: { n: 1, m: 2 } }, createdAt: 2, updatedAt: 7 }),
-  newAssistant("c", { name: "alpha", graphId: "h", metadata: { owner: "ann", 'odd "key"': "v" }, createdAt: 2 }),
-  newAssistant("d", { name: "gone", graphId: "not deployed", createdAt: 5 }),
+  assistantRecord("a", {
+    name: "Über Alles",
+    metadata: { owner: "ann", team: ["x", "y"] },
+    createdAt: 3,
+    updatedAt: 9,
+  }),
+  assistantRecord("b", { name: "beta", metadata: { owner: "bob", deep: { n: 1, m: 2 } }, createdAt: 2, updatedAt: 7 }),
+  assistantRecord("c", { name: "alpha", graphId: "h", metadata: { owner: "ann", 'odd "key"': "v" }, createdAt: 2 }),
+  assistantRecord("d", { name: "gone", graphId: "not deployed", createdAt: 5 }),
 ];
 
 const eq = (key: string, value: string): Scope => [{ key, op: "eq", value }];
@@ -81,7 +73,7 @@ export function assistantCases(
   test("an assistant reads back as stored, also with a context of null (contract/assistants.1)", async (t) => {
     const storage = await open(t);
     for (const context of [null, [odd], "text", 0, false]) {
-      const assistant = newAssistant(newId(), { metadata: odd, config: odd, context, description: "d" });
+      const assistant = assistantRecord(newId(), { metadata: odd, config: odd, context, description: "d" });
       await storage.transaction((tx) => tx.insertAssistant(assistant));
       assert.deepEqual(await storage.transaction((tx) => tx.assistant(assistant.assistantId)), assistant);
     }
@@ -90,15 +82,15 @@ export function assistantCases(
 
   test("an id exists once; a change affects only the assistant it names (contract/assistants.1)", async (t) => {
     const storage = await open(t);
-    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a")));
-    await assert.rejects(storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { name: "other" }))));
-    await storage.transaction((tx) => tx.insertAssistant(newAssistant("b")));
+    await storage.transaction((tx) => tx.insertAssistant(assistantRecord("a")));
+    await assert.rejects(storage.transaction((tx) => tx.insertAssistant(assistantRecord("a", { name: "other" }))));
+    await storage.transaction((tx) => tx.insertAssistant(assistantRecord("b")));
     await storage.transaction((tx) => tx.updateAssistant("a", { name: "new", context: null, version: 2 }));
     assert.deepEqual(
       await storage.transaction((tx) => tx.assistant("a")),
-      newAssistant("a", { name: "new", context: null, version: 2 }),
+      assistantRecord("a", { name: "new", context: null, version: 2 }),
     );
-    assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), newAssistant("b"));
+    assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), assistantRecord("b"));
   });
 
   test("every filter narrows the search and the count (contract/assistants.2)", async (t) => {
@@ -123,21 +115,23 @@ export function assistantCases(
       storage
         .transaction((tx) => tx.searchAssistants({ ...ALL, metadata }))
         .then((found) => found.map(({ id }) => id).join(" "));
-    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { metadata: { team: "x", text: long } })));
+    await storage.transaction((tx) =>
+      tx.insertAssistant(assistantRecord("a", { metadata: { team: "x", text: long } })),
+    );
     assert.deepEqual([await find({ text: long }), await find({ text: `${long}y` })], ["a", ""]);
     await storage.transaction((tx) => tx.updateAssistant("a", { metadata: { team: "y" } }));
     assert.deepEqual([await find({ team: "x" }), await find({ text: long }), await find({ team: "y" })], ["", "", "a"]);
     await storage.transaction((tx) => tx.updateAssistant("a", { name: "new" }));
     assert.equal(await find({ team: "y" }), "a");
     await storage.transaction((tx) => tx.deleteAssistant("a"));
-    await storage.transaction((tx) => tx.insertAssistant(newAssistant("a", { metadata: { team: "z" } })));
+    await storage.transaction((tx) => tx.insertAssistant(assistantRecord("a", { metadata: { team: "z" } })));
     assert.deepEqual([await find({ team: "y" }), await find({ team: "z" })], ["", "a"]);
   });
 
   test("versions: newest first, filtered, by number; the oldest expire; deletion removes them (contract/assistants.3)", async (t) => {
     const storage = await open(t);
     const versionOf = (assistantId: string, version: number): AssistantVersion => {
-      const { updatedAt: _updatedAt, ...rest } = newAssistant(assistantId, {
+      const { updatedAt: _updatedAt, ...rest } = assistantRecord(assistantId, {
         version,
         metadata: { odd: version % 2 === 1 },
         context: version === 2 ? null : { version },
@@ -147,7 +141,7 @@ export function assistantCases(
     };
     await storage.transaction(async (tx) => {
       for (const id of ["a", "b"]) {
-        await tx.insertAssistant(newAssistant(id));
+        await tx.insertAssistant(assistantRecord(id));
         for (const version of [1, 2, 3, 4]) await tx.insertAssistantVersion(versionOf(id, version));
       }
     });
@@ -181,7 +175,7 @@ export function assistantCases(
     assert.deepEqual(await list(), []);
     assert.equal(await storage.transaction((tx) => tx.assistant("a")), null);
     assert.equal(await storage.transaction((tx) => tx.newestAssistantVersion("b")), 4);
-    assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), newAssistant("b"));
+    assert.deepEqual(await storage.transaction((tx) => tx.assistant("b")), assistantRecord("b"));
   });
 
   test("runs by assistant, active and ended apart, oldest first (contract/assistants.4)", async (t) => {

@@ -26,6 +26,7 @@ import {
   type Webhook,
   type WriteSet,
 } from "../../agent/model/model.ts";
+import { interruptRecord, plainRequest, runRecord, threadRecord } from "../../agent/model/testkit.ts";
 import type { ThreadQuery, Tx } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { contentHash, createIdSource } from "../../base/ids.ts";
@@ -50,96 +51,15 @@ const ODD: JsonObject = JSON.parse(
 ) as JsonObject;
 const BIG = "ä".repeat(BIG_VALUE_UNITS + 1);
 
-const REQUEST: RunRequest = {
-  command: null,
-  config: {},
-  context: null,
-  interruptBefore: null,
-  interruptAfter: "*",
-  durability: "async",
-  checkpointId: null,
-  goesFirst: false,
-  user: null,
-  permissions: [],
-};
+const REQUEST: RunRequest = { ...plainRequest, interruptAfter: "*" };
 
-const newThread = (changes: Partial<Thread> = {}): Thread => ({
-  threadId: newId(),
-  createdAt: 1,
-  updatedAt: 2,
-  metadata: {},
-  config: {},
-  status: "idle",
-  pause: null,
-  graphId: null,
-  assistantId: null,
-  checkpointId: null,
-  overlay: null,
-  error: null,
-  stateUpdatedAt: 2,
-  ttlMs: null,
-  onCompletion: "keep",
-  startedBy: [],
-  ttlStrategy: "delete",
-  ...changes,
-});
+const newThread = (changes: Partial<Thread> = {}): Thread => threadRecord({ threadId: newId(), ...changes });
 
-const newRun = (threadId: string, changes: Partial<Run> = {}): Run => ({
-  runId: newId(),
-  threadId,
-  assistantId: "assistant",
-  graphId: "graph",
-  status: "pending",
-  endedBy: null,
-  attempt: 0,
-  crashes: 0,
-  suspicions: 0,
-  alone: 0,
-  storageFailures: 0,
-  workerId: null,
-  createdAt: 1,
-  updatedAt: 2,
-  metadata: {},
-  multitaskStrategy: "enqueue",
-  dueAt: null,
-  request: REQUEST,
-  input: null,
-  error: null,
-  checkpointId: null,
-  overlay: null,
-  pausedOn: [],
-  ...changes,
-});
+const newRun = (threadId: string, changes: Partial<Run> = {}): Run =>
+  runRecord({ runId: newId(), threadId, request: REQUEST, ...changes });
 
-const newInterrupt = (threadId: string, interruptId: string, changes: Partial<Interrupt> = {}): Interrupt => ({
-  threadId,
-  interruptId,
-  libraryId: interruptId,
-  taskId: "task",
-  graphNs: "",
-  checkpointId: "c",
-  rootCheckpointId: "c",
-  index: 0,
-  ns: ["a:1", "b:2"],
-  position: 0,
-  value: null,
-  responseSchema: null,
-  state: "open",
-  createdAt: 1,
-  runId: "r",
-  graphId: "graph",
-  assistantId: "assistant",
-  node: "b",
-  kind: "question",
-  claim: null,
-  expiresAt: null,
-  onExpiry: null,
-  review: null,
-  snoozedUntil: null,
-  escalatesAt: null,
-  answer: null,
-  ...changes,
-});
+const newInterrupt = (threadId: string, interruptId: string, changes: Partial<Interrupt> = {}): Interrupt =>
+  interruptRecord({ threadId, interruptId, ns: ["a:1", "b:2"], ...changes });
 
 /** A checkpoint with `values` in `small`, and references to values of earlier checkpoints in `from`. */
 function newCheckpoint(

@@ -12,6 +12,7 @@ import { startPostgres } from "../../../test/harness/postgres/server.ts";
 import { beforeDrop, newDatabase } from "../../../test/harness/postgres/databases.ts";
 import { onlyNext, startPostgresProxy, type Fate } from "../../../test/fakes/postgres-proxy.ts";
 import type { Thread } from "../../agent/model/model.ts";
+import { threadRecord } from "../../agent/model/testkit.ts";
 import type { Tx } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { createIdSource } from "../../base/ids.ts";
@@ -22,26 +23,8 @@ const silent: Log = { debug: () => undefined, info: () => undefined, warning: ()
 const VERSIONS = { holdpoint: "1.2.3", library: "1.4.18" };
 const newId = createIdSource(Date.now);
 
-const newThread = (changes: Partial<Thread> = {}): Thread => ({
-  threadId: newId(),
-  createdAt: 1,
-  updatedAt: 0,
-  metadata: {},
-  config: {},
-  status: "idle",
-  pause: null,
-  graphId: null,
-  assistantId: null,
-  checkpointId: null,
-  overlay: null,
-  error: null,
-  stateUpdatedAt: 0,
-  ttlMs: null,
-  onCompletion: "keep",
-  startedBy: [],
-  ttlStrategy: "delete",
-  ...changes,
-});
+const newThread = (changes: Partial<Thread> = {}): Thread =>
+  threadRecord({ threadId: newId(), updatedAt: 0, stateUpdatedAt: 0, ...changes });
 
 async function open(uri: string, poolMax = 5): Promise<PostgresStorage> {
   const storage = createPostgresStorage({ uri, poolMax, versions: VERSIONS, log: silent });

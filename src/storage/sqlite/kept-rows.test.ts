@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { seeded } from "../../../test/harness/faults/fault-server.ts";
 import type { Checkpoint, Interrupt, Run, Thread, ThreadStatus } from "../../agent/model/model.ts";
+import { interruptRecord, runRecord, threadRecord } from "../../agent/model/testkit.ts";
 import type { Tx } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { createIdSource } from "../../base/ids.ts";
@@ -27,82 +28,21 @@ const silent: Log = { debug: () => undefined, info: () => undefined, warning: ()
 const REFUSED = new Error("refused");
 const STEPS = 200;
 
-const threadOf = (threadId: string, metadata: Thread["metadata"]): Thread => ({
-  threadId,
-  createdAt: 1,
-  updatedAt: 2,
-  metadata,
-  config: {},
-  status: "idle",
-  pause: null,
-  graphId: null,
-  assistantId: null,
-  checkpointId: null,
-  overlay: null,
-  error: null,
-  stateUpdatedAt: 2,
-  ttlMs: null,
-  onCompletion: "keep",
-  startedBy: [],
-  ttlStrategy: "delete",
-});
+const threadOf = (threadId: string, metadata: Thread["metadata"]): Thread => threadRecord({ threadId, metadata });
 
-const runOf = (threadId: string, changes: Partial<Run>): Run => ({
-  runId: newId(),
-  threadId,
-  assistantId: "a",
-  graphId: "g",
-  status: "pending",
-  endedBy: null,
-  attempt: 0,
-  crashes: 0,
-  suspicions: 0,
-  alone: 0,
-  storageFailures: 0,
-  workerId: null,
-  createdAt: 1,
-  updatedAt: 2,
-  metadata: { nul: "\0", half: "\ud800" },
-  multitaskStrategy: "enqueue",
-  dueAt: null,
-  request: { ...({} as Run["request"]), goesFirst: false },
-  input: null,
-  error: null,
-  checkpointId: null,
-  overlay: null,
-  pausedOn: [],
-  ...changes,
-});
+const runOf = (threadId: string, changes: Partial<Run>): Run =>
+  runRecord({
+    runId: newId(),
+    threadId,
+    assistantId: "a",
+    graphId: "g",
+    metadata: { nul: "\0", half: "\ud800" },
+    request: { ...({} as Run["request"]), goesFirst: false },
+    ...changes,
+  });
 
-const interruptOf = (threadId: string, interruptId: string, changes: Partial<Interrupt>): Interrupt => ({
-  threadId,
-  interruptId,
-  libraryId: interruptId,
-  taskId: "task",
-  graphNs: "",
-  checkpointId: "c",
-  rootCheckpointId: "c",
-  index: 0,
-  ns: ["a:1"],
-  position: 0,
-  value: null,
-  responseSchema: null,
-  state: "open",
-  createdAt: 1,
-  runId: "r",
-  graphId: "g",
-  assistantId: "a",
-  node: "b",
-  kind: "question",
-  claim: null,
-  expiresAt: null,
-  onExpiry: null,
-  review: null,
-  snoozedUntil: null,
-  escalatesAt: null,
-  answer: null,
-  ...changes,
-});
+const interruptOf = (threadId: string, interruptId: string, changes: Partial<Interrupt>): Interrupt =>
+  interruptRecord({ threadId, interruptId, graphId: "g", assistantId: "a", ...changes });
 
 /** @param before the newest checkpoint: if it has the text itself, the new one refers to it, so that pruning rewrites it */
 const checkpointOf = (threadId: string, before: Checkpoint | undefined): Checkpoint => {

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
+import { assistantRecord } from "../../agent/model/testkit.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { storageContract } from "../contract/storage.contract.ts";
@@ -56,18 +57,7 @@ function sql(folder: string, text: string): readonly Record<string, unknown>[] {
   }
 }
 
-const assistant = (assistantId: string, context: string) => ({
-  assistantId,
-  graphId: "g",
-  name: "n",
-  description: null,
-  metadata: {},
-  config: {},
-  context,
-  version: 1,
-  createdAt: 1,
-  updatedAt: 1,
-});
+const assistant = (assistantId: string, context: string) => assistantRecord(assistantId, { context });
 
 test("an acknowledged write survives a restart (client/database.2)", async (t) => {
   const folder = newFolder(t);
