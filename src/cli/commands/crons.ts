@@ -4,7 +4,7 @@ import type { Cli } from "../client/command-context.ts";
 import { findThread, only, paged } from "../client/resolve-id.ts";
 import type { Client } from "../client/api-client.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { type PrintOptions, printJson, printList } from "../output/print.ts";
+import { type PrintOptions, printJson, printColumns } from "../output/print.ts";
 import { duration, jsonText, shortIds } from "../output/sanitize.ts";
 import type { Column } from "../output/table.ts";
 import { type Confirmed, confirm, jsonOption, objectOption } from "./input.ts";
@@ -34,10 +34,7 @@ export async function listCrons(cli: Cli, filter: CronFilter): Promise<ExitCode>
     ...(filter.thread === undefined ? {} : { thread_id: await findThread(client, filter.thread) }),
   };
   const crons = await paged<Cron>(client, "/runs/crons/search", search, filter.limit);
-  printList(cli.terminal, crons, columnsOf(crons, cli.clock.now(), filter.wide === true), {
-    ...filter,
-    none: "No matching crons.",
-  });
+  printColumns(cli, crons, columnsOf, { ...filter, none: "No matching crons." });
   return EXIT.done;
 }
 

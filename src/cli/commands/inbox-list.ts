@@ -4,7 +4,7 @@ import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findItems, inboxItems } from "../client/resolve-id.ts";
-import { type PrintOptions, paint, printJson, printList } from "../output/print.ts";
+import { type PrintOptions, paint, printJson, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { duration, jsonText, oneLine, printable, shortIds, wrap } from "../output/sanitize.ts";
@@ -39,10 +39,7 @@ export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode
     order: filter.newest === true ? "desc" : "asc",
   };
   const items = await inboxItems(client, query, filter.limit);
-  printList(cli.terminal, items, columnsOf(items, cli.clock.now(), filter.wide === true), {
-    ...filter,
-    none: "No pending interrupts.",
-  });
+  printColumns(cli, items, columnsOf, { ...filter, none: "No pending interrupts." });
   return EXIT.done;
 }
 

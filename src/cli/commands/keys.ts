@@ -3,7 +3,7 @@ import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { only } from "../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { type PrintOptions, printJson, printList } from "../output/print.ts";
+import { type PrintOptions, printJson, printList, printColumns } from "../output/print.ts";
 import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
 import type { Column } from "../output/table.ts";
 import { type Confirmed, confirm, objectOption } from "./input.ts";
@@ -64,10 +64,7 @@ export async function createKey(cli: Cli, name: string, options: NewKey): Promis
 export async function listKeys(cli: Cli, options: Options): Promise<ExitCode> {
   const client = await agentClient(cli, options);
   const { keys }: { readonly keys: readonly Key[] } = await client.get("/keys");
-  printList(cli.terminal, keys, keyColumns(keys, cli.clock.now(), options.wide === true), {
-    ...options,
-    none: "No keys.",
-  });
+  printColumns(cli, keys, keyColumns, { ...options, none: "No keys." });
   return EXIT.done;
 }
 

@@ -3,7 +3,7 @@ import { type Client, type ServerOptions, agentClient } from "../client/api-clie
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findThread, threadsOf } from "../client/resolve-id.ts";
-import { type PrintOptions, paint, printJson, printList } from "../output/print.ts";
+import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
 import type { Run, State, Thread } from "../client/api-types.ts";
@@ -31,10 +31,7 @@ export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitC
     ...(filter.status === undefined ? {} : { status: filter.status }),
   };
   const threads = await threadsOf(client, search, filter.limit);
-  printList(cli.terminal, threads, threadColumns(threads, cli.clock.now(), filter.wide === true), {
-    ...filter,
-    none: "No matching threads.",
-  });
+  printColumns(cli, threads, threadColumns, { ...filter, none: "No matching threads." });
   return EXIT.done;
 }
 

@@ -5,7 +5,7 @@ import { type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findTrace, tracesOf } from "../client/resolve-id.ts";
-import { type PrintOptions, paint, printJson, printList } from "../output/print.ts";
+import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, oneLine, shortIds } from "../output/sanitize.ts";
 
@@ -37,10 +37,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
     min_latency_ms: filter.slower,
   };
   const traces = await tracesOf(client, query, filter.limit);
-  printList(cli.terminal, traces, traceColumns(traces, cli.clock.now(), filter.wide === true), {
-    ...filter,
-    none: "No matching traces.",
-  });
+  printColumns(cli, traces, traceColumns, { ...filter, none: "No matching traces." });
   return EXIT.done;
 }
 

@@ -33,6 +33,16 @@ export function printList<Row>(
   out(`${[paint({ out, columns, ...terminal }, "dim", head), ...lines].join("\n")}\n`);
 }
 
+/** A list whose columns depend on its rows and on the time. @param columnsOf `wide`: ids and cells stay whole */
+export function printColumns<Row>(
+  { terminal, clock }: { readonly terminal: Terminal; readonly clock: Clock },
+  rows: readonly Row[],
+  columnsOf: (rows: readonly Row[], now: number, wide: boolean) => readonly Column<Row>[],
+  options: PrintOptions & { readonly none: string },
+): void {
+  printList(terminal, rows, columnsOf(rows, clock.now(), options.wide === true), options);
+}
+
 export function printJson({ out }: Terminal, value: unknown): void {
   out(`${jsonText(value, 2)}\n`);
 }

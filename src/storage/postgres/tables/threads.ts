@@ -8,6 +8,7 @@ import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
+import { COPIED_COLUMNS } from "../../shared/thread-copy.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import { deleteAudit } from "./audit/audit.ts";
 import { createConditions, type Conditions } from "./conditions.ts";
@@ -101,7 +102,7 @@ export function threadVerbs(db: Sql): ThreadTx {
     copyThreadData(from, to) {
       db.hold(threadKey(from));
       db.hold(threadKey(to));
-      for (const [name, columns] of COPIED) {
+      for (const [name, columns] of COPIED_COLUMNS) {
         db.run(
           `INSERT INTO holdpoint.${name} (thread_id, ${columns}) SELECT $1, ${columns} FROM holdpoint.${name} WHERE thread_id = $2`,
           to,
@@ -122,18 +123,6 @@ async function deleteThread(db: Sql, threadId: string): Promise<boolean> {
   for (const name of TABLES_OF_A_THREAD) db.run(`DELETE FROM holdpoint.${name} WHERE thread_id = $1`, threadId);
   return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
 }
-
-/** Columns beside thread_id. The audit trail is not copied: a copy starts its own. */
-const COPIED = [
-  ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
-  ["heads", "ns, checkpoint_id"],
-  ["writes", "ns, checkpoint_id, run_id, task_id, task_path, entries"],
-  ["blobs", "hash, data"],
-  [
-    "interrupts",
-    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry",
-  ],
-] as const;
 
 function conditionsOf(query: ThreadQuery): Conditions {
   const search = createConditions();

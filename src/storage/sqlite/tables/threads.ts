@@ -8,6 +8,7 @@ import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
+import { COPIED_COLUMNS } from "../../shared/thread-copy.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database } from "../client/database.ts";
 import { keepDigests } from "./audit/audit.ts";
@@ -137,7 +138,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
         )
         .map(THREADS.read),
     copyThreadData(from, to) {
-      for (const [name, columns] of COPIED) {
+      for (const [name, columns] of COPIED_COLUMNS) {
         db.run(
           `INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} FROM ${name} WHERE thread_id = ?`,
           to,
@@ -150,18 +151,6 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
     },
   };
 }
-
-/** Columns beside thread_id. The audit trail is not copied: a copy starts its own. */
-const COPIED = [
-  ["checkpoints", "ns, checkpoint_id, parent_id, run_id, fingerprint, body, small, metadata"],
-  ["heads", "ns, checkpoint_id"],
-  ["writes", "ns, checkpoint_id, run_id, task_id, task_path, entries"],
-  ["blobs", "hash, data"],
-  [
-    "interrupts",
-    "interrupt_id, library_id, task_id, graph_ns, checkpoint_id, root_checkpoint_id, idx, ns, position, value, response_schema, state, created_at, run_id, answer, graph_id, assistant_id, node, kind, expires_at, on_expiry",
-  ],
-] as const;
 
 interface SearchPlan {
   readonly from: string;
