@@ -91,7 +91,8 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
   const signIn = await openSignIn(parts);
   const programs: readonly CallerSource[] = [apiKeySource(keys), storedKeySource({ storage, clock })];
   const sources = signIn === null ? programs : [...programs, signIn.sessions.source];
-  return { access: createRoleAccess(sources, signIn === null ? null : `${prefix}/auth/sign-in`), signIn };
+  const people = signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules };
+  return { access: createRoleAccess(sources, people), signIn };
 }
 
 async function openSignIn(parts: AccessParts): Promise<SignInPorts | null> {

@@ -7,14 +7,24 @@ import { ApiError } from "../../base/api-error.ts";
 import type { Caller, Person, Role, RoleLimits } from "../model/model.ts";
 import type { Access, AccessRequest } from "../ports/ports.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
+import { grantOf, type RoleRule } from "./role-rules.ts";
 import { leastRole, permissionsOf, roleMay } from "./roles.ts";
 
 /** @returns null if the request has no credentials of this kind, or unknown ones @throws {ApiError} */
 export type CallerSource = (request: AccessRequest) => Promise<Caller | null>;
 
-/** @param signInPath where people sign in; null without sign-in */
-export function createRoleAccess(sources: readonly CallerSource[], signInPath: string | null = null): Access {
+/** How people sign in. */
+interface PeopleAccess {
+  readonly path: string;
+  readonly rules: readonly RoleRule[];
+}
+
+/** @param people null without sign-in */
+export function createRoleAccess(sources: readonly CallerSource[], people: PeopleAccess | null = null): Access {
   return {
+    ...(people === null
+      ? {}
+      : { grantOf: (groups, email) => grantOf(people.rules, groups, email === null ? {} : { email }) }),
     async authenticate(request) {
       try {
         for (const source of sources) {
@@ -23,8 +33,8 @@ export function createRoleAccess(sources: readonly CallerSource[], signInPath: s
         }
         throw unauthenticated("Send a valid key in x-api-key, or as Authorization: Bearer.");
       } catch (error) {
-        if (signInPath === null || !(error instanceof ApiError) || error.code !== "unauthenticated") throw error;
-        throw new ApiError(error.code, error.message, { ...error.extra, sign_in: signInPath }, error.headers);
+        if (people === null || !(error instanceof ApiError) || error.code !== "unauthenticated") throw error;
+        throw new ApiError(error.code, error.message, { ...error.extra, sign_in: people.path }, error.headers);
       }
     },
     async authorize({ role = "viewer", limits }, { event, value }) {

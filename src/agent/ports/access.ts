@@ -27,4 +27,9 @@ export interface Access {
   authenticate(request: AccessRequest): Promise<Caller>;
   /** @throws {ApiError} `forbidden` */
   authorize(caller: Caller, question: AuthorizationQuery): Promise<AuthorizationDecision>;
+  /**
+   * Role and limits of a person who acts outside the console, by the rules of the sign-in; null without a role. Absent
+   * where no rules say so.
+   */
+  grantOf?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
 }
