@@ -34,6 +34,7 @@ import {
 import type { LogRecord } from "./log-record.ts";
 import { NO_RESOURCE, NO_SCOPE, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";
 
+export const NOT_UTF8 = "the JSON is not valid UTF-8";
 const SLICE_BYTES = 128 * 1024;
 const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"].map(
   (name) => `SPAN_KIND_${name}`,
@@ -42,7 +43,7 @@ const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"
 
 /** Yields between slices (json.2). @throws {DecodeError} */
 export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
-  if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8");
+  if (!isUtf8(body)) throw new DecodeError(NOT_UTF8);
   const scan = yield* scanJson(body, signal);
   const root = rootOf(scan, signal);
   const spans: Span[] = [];

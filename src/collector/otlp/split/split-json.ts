@@ -2,10 +2,12 @@
 // Invariants: split.1–3 (split.ts), and
 //   split-json.1. Bytes outside the items are in every share, so that a fault in them refuses the whole request.
 //   split-json.2. A request with an item in an unusual place, which the scan does not find, has one share.
+import { isUtf8 } from "node:buffer";
+import { DecodeError } from "../decoded.ts";
 import { assign, NO_TRACE } from "./assign.ts";
 import { readSpanId, readTraceId } from "../json-ids.ts";
 import { type ByteRange, type JsonScan, scanJson } from "../json-scan.ts";
-import { groupsInOrder } from "../json.ts";
+import { groupsInOrder, NOT_UTF8 } from "../json.ts";
 import { ownerOfHex } from "./owner.ts";
 import type { Share, SplitRules } from "./rules.ts";
 
@@ -15,6 +17,7 @@ const COMMA = Buffer.from(",");
 
 /** Yields between slices. @throws {DecodeError} */
 export function* splitJson(body: Buffer, rules: SplitRules): Generator<undefined, Share[]> {
+  if (!isUtf8(body)) throw new DecodeError(NOT_UTF8);
   const scan = yield* scanJson(body, rules.signal);
   const order = groupsInOrder(scan, rules.signal);
   const ranges: ByteRange[] = [];
