@@ -7,6 +7,8 @@
 //   socket-upgrade.3. Credentials in a subprotocol are read and never sent back.
 //   socket-upgrade.4. A cookie counts for a page of another origin only where CORS allows credentials for the origin, as
 //        in other calls.
+//   socket-upgrade.5. A socket carries commands, so it is authenticated like a call that changes something: a session of
+//        the console requires a page of its own origin.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
@@ -127,7 +129,7 @@ async function requestOf(
     throw new ApiError("malformed_request", "An upgrade has no body.");
   };
   return {
-    method: "GET",
+    method: "POST", // socket-upgrade.5
     url: ticket === undefined ? url : `${prefix}${path}`, // without the ticket: handlers may log it
     path,
     params: { thread_id: threadId },
