@@ -79,6 +79,15 @@ export const listInbox = operation("listInbox", "get", "/inbox", {
   description: "Longest waiting first. A page may be shorter than its limit; next_cursor is null on the last one.",
 });
 
+export const countInbox = operation("countInbox", "get", "/inbox/count", {
+  tag: TAG,
+  access: "threads:search",
+  summary: "Count open interrupts and breakpoints, with the filters of the list",
+  query: inboxFilter,
+  reply: z.object({ count: z.number().int() }),
+  description: "The number of items on all pages; limit and cursor have no effect.",
+});
+
 export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}/{interrupt_id}", {
   tag: TAG,
   access: "threads:read",

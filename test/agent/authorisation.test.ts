@@ -313,6 +313,11 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
     { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
     { query: `metadata=${encodeURIComponent('{"org":"acme"}')}` },
   ],
+  "GET /inbox/count": [
+    {},
+    { query: ({ thread_id }) => `thread_id=${thread_id}`, places: ["thread_id"] },
+    { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
+  ],
   "GET /inbox/events": [{ endless: true }],
   "GET /inbox/{thread_id}/{interrupt_id}": [{}],
   "POST /inbox/{thread_id}/{interrupt_id}/claim": [{ body: () => ({}) }],

@@ -111,7 +111,7 @@ const SHOTS: readonly Shot[] = [
     name: "collector",
     path: "/collector",
     looks: ["light", "dark", "phone"],
-    steps: (page) => page.getByRole("img", { name: /^Spans in/ }).waitFor(),
+    steps: (page) => page.getByRole("img", { name: /^Spans received/ }).waitFor(),
   },
   {
     name: "settings",

@@ -19,6 +19,12 @@ export function listInbox(query: InboxQuery, signal?: AbortSignal): Promise<Inbo
   return call("GET", "/inbox", { query, signal });
 }
 
+/** The number of items on all pages. */
+export async function countInbox(query: InboxQuery, signal?: AbortSignal): Promise<number> {
+  const { count } = await call<{ readonly count: number }>("GET", "/inbox/count", { query, signal });
+  return count;
+}
+
 export function getItem({ thread_id, id }: Named, signal?: AbortSignal): Promise<InboxItem> {
   return call("GET", `/inbox/${encodeURIComponent(thread_id)}/${encodeURIComponent(id)}`, { signal });
 }

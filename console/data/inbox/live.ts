@@ -11,7 +11,7 @@ import { apiKey } from "../../api/credentials.ts";
 import { badge } from "../../browser/badge.ts";
 import { notifications } from "../../hooks/preferences.ts";
 import { createValue, useValue } from "../../hooks/value.ts";
-import { listInbox, type InboxPage } from "./calls.ts";
+import { countInbox } from "./calls.ts";
 import { applied, keyOf, pathOf, readEvent, type InboxEvent, type ListedItem } from "./item.ts";
 
 export const liveState = createValue<StreamState>("connecting");
@@ -26,11 +26,11 @@ export interface ListPage {
 
 export type InboxList = InfiniteData<ListPage, string | null>;
 
-const COUNTED_MAX = 1000;
-/** Large interrupts shorten the pages. */
-const COUNTED_PAGES_MAX = 50;
-const open = new Set<string>();
-let more = false;
+let total = 0;
+/** Items of events since the count, and whether they are open: an item may have several events. */
+const seen = new Map<string, boolean>();
+const RECOUNT_AFTER_MS = 10_000;
+let recounting: ReturnType<typeof setTimeout> | undefined;
 
 /** Keeps lists, items and the badge up to date while it is mounted. */
 export function useInboxLive(): void {
@@ -54,38 +54,36 @@ export function useInboxLive(): void {
   }, [queries, key]);
 }
 
-/** The badge starts with the pending count and follows the events. */
+/** The badge starts with the server's count and follows the events. */
 async function count(): Promise<void> {
+  clearTimeout(recounting);
+  recounting = undefined;
   try {
-    const found: string[] = [];
-    let cursor: string | null = null;
-    for (let page = 0; page === 0 || (cursor !== null && page < COUNTED_PAGES_MAX); page++) {
-      const limit = COUNTED_MAX - found.length;
-      if (limit <= 0) break;
-      const { items, next_cursor }: InboxPage = await listInbox({ limit, values: false, cursor: cursor ?? undefined });
-      found.push(...items.map(keyOf));
-      cursor = next_cursor;
-    }
-    open.clear();
-    for (const key of found) open.add(key);
-    more = cursor !== null;
+    seen.clear();
+    total = await countInbox({});
     showBadge();
   } catch {
     badge.set(""); // the current page shows the error
   }
 }
 
+/** @param isOpen whether the item is open after the event */
+function recount(key: string, isOpen: boolean): void {
+  if ((seen.get(key) ?? !isOpen) !== isOpen) total += isOpen ? 1 : -1;
+  seen.set(key, isOpen);
+  showBadge();
+  // An event may tell of a change that the count has already.
+  recounting ??= setTimeout(() => void count(), RECOUNT_AFTER_MS);
+}
+
 function showBadge(): void {
-  badge.set(open.size === 0 ? "" : `${open.size}${more ? "+" : ""}`);
+  badge.set(total <= 0 ? "" : String(total));
 }
 
 function take(queries: QueryClient, event: InboxEvent): void {
   const key = keyOf(event.item);
-  if (event.type === "added") {
-    open.add(key);
-    announce(event);
-  } else if (event.type !== "claimed" && event.type !== "released") open.delete(key);
-  showBadge();
+  if (event.type === "added") announce(event);
+  if (event.type !== "claimed" && event.type !== "released") recount(key, event.type === "added");
   let known = false;
   queries.setQueriesData<InboxList>({ queryKey: [INBOX, "list"] }, (list) => {
     if (list === undefined) return list;

@@ -30,6 +30,12 @@ export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "no
   return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
 }
 
+/** The number of items on all pages. */
+export function countInbox(agent: AgentContext, query: Omit<InboxQuery, "now" | "bytesMax">): Promise<number> {
+  const all = { ...query, now: agent.clock.now(), bytesMax: PAGE_BYTES_MAX };
+  return agent.storage.read(async (tx) => tx.countInbox(all));
+}
+
 /** Open or closed. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */
 export async function getItem(agent: AgentContext, address: ItemAddress): Promise<Item> {
   return agent.storage.transaction((tx) => requireItem(tx, address));

@@ -61,6 +61,8 @@ export interface InterruptTx extends AuditTx {
   openBreakpoint(threadId: string): Awaitable<Interrupt | null>;
   /** Open interrupts and breakpoints of paused threads. */
   inbox(query: InboxQuery): Awaitable<InboxRows>;
+  /** The number of items that match, on all pages. */
+  countInbox(query: InboxQuery): Awaitable<number>;
   /** Open interrupts of paused threads with a passed deadline and an expiry action; earliest first. */
   dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
   /** The earliest such deadline. */

@@ -12,8 +12,8 @@ import { assignItem, assignItemTo, releaseItem } from "../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
 import { serializeAuditEntry, serializeInboxItem } from "../serializers/inbox-item.ts";
 import { serializeReview } from "../serializers/review-object.ts";
-import { getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
-import type { Caller } from "../model/model.ts";
+import { countInbox, getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
+import type { Caller, Scope } from "../model/model.ts";
 import type { InboxPlace } from "../ports/ports.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { id, json, longJson, route, type AgentRoute } from "./route.ts";
@@ -23,22 +23,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
   return [
     ...itemRoutes(agent),
     route(contract.listInbox, async ({ query, scope }) => {
-      const { rows, next } = await listInbox(agent, {
-        scope,
-        threadId: query.thread_id ?? null,
-        graphId: query.graph_id ?? null,
-        assistantId: query.assistant_id ?? null,
-        node: query.node ?? null,
-        kind: query.kind ?? null,
-        claimedBy: query.claimed_by ?? null,
-        unclaimed: query.unclaimed,
-        snoozed: query.snoozed === undefined ? null : query.snoozed === "true",
-        createdBefore: query.older_than === undefined ? null : agent.clock.now() - query.older_than,
-        metadata: query.metadata ?? null,
-        after: query.cursor === undefined ? null : placeOf(query.cursor),
-        limit: query.limit,
-        descending: query.order === "desc",
-      });
+      const { rows, next } = await listInbox(agent, inboxQueryOf(agent, query, scope));
       const items = rows.map(({ interrupt, metadata, status }) => {
         const { value, response_schema: schema, ...rest } = itemObject({ interrupt, thread: { metadata, status } });
         const review = serializeReview(interrupt, query.values);
@@ -50,6 +35,9 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       });
       return longJson({ items, next_cursor: next === null ? null : cursorOf(next) });
     }),
+    route(contract.countInbox, async ({ query, scope }) =>
+      json({ count: await countInbox(agent, inboxQueryOf(agent, query, scope)) }),
+    ),
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
       const { events, leave } = agent.inbox.watch(scope, typeof last === "string" && last !== "" ? last : null);
@@ -120,6 +108,28 @@ function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
 
 function objectOf({ clock }: AgentContext): (item: Item) => JsonObject {
   return ({ interrupt, thread }) => serializeInboxItem(interrupt, thread.status, thread.metadata, clock.now());
+}
+
+type InboxParameters = (typeof contract.listInbox)["query"]["_output"];
+
+/** @throws {ApiError} `invalid_request` */
+function inboxQueryOf(agent: AgentContext, query: InboxParameters, scope: Scope): Parameters<typeof listInbox>[1] {
+  return {
+    scope,
+    threadId: query.thread_id ?? null,
+    graphId: query.graph_id ?? null,
+    assistantId: query.assistant_id ?? null,
+    node: query.node ?? null,
+    kind: query.kind ?? null,
+    claimedBy: query.claimed_by ?? null,
+    unclaimed: query.unclaimed,
+    snoozed: query.snoozed === undefined ? null : query.snoozed === "true",
+    createdBefore: query.older_than === undefined ? null : agent.clock.now() - query.older_than,
+    metadata: query.metadata ?? null,
+    after: query.cursor === undefined ? null : placeOf(query.cursor),
+    limit: query.limit,
+    descending: query.order === "desc",
+  };
 }
 
 function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {

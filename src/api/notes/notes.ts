@@ -77,6 +77,10 @@ const inbox: Readonly<Record<string, Note>> = {
     query: { kind: "tool_approval", older_than: "2h", limit: "50" },
     reply: { items: [value.itemExample], next_cursor: null },
   },
+  countInbox: {
+    description: "The true total, for a badge. It reads an index, not the items.",
+    reply: { count: 2 },
+  },
   getInboxItem: {
     description: "After the answer, `answered` has its author, time and value.",
     reply: value.itemExample,

@@ -4,6 +4,7 @@
 //   contract/inbox.9. Pages follow the creation order, each after the end of the previous one; new items move nothing.
 //   contract/inbox.10. Every filter holds, alone and combined, for any number of matches.
 //   contract/inbox.11. A deadline is due if it has passed, its interrupt is open, and it has an action.
+//   contract/inbox.12. The count is the number of items on all pages, with each filter.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../agent/model/model.ts";
@@ -39,7 +40,9 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
   const paused = (changes: Partial<Thread> = {}): Thread =>
     newThread({ status: "interrupted", pause: "question", ...changes });
   const list = async (storage: Storage, query: Partial<InboxQuery> = {}): Promise<readonly string[]> => {
-    const { rows } = await storage.transaction((tx) => tx.inbox({ ...EVERYTHING, ...query }));
+    const { rows, more } = await storage.transaction((tx) => tx.inbox({ ...EVERYTHING, ...query }));
+    const total = await storage.read((tx) => tx.countInbox({ ...EVERYTHING, ...query }));
+    if (!more && query.after === undefined) assert.equal(total, rows.length); // contract/inbox.12
     return rows.map(({ interrupt }) => interrupt.interruptId);
   };
 

@@ -47,7 +47,7 @@ export function FilterBar({
       <div className="page-header">
         <h1>Inbox</h1>
         <span className="muted numeric" role="status">
-          {list.isLoading ? "" : `${waiting}${list.hasMore ? "+" : ""} waiting`}
+          {list.isLoading ? "" : `${waitingWords(waiting, list, filters)} waiting`}
         </span>
         <Live />
         <div className="inbox-tools">
@@ -92,6 +92,12 @@ export function FilterBar({
       )}
     </header>
   );
+}
+
+/** The server's total, unless the browser filters. */
+function waitingWords(waiting: number, { total, hasMore }: List, { text, action }: Filters): string {
+  if (!hasMore) return String(waiting);
+  return text === undefined && action === undefined && total !== undefined ? String(total) : `${waiting}+`;
 }
 
 function Live(): ReactNode {

@@ -1,7 +1,7 @@
 // Inbox list: its pages as scrolling loads them, filtered by the browser, and the author name of this browser.
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
-import { listInbox } from "../../../data/inbox/calls.ts";
+import { countInbox, listInbox } from "../../../data/inbox/calls.ts";
 import { INBOX, liveState, type InboxList, type ListPage } from "../../../data/inbox/live.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { callerName } from "../../../api/credentials.ts";
@@ -30,6 +30,8 @@ export interface List {
   readonly isLoading: boolean;
   readonly error: unknown;
   readonly hasMore: boolean;
+  /** Items on all pages, before the filters of the browser; undefined once all are loaded. */
+  readonly total: number | undefined;
   readonly loadMore: () => void;
   readonly reload: () => void;
 }
@@ -48,6 +50,11 @@ export function useList(filters: Filters): List {
   });
   const { data, hasNextPage, isFetching, fetchNextPage, refetch } = result;
   const all = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const total = useQuery({
+    queryKey: [INBOX, "count", query],
+    queryFn: ({ signal }) => countInbox(query, signal),
+    enabled: hasNextPage,
+  });
   const items = useMemo(() => all.filter((item) => matches(item, filters)), [all, filters]);
   // Browser-side filters need every page, and server-side filters may return short pages.
   const wantsAll = filters.text !== undefined || filters.action !== undefined || all.length < SCREENFUL;
@@ -61,6 +68,7 @@ export function useList(filters: Filters): List {
     isLoading: result.isPending || (items.length === 0 && wantsAll && hasNextPage),
     error: result.error,
     hasMore: hasNextPage,
+    total: hasNextPage ? total.data : undefined,
     loadMore: () => {
       if (canLoad) void fetchNextPage();
     },

@@ -79,7 +79,7 @@ type DueVerbs = "dueInterrupts" | "nextDeadline" | "dueEscalations" | "nextEscal
 
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 
-function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | DueVerbs> {
+function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | "countInbox" | DueVerbs> {
   return {
     async inbox(query) {
       const search = conditionsOf(query);
@@ -108,6 +108,15 @@ function inboxVerbs(db: Sql): Pick<InterruptTx, "inbox" | DueVerbs> {
         bytes: Number(row["bytes"]),
       }));
       return { rows: items, more: sizes.length > limit };
+    },
+    async countInbox(query) {
+      const search = conditionsOf({ ...query, after: null });
+      const row = await db.get(
+        `SELECT count(*) AS n FROM holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id
+         ${search.where()}`,
+        ...search.parameters,
+      );
+      return Number(row?.["n"]);
     },
     async dueInterrupts(at, limit) {
       const rows = await db.all(

@@ -87,7 +87,7 @@ function inOrder(left: KeptRow, right: KeptRow): number {
   return byTime || byPlace || (textIn(left, "interrupt_id") < textIn(right, "interrupt_id") ? -1 : 1);
 }
 
-function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
+function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "countInbox" | DueVerbs> {
   return {
     inbox(query) {
       const { from, where, parameters, place } = planInbox(db, query);
@@ -112,6 +112,10 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
         bytes: Number(row["bytes"]),
       }));
       return { rows: items, more: sizes.length > limit };
+    },
+    countInbox(query) {
+      const { from, where, parameters } = planInbox(db, { ...query, after: null });
+      return Number(db.get(`SELECT count(*) AS n FROM ${from} WHERE ${where}`, ...parameters)?.["n"]);
     },
     dueInterrupts(at, limit) {
       const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
