@@ -74,7 +74,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
   const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
   const onRoom = (): void => durable?.pump();
-  const processing = processingOf(config, { ...ports, accounting, delivery, onRoom, spool, tenants });
+  const processing = processingOf(config, { ...ports, accounting, delivery, onRoom, rules, spool, tenants });
   const heldBytes = (): number => processing.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
@@ -186,16 +186,17 @@ function deliveryOf(
 function processingOf(
   config: CollectorConfig,
   ports: PartsPorts &
-    Pick<CollectorParts, "accounting" | "delivery" | "spool" | "tenants"> & { readonly onRoom: () => void },
+    Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool" | "tenants"> & { readonly onRoom: () => void },
 ): Processing {
   const workers = workersOf(config);
   const setup: Omit<WorkerSetup, "limits"> = {
-    pipeline: pipelineOptions(config, workers),
+    pipeline: pipelineOptions(config, ports.rules, workers),
     translate: {
       filterNonGenAi: config.filterNonGenai,
       genericOtel: config.genericOtelEnabled,
       project: config.project ?? "",
       explain: config.explainAttributes,
+      drop: ports.rules.drop,
     },
     durable: ports.spool !== null,
   };
@@ -210,7 +211,7 @@ function processingOf(
 }
 
 /** The workers share the limits of memory. */
-function pipelineOptions(config: CollectorConfig, workers: number): PipelineOptions {
+function pipelineOptions(config: CollectorConfig, { sample }: Rules, workers: number): PipelineOptions {
   const queueBytesMax = config.queueBytesMax / workers;
   const { batchSize, bufferBytesMax, flushIntervalMs, orphanTimeoutMs, spanTtlMs, zstdLevel } = config;
   return {
@@ -218,6 +219,7 @@ function pipelineOptions(config: CollectorConfig, workers: number): PipelineOpti
     bufferBytesMax,
     flushIntervalMs,
     zstdLevel,
+    sample: sample === null ? null : { rules: sample, waitingBytesMax: queueBytesMax / 4 },
     join: {
       ...JOIN_LIMITS,
       spanTtlMs,

@@ -132,7 +132,11 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
     () => accounting.rejected,
   );
   register(`${exporter}_sent_spans_total`, "Spans delivered to the backend.", () => accounting.delivered);
-  register(`${processor}_filtered_spans_total`, "Spans dropped by FILTER_NON_GENAI.", () => accounting.filtered);
+  register(
+    `${processor}_filtered_spans_total`,
+    "Spans dropped by FILTER_NON_GENAI, a rule or sampling.",
+    () => accounting.filtered,
+  );
   register(`${processor}_duplicate_spans_total`, "Spans received more than once.", () => accounting.duplicates);
   register(
     `${receiver}_received_log_records_total`,
@@ -215,6 +219,31 @@ function registerAssembly(registry: Registry, stats: () => PipelineStats): void 
     name: name("waiting_log_records"),
     help: "Log records that wait for their span.",
     read: () => stats().waitingRecords,
+  });
+  total(registry, {
+    name: name("sampled_out_items_total"),
+    help: "Spans and log records of traces that sampling did not keep.",
+    read: () => stats().sampledOut,
+  });
+  total(registry, {
+    name: name("sampling_kept_traces_total"),
+    help: "Traces that sampling kept.",
+    read: () => stats().keptTraces,
+  });
+  total(registry, {
+    name: name("sampling_dropped_traces_total"),
+    help: "Traces that sampling did not keep.",
+    read: () => stats().droppedTraces,
+  });
+  total(registry, {
+    name: name("sampling_early_traces_total"),
+    help: "Traces that were not kept because too much was waiting for a decision.",
+    read: () => stats().decidedEarly,
+  });
+  level(registry, {
+    name: name("sampling_undecided_traces"),
+    help: "Traces that wait for a decision.",
+    read: () => stats().undecidedTraces,
   });
   level(registry, { name: name("traces"), help: "Traces in memory.", read: () => stats().traces });
   total(registry, {

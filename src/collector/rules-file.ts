@@ -7,11 +7,14 @@ import { ConfigError } from "../base/config/config.ts";
 import { type Destination, ForwardSchema, withSecretHeaders } from "./forward/forward-schema.ts";
 import { RedactSchema } from "./redact/redact-schema.ts";
 import { createRedactor, type Redactor } from "./redact/redact.ts";
+import { type DropDefinition, DropSchema, type SampleDefinition, SampleSchema } from "./sample/sample-schema.ts";
 import type { CollectorConfig } from "./settings.ts";
 
 const RulesSchema = z.strictObject({
   $schema: z.string().optional(),
   redact: RedactSchema.default([]),
+  drop: DropSchema.default([]),
+  sample: SampleSchema.optional(),
   forward: ForwardSchema.default([]),
 });
 
@@ -19,14 +22,22 @@ export interface Rules {
   /** null: no rule redacts. */
   readonly redactor: Redactor | null;
   readonly forward: readonly Destination[];
+  readonly drop: DropDefinition;
+  /** null: every trace is kept. */
+  readonly sample: SampleDefinition | null;
 }
 
-const NO_RULES: z.infer<typeof RulesSchema> = { redact: [], forward: [] };
+const NO_RULES: z.infer<typeof RulesSchema> = { redact: [], drop: [], forward: [] };
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /** @throws {ConfigError} */
 export function readRules(config: CollectorConfig): Rules {
-  const { redact, forward } = config.rulesFile === null ? NO_RULES : parsed(readFile(config.rulesFile));
+  const {
+    redact,
+    drop,
+    forward,
+    sample = null,
+  } = config.rulesFile === null ? NO_RULES : parsed(readFile(config.rulesFile));
   if (config.redactHashKey === null && redact.some(({ action }) => action === "hash"))
     throw new ConfigError([{ name: "REDACT_HASH_KEY", reason: "is not set, and a rule of RULES_FILE hashes" }]);
   try {
@@ -34,6 +45,8 @@ export function readRules(config: CollectorConfig): Rules {
     return {
       redactor: redact.length === 0 ? null : createRedactor(redact, options),
       forward: withHeaders(forward, config.forwardHeaders),
+      drop,
+      sample,
     };
   } catch (error) {
     if (error instanceof ConfigError) throw error;

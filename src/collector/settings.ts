@@ -179,7 +179,8 @@ export const collectorSettings = {
     meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
   }),
   rulesFile: text("RULES_FILE", null, {
-    meaning: "JSON file with rules for redaction and forwarding. A fault in it stops the start.",
+    meaning:
+      "JSON file with rules for redaction, dropped spans, sampling and forwarding. A fault in it stops the start.",
   }),
   redactHashKey: text("REDACT_HASH_KEY", null, {
     meaning: "Key of the hashes that rules with the action `hash` write.",

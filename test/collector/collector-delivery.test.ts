@@ -370,6 +370,7 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
       zstdLevel: 1,
       assemble: ASSEMBLE_LIMITS,
       join: JOIN_LIMITS,
+      sample: null,
     },
     {
       clock,

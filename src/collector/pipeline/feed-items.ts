@@ -5,7 +5,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { RecordJoin } from "../logs/join-records.ts";
 import { kindOf } from "../logs/record-kinds.ts";
 import type { Decoded } from "../otlp/decoded.ts";
+import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
+import type { SampledItem, TraceSampler } from "../sample/trace-sampler.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -13,6 +15,8 @@ import { isDone, type Spool } from "../spool/port.ts";
 import type { PlaceSpan } from "./place-span.ts";
 
 export interface FeedPorts {
+  /** null: every trace is kept. */
+  readonly sampler: Pick<TraceSampler, "offer"> | null;
   readonly clock: Clock;
   readonly accounting: SpanAccounting;
   readonly place: PlaceSpan;
@@ -41,13 +45,43 @@ const SPANS_A_TURN = 128;
 const TURN_MS_MAX = 10;
 const NO_ORIGIN = null;
 
-export function createItemFeed({ accounting, clock, join, marks, place }: FeedPorts): FeedItems {
-  function feedSpan(span: Span, index: number, { context, request }: ItemSource): void {
+export function createItemFeed({ accounting, clock, join, marks, place, sampler }: FeedPorts): FeedItems {
+  function passSpan(span: Span, index: number, { context, request }: ItemSource): void {
     const taken = join.take(span, context.tenant.id);
     const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
     const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
     if (content === null) return;
     if (taken !== null || join.isExpected(context, content)) join.keep({ span, context, content, taken });
+  }
+
+  function feedSpan(span: Span, index: number, source: ItemSource): void {
+    if (sampler === null) return passSpan(span, index, source);
+    sampler.offer({
+      ...offererOf(source),
+      item: span,
+      pass: () => passSpan(span, index, source),
+      discard() {
+        accounting.filtered++;
+        if (source.request !== null) marks?.requestDone(source.request, [index]);
+      },
+    });
+  }
+
+  function feedRecord(record: LogRecord, index: number, { context, request }: ItemSource): void {
+    const origin = request === null ? NO_ORIGIN : { request, index };
+    if (sampler === null) return join.add(record, context, origin);
+    sampler.offer({
+      ...offererOf({ context }),
+      item: record,
+      pass() {
+        join.add(record, context, origin);
+        join.settle();
+      },
+      discard() {
+        accounting.records.notStored++;
+        if (request !== null) marks?.requestDone(request, [index]);
+      },
+    });
   }
 
   /** Feeds one slice and returns the index of the next span. */
@@ -66,7 +100,8 @@ export function createItemFeed({ accounting, clock, join, marks, place }: FeedPo
     return at;
   }
 
-  function feedRecords({ context, indexes, items, request }: ItemSource, from: number): number {
+  function feedRecords(source: ItemSource, from: number): number {
+    const { indexes, items, request } = source;
     const { records } = items;
     const started = clock.monotonic();
     const notStored: number[] = [];
@@ -77,7 +112,7 @@ export function createItemFeed({ accounting, clock, join, marks, place }: FeedPo
       const index = indexes === null ? at : (indexes[at] ?? at);
       if (record === undefined || (request !== null && isDone(request, index))) continue;
       if (kindOf(record) === "other") notStored.push(index);
-      else join.add(record, context, request === null ? NO_ORIGIN : { request, index });
+      else feedRecord(record, index, source);
     }
     accounting.records.notStored += notStored.length;
     if (request !== null && notStored.length > 0) marks?.requestDone(request, notStored);
@@ -101,4 +136,12 @@ export function createItemFeed({ accounting, clock, join, marks, place }: FeedPo
     const at = feedSlice(source, 0);
     return at < total ? feedRest(source, at, total) : undefined;
   };
+}
+
+/** What a rule of the sampler can ask about a request. */
+function offererOf({
+  context,
+}: Pick<ItemSource, "context">): Pick<SampledItem, "project" | "tenantHeader" | "tenantId"> {
+  const { project, tenant } = context;
+  return { project, tenantId: tenant.id, tenantHeader: tenant.tenantId };
 }

@@ -41,6 +41,7 @@ function pipelineWith(ports: Partial<PipelinePorts & DeliveryPorts>): Pipeline {
       zstdLevel: 1,
       assemble: ASSEMBLE_LIMITS,
       join: JOIN_LIMITS,
+      sample: null,
     },
     {
       clock: createFakeClock(),

@@ -30,6 +30,7 @@ import type { AssembleLimits } from "../assemble/trace-table.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
 import { createRecordJoin } from "../logs/join-records.ts";
 import type { JoinLimits } from "../logs/join-table.ts";
+import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -49,6 +50,8 @@ export interface PipelineOptions {
   readonly zstdLevel: number;
   readonly assemble: AssembleLimits;
   readonly join: JoinLimits;
+  /** null: every trace is kept. */
+  readonly sample: SamplerOptions | null;
 }
 
 export interface PipelinePorts {
@@ -62,7 +65,7 @@ export interface PipelinePorts {
   readonly delivery: Delivery;
 }
 
-export interface PipelineStats extends AssembleStats {
+export interface PipelineStats extends AssembleStats, SamplerStats {
   /** Log records that wait for their span. */
   readonly waitingRecords: number;
 }
@@ -113,16 +116,29 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       place(span, context, ONLY_RECORDS, { origins, records });
     },
   });
-  const feed = createItemFeed({ accounting, clock, join, place, marks });
+  const { sample } = options;
+  const sampler = sample === null ? null : createTraceSampler(sample, clock);
+  const feed = createItemFeed({ accounting, clock, join, place, marks, sampler });
 
   return {
     feed: (items, context, request, part = WHOLE) => feed({ items, context, request, indexes: part.indexes }),
     recall: (decision) => assembler.recall(decision),
-    heldBytes: () => assembler.waitingBytes() + batcher.heldBytes() + sealer.heldBytes() + join.waitingBytes(),
+    heldBytes: () =>
+      assembler.waitingBytes() +
+      batcher.heldBytes() +
+      sealer.heldBytes() +
+      join.waitingBytes() +
+      (sampler?.waitingBytes() ?? 0),
     heldBytesOf: (tenantId) =>
       assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId) + join.waitingBytesOf(tenantId),
-    stats: () => ({ ...assembler.stats(), waitingRecords: join.waitingRecords() }),
+    stats: () => ({
+      ...assembler.stats(),
+      waitingRecords: join.waitingRecords(),
+      ...(sampler?.stats() ?? NO_SAMPLING),
+    }),
     async flush() {
+      sampler?.pause();
+      if (marks === null) sampler?.drain(); // in durable mode the undecided wait on in the spool
       if (marks === null) join.drain();
       else join.pause(); // the records wait on in the spool (pipeline.7)
       assembler.drain();

@@ -40,7 +40,7 @@ function skipAny(members: readonly string[], indexes: readonly number[]): Readon
 }
 
 /** "*" in the pattern stands for any characters. Returns to the last star only (path-pattern.1). */
-function matchesGlob(glob: string, text: string): boolean {
+export function matchesGlob(glob: string, text: string): boolean {
   let inGlob = 0;
   let inText = 0;
   let star = -1;

@@ -24,6 +24,8 @@ import { jsonOf } from "./attributes/plain-values.ts";
 import { runNameOf } from "./fields/run-name.ts";
 import { runTypeOf } from "./fields/run-type.ts";
 import { talkOf, type SpanTalk } from "./messages/span-events.ts";
+import type { DropDefinition } from "../sample/sample-schema.ts";
+import { matches } from "../sample/span-match.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
 import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
@@ -37,6 +39,8 @@ export interface TranslateOptions {
   readonly filterNonGenAi: boolean;
   /** GENERIC_OTEL_ENABLED: `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
   readonly genericOtel: boolean;
+  /** Rules for spans to drop: these keep their place, without an upload. */
+  readonly drop?: DropDefinition;
   /** TRACING_PROJECT, "" for none. */
   readonly project: string;
   /** EXPLAIN_ATTRIBUTES: the metadata names the destination of every attribute. */
@@ -78,7 +82,8 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const talk = talkOf(span);
   const facts = reader.read(span, talk.detailAttributes);
   const times = timesOf(span, context);
-  const kept = !options.filterNonGenAi || options.genericOtel || isGenAi(facts, talk);
+  const wanted = !options.filterNonGenAi || options.genericOtel || isGenAi(facts, talk);
+  const kept = wanted && !options.drop?.some((rule) => matches(rule, span));
   facts.enter("place in the trace");
   const parentSpanId = parentOf(facts);
   return {

@@ -25,6 +25,7 @@ import type { PipelineStats } from "../pipeline/pipeline.ts";
 import type { Processing } from "../pipeline/processing.ts";
 import { decompress } from "../receive/decode-body.ts";
 import { type BodyOf, type ReadItems, WorkerCrashedError } from "../receive/read-items.ts";
+import { NO_SAMPLING } from "../sample/trace-sampler.ts";
 import type { Spool } from "../spool/port.ts";
 import { isSessionTrace } from "../logs/session-span.ts";
 import type { ShareRead, WorkerSetup } from "./messages.ts";
@@ -320,4 +321,5 @@ const NO_STATS: { -readonly [Name in keyof PipelineStats]: number } = {
   reRooted: 0,
   evicted: 0,
   waitingRecords: 0,
+  ...NO_SAMPLING,
 };

@@ -1,0 +1,84 @@
+// Rules that drop spans and sample traces, in the whole collector: dropped spans leave no gap in the tree, traces with an
+// error are whole, log records follow their trace, and the books balance, also across a restart.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
+import { startBackend } from "../fakes/backend.ts";
+import { startCollector, type TestCollector } from "../fakes/collector.ts";
+import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
+import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+async function withRules(rules: object, work: (env: Record<string, string>) => Promise<void>): Promise<void> {
+  const dir = await mkdtemp(`${tmpdir()}/holdpoint-sample-`);
+  await writeFile(`${dir}/rules.json`, JSON.stringify(rules));
+  await work({ RULES_FILE: `${dir}/rules.json`, SPOOL_DIR: `${dir}/spool` });
+  await rm(dir, { recursive: true });
+}
+
+function sendLogs(to: TestCollector, body: Buffer): Promise<Response> {
+  const headers = { "x-api-key": "key-1", "content-type": "application/x-protobuf" };
+  return fetch(`${to.url}/v1/logs`, { method: "POST", body: body as Uint8Array<ArrayBuffer>, headers });
+}
+
+describe("rules about spans and traces", PATIENCE, () => {
+  test("a dropped span's children attach to the nearest ancestor that is kept", async () => {
+    await withRules({ drop: [{ span: "GET *" }, { attribute: "noise" }] }, async (env) => {
+      const backend = await startBackend();
+      const collector = await startCollector(backend.url, env);
+      const spans = [
+        spanOf(1, 0),
+        spanOf(1, 1, 0, { name: "GET /x" }),
+        spanOf(1, 2, 1, { attributes: { noise: true } }),
+        spanOf(1, 3, 2),
+      ];
+      assert.equal((await collector.send(protobufRequest(spans))).status, 200);
+      await backend.whenRuns(2);
+      await collector.stop();
+      const [root, child] = ["span 1.0", "span 1.3"].map((name) =>
+        backend.runs.find(({ main }) => main["name"] === name),
+      );
+      assert.equal(child?.main["parent_run_id"], root?.id);
+      assert.equal(backend.runs.length, 2);
+      assert.equal(collector.collector.accounting.filtered, 2);
+      assert.equal(pendingOf(collector.collector.accounting), 0);
+      assert.deepEqual(backend.violations, []);
+      await backend.close();
+    });
+  });
+
+  test("a trace with an error is whole, with its log records; the others go, and a restart changes nothing", async () => {
+    await withRules({ sample: { rate: 0, keep: [{ error: true }], wait_ms: 400 } }, async (env) => {
+      const backend = await startBackend();
+      const first = await startCollector(backend.url, env);
+      const call = spanOf(1, 1, 0, { attributes: { "gen_ai.operation.name": "chat" } });
+      await sendLogs(first, protobufLogs([recordOf(call, "gen_ai.user.message", { body: { content: "kept words" } })]));
+      await sendLogs(
+        first,
+        protobufLogs([recordOf(spanOf(2, 0), "gen_ai.user.message", { body: { content: "gone" } })]),
+      );
+      await first.send(protobufRequest([call, spanOf(2, 0), spanOf(2, 1, 0)]));
+      await first.stop(); // undecided
+      assert.equal(backend.runs.length, 0);
+      const second = await startCollector(backend.url, env);
+      await second.send(protobufRequest([spanOf(1, 0, undefined, { status: { code: 2, message: "failed" } })]));
+      await backend.whenRuns(2);
+      const { accounting } = second.collector;
+      while (pendingOf(accounting) > 0) await sleep(10);
+      const metrics = await (await fetch(`${second.url}/metrics`)).text();
+      await second.stop();
+      assert.deepEqual(new Set(backend.runs.map(({ main }) => main["trace_id"])).size, 1);
+      assert.ok(backend.runs.some(({ text }) => text.includes("kept words")));
+      assert.match(metrics, /sampled_out_items_total 3/);
+      assert.match(metrics, /sampling_kept_traces_total 1/);
+      assert.match(metrics, /sampling_dropped_traces_total 1/);
+      assert.equal(accounting.filtered, 2);
+      assert.equal(accounting.records.notStored, 1);
+      assert.deepEqual(backend.violations, []);
+      await backend.close();
+    });
+  });
+});
