@@ -7,11 +7,12 @@ import { kindOf } from "../logs/record-kinds.ts";
 import type { Decoded } from "../otlp/decoded.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
-import type { SampledItem, TraceSampler } from "../sample/trace-sampler.ts";
+import type { TraceSampler } from "../sample/trace-sampler.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
 import { isDone, type Spool } from "../spool/port.ts";
+import { createItemOffer } from "./offer-items.ts";
 import type { PlaceSpan } from "./place-span.ts";
 
 export interface FeedPorts {
@@ -46,6 +47,8 @@ const TURN_MS_MAX = 10;
 const NO_ORIGIN = null;
 
 export function createItemFeed({ accounting, clock, join, marks, place, sampler }: FeedPorts): FeedItems {
+  const offer = createItemOffer({ accounting, marks, sampler });
+
   function passSpan(span: Span, index: number, { context, request }: ItemSource): void {
     const taken = join.take(span, context.tenant.id);
     const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
@@ -56,31 +59,15 @@ export function createItemFeed({ accounting, clock, join, marks, place, sampler 
 
   function feedSpan(span: Span, index: number, source: ItemSource): void {
     if (sampler === null) return passSpan(span, index, source);
-    sampler.offer({
-      ...offererOf(source),
-      item: span,
-      pass: () => passSpan(span, index, source),
-      discard() {
-        accounting.filtered++;
-        if (source.request !== null) marks?.requestDone(source.request, [index]);
-      },
-    });
+    offer(span, index, source, () => passSpan(span, index, source));
   }
 
-  function feedRecord(record: LogRecord, index: number, { context, request }: ItemSource): void {
+  function feedRecord(record: LogRecord, index: number, source: ItemSource): void {
+    const { context, request } = source;
     const origin = request === null ? NO_ORIGIN : { request, index };
-    if (sampler === null) return join.add(record, context, origin);
-    sampler.offer({
-      ...offererOf({ context }),
-      item: record,
-      pass() {
-        join.add(record, context, origin);
-        join.settle();
-      },
-      discard() {
-        accounting.records.notStored++;
-        if (request !== null) marks?.requestDone(request, [index]);
-      },
+    offer(record, index, source, () => {
+      join.add(record, context, origin);
+      if (sampler !== null) join.settle(); // it may come later than its request
     });
   }
 
@@ -136,12 +123,4 @@ export function createItemFeed({ accounting, clock, join, marks, place, sampler 
     const at = feedSlice(source, 0);
     return at < total ? feedRest(source, at, total) : undefined;
   };
-}
-
-/** What a rule of the sampler can ask about a request. */
-function offererOf({
-  context,
-}: Pick<ItemSource, "context">): Pick<SampledItem, "project" | "tenantHeader" | "tenantId"> {
-  const { project, tenant } = context;
-  return { project, tenantId: tenant.id, tenantHeader: tenant.tenantId };
 }

@@ -15,6 +15,7 @@
 //        spans.
 // The pieces:
 //   feed-items.ts       passes the spans or log records of one request on, in slices
+//   offer-items.ts      passes items through the sampler
 //   place-span.ts       translates one span, adds it to its trace, counts the outcome
 //   batch.ts            collects the runs of one tenant until a batch is full or old enough
 //   seal-batch.ts       compresses a batch and hands it to the delivery
