@@ -1,5 +1,7 @@
 // Notify: the notification file and its adapters, chosen by the settings.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { TestMessage } from "../agent/notify/test-messages.ts";
 import type { NotifyParts } from "../agent/notify/notify.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import { describeError } from "../base/api-error.ts";
@@ -25,6 +27,18 @@ export async function openNotify(config: NotifyConfig): Promise<NotifyParts | nu
     smtpUrl === null ? null : import("../notify/smtp-mailer.ts").then((one) => one.createSmtpMailer(smtpUrl)),
   ]);
   return { notifications, slack, signingSecret: slackSigningSecret, mailer, linkSecret };
+}
+
+/** Sends a test message to the recipients of the rules. @throws {ConfigError}, {Error} without such a rule */
+export async function testNotifications(
+  config: NotifyConfig,
+  rule: string | undefined,
+): Promise<readonly TestMessage[]> {
+  const parts = await openNotify(config);
+  if (parts === null)
+    throw new ConfigError([{ name: "HOLDPOINT_NOTIFICATIONS", reason: "is not set; it names the rules" }]);
+  const { sendTestMessages } = await import("../agent/notify/test-messages.ts");
+  return sendTestMessages(parts.notifications, { ...parts, newId: randomUUID }, rule);
 }
 
 /** @throws {ConfigError} */

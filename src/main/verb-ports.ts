@@ -44,6 +44,7 @@ export function createVerbPorts(host: Host): VerbPorts {
         log,
       );
     },
+    testNotifications: async (rule) => (await import("./notify.ts")).testNotifications(await agentConfig(), rule),
     around: {
       nodeVersion: `v${host.nodeVersion}`,
       nodeRequired,

@@ -6,6 +6,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { HttpRoute } from "../../http/server/app.ts";
+import type { RoleRule } from "../auth/role-rules.ts";
 import type { AgentContext } from "../context.ts";
 import type { Interrupt } from "../model/model.ts";
 import type { Mailer, SlackApi, Storage } from "../ports/ports.ts";
@@ -37,6 +38,8 @@ export interface NotifyPorts {
   readonly log: Log;
   readonly publicUrl: () => string;
   readonly wakeOutbox: () => void;
+  /** Null without sign-in. */
+  readonly roleRules: readonly RoleRule[] | null;
 }
 
 export interface Notify {
@@ -48,8 +51,8 @@ export interface Notify {
 
 export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
   const { notifications, slack, signingSecret, mailer } = parts;
-  const { storage, clock, log, publicUrl, wakeOutbox } = ports;
-  const directory = createDirectory(notifications);
+  const { storage, clock, log, publicUrl, wakeOutbox, roleRules } = ports;
+  const directory = createDirectory(notifications, roleRules);
   const linkOf = ({ threadId, interruptId }: Pick<Interrupt, "threadId" | "interruptId">): string =>
     `${publicUrl()}/console/inbox/${threadId}/${interruptId}`;
   const members = slack === null ? null : createMembers(notifications.slack, { slack, directory, clock });

@@ -80,11 +80,13 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
 }
 
 function createServerNotify(
-  { notify, storage, clock, log }: AgentServerPorts,
+  { notify, signIn, storage, clock, log }: AgentServerPorts,
   { publicUrl }: ServerLinks,
   wakeOutbox: () => void,
 ): Notify | null {
-  return notify === null ? null : createNotify(notify, { storage, clock, log, publicUrl, wakeOutbox });
+  return notify === null
+    ? null
+    : createNotify(notify, { storage, clock, log, publicUrl, wakeOutbox, roleRules: signIn?.rules ?? null });
 }
 
 function createServerWebhooks(

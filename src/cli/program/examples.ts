@@ -62,6 +62,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "people ls": ["people ls --group finance"],
   "people remove": ["people remove ann@example.com --yes"],
   doctor: ["doctor", "doctor --url https://agents.example.com --json"],
+  "notify test": ["notify test", "notify test --rule refunds"],
   validate: ["validate", "validate --config ./agents/langgraph.json"],
   new: ["new my-agent"],
   backup: ["backup holdpoint.db", "backup /backups/today.db --data-dir /var/lib/holdpoint"],

@@ -11,8 +11,9 @@ import { Argument, type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
 import type { Surroundings } from "../commands/doctor.ts";
 import type { BackupPorts } from "../commands/backup.ts";
+import type { TestNotifications } from "../commands/checks/notify.ts";
 import type { Template } from "../commands/new.ts";
-import type { Validate } from "../commands/validate.ts";
+import type { Validate } from "../commands/checks/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
 import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS } from "./completion.ts";
@@ -25,6 +26,7 @@ import { answering, collect, count, json, listed, milliseconds, ofServer, ofTrac
 export interface VerbPorts {
   readonly around: Surroundings;
   readonly validate: Validate;
+  readonly testNotifications: TestNotifications;
   readonly template: Template;
   readonly mover: BackupPorts;
 }
@@ -46,6 +48,7 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
 export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
   registerClientVerbs(program, cli);
   registerLocal(program, cli, ports);
+  registerNotify(program, cli, ports);
   registerMove(program, cli, ports);
   registerCompletion(program, cli);
   addExamples(program, cli.program);
@@ -137,6 +140,17 @@ function registerTrace(program: Command, cli: Cli): void {
     .action((id, options) => cli.run(async () => (await load()).showTrace(cli, id, options)));
 }
 
+function registerNotify(program: Command, cli: Cli, { testNotifications: send }: VerbPorts): void {
+  const notify = program.command("notify").description("notification rules: test");
+  const test = notify
+    .command("test")
+    .description("send a test message to every recipient of the notification rules, with the settings of this machine")
+    .option("--rule <name>", "of this rule only");
+  json(test).action((options) =>
+    cli.run(async () => (await import("../commands/checks/notify.ts")).testNotifications(cli, send, options)),
+  );
+}
+
 function registerLocal(program: Command, cli: Cli, { around, validate, template }: VerbPorts): void {
   ofServer(
     program.command("doctor").description("check the requirements of this machine; exit code 1 if a check fails"),
@@ -146,7 +160,9 @@ function registerLocal(program: Command, cli: Cli, { around, validate, template 
   )
     .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
     .action((options) =>
-      cli.run(async () => (await import("../commands/validate.ts")).validate(cli, validate, options.config, options)),
+      cli.run(async () =>
+        (await import("../commands/checks/validate.ts")).validate(cli, validate, options.config, options),
+      ),
     );
   json(
     program

@@ -72,7 +72,7 @@ export async function startFakeSlack(members: readonly SlackMember[]): Promise<F
   const methods: Readonly<Record<string, (body: Plain) => Plain>> = {
     "auth.test": () => ({ ok: true, team_id: TEAM }),
     "chat.postMessage"({ channel, text, blocks, unfurl_links: _links }) {
-      broken.push(...brokenSlackRules({ text, blocks }));
+      if (blocks !== undefined) broken.push(...brokenSlackRules({ text, blocks }));
       if (!/^[CGDUW#]/.test(String(channel))) return { ok: false, error: "channel_not_found" };
       const ts = `1700000000.${String(++count).padStart(6, "0")}`;
       const where = String(channel).startsWith("U") ? `D${String(channel).slice(1)}` : String(channel);

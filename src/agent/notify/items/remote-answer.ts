@@ -25,7 +25,8 @@ export interface RemoteAnswer {
 }
 
 export type RemoteOutcome =
-  | { readonly kind: "accepted" }
+  /** `note`: what is still missing, if the answer counts as one of several votes. */
+  | { readonly kind: "accepted"; readonly note: string | null }
   /** `closed`: nobody can answer the item any more. */
   | { readonly kind: "refused"; readonly reason: string; readonly closed: boolean };
 
@@ -52,12 +53,17 @@ export async function answerRemotely(
       agent.access === null ? null : (await authorize(agent.access, caller, event, value)).scope;
     const call = { caller, scope: null, ask, idempotencyKey: key };
     const [result] = await answerInbox(agent, call, [{ threadId, interruptId, resume: built.value }]);
-    if (result === undefined || !("refusal" in result)) return { kind: "accepted" };
-    throw result.refusal;
+    if (result !== undefined && "refusal" in result) throw result.refusal;
+    return { kind: "accepted", note: result !== undefined && "pending" in result ? result.pending.message : null };
   } catch (error) {
-    const { code, message } = error instanceof ApiError ? error : apiErrorOf(error, agent.log);
-    return { kind: "refused", reason: message, closed: CLOSED.has(code) };
+    return refusalOf(error instanceof ApiError ? error : apiErrorOf(error, agent.log));
   }
+}
+
+/** @throws {unknown} an error of another kind */
+export function refusalOf(error: unknown): RemoteOutcome {
+  if (!(error instanceof ApiError)) throw error;
+  return { kind: "refused", reason: error.message, closed: CLOSED.has(error.code) };
 }
 
 type Built = { readonly ok: true; readonly value: Json | undefined } | { readonly ok: false; readonly reason: string };

@@ -9,7 +9,7 @@ import type { HttpReply } from "../../../http/server/reply.ts";
 import type { AgentContext } from "../../context.ts";
 import type { Interrupt, Origin } from "../../model/model.ts";
 import { callerOf } from "../items/callers.ts";
-import { answerRemotely } from "../items/remote-answer.ts";
+import { answerRemotely, refusalOf } from "../items/remote-answer.ts";
 import type { Directory } from "../rules/directory.ts";
 import { type Choice, endOf, viewOf } from "../items/item-view.ts";
 import { messagePage, questionPage } from "./link-page.ts";
@@ -75,16 +75,18 @@ async function decide(ports: LinkPorts, { token, item }: Usable, request: HttpRe
   if (choice === undefined) return questionPage(item, person, console, "Choose one of the decisions.");
   const contact = await agent.storage.read((tx) => directory.byName(tx, person));
   const origin: Origin = { address: request.remoteAddress, userAgent: userAgentOf(request), via: "email" };
-  const caller = callerOf(agent.access, contact, origin);
   const text = (form.get("text") ?? "").replaceAll("\r\n", "\n");
-  const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id });
+  const outcome = await callerOf(agent, contact, origin).then(
+    (caller) => answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id }),
+    refusalOf,
+  );
   if (outcome.kind === "refused") {
     if (outcome.closed) return messagePage(410, "This question is closed", outcome.reason, console);
     return questionPage(item, person, console, outcome.reason);
   }
   const now = agent.clock.now();
   await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now), now)); // link-routes.2
-  return messagePage(200, DONE[choice], "Your answer is stored. You can close this page.", console);
+  return messagePage(200, DONE[choice], outcome.note ?? "Your answer is stored. You can close this page.", console);
 }
 
 const DONE: Readonly<Record<Choice, string>> = {

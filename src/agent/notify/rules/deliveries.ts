@@ -61,10 +61,15 @@ function applies(rule: NotificationRule, { event, item, assistantName }: AskedEv
   );
 }
 
-/** People and groups that the item waits for. */
-function assigneesOf(item: Interrupt): readonly string[] {
-  return item.claim === null ? [] : [item.claim.by];
+type Reviewed = Interrupt & { readonly review?: { readonly assignees: readonly (readonly string[])[] } | null };
+
+/** People and groups (`group:<name>`) that the item waits for: who has claimed it, or else its reviewers. */
+function assigneesOf({ claim, review }: Reviewed): readonly string[] {
+  return claim !== null ? [claim.by] : [...new Set(review?.assignees.flat() ?? [])];
 }
+
+/** A channel or a member of Slack. */
+const IS_PLACE = /^#|^[CGDUW][A-Z0-9]{6,}$/;
 
 type Recipient = Pick<DeliveryPlan, "to" | "person">;
 
@@ -79,17 +84,13 @@ async function recipientsOf(
     const to = channel === "slack" ? (contact.slack ?? contact.email) : contact.email;
     if (to !== null) found.push({ to, person: contact.name });
   };
-  for (const name of names) {
-    const [kind, rest] = name.split(":");
-    if (name === "assignees") {
-      for (const assignee of assigneesOf(asked.item)) {
-        const members = await directory.inGroup(tx, assignee);
-        if (members.length > 0) members.forEach(add);
-        else add(await directory.byName(tx, assignee));
-      }
-    } else if (kind === "group" && rest !== undefined) (await directory.inGroup(tx, rest)).forEach(add);
+  for (const name of names.flatMap((one) => (one === "assignees" ? assigneesOf(asked.item) : one))) {
+    const [kind = "", rest] = name.split(":");
+    if (kind === "group" && rest !== undefined) (await directory.inGroup(tx, rest)).forEach(add);
+    else if (kind === "role" && rest !== undefined) (await directory.withRole(tx, rest)).forEach(add);
     else if (name.includes("@")) add(directory.byEmail(name));
-    else found.push({ to: name, person: null });
+    else if (channel === "slack" && IS_PLACE.test(name)) found.push({ to: name, person: null });
+    else add(await directory.byName(tx, name));
   }
   return found;
 }

@@ -1,5 +1,6 @@
 // Directory: people by name, group, address and Slack user: those of the notification file, and those who have signed
 // in. The file wins, because it is the operator's word.
+import { grantOf, type RoleRule } from "../../auth/role-rules.ts";
 import type { Person } from "../../model/model.ts";
 import type { Tx } from "../../ports/ports.ts";
 import type { Notifications } from "./notifications.ts";
@@ -19,6 +20,10 @@ export interface Contact {
 export interface Directory {
   byName(tx: PeopleReader, name: string): Promise<Contact>;
   inGroup(tx: PeopleReader, group: string): Promise<readonly Contact[]>;
+  /** People who have signed in and have this role by their groups; nobody without sign-in. */
+  withRole(tx: PeopleReader, role: string): Promise<readonly Contact[]>;
+  /** The listed members of a group. */
+  listedIn(group: string): readonly Contact[];
   /** A listed person, or null. */
   bySlack(member: string): Contact | null;
   /** A listed person, or the one with this address as the name. */
@@ -31,7 +36,11 @@ const PAGE = 100;
 /** Of one group: a message to more is a mistake in the rules. */
 const MEMBERS_MAX = 200;
 
-export function createDirectory({ people }: Pick<Notifications, "people">): Directory {
+/** @param roleRules null without sign-in */
+export function createDirectory(
+  { people }: Pick<Notifications, "people">,
+  roleRules: readonly RoleRule[] | null,
+): Directory {
   const listed = Object.entries(people).map(([name, { email, slack, groups }]): Contact => ({
     name,
     email: email ?? (name.includes("@") ? name : null),
@@ -47,22 +56,43 @@ export function createDirectory({ people }: Pick<Notifications, "people">): Dire
     listed: false,
   });
   const named = (name: string): Contact | undefined => listed.find((one) => one.name === name);
+  const listedIn = (group: string): readonly Contact[] => listed.filter(({ groups }) => groups.includes(group));
   return {
     byName: async (tx, name) => named(name) ?? unlisted(name, await tx.person(name)),
     async inGroup(tx, group) {
-      const found = new Map(listed.filter(({ groups }) => groups.includes(group)).map((one) => [one.name, one]));
-      for (let after: string | null = null; found.size < MEMBERS_MAX;) {
-        const page: readonly Person[] = await tx.people({ group, after, limit: PAGE });
-        for (const person of page) if (!found.has(person.name)) found.set(person.name, unlisted(person.name, person));
-        after = page.at(-1)?.name ?? null;
-        if (page.length < PAGE) break;
+      const found = new Map(listedIn(group).map((one) => [one.name, one]));
+      for (const person of await signedIn(tx, group, () => true)) {
+        if (!found.has(person.name)) found.set(person.name, named(person.name) ?? unlisted(person.name, person));
       }
       return [...found.values()].slice(0, MEMBERS_MAX);
     },
+    async withRole(tx, role) {
+      if (roleRules === null) return [];
+      const fits = ({ groups }: Person): boolean => grantOf(roleRules, groups, {})?.role === role;
+      const found = await signedIn(tx, null, fits);
+      return found.map((person) => named(person.name) ?? unlisted(person.name, person));
+    },
+    listedIn,
     bySlack: (member) => listed.find(({ slack }) => slack === member) ?? null,
     byEmail(address) {
       const same = (one: string | null): boolean => one?.toLowerCase() === address.toLowerCase();
       return listed.find(({ email, name }) => same(email) || same(name)) ?? unlisted(address, null);
     },
   };
+}
+
+/** At most MEMBERS_MAX people who have signed in. */
+async function signedIn(
+  tx: PeopleReader,
+  group: string | null,
+  fits: (person: Person) => boolean,
+): Promise<readonly Person[]> {
+  const found: Person[] = [];
+  let after: string | null = null;
+  do {
+    const page: readonly Person[] = await tx.people({ group, after, limit: PAGE });
+    found.push(...page.filter(fits));
+    after = page.length < PAGE ? null : (page.at(-1)?.name ?? null);
+  } while (after !== null && found.length < MEMBERS_MAX);
+  return found.slice(0, MEMBERS_MAX);
 }

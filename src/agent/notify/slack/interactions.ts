@@ -35,7 +35,7 @@ const REPLY_MS = 2500;
 /** A form may be filled in slowly, but a call of Slack's API must not hang. */
 const CALL_MS = 10_000;
 const NOTE_UNITS_MAX = 2000;
-const ACCEPTED: RemoteOutcome = { kind: "accepted" };
+const ACCEPTED: RemoteOutcome = { kind: "accepted", note: null };
 
 export function slackRoute(ports: InteractionPorts): HttpRoute {
   return {
@@ -102,7 +102,7 @@ async function react(ports: InteractionPorts, interaction: Interaction, sender: 
     const body = { response_action: "errors", errors: { [INPUT]: outcome.reason.slice(0, 2000) } };
     return { status: 200, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   }
-  if (outcome.kind === "refused") void tell(ports, interaction, outcome);
+  void tell(ports, interaction, outcome);
   return EMPTY;
 }
 
@@ -117,9 +117,11 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
     const found = await members.personOf(member, signal); // slack-interactions.3
     if (found.kind === "refused") return { ...found, closed: false };
     const text = interaction.kind === "form" ? interaction.text : "";
-    const caller = callerOf(agent.access, found.contact, origin);
+    const caller = await callerOf(agent, found.contact, origin);
     return await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key });
   } catch (error) {
+    if (error instanceof ApiError && error.status < 500)
+      return { kind: "refused", reason: error.message, closed: false };
     agent.log.error("slack_interaction_failed", { thread_id: threadId, reason: String(error) });
     return { kind: "refused", reason: "The server cannot take the answer now. Try again in a minute.", closed: false };
   }
@@ -160,8 +162,9 @@ async function tell(
   { channel, member }: Interaction,
   outcome: RemoteOutcome,
 ): Promise<void> {
-  if (outcome.kind === "accepted") return;
-  const note = { channel, user: member, text: mrkdwn(visible(outcome.reason), NOTE_UNITS_MAX) };
+  const text = outcome.kind === "accepted" ? outcome.note : outcome.reason;
+  if (text === null) return;
+  const note = { channel, user: member, text: mrkdwn(visible(text), NOTE_UNITS_MAX) };
   const reply = await slack.call("chat.postEphemeral", note, AbortSignal.timeout(CALL_MS));
   if (reply.kind !== "ok")
     agent.log.info("slack_note_failed", { reason: "reason" in reply ? reply.reason : "rate limit" });

@@ -1,8 +1,8 @@
 // Validate: loads everything that a langgraph.json names, before deployment.
-import type { Cli } from "../client/command-context.ts";
-import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { type PrintOptions, paint, printJson } from "../output/print.ts";
-import { oneLine } from "../output/sanitize.ts";
+import type { Cli } from "../../client/command-context.ts";
+import { EXIT, type ExitCode } from "../../errors/cli-error.ts";
+import { type PrintOptions, paint, printJson } from "../../output/print.ts";
+import { oneLine } from "../../output/sanitize.ts";
 
 export interface Validation {
   readonly file: string;
