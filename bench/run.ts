@@ -1,10 +1,11 @@
 // Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short | --quick]`, `… collector [part…]`, `… traces`,
-// `… protocol [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios. Those of the agent
-// server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
+// `… protocol [--short]`, `… long-life [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
+// Those of the agent server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
 import { benchPostgres } from "./agent/postgres.ts";
+import { benchLongLife } from "./long-life.ts";
 import { benchProtocol } from "./protocol.ts";
 import { benchTraces } from "./traces.ts";
 
@@ -13,18 +14,20 @@ const { positionals, values } = parseArgs({
   options: {
     peer: { type: "boolean", default: false },
     postgres: { type: "boolean", default: false },
-    json: { type: "string", default: "dist/bench-agent.json" },
+    json: { type: "string" },
     quick: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
   },
 });
 const [what = "agent", ...parts] = positionals;
-if (what === "agent" && values.postgres) await benchPostgres(values);
-else if (what === "agent") await benchAgent(values);
+if (what === "agent" && values.postgres)
+  await benchPostgres({ ...values, json: values.json ?? "dist/bench-postgres.json" });
+else if (what === "agent") await benchAgent({ ...values, json: values.json ?? "dist/bench-agent.json" });
 else if (what === "collector") await benchCollector(parts);
 else if (what === "traces") await benchTraces();
+else if (what === "long-life") await benchLongLife({ ...values, json: values.json ?? "dist/bench-long-life.json" });
 else if (what === "protocol") await benchProtocol(values);
 else {
-  console.error(`no such benchmark: ${what}. There are: agent, collector, protocol, traces`);
+  console.error(`no such benchmark: ${what}. There are: agent, collector, long-life, protocol, traces`);
   process.exitCode = 2;
 }

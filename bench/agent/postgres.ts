@@ -8,6 +8,7 @@ import { fillDatabase } from "./many-rows.ts";
 import { compare, startInProcess } from "./compare.ts";
 import { median, runScript } from "../measure.ts";
 import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
+import { createTable } from "../table.ts";
 
 const script = (name: string): string => join(import.meta.dirname, name);
 const STATE_BYTES = 1000;
@@ -26,14 +27,13 @@ interface Sizes {
 const FULL: Sizes = { cycles: 2000, waits: 500, finishedRuns: 1_000_000, pausedThreads: 100_000 };
 const SHORT: Sizes = { cycles: 1000, waits: 100, finishedRuns: 20_000, pausedThreads: 2000 };
 
-export async function benchPostgres(options: { readonly short: boolean }): Promise<void> {
+/** @param options `json`: file for the figures */
+export async function benchPostgres(options: { readonly short: boolean; readonly json: string }): Promise<void> {
   const sizes = options.short ? SHORT : FULL;
   const postgres = await startPostgres(true);
-  const ratios: number[] = [];
-  const note = (what: string, measured: string, ratio: number, asked: string): void => {
-    ratios.push(ratio);
-    console.log(`${what.padEnd(58)} ${measured.padEnd(24)} ${ratio.toFixed(2).padStart(6)}   ${asked}`);
-  };
+  const table = createTable(options.json);
+  const note = (what: string, measured: string, ratio: number, asked: string): void =>
+    table.note({ what, measured, ratio, asked });
   try {
     await rememberCommitTimes(postgres);
     const library = await startInProcess(STATE_BYTES, WARM_UP);
@@ -50,7 +50,7 @@ export async function benchPostgres(options: { readonly short: boolean }): Promi
       "at least 0.4",
     );
     const trips = await roundTripsPerCycle(empty, sizes.cycles);
-    note("round trips to the database a cycle", trips.toFixed(1), trips / ROUND_TRIPS_BEFORE, "reported");
+    note("round trips to the database a cycle", trips.toFixed(1), trips / ROUND_TRIPS_BEFORE, "at most 1");
 
     const one = await withServers(empty, ["api", "worker"], (servers) => cpuPerCycle(servers, sizes.cycles));
     const two = await withServers(empty, ["api", "worker", "worker"], (servers) => cpuPerCycle(servers, sizes.cycles));
@@ -67,7 +67,7 @@ export async function benchPostgres(options: { readonly short: boolean }): Promi
       "runs that wait where the server has a slot (of all)",
       `${waited} / ${sizes.waits}`,
       waited / sizes.waits,
-      "0",
+      "at most 0",
     );
 
     const full = await newDatabase(postgres, "full");
@@ -78,7 +78,7 @@ export async function benchPostgres(options: { readonly short: boolean }): Promi
     const again = await withServers(empty, ["all"], (servers) => cpuPerCycle(servers, sizes.cycles));
     const what = `CPU a cycle (${sizes.finishedRuns} runs, ${sizes.pausedThreads} pauses / few)`;
     note(what, `${ms(crowded)} / ${ms(again)}`, crowded / again, "at most 1.3");
-    console.log(`ratios: ${ratios.map((ratio) => ratio.toFixed(2)).join(" ")}`);
+    table.close();
   } finally {
     await postgres.stop();
   }

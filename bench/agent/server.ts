@@ -29,14 +29,15 @@ export function temporaryFolder(): string {
 export async function startServer(
   folder = temporaryFolder(),
   more: Readonly<Record<string, string>> = {},
-  options: { readonly countSql: boolean } = { countSql: false },
+  options: { readonly countSql?: boolean; readonly config?: string } = {},
 ): Promise<MeasuredServer> {
-  const counter = options.countSql ? ["--import", join(import.meta.dirname, "count-sql.ts")] : [];
-  const args = [...counter, join(ROOT, "src/main.ts"), "serve", "--config", join(ROOT, "bench/graphs/langgraph.json")];
+  const { countSql = false, config = join(ROOT, "bench/graphs/langgraph.json") } = options;
+  const counter = countSql ? ["--import", join(import.meta.dirname, "count-sql.ts")] : [];
+  const args = [...counter, join(ROOT, "src/main.ts"), "serve", "--config", config];
   const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info", ...more };
   const child = spawn(process.execPath, args, {
     env,
-    stdio: ["ignore", "ignore", "pipe", options.countSql ? "ipc" : "ignore"],
+    stdio: ["ignore", "ignore", "pipe", countSql ? "ipc" : "ignore"],
   });
   const url = await listening(child);
   return {

@@ -88,6 +88,17 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
     assert.deepEqual(await verify(moved).then(({ faults }) => faults), []);
   });
 
+  test("an entry that repeats the position of another does not keep its thread from deletion (contract/audit.20)", async (t) => {
+    const { rows, threadId } = await filled(t);
+    const storage = await altered(
+      t,
+      rows,
+      entryAt(3, (row) => ({ ...row, position: 2 })),
+    );
+    await storage.transaction((tx) => tx.deleteThread(threadId));
+    assert.deepEqual(await storage.transaction((tx) => tx.auditOf(threadId, { limit: 10, after: 0 })), []);
+  });
+
   const CASES: readonly {
     readonly name: string;
     readonly change: (name: string, row: DumpRow) => DumpRow | null;

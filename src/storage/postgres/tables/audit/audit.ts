@@ -17,10 +17,11 @@ const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS
 
 const COLUMNS = AUDIT.columnsOf("a");
 
-/** postgres/audit.1. */
+/** postgres/audit.1. A position that a forged entry repeats must not keep its thread from deletion. */
 const deleteWhere = (condition: string): string => `
   WITH gone AS (DELETE FROM holdpoint.audit WHERE ${condition} RETURNING chain, position, seq, digest),
-    kept AS (INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest) SELECT chain, position, seq, digest FROM gone WHERE chain > 0)
+    kept AS (INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest)
+      SELECT chain, position, seq, digest FROM gone WHERE chain > 0 ON CONFLICT DO NOTHING)
   SELECT count(*) AS n FROM gone`;
 
 const DELETE_ALL = deleteWhere("thread_id = $1");

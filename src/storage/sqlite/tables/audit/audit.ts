@@ -24,8 +24,11 @@ const COLUMNS = AUDIT.columns
 const SET_HEAD = `INSERT INTO audit_heads (chain, count, hash) VALUES (?, ?, ?)
   ON CONFLICT (chain) DO UPDATE SET count = excluded.count, hash = excluded.hash`;
 
-/** The digests of entries that go (audit-chain.2). A condition follows. */
-const KEEP_DIGESTS = `INSERT INTO audit_deleted (chain, position, seq, digest)
+/**
+ * The digests of entries that go (audit-chain.2). A condition follows. A position that a forged entry repeats must not
+ * keep its thread from deletion.
+ */
+const KEEP_DIGESTS = `INSERT OR IGNORE INTO audit_deleted (chain, position, seq, digest)
   SELECT chain, position, seq, digest FROM audit WHERE chain > 0 AND thread_id = ?`;
 
 export function auditVerbs(db: Database): AuditTx {
