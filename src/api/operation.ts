@@ -36,7 +36,7 @@ export type AccessEvent =
   | "threads:create_run"
   /** Answers to open questions, and nothing else. */
   | "threads:answer"
-  /** Who takes care of a question: claim, release. */
+  /** Work on a question without an answer: claim, release, assign, follow-up date, comment. */
   | "threads:claim"
   /** The right to bypass a review: switch breakpoints off, or edit the state as a node that asks. */
   | "threads:bypass"

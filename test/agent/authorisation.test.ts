@@ -322,6 +322,10 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /inbox/{thread_id}/{interrupt_id}": [{}],
   "POST /inbox/{thread_id}/{interrupt_id}/claim": [{ body: () => ({}) }],
   "POST /inbox/{thread_id}/{interrupt_id}/release": [{ body: () => ({ force: true }) }],
+  "POST /inbox/{thread_id}/{interrupt_id}/assign": [{ body: () => ({ to: "bob", force: true }) }],
+  "POST /inbox/{thread_id}/{interrupt_id}/snooze": [{ body: () => ({ for_seconds: 60 }) }],
+  "POST /inbox/{thread_id}/{interrupt_id}/comments": [{ body: () => ({ text: "taken" }) }],
+  "GET /inbox/{thread_id}/{interrupt_id}/comments": [{}],
   "POST /inbox/answers": [
     {
       body: ({ thread_id, interrupt_id }) => [{ thread_id, interrupt_id, resume: "taken" }],

@@ -100,7 +100,7 @@ test("a key's name is the identity, for graphs and for the audit trail (identity
   const ran = await call(keyed, "POST", `/threads/${thread}/runs/wait`, WHOAMI, key);
   const { configurable } = (ran.body as Result).before;
   assert.equal(configurable["langgraph_auth_user_id"], "clerk");
-  assert.deepEqual(configurable["langgraph_auth_permissions"], ["read", "write"]);
+  assert.deepEqual(configurable["langgraph_auth_permissions"], ["read", "write", "admin"]);
   assert.ok(!ran.text.includes("key-of"), "no key is told");
   const answer = { assistant_id: "whoami", command: { resume: 1 } };
   await call(keyed, "POST", `/threads/${thread}/runs/wait`, answer, { authorization: "Bearer key-of-before-77" });

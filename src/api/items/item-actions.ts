@@ -10,7 +10,7 @@ const COMMENT_UNITS_MAX = 10_000;
 
 export const assignInboxItem = operation("assignInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/assign", {
   tag: TAG,
-  access: "threads:update",
+  access: "threads:claim",
   summary: "Assign an item to a person: others cannot answer it through the inbox",
   body: z.object({
     ...author,
@@ -24,7 +24,7 @@ export const assignInboxItem = operation("assignInboxItem", "post", "/inbox/{thr
 
 export const snoozeInboxItem = operation("snoozeInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/snooze", {
   tag: TAG,
-  access: "threads:update",
+  access: "threads:claim",
   summary: "Set or clear the follow-up date of an item",
   body: z
     .object({
@@ -41,7 +41,7 @@ export const snoozeInboxItem = operation("snoozeInboxItem", "post", "/inbox/{thr
 
 export const addComment = operation("addComment", "post", "/inbox/{thread_id}/{interrupt_id}/comments", {
   tag: TAG,
-  access: "threads:update",
+  access: "threads:claim",
   summary: "Comment on an item, open or closed",
   body: z.object({ ...author, text: z.string().trim().min(1).max(COMMENT_UNITS_MAX) }),
   reply: inboxItem,
