@@ -25,6 +25,8 @@ export interface KeptRows {
   readonly heads: Kept<KeptRow>;
   /** All interrupts of a thread, breakpoints included. */
   readonly interrupts: Kept<readonly KeptRow[]>;
+  /** Number of the newest audit entry of a thread. */
+  readonly audited: Kept<number>;
   /** Called when all kept rows are dropped. */
   onDrop(callback: () => void): void;
   dropAll(): void;
@@ -48,6 +50,7 @@ export function createKeptRows(): KeptRows {
     assistants: kind(unitsOfRow),
     heads: kind(unitsOfRow),
     interrupts: kind((rows) => rows.reduce((sum, row) => sum + unitsOfRow(row), 0)),
+    audited: kind(() => 8),
     onDrop: (callback) => void clears.push(callback),
     dropAll() {
       for (const clear of clears) clear();

@@ -67,6 +67,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       indexMetadata(db, { threadId: thread.threadId, before: { ...row, metadata: "{}" } }, thread.metadata);
       kept.threads.set(thread.threadId, row);
       kept.interrupts.set(thread.threadId, []);
+      kept.audited.set(thread.threadId, 0);
     },
     updateThread(threadId, patch) {
       const before = patch.metadata === undefined ? null : keptThread(db, threadId);
@@ -87,7 +88,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       keepDigests(db, threadId);
       // sqlite/threads.2; threads comes last
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
-      for (const rows of [kept.threads, kept.heads, kept.interrupts]) rows.delete(threadId);
+      for (const rows of [kept.threads, kept.heads, kept.interrupts, kept.audited]) rows.delete(threadId);
       kept.runs.drop((row) => row["thread_id"] === threadId);
       pending.threadGone(threadId);
       return existed;

@@ -54,6 +54,7 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
       AUDIT.insert(db, rows);
       db.run(SET_HEAD, CHAIN, head.count, head.hash);
       kept = head;
+      for (const [threadId, seq] of numbers) db.kept.audited.set(threadId, seq);
     },
     deleteAuditBefore(threadId, before) {
       const old = "at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)";
@@ -118,6 +119,8 @@ export function keepDigests(db: Database, threadId: string): void {
 }
 
 function lastSeq(db: Database, { threadId }: AuditEntry): number {
+  const known = db.kept.audited.get(threadId);
+  if (known !== undefined) return known;
   const last = db.get("SELECT max(seq) AS seq FROM audit WHERE thread_id = ?", threadId)?.["seq"];
   return typeof last === "number" ? last : 0;
 }
