@@ -5,6 +5,7 @@ import type { NewId } from "../base/ids.ts";
 import type { Log } from "../base/log/log.ts";
 import type { ConfigurableHeaders } from "./auth/configurable-headers.ts";
 import type { Thread } from "./model/model.ts";
+import type { Notifier } from "./webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "./ports/ports.ts";
 import type { InboxChanges, QueueLimit, RunEvents, WebhookOutbox, Worker } from "./services.ts";
 
@@ -20,6 +21,7 @@ export interface AgentContext {
   readonly events: RunEvents;
   readonly inbox: InboxChanges;
   readonly webhooks: WebhookOutbox;
+  readonly notifier: Notifier;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;

@@ -31,6 +31,8 @@ const review = z
   })
   .meta({ id: "Review" });
 
+export type Review = z.infer<typeof review>;
+
 export const inboxItem = z
   .object({
     id: z.string().describe("the interrupt; with thread_id the key of the item"),

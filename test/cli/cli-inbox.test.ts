@@ -274,3 +274,24 @@ test("a unique id prefix is enough (cli-inbox.3)", async () => {
   const none = await run(["inbox", "show", "zz"]);
   assert.deepEqual([none.code, none.out], [1, ""]);
 });
+
+test("items are claimed, assigned, snoozed, commented on and released (cli-inbox.2, cli-inbox.3)", async () => {
+  const item = await asking({ question: "?", review_rules: { assignees: ["ann", "bob"], approvals: 2 } });
+  const done = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await run(["inbox", args[0] ?? "", place(item), ...args.slice(1)]);
+    assert.equal(code, 0, err);
+    return out;
+  };
+  assert.match(await done("claim"), /claimed by ann/);
+  assert.match(await done("assign", "bob", "--force"), /assigned to bob/);
+  assert.match(await done("release", "--force"), /released/);
+  assert.match(await done("snooze", "2h"), /snoozed until 2/);
+  assert.match(await done("snooze", "off"), /no follow-up date/);
+  assert.match(await done("comment", "Called the customer."), /commented/);
+  assert.match(await done("answer", "--text", "yes"), /counted .*1 of 2 approvals/);
+  assert.match(await done("show"), /approvals +1 of 2[^]*votes +ann approves/);
+  const refused = await run(["inbox", "assign", place(item), "zoe"]);
+  assert.deepEqual([refused.code, refused.err.trim().split("\n").length], [1, 1]);
+  const malformed = await run(["inbox", "snooze", place(item), "soon"]);
+  assert.equal(malformed.code, 2);
+});

@@ -104,7 +104,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "sqlite/client",
   ],
   "src/gateways": [".", "mcp/endpoint", "mcp", "a2a/endpoint", "a2a", "calls"],
-  "src/cli": ["program", "commands", "commands/checks", "template", "client", "errors", "output"],
+  "src/cli": ["program", "commands", "commands/checks", "commands/inbox", "template", "client", "errors", "output"],
 };
 
 const TEST_FILE = /\.(test|contract)\.tsx?$|(^|\/)testkit\.ts$/;

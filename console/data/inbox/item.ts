@@ -29,7 +29,7 @@ export function pathOf({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): 
 
 export type InboxEvent =
   | { readonly type: "added" | "expired"; readonly item: ItemSummary }
-  | { readonly type: "claimed" | "released"; readonly item: ItemSummary }
+  | { readonly type: "claimed" | "released" | "updated"; readonly item: ItemSummary }
   | {
       readonly type: "answered";
       readonly item: ItemSummary;
@@ -46,6 +46,7 @@ export function readEvent(event: string, data: unknown): InboxEvent | null {
     case "added":
     case "claimed":
     case "released":
+    case "updated":
     case "expired":
       return { type: event, item };
     case "answered":
@@ -65,6 +66,8 @@ export function applied(item: ListedItem, event: InboxEvent): ListedItem {
     case "claimed":
     case "released":
       return { ...item, claim: event.item.claim };
+    case "updated":
+      return { ...item, ...event.item };
     case "answered":
       return { ...item, state: "answered", answered: { by: event.by, at: event.at, run_id: event.runId } };
     case "expired":

@@ -83,7 +83,8 @@ function showBadge(): void {
 function take(queries: QueryClient, event: InboxEvent): void {
   const key = keyOf(event.item);
   if (event.type === "added") announce(event);
-  if (event.type !== "claimed" && event.type !== "released") recount(key, event.type === "added");
+  const changesOnly = event.type === "claimed" || event.type === "released" || event.type === "updated";
+  if (!changesOnly) recount(key, event.type === "added");
   let known = false;
   queries.setQueriesData<InboxList>({ queryKey: [INBOX, "list"] }, (list) => {
     if (list === undefined) return list;
@@ -97,6 +98,7 @@ function take(queries: QueryClient, event: InboxEvent): void {
   if (event.type === "added" && !known) reloadSoon(queries);
   if (!known) repeatFirst(queries, [INBOX, "list"]); // inbox/live.3
   invalidate(queries, [INBOX, "item", key]);
+  invalidate(queries, [INBOX, "comments", key]);
   invalidate(queries, [INBOX, "audit", event.item.thread_id]);
 }
 

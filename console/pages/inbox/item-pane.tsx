@@ -23,6 +23,9 @@ import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
 import { readRequest, type Request } from "./model/request.ts";
 import { Outcome, ThreadLink } from "./outcome.tsx";
+import { Comments } from "./review/comments.tsx";
+import { ItemWork } from "./review/item-work.tsx";
+import { ReviewPanel } from "./review/review-panel.tsx";
 import { RequestView } from "./answer/request-view.tsx";
 import { Deadline, KindChip } from "./list/row.tsx";
 import { knownAs, useMe } from "./list/use-list.ts";
@@ -75,6 +78,7 @@ function Header({
   readonly onClose: () => void;
   readonly onMove: (step: number) => void;
 }): ReactNode {
+  const readOnly = useReadOnly();
   useEffect(() => setTitle(item.title), [item.title]);
   return (
     <header className="item-head">
@@ -83,6 +87,7 @@ function Header({
         <h2 className="item-title">{item.title}</h2>
         <div className="row spread">
           <ClaimButton item={item} />
+          <ItemWork item={item} readOnly={readOnly} />
           <IconButton icon="link" label="Copy a link to this item" onClick={() => void copy(linkOf(), "the link")} />
           <IconButton icon="chevron" label="Next item" onClick={() => onMove(1)} />
         </div>
@@ -162,6 +167,7 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
 
 function Body({ item }: { readonly item: InboxItem }): ReactNode {
   const request = readRequest(item);
+  const readOnly = useReadOnly();
   return (
     <div className="item-body">
       <div className="item-left">
@@ -171,9 +177,11 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
           <summary>Raw payload</summary>
           <JsonView value={item.value} label="the payload" />
         </details>
+        <Comments item={item} readOnly={readOnly} />
         <Audit item={item} />
       </div>
       <aside className="item-right" aria-label="Answer">
+        <ReviewPanel item={item} />
         <Outcome item={item} request={request} />
         <Pending item={item}>
           <Answer key={keyOf(item)} item={item} request={request} />

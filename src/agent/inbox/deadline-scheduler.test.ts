@@ -19,6 +19,8 @@ function setUp(next: () => number | null) {
   const failing = { now: false };
   const tx = {
     nextDeadline: next,
+    nextEscalation: () => null,
+    dueEscalations: () => [],
     dueInterrupts(at: number): readonly Interrupt[] {
       asked.push(clock.monotonic());
       assert.equal(at, clock.now() + shift);
@@ -38,7 +40,7 @@ function setUp(next: () => number | null) {
     asked,
     failing,
     add: (expiresAt: number | null, onExpiry: Interrupt["onExpiry"] = "fail") =>
-      added([{ expiresAt, onExpiry } as Interrupt]),
+      added([{ expiresAt, onExpiry, escalatesAt: null } as Interrupt]),
     setWallClock: (ms: number) => (shift += ms),
   };
 }

@@ -1,4 +1,5 @@
-// Deadline scheduler: gives the default answer, or fails the thread, when a deadline expires.
+// Deadline scheduler: escalates items in time, and gives the default answer, or fails the thread, when a deadline
+// expires.
 // Invariants:
 //   deadline-scheduler.1. A deadline acts once. A default answer is an ordinary resume and competes with people's
 //     answers in the same conditional update. Failing a thread verifies the open interrupt in the transaction that
@@ -9,12 +10,15 @@
 //     at the start.
 //   deadline-scheduler.4. A permanent refusal is recorded, and the interrupt stays open. A temporary failure is retried
 //     with increasing delays.
+//   deadline-scheduler.5. Escalations come before deadlines that are due at the same time.
 import { ApiError, type ErrorCode, describeError } from "../../base/api-error.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { AgentContext } from "../context.ts";
 import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { escalateDue } from "./escalate-items.ts";
 import { continuation } from "../runs/accept/continuation.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { startRun } from "../runs/accept/start-run.ts";
@@ -56,7 +60,7 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
     try {
       await actOnDue();
       failures = 0;
-      const next = stopped ? null : await storage.transaction((tx) => tx.nextDeadline());
+      const next = stopped ? null : await storage.transaction(nextTime);
       if (next !== null) aimAt(next);
       else if (lookAgainMs !== LOOK_AGAIN_MS) setTimer(lookAgainMs);
     } catch (error) {
@@ -65,6 +69,7 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
     }
   };
   const actOnDue = async (): Promise<void> => {
+    if (!stopped) await escalateDue(agent); // deadline-scheduler.5
     let found: number;
     do {
       const due = stopped ? [] : await storage.transaction((tx) => tx.dueInterrupts(clock.now(), BATCH));
@@ -74,7 +79,10 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
   };
 
   inbox.onAdded((items) => {
-    for (const { expiresAt, onExpiry } of items) if (expiresAt !== null && onExpiry !== null) aimAt(expiresAt);
+    for (const { expiresAt, onExpiry, escalatesAt } of items) {
+      if (expiresAt !== null && onExpiry !== null) aimAt(expiresAt);
+      if (escalatesAt !== null) aimAt(escalatesAt);
+    }
   });
   return {
     name: "deadlines",
@@ -88,6 +96,13 @@ export function createDeadlines(agent: AgentContext, lookAgainMs = LOOK_AGAIN_MS
       await ringing;
     },
   };
+}
+
+/** The earliest escalation or deadline. */
+async function nextTime(tx: Pick<Tx, "nextDeadline" | "nextEscalation">): Promise<number | null> {
+  const deadline = await tx.nextDeadline();
+  const escalation = await tx.nextEscalation();
+  return deadline === null || escalation === null ? (deadline ?? escalation) : Math.min(deadline, escalation);
 }
 
 /** @throws {ApiError} 503 on a temporary failure */

@@ -53,7 +53,9 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   if (notify?.watch) inbox.onAdded(notify.watch.opened);
   const webhooks = createServerWebhooks(config, ports, links, notify);
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
-  const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, ...links });
+  const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
+  const notifier = createNotifier(target, links.publicUrl, ports.notify !== null);
+  const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, notifier, ...links });
   const agent: AgentContext = {
     storage,
     store,
@@ -64,6 +66,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     events,
     inbox,
     webhooks,
+    notifier,
     clock,
     newId,
     log,
@@ -123,12 +126,12 @@ function createServerWebhooks(
 function createServerWorker(
   config: AgentConfig,
   ports: AgentServerPorts,
-  parts: ServerLinks & Pick<ServerContext, "events" | "compaction" | "inbox" | "webhooks">,
+  parts: ServerLinks &
+    Pick<ServerContext, "events" | "compaction" | "inbox" | "webhooks"> &
+    Pick<AgentContext, "notifier">,
 ): Worker {
   const { storage, graphs, engine, clock, log } = ports;
-  const { events, compaction, inbox, webhooks, counted } = parts;
-  const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
-  const notifier = createNotifier(target, parts.publicUrl, ports.notify !== null);
+  const { events, compaction, inbox, webhooks, notifier, counted } = parts;
   return createWorker(
     {
       slots: slotsOf(config),

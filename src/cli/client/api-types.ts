@@ -1,4 +1,5 @@
 // API objects as the CLI displays them. The contract is in src/api and docs/reference/traces.md.
+import type { Review } from "../../api/inbox.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 
 export interface InboxItem {
@@ -14,6 +15,8 @@ export interface InboxItem {
   readonly actions: number;
   readonly created_at: string;
   readonly claim: { readonly by: string; readonly until: string | null } | null;
+  readonly review?: Review;
+  readonly snoozed_until?: string;
   readonly deadline: { readonly expires_at: string; readonly on_expiry: string | null } | null;
   readonly state: "open" | "answered" | "abandoned";
   readonly overdue: boolean;
@@ -26,7 +29,7 @@ export interface InboxItem {
 export interface AnswerResult {
   readonly thread_id: string;
   readonly interrupt_id: string;
-  readonly status: "answered" | "refused";
+  readonly status: "answered" | "pending" | "refused";
   readonly run_id?: string;
   readonly problem?: JsonObject;
 }

@@ -137,8 +137,7 @@ async function answerItems(
     else cli.terminal.out(`${lineOf(cli, result, items[index]?.title ?? "", end)}\n`);
   }
   const well =
-    results.every(({ status }) => status === "answered") &&
-    [...ends.values()].every(({ status }) => status !== "error");
+    results.every(({ status }) => status !== "refused") && [...ends.values()].every(({ status }) => status !== "error");
   return well ? EXIT.done : EXIT.failed; // inbox-answer.2
 }
 
@@ -163,6 +162,7 @@ async function endsOf(client: Client, results: readonly AnswerResult[]): Promise
 function lineOf({ terminal }: Cli, result: AnswerResult, title: string, end: End | undefined): string {
   const { status, problem, interrupt_id: id, run_id: run } = result;
   const what = `${id.slice(0, 8)}  ${oneLine(title)}`;
+  if (status === "pending") return `${paint(terminal, "yellow", "counted ")}  ${what}: ${problemText(problem ?? {})}`;
   if (status === "refused") return `${paint(terminal, "red", "refused ")}  ${what}: ${problemText(problem ?? {})}`;
   const after =
     end === undefined

@@ -97,6 +97,7 @@ export function itemLines(
     fact("graph", `${item.graph_id}, node ${item.node}`),
     fact("waiting", `${duration(now - Date.parse(item.created_at))}, since ${item.created_at}`),
     ...(claim === null ? [] : [fact("claimed", `by ${claim.by}`)]),
+    ...reviewFacts(item).map(([name, text]) => fact(name, text)),
     ...(deadline === null
       ? []
       : [fact("deadline", `${deadline.expires_at}, then: ${deadline.on_expiry ?? "the item stays open"}`)]),
@@ -107,6 +108,26 @@ export function itemLines(
     "",
     ...(item.kind === "breakpoint" ? block(`The run stopped before ${item.node}.`) : asked(terminal, item, block)),
     ...(item.state === "open" ? ["", ...hints(item, program)] : []),
+  ];
+}
+
+/** Who may answer, the votes, and the follow-up date. */
+function reviewFacts({ review, snoozed_until: until }: InboxItem): readonly (readonly [name: string, text: string])[] {
+  const snoozed = until === undefined ? [] : [["snoozed", `until ${until}`] as const];
+  if (review === undefined) return snoozed;
+  const { assignees, excluded, approvals, rejections, votes, next_escalation: next, fault } = review;
+  const votesText = votes
+    .map(({ by, verdict }) => `${by} ${verdict === "approve" ? "approves" : "rejects"}`)
+    .join(", ");
+  return [
+    ...snoozed,
+    ...assignees.map((list) => ["for", list.join(", ")] as const),
+    ...(excluded.length === 0 ? [] : [["not by", excluded.join(", ")] as const]),
+    ["approvals", `${approvals.given} of ${approvals.needed}`],
+    ...(rejections.needed === 1 ? [] : [["rejected", `${rejections.given} of ${rejections.needed}`] as const]),
+    ...(votes.length === 0 ? [] : [["votes", votesText] as const]),
+    ...(next === null ? [] : [["escalates", `to ${next.assignees.join(", ")} at ${next.at}`] as const]),
+    ...(fault === null ? [] : [["fault", `nobody may answer: ${fault}`] as const]),
   ];
 }
 

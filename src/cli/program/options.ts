@@ -43,4 +43,7 @@ export const answering = (command: Command): Command =>
     .option("--by <name>", "your name, on a server without authentication (HOLDPOINT_USER)")
     .option("--wait", "wait for the resumed run and print the state of the thread");
 
+export const working = (command: Command): Command =>
+  ofServer(command).option("--by <name>", "your name, on a server without authentication (HOLDPOINT_USER)");
+
 export const confirmed = (command: Command): Command => command.option("--yes", "skip the confirmation");

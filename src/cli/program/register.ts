@@ -20,7 +20,7 @@ import { completionScript, SHELLS } from "./completion.ts";
 import { registerAssistants, registerAudit, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
-import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces } from "./options.ts";
+import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces, working } from "./options.ts";
 
 /** Operations of other rooms that the commands need. */
 export interface VerbPorts {
@@ -89,6 +89,27 @@ function registerInbox(program: Command, cli: Cli): void {
   )
     .option("--text <text>", "answer with plain text")
     .action((item, value, options) => cli.run(async () => (await load.answer()).answer(cli, item, value, options)));
+  registerWork(inbox, cli);
+}
+
+/** Verbs that organise the work on an item. */
+function registerWork(inbox: Command, cli: Cli): void {
+  const load = () => import("../commands/inbox/inbox-work.ts");
+  working(inbox.command("claim <item>").description("claim an item: others cannot answer it through the inbox")).action(
+    (item, options) => cli.run(async () => (await load()).claim(cli, item, options)),
+  );
+  working(inbox.command("assign <item> <person>").description("assign an item to a person"))
+    .option("--force", "replace the claim of another person")
+    .action((item, to, options) => cli.run(async () => (await load()).assign(cli, [item, to], options)));
+  working(inbox.command("release <item>").description("release a claim"))
+    .option("--force", "release the claim of another person, too")
+    .action((item, options) => cli.run(async () => (await load()).release(cli, item, options)));
+  working(
+    inbox.command("snooze <item> <when>").description("set a follow-up date: 30m, 2h, 7d, a time, or off"),
+  ).action((item, when, options) => cli.run(async () => (await load()).snooze(cli, [item, when], options)));
+  working(inbox.command("comment <item> <text>").description("comment on an item, in its audit trail")).action(
+    (item, text, options) => cli.run(async () => (await load()).comment(cli, [item, text], options)),
+  );
 }
 
 function registerThreads(program: Command, cli: Cli): void {

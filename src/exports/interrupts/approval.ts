@@ -4,6 +4,7 @@ import * as z from "zod";
 import { type AnswerSchema, type JsonSchema, type Parsed, readSchema } from "./answer-schema.ts";
 import { type Ask, askOf } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
+import { type Review, withReview } from "./review.ts";
 
 export type DecisionType = "approve" | "edit" | "reject" | "respond";
 
@@ -27,6 +28,8 @@ export interface ApprovalOptions<Args, Type extends DecisionType> {
   /** Of edited arguments. */
   readonly schema?: AnswerSchema<Args> | JsonSchema;
   readonly deadline?: Deadline<"approve" | "reject">;
+  /** Who may answer, and how many must agree. */
+  readonly review?: Review;
 }
 
 const DEFAULT = ["approve", "edit", "reject"] as const;
@@ -44,9 +47,8 @@ export function approval<Args extends object, const Type extends DecisionType = 
       { actionName: action, allowedDecisions: [...allow], ...(edited === null ? {} : { argsSchema: edited.json }) },
     ],
   };
-  const responseSchema = withDeadline(answerSchema(action, allow, edited?.json), request.deadline, (type) => ({
-    decisions: [{ type }],
-  }));
+  const reviewed = withReview(answerSchema(action, allow, edited?.json), request.review);
+  const responseSchema = withDeadline(reviewed, request.deadline, (type) => ({ decisions: [{ type }] }));
   return askOf(payload, responseSchema, (answer) => {
     const wire = WIRE.safeParse(answer);
     const decision = wire.data?.decisions[0];

@@ -2,6 +2,7 @@
 import type { Parsed } from "./answer-schema.ts";
 import { type Ask, askOf, questionPayload } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
+import { type Review, withReview } from "./review.ts";
 
 export interface ChoiceOptions<Option extends string> {
   /** Markdown. Its first line is the title in lists. */
@@ -12,6 +13,8 @@ export interface ChoiceOptions<Option extends string> {
   readonly options: readonly Option[];
   readonly several?: false;
   readonly deadline?: Deadline<{ readonly answer: NoInfer<Option> }>;
+  /** Who may answer, and how many must agree. */
+  readonly review?: Review;
 }
 
 export interface ChoicesOptions<Option extends string> extends Omit<ChoiceOptions<Option>, "several" | "deadline"> {
@@ -38,14 +41,14 @@ export function choice<const Option extends string>(
       Array.isArray(value) && value.every(isOption) ? { ok: true, value } : { ok: false, reason };
     return askOf(
       payload,
-      withDeadline(several, request.deadline, ({ answer }) => answer),
+      withDeadline(withReview(several, request.review), request.deadline, ({ answer }) => answer),
       parse,
     );
   }
   const parse = (value: unknown): Parsed<Option> => (isOption(value) ? { ok: true, value } : { ok: false, reason });
   return askOf(
     payload,
-    withDeadline(one, request.deadline, ({ answer }) => answer),
+    withDeadline(withReview(one, request.review), request.deadline, ({ answer }) => answer),
     parse,
   );
 }

@@ -2,6 +2,7 @@
 import { type AnswerSchema, type JsonSchema, readSchema } from "./answer-schema.ts";
 import { type Ask, askOf, questionPayload } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
+import { type Review, withReview } from "./review.ts";
 
 export interface FormOptions<Answer> {
   /** Markdown. Its first line is the title in lists. */
@@ -12,11 +13,13 @@ export interface FormOptions<Answer> {
   readonly schema: AnswerSchema<Answer> | JsonSchema;
   /** `onExpiry` is an answer as a person would send it. */
   readonly deadline?: Deadline<Readonly<Record<string, unknown>>>;
+  /** Who may answer, and how many must agree. */
+  readonly review?: Review;
 }
 
 /** With a JSON Schema the type of the answer is a parameter: `form<{ amount: number }>({ … })`. */
-export function form<Answer>({ question, details, schema, deadline }: FormOptions<Answer>): Ask<Answer> {
+export function form<Answer>({ question, details, schema, deadline, review }: FormOptions<Answer>): Ask<Answer> {
   const { json, parse } = readSchema(schema);
-  const responseSchema = withDeadline(json, deadline, (answer) => answer);
+  const responseSchema = withDeadline(withReview(json, review), deadline, (answer) => answer);
   return askOf(questionPayload(question, details), responseSchema, parse);
 }

@@ -7,7 +7,8 @@ import type { Draft } from "./draft.ts";
 
 export function reportOne({ label }: Draft, result: AnswerResult | undefined): void {
   const problem = result?.problem ?? null;
-  if (problem === null) showToast(`Sent: ${label}.`, { tone: "green" });
+  if (problem?.code === "approvals_pending") showToast(problem.message, { tone: "green" });
+  else if (problem === null) showToast(`Sent: ${label}.`, { tone: "green" });
   else showToast(`Not accepted: ${refusal(problem)}`, { tone: "amber", ms: 12_000 });
 }
 

@@ -1,0 +1,89 @@
+// Inbox work: assigns, claims, releases and snoozes items, and comments on them.
+import { type ServerOptions, agentClient } from "../../client/api-client.ts";
+import type { InboxItem } from "../../client/api-types.ts";
+import type { Cli } from "../../client/command-context.ts";
+import { findItems } from "../../client/resolve-id.ts";
+import { CliError, EXIT, type ExitCode } from "../../errors/cli-error.ts";
+import { type PrintOptions, paint, printJson } from "../../output/print.ts";
+import { oneLine } from "../../output/sanitize.ts";
+
+export interface WorkOptions extends ServerOptions, PrintOptions {
+  readonly by?: string;
+}
+
+export function assign(
+  cli: Cli,
+  [word, to]: readonly [item: string, person: string],
+  options: WorkOptions & { readonly force?: boolean },
+): Promise<ExitCode> {
+  const body = { to, force: options.force === true };
+  return act(cli, { word, verb: "assign", body, options }, () => `assigned to ${to}`);
+}
+
+export function claim(cli: Cli, word: string, options: WorkOptions): Promise<ExitCode> {
+  return act(cli, { word, verb: "claim", body: {}, options }, (item) => `claimed by ${item.claim?.by ?? ""}`);
+}
+
+export function release(
+  cli: Cli,
+  word: string,
+  options: WorkOptions & { readonly force?: boolean },
+): Promise<ExitCode> {
+  return act(cli, { word, verb: "release", body: { force: options.force === true }, options }, () => "released");
+}
+
+export function comment(
+  cli: Cli,
+  [word, text]: readonly [item: string, text: string],
+  options: WorkOptions,
+): Promise<ExitCode> {
+  return act(cli, { word, verb: "comments", body: { text }, options }, () => "commented");
+}
+
+const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/** @param when a duration (`2h`), a time with its zone, or `off` */
+export function snooze(
+  cli: Cli,
+  [word, when]: readonly [item: string, when: string],
+  options: WorkOptions,
+): Promise<ExitCode> {
+  const body = followUpOf(when);
+  return act(cli, { word, verb: "snooze", body, options }, ({ snoozed_until: until }) =>
+    until === undefined ? "no follow-up date" : `snoozed until ${until}`,
+  );
+}
+
+function followUpOf(when: string): object {
+  if (when === "off") return { until: null };
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(when) ?? [];
+  if (count !== undefined && unit !== undefined)
+    return { for_seconds: Number(count) * UNITS[unit as keyof typeof UNITS] };
+  if (!Number.isNaN(Date.parse(when))) return { until: new Date(when).toISOString() };
+  throw new CliError(`"${when}" is no time: use 30m, 2h, 7d, 2026-12-01T09:00Z, or off`, EXIT.usage);
+}
+
+interface Act {
+  readonly word: string;
+  readonly verb: "assign" | "claim" | "release" | "snooze" | "comments";
+  readonly body: object;
+  readonly options: WorkOptions;
+}
+
+async function act(cli: Cli, { word, verb, body, options }: Act, done: (item: InboxItem) => string): Promise<ExitCode> {
+  const client = await agentClient(cli, options);
+  const [item] = await findItems(client, [word]);
+  if (item === undefined) return EXIT.failed;
+  const { author } = await cli.config();
+  const by = options.by ?? author;
+  const changed: InboxItem = await client.post(`/inbox/${item.thread_id}/${item.id}/${verb}`, {
+    ...body,
+    ...(by === null ? {} : { by }),
+  });
+  if (options.json === true) printJson(cli.terminal, changed);
+  else
+    cli.terminal.out(
+      `${paint(cli.terminal, "green", oneLine(done(changed)))}  ${changed.id.slice(0, 8)}  ${oneLine(changed.title)}\n`,
+    );
+  return EXIT.done;
+}
