@@ -245,6 +245,61 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     assert.equal(await storage.transaction((tx) => tx.nextDeadline()), null);
   });
 
+  test("due escalations are those of open items of paused threads, earliest first", async (t) => {
+    const storage = await open(t);
+    const waits = newThread({ status: "interrupted", pause: "question" });
+    const busy = newThread({ status: "busy" });
+    await storage.transaction(async (tx) => {
+      for (const thread of [waits, busy]) await tx.insertThread(thread);
+      await tx.putInterrupts([
+        newInterrupt(waits.threadId, "second", { escalatesAt: 20 }),
+        newInterrupt(waits.threadId, "first", { escalatesAt: 10 }),
+        newInterrupt(waits.threadId, "never"),
+        newInterrupt(waits.threadId, "answered", { escalatesAt: 5, state: "answered" }),
+        newInterrupt(busy.threadId, "of a busy thread", { escalatesAt: 5 }),
+      ]);
+    });
+    const due = async (at: number, limit = 10) =>
+      (await storage.transaction((tx) => tx.dueEscalations(at, limit))).map(({ interruptId }) => interruptId);
+    assert.equal(await storage.transaction((tx) => tx.nextEscalation()), 10);
+    assert.deepEqual(
+      [await due(9), await due(10), await due(20), await due(20, 1)],
+      [[], ["first"], ["first", "second"], ["first"]],
+    );
+    await storage.transaction((tx) => tx.deleteThread(waits.threadId));
+    assert.equal(await storage.transaction((tx) => tx.nextEscalation()), null);
+  });
+
+  test("comments are the entries of one interrupt, in pages", async (t) => {
+    const storage = await open(t);
+    const threadId = newId();
+    const entry = (interruptId: string, action: "commented" | "answered", value: string) =>
+      ({ threadId, at: 1, action, by: "ann", runId: null, interruptId, value }) as const;
+    const entries = [
+      entry("a", "commented", "1"),
+      entry("b", "commented", "2"),
+      entry("a", "answered", "3"),
+      entry("a", "commented", "4"),
+    ];
+    await storage.transaction((tx) => tx.audit(entries));
+    const page = async (after: number, limit: number) =>
+      (await storage.transaction((tx) => tx.commentsOf(threadId, "a", { after, limit }))).map(({ seq, value }) => [
+        seq,
+        value,
+      ]);
+    assert.deepEqual(
+      [await page(0, 10), await page(0, 1), await page(1, 10)],
+      [
+        [
+          [1, "1"],
+          [4, "4"],
+        ],
+        [[1, "1"]],
+        [[4, "4"]],
+      ],
+    );
+  });
+
   test("the audit trail comes in pages", async (t) => {
     const storage = await open(t);
     const threadId = newId();
