@@ -4,7 +4,7 @@
 //   sqlite/migrations.2. A file of a newer schema, or of a newer LangGraph, stays untouched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import type { Database } from "../client/database.ts";
-import { RUN_TABLES_WITH_ROW_IDS, WITH_ROW_IDS } from "./with-row-ids.ts";
+import { INTERRUPTS_WITH_REVIEW, RUN_TABLES_WITH_ROW_IDS, WITH_ROW_IDS } from "./with-row-ids.ts";
 
 /** Keys are in time order. Tables with small rows are clustered by them (WITHOUT ROWID). */
 export const MIGRATIONS: readonly string[] = [
@@ -281,6 +281,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE spent_tokens (token TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX spent_tokens_expiry ON spent_tokens (expires_at);
   `,
+  // Review rules of interrupts, and who made the state of a thread.
+  `
+  ALTER TABLE threads ADD COLUMN started_by TEXT NOT NULL DEFAULT '[]';
+  ALTER TABLE interrupts ADD COLUMN review TEXT;
+  ALTER TABLE interrupts ADD COLUMN snoozed_until INTEGER;
+  ALTER TABLE interrupts ADD COLUMN escalates_at INTEGER;
+  `,
+  INTERRUPTS_WITH_REVIEW,
   RUN_TABLES_WITH_ROW_IDS,
   // Without the threads that a sweep leaves as they are: paused ones, and those that it has pruned.
   `
@@ -309,14 +317,6 @@ export const MIGRATIONS: readonly string[] = [
     chain INTEGER NOT NULL, position INTEGER NOT NULL, seq INTEGER NOT NULL, digest TEXT NOT NULL,
     PRIMARY KEY (chain, position)
   ) WITHOUT ROWID;
-  `,
-  // Review rules of interrupts, and who made the state of a thread.
-  `
-  ALTER TABLE threads ADD COLUMN started_by TEXT NOT NULL DEFAULT '[]';
-  ALTER TABLE interrupts ADD COLUMN review TEXT;
-  ALTER TABLE interrupts ADD COLUMN snoozed_until INTEGER;
-  ALTER TABLE interrupts ADD COLUMN escalates_at INTEGER;
-  CREATE INDEX interrupts_escalating ON interrupts (escalates_at) WHERE state = 'open' AND escalates_at IS NOT NULL;
   `,
   // Entries of all threads in order of time.
   `

@@ -19,6 +19,18 @@ function withRowIds({ table, columns, key, others }: Rebuilt): string {
     ${others}`;
 }
 
+const INTERRUPT_INDEXES = `
+      CREATE INDEX interrupts_open ON interrupts (created_at, thread_id, interrupt_id) WHERE state = 'open';
+      CREATE INDEX interrupts_open_graph ON interrupts (graph_id, created_at, thread_id, interrupt_id)
+        WHERE state = 'open';
+      CREATE INDEX interrupts_open_assistant ON interrupts (assistant_id, created_at, thread_id, interrupt_id)
+        WHERE state = 'open';
+      CREATE INDEX interrupts_open_node ON interrupts (node, created_at, thread_id, interrupt_id) WHERE state = 'open';
+      CREATE INDEX interrupts_open_kind ON interrupts (kind, created_at, thread_id, interrupt_id) WHERE state = 'open';
+      CREATE INDEX interrupts_open_claim ON interrupts (claim ->> '$.by', created_at, thread_id, interrupt_id)
+        WHERE state = 'open' AND claim IS NOT NULL;
+      CREATE INDEX interrupts_due ON interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;`;
+
 export const WITH_ROW_IDS: string =
   withRowIds({
     table: "interrupts",
@@ -30,17 +42,7 @@ export const WITH_ROW_IDS: string =
       node TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT 'question', claim TEXT, expires_at INTEGER,
       on_expiry TEXT, response_schema TEXT, answer TEXT, value TEXT NOT NULL`,
     key: "thread_id, interrupt_id",
-    others: `
-      CREATE INDEX interrupts_open ON interrupts (created_at, thread_id, interrupt_id) WHERE state = 'open';
-      CREATE INDEX interrupts_open_graph ON interrupts (graph_id, created_at, thread_id, interrupt_id)
-        WHERE state = 'open';
-      CREATE INDEX interrupts_open_assistant ON interrupts (assistant_id, created_at, thread_id, interrupt_id)
-        WHERE state = 'open';
-      CREATE INDEX interrupts_open_node ON interrupts (node, created_at, thread_id, interrupt_id) WHERE state = 'open';
-      CREATE INDEX interrupts_open_kind ON interrupts (kind, created_at, thread_id, interrupt_id) WHERE state = 'open';
-      CREATE INDEX interrupts_open_claim ON interrupts (claim ->> '$.by', created_at, thread_id, interrupt_id)
-        WHERE state = 'open' AND claim IS NOT NULL;
-      CREATE INDEX interrupts_due ON interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;`,
+    others: INTERRUPT_INDEXES,
   }) +
   withRowIds({
     table: "audit",
@@ -88,6 +90,22 @@ export const WITH_ROW_IDS: string =
         CREATE INDEX crons_created ON crons (created_at, cron_id);`,
   });
 
+/** The columns of review rules, before the large ones. */
+export const INTERRUPTS_WITH_REVIEW: string = withRowIds({
+  table: "interrupts",
+  columns: `
+    thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, library_id TEXT NOT NULL, task_id TEXT NOT NULL,
+    graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL, idx INTEGER NOT NULL,
+    ns TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL,
+    run_id TEXT NOT NULL, graph_id TEXT NOT NULL DEFAULT '', assistant_id TEXT NOT NULL DEFAULT '',
+    node TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT 'question', claim TEXT, expires_at INTEGER,
+    on_expiry TEXT, snoozed_until INTEGER, escalates_at INTEGER, review TEXT, response_schema TEXT, answer TEXT,
+    value TEXT NOT NULL`,
+  key: "thread_id, interrupt_id",
+  others: `${INTERRUPT_INDEXES}
+    CREATE INDEX interrupts_escalating ON interrupts (escalates_at) WHERE state = 'open' AND escalates_at IS NOT NULL;`,
+});
+
 /**
  * A clustered row that is larger than a quarter of a page leaves half of its page empty, and every insertion splits one:
  * these tables took twice the bytes of their rows. With row ids, the rows of a run stand behind each other.
@@ -99,8 +117,8 @@ export const RUN_TABLES_WITH_ROW_IDS: string =
       thread_id TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, status TEXT NOT NULL,
       pause TEXT, graph_id TEXT, assistant_id TEXT, checkpoint_id TEXT, ttl_ms INTEGER,
       on_completion TEXT NOT NULL DEFAULT 'keep', state_updated_at INTEGER NOT NULL DEFAULT 0,
-      ttl_strategy TEXT NOT NULL DEFAULT 'delete', pruned_at INTEGER NOT NULL DEFAULT 0, error TEXT,
-      metadata TEXT NOT NULL, config TEXT NOT NULL, overlay TEXT`,
+      ttl_strategy TEXT NOT NULL DEFAULT 'delete', pruned_at INTEGER NOT NULL DEFAULT 0,
+      started_by TEXT NOT NULL DEFAULT '[]', error TEXT, metadata TEXT NOT NULL, config TEXT NOT NULL, overlay TEXT`,
     key: "thread_id",
     others: `
       CREATE INDEX threads_interrupted ON threads (created_at, thread_id) WHERE status = 'interrupted';
