@@ -155,7 +155,12 @@ test(`${TRACES} generated traces of ${SPANS} spans: all three forms yield the sa
       await backend.close();
     }
     assert.deepEqual(backend.violations, []);
-    const of = (key: string): string[] => backend.runs.filter((run) => run.key === key).map(shown);
+    // Sorted: two batches of a key may arrive in either order.
+    const of = (key: string): string[] =>
+      backend.runs
+        .filter((run) => run.key === key)
+        .map(shown)
+        .toSorted();
     const wanted = of("protobuf");
     assert.equal(wanted.length, spans.length);
     for (const form of ["spec", "seed"]) {
