@@ -4,6 +4,7 @@ import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
+import { excludeAuthors, lostVotes } from "../review/four-eyes.ts";
 import { reviewOf } from "../review/review-rules.ts";
 import { breakpointOf } from "./breakpoint.ts";
 import { deadlineOf } from "./deadline.ts";
@@ -52,17 +53,13 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   const { run, outcome, known, rootCheckpointId, at } = paused;
   const before = new Map(known.filter(({ state }) => state === "open").map((one) => [interruptKey(one), one]));
   const open = outcome.interrupts.map((raised) => opened(paused, raised, before.get(interruptKey(raised)) ?? null));
-  const cleared = open.filter((one) => one.review?.votes.length === 0 && hadVotes(before.get(interruptKey(one))));
+  const cleared = open.filter((one) => lostVotes(before.get(interruptKey(one)), one));
   if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
     open.push(breakpointOf({ run, threadId: run.threadId, checkpointId: rootCheckpointId, next: outcome.next, at }));
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));
   return { open, changed: [...open, ...dropped.map(abandoned)], audit: cleared.map((one) => votesCleared(one, at)) };
-}
-
-function hadVotes(interrupt: Interrupt | undefined): boolean {
-  return (interrupt?.review?.votes.length ?? 0) > 0;
 }
 
 function votesCleared({ threadId, interruptId, runId }: Interrupt, at: number): AuditEntry {
@@ -83,7 +80,7 @@ function opened(
   const { value, responseSchema } = raised;
   const isSame = before !== null && isDeepStrictEqual([value, responseSchema], [before.value, before.responseSchema]);
   const review = isSame ? before.review : reviewOf({ value, responseSchema, assistant, startedBy, at });
-  return {
+  const interrupt: Interrupt = {
     ...raised,
     interruptId: before?.interruptId ?? raised.interruptId,
     threadId: run.threadId,
@@ -103,6 +100,7 @@ function opened(
     escalatesAt: review?.escalations[0]?.at ?? null,
     answer: null,
   };
+  return excludeAuthors(interrupt, startedBy);
 }
 
 export interface EndedOnThread extends FinishedOnThread {

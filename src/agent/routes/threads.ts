@@ -36,11 +36,12 @@ const stateObject = ({ state, known, newest }: StateView) => serializeState(stat
 
 export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
-    route(contract.createThread, async ({ body, scope, ask }) => {
+    route(contract.createThread, async ({ body, caller, scope, ask }) => {
       const threadId = body.thread_id ?? null;
       const ifExists = body.if_exists ?? "raise";
       const mayBeThere = threadId !== null && ifExists === "do_nothing";
       const view = await createThread(agent, {
+        caller,
         threadId,
         metadata: body.metadata ?? {},
         ifExists,

@@ -13,6 +13,7 @@ import { authorOf } from "../model/audit-author.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { nextThreadStatus } from "../model/status.ts";
+import { excludeAuthors, lostVotes } from "../review/four-eyes.ts";
 import { withStarter } from "./starters.ts";
 import { requireThread } from "./find-thread.ts";
 
@@ -120,7 +121,7 @@ export async function editState(
   const { set, checkpoint, next } = await agent.graphs.update(address, edit, metadata, agent.newId());
   const before = thread.checkpointId;
 
-  const { left, added } = await agent.storage.transaction(async (tx) => {
+  const { left, added, changed } = await agent.storage.transaction(async (tx) => {
     const current = await requireThread(tx, threadId);
     refuseBusy(current);
     if (current.checkpointId !== before) throw changedMeanwhile();
@@ -128,12 +129,8 @@ export async function editState(
     const at = agent.clock.now();
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
-    // an edit of a subgraph does not affect the pause of its parent
     const startedBy = withStarter(current, caller.name);
-    if (root === undefined) {
-      await tx.updateThread(threadId, { startedBy });
-      return { left: [], added: [] };
-    }
+    if (root === undefined) return { left: [], added: [], changed: await noteAuthor(tx, current, caller, at) };
     const bypass = isBypass(edit.asNode, true); // only open interrupts are recorded
     const open = [...(await tx.interrupts(threadId, "open"))];
     const breakpoint = await tx.openBreakpoint(threadId);
@@ -172,13 +169,41 @@ export async function editState(
       await tx.queueNext(threadId);
       await removeIfDone(tx, threadId);
     }
-    return { left: abandoned, added: waiting };
+    return { left: abandoned, added: waiting, changed: [] };
   });
   if (left.length > 0) agent.events.wakes.wake(threadId);
   agent.inbox.closed(left, thread.metadata);
   agent.inbox.added(added, thread.metadata);
+  for (const item of changed) agent.inbox.changed("updated", item, thread.metadata);
   agent.worker.wake();
   return checkpoint;
+}
+
+/**
+ * An edit of a subgraph does not affect the pause of its parent: its questions stay open, and their rules count its
+ * author among those of the state.
+ * @returns the interrupts whose rules changed
+ */
+async function noteAuthor(tx: Tx, thread: Thread, caller: Caller, at: number): Promise<readonly Interrupt[]> {
+  const { threadId } = thread;
+  await tx.updateThread(threadId, { startedBy: withStarter(thread, caller.name) });
+  const open = await tx.interrupts(threadId, "open");
+  const pairs = open.map((before) => ({ before, after: excludeAuthors(before, [caller.name]) }));
+  const changed = pairs.filter(({ before, after }) => before !== after);
+  await tx.putInterrupts(changed.map(({ after }) => after));
+  const cleared = changed.filter(({ before, after }) => lostVotes(before, after));
+  await tx.audit(
+    cleared.map(({ after: { interruptId, runId } }) => ({
+      ...authorOf(caller),
+      threadId,
+      at,
+      action: "votes_cleared" as const,
+      interruptId,
+      runId,
+      value: null,
+    })),
+  );
+  return changed.map(({ after }) => after);
 }
 
 /** Pruning may have deleted rows that the new ones refer to. @throws {ApiError} `thread_busy` */

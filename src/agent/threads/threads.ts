@@ -12,18 +12,21 @@
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
-import type { Scope, Thread } from "../model/model.ts";
+import type { Caller, Scope, Thread } from "../model/model.ts";
 import type { StateUpdate } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { buildThread } from "./initial-state.ts";
 import { NO_TTL, type Ttl, newThread } from "./new-thread.ts";
 import { openItems, requireThread, threadNotFound } from "./find-thread.ts";
+import { withoutVotes } from "../review/four-eyes.ts";
+import { withStarterOf } from "./starters.ts";
 import { type ThreadView, viewOf } from "./thread-view.ts";
 
 /** @throws {ApiError} `thread_exists` */
 export async function createThread(
   agent: AgentContext,
   request: {
+    readonly caller: Caller;
     readonly threadId: string | null;
     readonly metadata: JsonObject;
     readonly ifExists: "raise" | "do_nothing";
@@ -38,8 +41,10 @@ export async function createThread(
   const metadata = stamped(request.metadata, request.scope);
   checkMetadata(metadata);
   const threadId = request.threadId ?? agent.newId();
+  const { caller, supersteps } = request;
   const thread = newThread(threadId, metadata, request.ttl ?? agent.limits.threadTtl, agent.clock.now());
-  const built = request.supersteps.length === 0 ? null : await buildThread(agent, thread, request.supersteps);
+  const written = { ...thread, startedBy: [caller.name] };
+  const built = supersteps.length === 0 ? null : await buildThread(agent, written, supersteps);
   const { view, waiting } = await agent.storage.transaction(async (tx) => {
     const existing = request.threadId === null ? null : await tx.thread(request.threadId);
     if (existing === null) {
@@ -89,7 +94,10 @@ export async function patchThread(
   return view;
 }
 
-/** The copy of a paused thread has the same open interrupts. An answer to one thread does not affect the other. */
+/**
+ * The copy of a paused thread has the same open interrupts, with their rules. An answer to one thread, or a vote, does
+ * not affect the other.
+ */
 export async function copyThread(agent: AgentContext, threadId: string, readable: Scope): Promise<ThreadView> {
   const at = agent.clock.now();
   const copyId = agent.newId();
@@ -97,12 +105,14 @@ export async function copyThread(agent: AgentContext, threadId: string, readable
     const thread = await requireThread(tx, threadId);
     if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
     const busy = thread.status === "busy";
+    const running = busy ? (await tx.activeRuns(threadId)).filter(({ status }) => status === "running") : [];
     const copy: Thread = {
       ...thread,
       threadId: copyId,
       createdAt: at,
       updatedAt: at,
       onCompletion: "keep",
+      startedBy: running.reduce(withStarterOf, thread.startedBy), // the copy has their input already
       status: busy ? "idle" : thread.status,
       checkpointId: busy
         ? ((await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId ?? null)
@@ -110,10 +120,9 @@ export async function copyThread(agent: AgentContext, threadId: string, readable
     };
     await tx.insertThread(copy);
     await tx.copyThreadData(threadId, copyId);
-    if (busy) {
-      const open = await tx.interrupts(copyId, "open");
-      await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
-    }
+    const open = await tx.interrupts(copyId, "open");
+    if (busy) await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
+    else await tx.putInterrupts(open.flatMap((interrupt) => withoutVotes(interrupt) ?? []));
     return { view: await viewOf(agent, tx, copy), waiting: await openItems(tx, copy) };
   });
   agent.inbox.added(waiting, view.thread.metadata);

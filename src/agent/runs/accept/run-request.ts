@@ -93,7 +93,7 @@ export function runRequestOf(parts: RequestParts): RunRequest {
     goesFirst,
     user: caller.user,
     permissions: caller.permissions,
-    ...(bringsContent(intent) ? { startedBy: caller.name } : {}),
+    ...(bringsContent(intent) || checkpointId !== null ? { startedBy: caller.name } : {}),
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
     ...(call.subgraph === null ? {} : { subgraph: call.subgraph }),
     ...(call.webhook === null ? {} : { webhook: call.webhook }),
@@ -102,7 +102,7 @@ export function runRequestOf(parts: RequestParts): RunRequest {
   };
 }
 
-/** Input and edits. An answer or a continuation brings none of its own. */
+/** Input and edits. An answer or a continuation brings none of its own, unless it chooses an older state. */
 function bringsContent(intent: Intent): boolean {
   if (intent.kind === "resume") return intent.update !== undefined || intent.goto !== undefined;
   return intent.kind !== "continue";

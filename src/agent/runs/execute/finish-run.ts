@@ -95,7 +95,7 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
   if (!current || thread === null) return null; // finish-run.2
   const checkpointId = await storeRest(tx, thread, finish);
   const assistantMetadata = assistant?.metadata ?? {};
-  const startedBy = startersAfter(thread, run);
+  const startedBy = startersAfter(thread, run, outcome.endedBy);
   const interrupts = await updateInterrupts(tx, finish, { known, checkpointId, assistantMetadata, startedBy });
   const status = await updateThread(tx, thread, finish, { checkpointId, open: interrupts.open, others, startedBy });
   const pausedOn = outcome.pause === "question" ? interrupts.open : [];

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { EndedBy } from "../model/model.ts";
+import { runRecord } from "../model/testkit.ts";
+import { startersAfter } from "./starters.ts";
+
+const CASES: readonly [string, EndedBy, input: object | null, author: string | undefined, readonly string[]][] = [
+  ["new input begins a new list", "done", {}, "bob", ["bob"]],
+  ["new input that pauses begins a new list", "pause", {}, "bob", ["bob"]],
+  ["an edit adds to the list", "pause", null, "bob", ["ann", "bob"]],
+  ["an answer leaves the list", "pause", null, undefined, ["ann"]],
+  ["input that was rolled back leaves the list of the older state", "rollback", {}, "bob", ["ann"]],
+  ["input of a run that broke off adds to the list", "failure", {}, "bob", ["ann", "bob"]],
+];
+
+for (const [name, endedBy, input, author, expected] of CASES) {
+  test(`${name} (starters.1, starters.2)`, () => {
+    const run = runRecord({ runId: "r", threadId: "t", input: input as never });
+    const request = { ...run.request, ...(author === undefined ? {} : { startedBy: author }) };
+    assert.deepEqual(startersAfter({ startedBy: ["ann"] }, { ...run, request }, endedBy), expected);
+  });
+}
