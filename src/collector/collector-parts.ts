@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log/log.ts";
 import { ASSEMBLE_LIMITS } from "./assemble/trace-table.ts";
 import { createForwarder, type Forwarder } from "./forward/forwarder.ts";
+import { createKeyLimits, type KeyLimits } from "./limit/key-limits.ts";
 import { JOIN_LIMITS } from "./logs/join-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { countReceived, createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
@@ -45,6 +46,8 @@ export interface CollectorParts {
   readonly rules: Rules;
   /** null: no destination. */
   readonly forwarder: Forwarder | null;
+  /** null: no key has limits. */
+  readonly limits: KeyLimits | null;
   readonly accounting: SpanAccounting;
   readonly metrics: CollectorMetrics;
   readonly tenants: Tenants;
@@ -81,16 +84,18 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     heldBytes,
     heldBytesOf: (tenantId) => processing.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
   });
-  const limits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
+  const intakeLimits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
   const durable: DurableIntake | null =
     spool === null
       ? null
-      : createDurableIntake(limits, { spool, processing, delivery, accounting, log, clock, heldBytes });
+      : createDurableIntake(intakeLimits, { spool, processing, delivery, accounting, log, clock, heldBytes });
   if (durable !== null) queues.onProgress(durable.pump);
   const forwarder = rules.forward.length === 0 ? null : forwarderOf(config, rules.forward, ports);
+  const limits = rules.limits === null ? null : createKeyLimits(rules.limits, ports);
   metrics.observe({
     accounting,
     forwarder,
+    limits,
     redactor: rules.redactor,
     assemble: processing.stats,
     queueBytes: () => admission.transitBytes() + heldBytes(),
@@ -106,6 +111,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   return {
     rules,
     forwarder,
+    limits,
     accounting,
     metrics,
     tenants,

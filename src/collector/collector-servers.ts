@@ -82,13 +82,14 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
 }
 
 function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts): AcceptPorts {
-  const { admission, durable, forwarder, intake, metrics, processing, rules, tenants } = parts;
+  const { admission, durable, forwarder, intake, limits, metrics, processing, rules, tenants } = parts;
   return {
     clock,
     log,
     admission,
     tenants: tenants.of,
     read: processing.read,
+    limits,
     redactor: rules.redactor,
     forwarder,
     intake: async (request) => {

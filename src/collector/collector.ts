@@ -3,6 +3,7 @@
 // The pieces:
 //   receive/            HTTP and gRPC receivers: heads, bodies, decompression, memory admission
 //   redact/             personal data and secrets out of requests
+//   limit/              rate and daily quota of each key
 //   sample/             which traces are kept, which spans are dropped
 //   forward/            received requests to further OTLP receivers
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
@@ -17,7 +18,7 @@
 //   spool/              write-ahead log of requests and batches, recovery
 //   shared/             runs, tenants, span accounting, fair share, times
 //   commands/           `collector check`, `replay`, `explain` and `redact`
-//   rules-file.ts       the rules of operators: what is redacted, kept and forwarded
+//   rules-file.ts       the rules of operators: what is redacted, kept, forwarded and limited
 //   collector-servers.ts the HTTP and the gRPC server
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports

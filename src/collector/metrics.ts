@@ -3,6 +3,8 @@
 // Invariant: no label holds a key, a project or any other value that a sender chose (cardinality, secrets).
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { DestinationState, Forwarder } from "./forward/forwarder.ts";
+import type { KeyLimits } from "./limit/key-limits.ts";
+import { LIMIT_REASONS } from "./limit/key-usage.ts";
 import type { PipelineStats } from "./pipeline/pipeline.ts";
 import type { Redactor } from "./redact/redact.ts";
 import { DROP_REASONS, pendingOf, type SpanAccounting } from "./shared/span-accounting.ts";
@@ -12,6 +14,8 @@ export interface MetricSources {
   readonly accounting: SpanAccounting;
   /** null: no destination. */
   readonly forwarder: Pick<Forwarder, "states"> | null;
+  /** null: no key has limits. */
+  readonly limits: Pick<KeyLimits, "refused"> | null;
   /** null: no rule redacts. */
   readonly redactor: Redactor | null;
   readonly assemble: () => PipelineStats;
@@ -90,6 +94,15 @@ export function createMetrics(): CollectorMetrics {
     observe(sources) {
       registerAccounting(registry, sources.accounting);
       if (sources.forwarder !== null) registerForwarding(registry, sources.forwarder.states);
+      if (sources.limits !== null) {
+        const { refused } = sources.limits;
+        byReason(registry, {
+          name: "otelcol_receiver_over_limit_requests_total",
+          help: "Requests refused with 429: their key was over its limit.",
+          read: () => refused,
+          reasons: LIMIT_REASONS,
+        });
+      }
       if (sources.redactor !== null) registerRedaction(registry, sources.redactor);
       registerAssembly(registry, sources.assemble);
       registerQueues(registry, sources);
@@ -324,7 +337,11 @@ function level(registry: Registry, { read, ...names }: Source<number>): void {
   );
 }
 
-function byReason(registry: Registry, { read, ...names }: Source<Readonly<Record<string, number>>>): void {
+interface Reasons extends Source<Readonly<Record<string, number>>> {
+  readonly reasons?: readonly string[];
+}
+
+function byReason(registry: Registry, { read, reasons = DROP_REASONS, ...names }: Reasons): void {
   registry.registerMetric(
     new Counter({
       ...names,
@@ -332,7 +349,7 @@ function byReason(registry: Registry, { read, ...names }: Source<Readonly<Record
       labelNames: ["reason"],
       collect() {
         this.reset();
-        for (const reason of DROP_REASONS) this.inc({ reason }, read()[reason] ?? 0);
+        for (const reason of reasons) this.inc({ reason }, read()[reason] ?? 0);
       },
     }),
   );

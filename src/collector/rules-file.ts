@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { ConfigError } from "../base/config/config.ts";
 import { type Destination, ForwardSchema, withSecretHeaders } from "./forward/forward-schema.ts";
+import { type LimitsDefinition, LimitsSchema } from "./limit/limits-schema.ts";
 import { RedactSchema } from "./redact/redact-schema.ts";
 import { createRedactor, type Redactor } from "./redact/redact.ts";
 import { type DropDefinition, DropSchema, type SampleDefinition, SampleSchema } from "./sample/sample-schema.ts";
@@ -16,6 +17,7 @@ const RulesSchema = z.strictObject({
   drop: DropSchema.default([]),
   sample: SampleSchema.optional(),
   forward: ForwardSchema.default([]),
+  limits: LimitsSchema.optional(),
 });
 
 export interface Rules {
@@ -25,6 +27,8 @@ export interface Rules {
   readonly drop: DropDefinition;
   /** null: every trace is kept. */
   readonly sample: SampleDefinition | null;
+  /** null: no key has limits. */
+  readonly limits: LimitsDefinition | null;
 }
 
 const NO_RULES: z.infer<typeof RulesSchema> = { redact: [], drop: [], forward: [] };
@@ -36,6 +40,7 @@ export function readRules(config: CollectorConfig): Rules {
     redact,
     drop,
     forward,
+    limits = null,
     sample = null,
   } = config.rulesFile === null ? NO_RULES : parsed(readFile(config.rulesFile));
   if (config.redactHashKey === null && redact.some(({ action }) => action === "hash"))
@@ -47,6 +52,7 @@ export function readRules(config: CollectorConfig): Rules {
       forward: withHeaders(forward, config.forwardHeaders),
       drop,
       sample,
+      limits,
     };
   } catch (error) {
     if (error instanceof ConfigError) throw error;

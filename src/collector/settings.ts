@@ -180,7 +180,7 @@ export const collectorSettings = {
   }),
   rulesFile: text("RULES_FILE", null, {
     meaning:
-      "JSON file with rules for redaction, dropped spans, sampling and forwarding. A fault in it stops the start.",
+      "JSON file with rules for redaction, dropped spans, sampling, forwarding and limits. A fault in it stops the start.",
   }),
   redactHashKey: text("REDACT_HASH_KEY", null, {
     meaning: "Key of the hashes that rules with the action `hash` write.",

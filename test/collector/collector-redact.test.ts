@@ -23,6 +23,8 @@ const RULES = {
     { name: "names", detect: ["email"], in: ["names"] },
     { name: "secret", attributes: ["secret.*", "**/password"], action: "drop" },
   ],
+  /** Port 9 takes nothing, so the queue stays on disk. */
+  forward: [{ name: "down", endpoint: "http://127.0.0.1:9" }],
 };
 const CANARIES = ["canary.alice", "4111111111111111", "4111 1111", "sk-canary", "EMP-123456", "canary-dropped"];
 /** JSON text with everything in it, escaped once more than needed. */
@@ -55,7 +57,8 @@ const ENVELOPE = {
 async function filesBelow(dir: string): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>();
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true }))
-    if (entry.isFile()) files.set(entry.name, await readFile(join(entry.parentPath, entry.name), "latin1"));
+    if (entry.isFile())
+      files.set(join(entry.parentPath, entry.name), await readFile(join(entry.parentPath, entry.name), "latin1"));
   return files;
 }
 
@@ -73,7 +76,7 @@ function sendSplit(url: string, body: Buffer, contentType: string): Promise<numb
 }
 
 describe("redaction by the collector", () => {
-  test("leaves no canary in spool, dead letters, log or uploads, in both encodings", async () => {
+  test("leaves no canary in spool, queue of destinations, dead letters, log or uploads, in both encodings", async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-redact-`);
     await writeFile(`${dir}/rules.json`, JSON.stringify(RULES));
     const backend = await startBackend();
@@ -110,6 +113,8 @@ describe("redaction by the collector", () => {
     const files = await filesBelow(`${dir}/spool`);
     await backend.close();
     assert.ok([...files.keys()].some((name) => name.endsWith(".dead")));
+    const queued = [...files].filter(([name, text]) => name.includes("/forward/") && text.length > 0);
+    assert.ok(queued.length > 0);
     const uploads = backend.uploads.flatMap(({ runs }) => runs.map(({ main, text }) => JSON.stringify(main) + text));
     const shown = { log: collector.log.join("\n"), metrics, uploads: uploads.join("\n"), ...Object.fromEntries(files) };
     for (const [where, text] of Object.entries(shown))

@@ -82,6 +82,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "encode",
     "translate/messages",
     "translate/attributes",
+    "limit",
     "sample",
     "redact",
     "shared",

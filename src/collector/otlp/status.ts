@@ -15,12 +15,20 @@ export const REFUSALS = {
   too_slow: [408, 4],
   too_large: [413, 8],
   unsupported_media_type: [415, 3],
+  over_limit: [429, 8],
   no_room: [503, 14],
   spool_unwritable: [503, 14],
   stopping: [503, 14],
 } as const satisfies Record<string, readonly [httpStatus: number, grpcCode: number]>;
 
 export type RefusalKind = keyof typeof REFUSALS;
+
+export interface Refusal {
+  readonly refusal: RefusalKind;
+  readonly message: string;
+  /** Without it, a transient refusal has the usual delay. */
+  readonly retryAfterSeconds?: number;
+}
 
 export function contentTypeOf(format: WireFormat): string {
   return format === "json" ? "application/json" : "application/x-protobuf";

@@ -5,11 +5,14 @@
 //   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
 //   accept.4. Redaction comes before every other step that reads the body.
 //   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded.
+//   accept.5. A request of a key over its limits is refused whole: before its body is read, or when its items are counted.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
-import { DecodeError } from "../otlp/decoded.ts";
-import type { RefusalKind } from "../otlp/status.ts";
+import type { KeyLimits } from "../limit/key-limits.ts";
+import type { Amount, OverLimit } from "../limit/key-usage.ts";
+import { DecodeError, type Signal } from "../otlp/decoded.ts";
+import type { Refusal, RefusalKind } from "../otlp/status.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 import type { Tenant } from "../shared/tenants.ts";
@@ -59,6 +62,8 @@ export interface AcceptPorts {
   readonly intake: Intake;
   /** null: no destination. */
   readonly forwarder: Forwarding | null;
+  /** null: no key has limits. */
+  readonly limits: KeyLimits | null;
   /** null: no rule redacts. */
   readonly redactor: Redactor | null;
   /** null: ready. Otherwise the reason. */
@@ -94,7 +99,7 @@ export type Rejections = Pick<ReadItems, "rejected" | "reason">;
 export type Verdict =
   /** `rejections` null: the signal is not stored. */
   | { readonly kind: "accepted"; readonly rejections: Rejections | null }
-  | { readonly kind: "refused"; readonly refusal: RefusalKind; readonly message: string }
+  | ({ readonly kind: "refused" } & Refusal)
   /** The sender disconnected: no reply is possible. */
   | { readonly kind: "gone" };
 
@@ -127,6 +132,8 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   const { signal, stream } = call;
   const why = ports.notReady();
   if (why !== null) return refused("stopping", why);
+  const over = ports.limits?.check(tenant) ?? null; // accept.5
+  if (over !== null) return refusedBy(over);
   const { contentLength } = call.head;
   const read = await readBody(stream, { bytesMax: limits.bodyBytesMax, contentLength, grow: passage.grow }, watch);
   if (read.kind === "gone") return GONE;
@@ -134,27 +141,60 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   if (read.kind !== "read") throw new TooLargeError(read.kind);
   const isForwarded = ports.forwarder !== null && signal !== "profiles" && ports.forwarder.wants(signal);
   if (!isStored(signal) && !isForwarded) {
+    const beyond = ports.limits?.take(tenant, { items: 1, bytes: read.body.length }) ?? null;
+    if (beyond !== null) return refusedBy(beyond);
     freeBuffer(read.body);
     ports.onNotStored(signal); // accept.3
     return { kind: "accepted", rejections: null };
   }
   const framed = call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
   const kept = await plainBody(accepting, framed, { signal, passage });
-  const { body, head, wire } = kept;
+  const amount = { items: 1, bytes: kept.body.length };
   let items: ReadItems | null = null;
   if (isStored(signal)) {
-    const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
-    const step = ports.read(body, { format: head.format, signal, context });
-    items = step instanceof Promise ? await step : step;
-    if (body !== framed.wire && body !== wire) freeBuffer(body); // the items hold copies only
-    const taken = await ports.intake({ head, context, wire, items });
-    if (taken === "no_room") throw new TooLargeError("no_room");
-    if (taken === "unwritable") return refused("spool_unwritable", "the spool cannot be written");
-  } else ports.onNotStored(signal);
-  if (isForwarded && !(await forwarded(ports, kept, signal)))
+    const stored = await store(ports, { ...kept, framed: framed.wire, signal, tenant });
+    if ("kind" in stored) return stored;
+    items = stored;
+  } else {
+    const beyond = ports.limits?.take(tenant, amount) ?? null;
+    if (beyond !== null) return refusedBy(beyond);
+    ports.onNotStored(signal);
+  }
+  if (isForwarded && !(await forwarded(ports, kept, signal))) {
+    if (items === null) ports.limits?.giveBack(tenant, amount);
     return refused("spool_unwritable", "the queue of the destinations cannot be written");
+  }
   freeBuffer(read.body);
   return { kind: "accepted", rejections: items }; // accept.1
+}
+
+interface ToStore extends Received, Pick<Admitted, "tenant"> {
+  /** The message as it came, which its caller frees. */
+  readonly framed: Buffer;
+  readonly signal: Signal;
+}
+
+/** @throws {DecodeError | TooLargeError} */
+async function store(
+  ports: AcceptPorts,
+  { body, framed, head, signal, tenant, wire }: ToStore,
+): Promise<ReadItems | Verdict> {
+  const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
+  const bytes = body.length; // a reader may take the memory
+  const step = ports.read(body, { format: head.format, signal, context });
+  const items = step instanceof Promise ? await step : step;
+  if (body !== framed && body !== wire) freeBuffer(body); // the items hold copies only
+  const amount: Amount = { items: items.items, bytes };
+  const over = ports.limits?.take(tenant, amount) ?? null;
+  if (over !== null) {
+    items.discard(); // accept.5
+    return refusedBy(over);
+  }
+  const taken = await ports.intake({ head, context, wire, items });
+  if (taken === "taken") return items;
+  ports.limits?.giveBack(tenant, amount);
+  if (taken === "no_room") throw new TooLargeError("no_room");
+  return refused("spool_unwritable", "the spool cannot be written");
 }
 
 /** The body, decompressed and redacted, and the form in which it is stored and forwarded. */
@@ -190,4 +230,9 @@ const GONE: Verdict = { kind: "gone" };
 
 function refused(refusal: RefusalKind, message: string): Verdict {
   return { kind: "refused", refusal, message };
+}
+
+function refusedBy({ reason, retryAfterSeconds }: OverLimit): Verdict {
+  const message = `the key of this request is over its limit ${reason}`;
+  return { kind: "refused", refusal: "over_limit", message, retryAfterSeconds };
 }

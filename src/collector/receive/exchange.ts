@@ -1,13 +1,6 @@
 // Exchange: one request of a sender and the reply to it. Rules: http-receiver.2, http-receiver.3 (http-receiver.ts).
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  contentTypeOf,
-  exportResponse,
-  REFUSALS,
-  type RefusalKind,
-  statusBody,
-  type WireFormat,
-} from "../otlp/status.ts";
+import { contentTypeOf, exportResponse, REFUSALS, type Refusal, statusBody, type WireFormat } from "../otlp/status.ts";
 import type { Rejections } from "./accept.ts";
 import { discard } from "./read-body.ts";
 import type { OtlpSignal } from "./signals.ts";
@@ -26,15 +19,16 @@ interface Replying {
   readonly ports: { readonly onReply: (status: number) => void };
 }
 
-export function refuse({ options, ports }: Replying, exchange: Exchange, kind: RefusalKind, message: string): void {
+export function refuse({ options, ports }: Replying, exchange: Exchange, refused: Refusal): void {
   const { request, response, format } = exchange;
-  const [status] = REFUSALS[kind];
-  const body = statusBody(kind, message, format);
+  const { message, refusal, retryAfterSeconds = options.retryAfterSeconds } = refused;
+  const [status] = REFUSALS[refusal];
+  const body = statusBody(refusal, message, format);
   const headers: Record<string, string | number> = {
     "content-type": contentTypeOf(format),
     "content-length": body.length,
   };
-  if (status === 503) headers["retry-after"] = options.retryAfterSeconds; // http-receiver.3
+  if (status === 503 || status === 429) headers["retry-after"] = retryAfterSeconds; // http-receiver.3
   if (status === 401) headers["www-authenticate"] = "Bearer";
   if (!response.headersSent) response.writeHead(status, headers).end(body);
   if (!request.complete) discard(request);

@@ -4,6 +4,7 @@
 //   grpc-message.2. A refusal that a sender may repeat carries RetryInfo: without it, RESOURCE_EXHAUSTED is final.
 import { DecodeError } from "../otlp/decoded.ts";
 import { REFUSALS, type RefusalKind } from "../otlp/status.ts";
+import { varintBytes } from "../otlp/varint.ts";
 import type { FramedMessage } from "./accept.ts";
 import type { RequestHead } from "./request-head.ts";
 
@@ -43,7 +44,7 @@ const CODES: Partial<Record<RefusalKind, number>> = {
   unsupported_media_type: UNIMPLEMENTED,
 };
 
-const RETRIED: ReadonlySet<RefusalKind> = new Set(["no_room", "spool_unwritable", "stopping"]);
+const RETRIED: ReadonlySet<RefusalKind> = new Set(["over_limit", "no_room", "spool_unwritable", "stopping"]);
 
 export function refusalTrailers(kind: RefusalKind, message: string, retryAfterSeconds: number): Trailers {
   const code = CODES[kind] ?? REFUSALS[kind][1];
@@ -62,7 +63,7 @@ const RETRY_INFO = "type.googleapis.com/google.rpc.RetryInfo";
 
 /** google.rpc.Status {code, message, details: [RetryInfo {retry_delay: {seconds}}]}; all lengths fit into one byte. */
 function richStatus(code: number, message: string, seconds: number): Buffer {
-  const duration = Buffer.from([0x08, Math.min(127, Math.max(1, Math.ceil(seconds)))]);
+  const duration = Buffer.concat([Buffer.from([0x08]), varintBytes(Math.max(1, Math.ceil(seconds)))]);
   const any = Buffer.concat([short(1, Buffer.from(RETRY_INFO)), short(2, short(1, duration))]);
   return Buffer.concat([Buffer.from([0x08, code]), short(2, Buffer.from(message).subarray(0, 127)), short(3, any)]);
 }

@@ -1,11 +1,11 @@
 // gRPC receiver: OTLP/gRPC on Node's HTTP/2, with the admission, reader and intake of HTTP (accept.ts).
 // Invariants:
 //   grpc-receiver.1. Metadata counts like the headers of HTTP; the key is checked before the body is read.
-//   grpc-receiver.2. Every outcome is a gRPC status. Backpressure is RESOURCE_EXHAUSTED, a collector that stops or cannot
+//   grpc-receiver.2. Every outcome is a gRPC status. Backpressure and limits are RESOURCE_EXHAUSTED, a collector that stops or cannot
 //        write UNAVAILABLE, both with RetryInfo (grpc-message.2).
 //   grpc-receiver.3. A call that goes wrong ends its own stream only.
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
-import { exportResponse, type RefusalKind } from "../otlp/status.ts";
+import { exportResponse, type Refusal } from "../otlp/status.ts";
 import { accept, type Accepting, type Rejections } from "./accept.ts";
 import { rejectionOf } from "./exchange.ts";
 import { frame, OK, refusalTrailers, type Trailers, unframe } from "./grpc-message.ts";
@@ -46,7 +46,10 @@ export function createGrpcReceiver(receiver: GrpcReceiving): GrpcListener {
     }
     const signal = SIGNAL_OF_METHOD.get(typeof path === "string" ? path : "");
     if (signal === undefined)
-      refuse(receiver, stream, "not_found", "unknown method: this collector has Export of traces, logs, metrics");
+      refuse(receiver, stream, {
+        refusal: "not_found",
+        message: "unknown method: this collector has Export of traces, logs, metrics",
+      });
     else void exportItems(receiver, stream, signal, rawHeaders);
   };
 }
@@ -58,10 +61,10 @@ async function exportItems(
   rawHeaders: readonly string[],
 ): Promise<void> {
   const head = readHead(httpHeadersOf(rawHeaders), receiver.options); // grpc-receiver.1
-  if ("refusal" in head) return refuse(receiver, stream, head.refusal, head.message);
+  if ("refusal" in head) return refuse(receiver, stream, head);
   const verdict = await accept(receiver.accepting, { signal, head, stream, unframe });
   if (verdict.kind === "gone") return;
-  if (verdict.kind === "refused") return refuse(receiver, stream, verdict.refusal, verdict.message);
+  if (verdict.kind === "refused") return refuse(receiver, stream, verdict);
   reply(receiver, stream, signal, verdict.rejections);
 }
 
@@ -94,8 +97,9 @@ function reply(
 }
 
 /** The status alone, in the first frame; the rest of the body is not read. */
-function refuse(receiver: GrpcReceiving, stream: ServerHttp2Stream, kind: RefusalKind, message: string): void {
-  const trailers: Trailers = refusalTrailers(kind, message, receiver.options.retryAfterSeconds);
+function refuse(receiver: GrpcReceiving, stream: ServerHttp2Stream, refused: Refusal): void {
+  const { message, refusal, retryAfterSeconds = receiver.options.retryAfterSeconds } = refused;
+  const trailers: Trailers = refusalTrailers(refusal, message, retryAfterSeconds);
   receiver.onReply(Number(trailers["grpc-status"]));
   if (stream.destroyed) return;
   stream.respond({ ...REPLY_HEADERS, ...trailers }, { endStream: true });

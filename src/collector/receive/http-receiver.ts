@@ -3,8 +3,8 @@
 // Invariants:
 //   http-receiver.1. The receiver checks the key before it reads the body.
 //   http-receiver.2. It replies 2xx only to an export that accept.ts has accepted (accept.1).
-//   http-receiver.3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause is
-//        503 with Retry-After.
+//   http-receiver.3. Every refusal is a google.rpc.Status in the encoding of the request, and only a transient cause
+//        has Retry-After: 503, and 429 for a key over its limits.
 //   http-receiver.4. /live and /ready need no key. /live reports that the event loop runs; /ready that the receiver
 //        accepts new spans, and that no acknowledged span is at risk.
 //   http-receiver.5. It refuses pages of other sites unless CORS_ALLOW_ORIGINS has their origin, and on loopback
@@ -71,7 +71,7 @@ function onSignal(receiver: Receiving, exchange: Exchange, signal: OtlpSignal): 
 /** A refusal before the head is read: in the encoding that its Content-Type declares (http-receiver.3). */
 function refuseAs(receiver: Receiving, exchange: Exchange, kind: RefusalKind, message: string): void {
   exchange.format = formatOf(exchange.request.headers["content-type"] ?? "") ?? "json";
-  refuse(receiver, exchange, kind, message);
+  refuse(receiver, exchange, { refusal: kind, message });
 }
 
 function onOther(receiver: Receiving, exchange: Exchange, path: string): void {
@@ -90,12 +90,12 @@ async function exportItems(receiver: Receiving, exchange: Exchange, signal: Otlp
   const { request, response } = exchange;
   const head = readHead(request.rawHeaders, receiver.options); // http-receiver.1
   exchange.format = head.format;
-  if ("refusal" in head) return refuse(receiver, exchange, head.refusal, head.message);
+  if ("refusal" in head) return refuse(receiver, exchange, head);
   allowOrigin(receiver, response, head.origin);
   const verdict = await accept(receiver.accepting, { signal, head, stream: request }); // http-receiver.2
   if (verdict.kind === "accepted") return reply(receiver, exchange, signal, verdict.rejections);
   if (verdict.kind === "gone") return;
-  refuse(receiver, exchange, verdict.refusal, verdict.message);
+  refuse(receiver, exchange, verdict);
   if (verdict.refusal === "too_slow") request.destroy();
 }
 
