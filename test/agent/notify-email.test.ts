@@ -141,6 +141,24 @@ suite("links (agent/notify-email.2)", PATIENCE, () => {
     assert.deepEqual([entry?.action, entry?.by, entry?.via], ["answered", "grace", "email"]);
   });
 
+  test("its form says that a vote is counted, and how many are missing; the next one decides", async () => {
+    const { thread, link } = await asked({ ...APPROVAL, review_rules: { approvals: 2 } });
+    const counted = await page(link, { choice: "approve" });
+    assert.equal(counted.status, 200);
+    assert.match(counted.text, /Your vote is counted/);
+    assert.match(counted.text, /1 of 2 approvals/);
+    assert.ok(!counted.text.includes("Approved"));
+    assert.equal((await thread.get()).status, "interrupted");
+    const mails = await mailbox.came(thread.threadId, 2);
+    const other = mails.find(({ to }) => to.includes("grace@example.com"))?.text ?? "";
+    assert.match(
+      (await page(/https?:\S+\/answer\/\S+/.exec(other)?.[0] ?? "", { choice: "approve" })).text,
+      /Approved/,
+    );
+    await thread.reaches("idle");
+    assert.deepEqual((await thread.get()).values?.["answer"], [{ decisions: [{ type: "approve" }] }]);
+  });
+
   test("a text that is not JSON is refused, and the link still works", async () => {
     const { thread, link } = await asked();
     const refused = await page(link, { choice: "edit", text: "{" });

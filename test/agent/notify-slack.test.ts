@@ -128,6 +128,18 @@ suite("answers (agent/notify-slack.2)", PATIENCE, () => {
     assert.deepEqual(labels(message), ["Open"]);
   });
 
+  test("a click that only counts as a vote says so to the person; the next one decides", async () => {
+    const { thread, message, id } = await asked({ ...APPROVAL, review_rules: { approvals: 2 } });
+    await slack.click(server.url, message, "approve", ADA);
+    const note = await slack.until(() => slack.notes.find(({ user, text }) => user === ADA && text.includes(id)));
+    assert.match(note.text, /Your answer is counted.* 1 of 2 approvals/);
+    assert.equal((await thread.get()).status, "interrupted");
+    assert.deepEqual(labels(message), ["Approve", "Edit…", "Reject…", "Open"]);
+    await slack.click(server.url, message, "approve", MAPPED);
+    await thread.reaches("idle");
+    await shows(message, "Approved by grace@example.com.");
+  });
+
   test("a form rejects with a reason", async () => {
     const { thread, message } = await asked();
     await slack.click(server.url, message, "reject", MAPPED);

@@ -100,6 +100,10 @@ export async function callResume(call: ToolCall, args: JsonObject, configOf: Con
     { item, resume: item.kind === "breakpoint" ? undefined : (answer ?? null) },
   ]);
   if (result === undefined) throw new Error("the inbox returned no result");
+  if (!result.ok && result.code === "approvals_pending" && item.run_id !== null) {
+    call.notes.push(result.reason); // a counted vote is no failure
+    return resultOf(call, await follow(call, { threadId, runId: item.run_id }));
+  }
   if (!result.ok) return errorResult(`${result.reason} (${result.code})`);
   return resultOf(call, await follow(call, { threadId, runId: result.runId }));
 }

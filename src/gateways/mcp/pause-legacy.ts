@@ -13,12 +13,15 @@ export const ELICIT_WAIT_MS = 600_000;
 
 /** The replies to elicitation requests that this process waits for. */
 export interface ElicitReplies {
-  /** @param onReply null: the answer was accepted; `declined`; otherwise the reason of the refusal */
+  /** @param onReply null: the answer was accepted; `declined`; otherwise the reason why the item is still open */
   readonly listen: (id: string, onReply: (refusal: ElicitRefusal | null) => void) => () => void;
   readonly arrived: (id: string, refusal: ElicitRefusal | null) => void;
 }
 
-export type ElicitRefusal = { readonly kind: "declined" } | { readonly kind: "refused"; readonly reason: string };
+export type ElicitRefusal =
+  | { readonly kind: "declined" }
+  /** `for_others`: only others can answer now, for example after a vote that counts. */
+  | { readonly kind: "refused" | "for_others"; readonly reason: string };
 
 export function createElicitReplies(): ElicitReplies {
   const waiting = new Map<string, (refusal: ElicitRefusal | null) => void>();
@@ -69,6 +72,11 @@ export async function askAndWait(
         replies.listen(id, (refusal) => {
           open.delete(id);
           if (refusal?.kind === "declined") reply.resolve({ kind: "declined" });
+          if (refusal?.kind === "for_others") {
+            call.forOthers.add(item.id);
+            call.notes.push(refusal.reason);
+            reply.resolve({ kind: "refused", refusals });
+          }
           if (refusal?.kind === "refused")
             reply.resolve({ kind: "refused", refusals: new Map([[item.id, refusal.reason]]) });
         }),

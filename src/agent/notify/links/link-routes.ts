@@ -86,7 +86,9 @@ async function decide(ports: LinkPorts, { token, item }: Usable, request: HttpRe
   }
   const now = agent.clock.now();
   await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now), now)); // link-routes.2
-  return messagePage(200, DONE[choice], outcome.note ?? "Your answer is stored. You can close this page.", console);
+  const { note } = outcome;
+  if (note !== null) return messagePage(200, "Your vote is counted", note, console);
+  return messagePage(200, DONE[choice], "Your answer is stored. You can close this page.", console);
 }
 
 const DONE: Readonly<Record<Choice, string>> = {

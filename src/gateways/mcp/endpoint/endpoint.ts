@@ -137,7 +137,6 @@ async function takeReply(
   const answer = answerOf(item, elicited.content);
   if (!answer.ok) return settle({ kind: "refused", reason: answer.reason });
   const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
-  if (answered !== undefined && !answered.ok && isForOthers(answered)) settle({ kind: "declined" });
-  else if (answered !== undefined && !answered.ok) settle({ kind: "refused", reason: answered.reason });
-  else settle(null);
+  if (answered === undefined || answered.ok) return settle(null);
+  settle({ kind: isForOthers(answered) ? "for_others" : "refused", reason: answered.reason });
 }
