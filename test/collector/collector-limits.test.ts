@@ -115,6 +115,8 @@ describe("limits of a key", () => {
       assert.equal((await post(collector, "/v1/metrics", "{}", { ...headers, "x-tenant-id": "a" })).status, 200);
       for (const path of ["/v1/traces", "/v1/logs", "/v1/metrics"])
         assert.equal((await post(collector, path, "{}", { ...headers, "x-tenant-id": "b" })).status, 429);
+      // Refused before its body is read, which would be 400.
+      assert.equal((await post(collector, "/v1/traces", "no JSON", headers)).status, 429);
     }));
 
   for (const [key, reason] of [
