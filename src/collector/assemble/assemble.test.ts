@@ -547,6 +547,16 @@ describe("decisions", () => {
     assert.deepEqual(shape(), { 5: "trace", 0: "" });
   });
 
+  test("a span with two recorded places, the second as the root, keeps other spans from the trace's id", () => {
+    const { assembler, shape } = setUp();
+    const rootOrder = segmentTime(span(0, null).start) + TRACE_UUID;
+    const childOrder = `${rootOrder}.${segmentTime(span(3, 0).start)}${uuidOfSpan(hex(3))}`;
+    for (const dottedOrder of [childOrder, rootOrder])
+      assembler.recall({ tenant: TENANT.id, traceId: TRACE, spanId: hex(3), dottedOrder });
+    assembler.add(span(5, null));
+    assert.deepEqual(shape(), { 5: "trace" });
+  });
+
   test("a damaged record changes nothing", () => {
     const { assembler, shape } = setUp();
     assembler.recall({ tenant: TENANT.id, traceId: TRACE, spanId: hex(1), dottedOrder: "x.y" });

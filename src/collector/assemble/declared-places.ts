@@ -52,12 +52,18 @@ function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
 /** Applies a decision of an earlier process, so that the span, its children and its root get the same places again. */
 export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): boolean {
   const segments = readDottedOrder(dottedOrder, DEPTH_MAX);
-  if (segments === null || tree.nodes.has(spanId)) return false;
-  if (segments.length === 1 && tree.rootTaken) return false;
+  if (segments === null) return false;
+  const isRoot = segments.length === 1;
+  if (tree.nodes.has(spanId)) {
+    // Forgotten in between, the span came back as the root: the trace's id is used.
+    if (isRoot && segments[0] === tree.root?.segment) tree.rootTaken = true;
+    return false;
+  }
+  if (isRoot && tree.rootTaken) return false;
   const node = createNode(spanId);
   if (!promise(tree, node, segments)) return false;
   tree.nodes.set(spanId, node);
-  if (segments.length === 1) tree.rootTaken = true; // by this span, even before it arrives again
+  if (isRoot) tree.rootTaken = true; // by this span, even before it arrives again
   return true;
 }
 
