@@ -54,7 +54,7 @@ const OWN_FILES: Esbuild.Plugin = {
   name: "own files",
   setup(build) {
     build.onResolve({ filter: /./ }, ({ path, importer, kind }) => {
-      if (kind === "entry-point") return undefined;
+      if (kind === "entry-point") return { path }; // its own resolver reads every package.json above the project
       const found = findImported(path, importer);
       if (found === null || !CHECKED.has(extname(found))) return { path, external: true }; // missing-exports.2
       return { path: found };
