@@ -11,7 +11,7 @@ export const apiKey = createValue<string | null>(stored());
 /** A call failed because of a missing or insufficient key. */
 export const keyRequired = createValue(false);
 
-/** Where people sign in, if a call failed because nobody is signed in. */
+/** Address of the sign-in, if a call failed without one. */
 export const signInAt = createValue<string | null>(null);
 
 /** Name that the server has for this browser; null without authentication, and before it is known. */

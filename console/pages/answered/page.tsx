@@ -1,4 +1,4 @@
-// Page Answered: what was decided in all threads, by whom, where and when, and how the run ended that followed.
+// Page Answered: the decisions of all threads, with author, place, time and the end of the run that followed.
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import type { FoundAuditEntry } from "../../../src/api/audit/audit.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   cookies.1. Every cookie is httpOnly and SameSite=Lax, and Secure on https. With https its name has the prefix that
 //        keeps other hosts, and pages without https, from setting it.
-//   cookies.2. A name that occurs twice has no value: one of them is somebody else's.
+//   cookies.2. A name that occurs twice has no value: one of them has another origin.
 import type { AccessRequest } from "../ports/ports.ts";
 
 export interface Cookies {

@@ -11,7 +11,7 @@ import { limitsOf, NO_LIMITS } from "./role-limits.ts";
 import { isRole } from "./roles.ts";
 
 export interface RoleRule {
-  /** Null fits everybody who signs in, unless there is a claim. */
+  /** Null fits all people who sign in, unless there is a claim. */
   readonly group: string | null;
   readonly claim: { readonly name: string; readonly value: Json } | null;
   readonly role: Role;
@@ -22,7 +22,7 @@ export type Grant = Pick<RoleRule, "role" | "limits">;
 
 const RULES_MAX = 1000;
 
-/** `group=role` with commas or lines between, `*=role` for everybody; or a JSON list of rules. */
+/** `group=role` with commas or lines between, `*=role` for all; or a JSON list of rules. */
 export function roleRulesSetting(name: string, meaning: string): Setting<readonly RoleRule[] | null> {
   const kind = { type: "roles", fallback: null, limits: `group=role, …, or JSON; at most ${RULES_MAX}` };
   return setting<readonly RoleRule[] | null>(name, kind, { meaning }, parseRoleRules);

@@ -9,7 +9,7 @@
 //   sign-in.3. The page afterwards is one of this server.
 //   sign-in.4. A name belongs to the subject that signed in with it first. Another subject with the same name is
 //        refused: it would act in the audit trail as the first one.
-//   sign-in.5. Without a role nobody enters the directory, and no session begins.
+//   sign-in.5. A person without a role does not enter the directory, and no session begins.
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
@@ -21,7 +21,7 @@ import { personOf, type PersonClaims } from "./person-claims.ts";
 import { claimsNamedBy, grantOf, type RoleRule } from "./role-rules.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** Why somebody is not signed in, for the page that says so. */
+/** Reason for a failed sign-in, for its page. */
 export type SignInFailure = "expired" | "denied" | "failed" | "unreachable" | "no_role" | "name_taken";
 
 export type SignInEnd =

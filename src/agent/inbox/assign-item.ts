@@ -4,7 +4,7 @@
 //     assignment coordinates people, not programs. The audit trail has both.
 //   assign-item.2. An item has one assignment: of concurrent claims, one succeeds.
 //   assign-item.3. An expired assignment does not count, nor does that of a closed item.
-//   assign-item.4. An assignment never widens the review rules: whoever they exclude cannot claim the item, nor get it.
+//   assign-item.4. An assignment never widens the review rules: a person whom they exclude can neither claim nor get the item.
 import type { AgentContext } from "../context.ts";
 import { type Item, type ItemAddress, requireOpenItem } from "./inbox.ts";
 import { callerOf, nameRefusal, requireReviewer, reviewRefusal } from "../review/reviewers.ts";

@@ -15,7 +15,7 @@ export function assignmentRefusal({ interruptId, claim }: Interrupt, caller: Cal
 
 /**
  * Refusals of answers by this caller: its exclusion by the review rules, on every channel, and in the inbox the
- * assignment to somebody else. Closed interrupts have their own refusals.
+ * assignment to another person. Closed interrupts have their own refusals.
  */
 export function answererRefusal(
   caller: Caller,

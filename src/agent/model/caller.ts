@@ -10,7 +10,7 @@ export interface Caller {
   readonly permissions: readonly string[];
   /** Groups of the person, as the sign-in or the handlers name them; absent for programs without any. */
   readonly groups?: readonly string[];
-  /** Absent without roles: handlers of the deployment decide then, or nobody. */
+  /** Absent without roles: the deployment's handlers decide then, if there are any. */
   readonly role?: Role;
   /** What the role is limited to; absent for no limit. */
   readonly limits?: RoleLimits;

@@ -14,7 +14,7 @@ export interface RoleLimits {
   readonly metadata: JsonObject;
 }
 
-/** Somebody who has signed in at least once. */
+/** A person who has signed in at least once. */
 export interface Person {
   /** Identity: the name in audit trails, claims and assignments. Unique, and stays as it was at the first sign-in. */
   readonly name: string;

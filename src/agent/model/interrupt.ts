@@ -41,7 +41,7 @@ export interface Escalation {
 
 /** Review rules of an interrupt: who may answer and how many must agree, and the votes so far. */
 export interface Review {
-  /** One list a source; the caller must be in each of them. Empty: everybody. Entries: names, e-mails, `group:<name>`. */
+  /** One list a source; the caller must be in each of them. Empty: all people. Entries: names, e-mails, `group:<name>`. */
   readonly assignees: readonly (readonly string[])[];
   /** Number of people who must give the same answer. */
   readonly approvals: number;
@@ -53,7 +53,7 @@ export interface Review {
   /** Pending ones, earliest first. */
   readonly escalations: readonly Escalation[];
   readonly votes: readonly Vote[];
-  /** Malformed rules; nobody may answer. */
+  /** Malformed rules refuse every answer. */
   readonly fault: string | null;
 }
 

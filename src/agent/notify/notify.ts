@@ -25,7 +25,7 @@ import { createSlackChannel } from "./slack/slack-channel.ts";
 export interface NotifyParts {
   readonly notifications: Notifications;
   readonly slack: SlackApi | null;
-  /** Null: nobody can answer in Slack. */
+  /** Null: Slack takes no answers. */
   readonly signingSecret: string | null;
   readonly mailer: Mailer | null;
   /** Null: no one-use links. */

@@ -1,8 +1,8 @@
-// Review rules: who may answer an interrupt and how many must agree, as its sources define them. Pure.
+// Review rules: the reviewers of an interrupt and the number of approvals, as its sources define them. Pure.
 // Invariants:
 //   review-rules.1. Sources only restrict each other: a caller must be in the assignees of each, the highest counts
 //     apply, and one source with four eyes is enough. A payload cannot loosen the rules of code or of an assistant.
-//   review-rules.2. Malformed rules let nobody answer: a typo must not open what the author meant to close.
+//   review-rules.2. Malformed rules refuse every answer: a typo must not open an interrupt that its author meant to close.
 //   review-rules.3. An escalation extends the assignees of its own source only.
 import * as z from "zod";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";

@@ -21,7 +21,7 @@
 //   webhooks/     outbox, notifications, delivery
 //   auth/         keys, sign-in, sessions, roles, scopes, values for handlers
 //   serializers/  rows → API objects
-//   review/       who may answer an interrupt, and how many must agree
+//   review/       reviewers of an interrupt, and the approvals that it needs
 //   ports/        interfaces to storage, graphs and engine
 //   model/        entities and state machines
 // Invariants:

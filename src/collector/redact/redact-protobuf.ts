@@ -2,7 +2,7 @@
 // fields that this version does not know.
 // Invariants:
 //   redact-protobuf.1. A message without a candidate is not read.
-//   redact-protobuf.2. An unknown field with a candidate goes: nobody can say what is in it.
+//   redact-protobuf.2. An unknown field with a candidate goes: its content is unknown.
 //   redact-protobuf.3. Between two slices of SLICE_BYTES the caller may yield to other requests.
 import { varintBytes } from "../otlp/varint.ts";
 import { type Cursor, fieldEnd, skip, truncated, varint } from "../otlp/protobuf-reader.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   task-stream.1. Text in progress ends with the artifact that a later read returns.
 //   task-stream.2. The stream ends when the task is over, or when it waits for an answer. A reader that subscribes to
-//     a waiting task gets the next run of the task first, whoever answers.
+//     a waiting task gets the next run of the task first, over any channel.
 import type { Artifact, StreamResponse } from "@a2a-js/sdk";
 import { isJsonObject, type Json } from "../../base/json/json.ts";
 import { nextRun } from "../calls/follow-thread.ts";

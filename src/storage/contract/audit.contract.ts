@@ -1,5 +1,5 @@
 // Contract of the audit chains, one part of storage.contract.ts. Each case is a copy of a storage with other rows, as
-// somebody with access to the database could leave it.
+// a person with access to the database could leave it.
 // Rules:
 //   contract/audit.20. A verification of an untouched trail finds nothing, whatever was deleted by age or with a thread,
 //        and however many transactions wrote at once.

@@ -1,6 +1,6 @@
 // Audit search: the SQL of a page of the audit trail over all threads, with a `?` for each value.
 // Invariants:
-//   audit-search.1. A page reads at most `scanMax` entries in order of time, so a rare word delays nobody. It ends
+//   audit-search.1. A page reads at most `scanMax` entries in order of time, so a rare word delays no other call. It ends
 //        there, and the next one continues.
 //   audit-search.2. The order is total: time, thread, number; newest first.
 import type { EndedBy, InterruptKind, RunStatus } from "../../agent/model/model.ts";

@@ -1,4 +1,4 @@
-// Item work: the buttons of an item for its assignment to somebody else and for its follow-up date.
+// Item work: the buttons of an item for its assignment to another person and for its follow-up date.
 import { useQueryClient } from "@tanstack/react-query";
 import { useState, type FormEvent, type ReactNode } from "react";
 import type { InboxItem } from "../../../../src/api/inbox.ts";

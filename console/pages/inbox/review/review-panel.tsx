@@ -1,4 +1,4 @@
-// Review panel: who may answer an item, the votes so far, and who is missing.
+// Review panel: the reviewers of an item, the votes so far, and the missing ones.
 import type { ReactNode } from "react";
 import type { InboxItem, Review } from "../../../../src/api/inbox.ts";
 import { JsonView } from "../../../json/json-view.tsx";

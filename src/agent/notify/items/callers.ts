@@ -1,7 +1,7 @@
 // Callers: the caller that a person outside the console is, with the rights of that person.
 // Invariants:
 //   notify-callers.1. With sign-in, the rules of its roles decide about the groups of the notification file and those
-//     at the person's last sign-in, as in the console; but nobody decides here with more rights than a reviewer's.
+//     at the person's last sign-in, as in the console; but never more rights than a reviewer's.
 //   notify-callers.2. Without sign-in, people answer as reviewers; handlers of the deployment decide about every call.
 import { programCaller } from "../../auth/role-access.ts";
 import { NO_LIMITS } from "../../auth/role-limits.ts";

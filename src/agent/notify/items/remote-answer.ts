@@ -27,7 +27,7 @@ export interface RemoteAnswer {
 export type RemoteOutcome =
   /** `note`: what is still missing, if the answer counts as one of several votes. */
   | { readonly kind: "accepted"; readonly note: string | null }
-  /** `closed`: nobody can answer the item any more. */
+  /** `closed`: the item takes no more answers. */
   | { readonly kind: "refused"; readonly reason: string; readonly closed: boolean };
 
 const CLOSED = new Set([

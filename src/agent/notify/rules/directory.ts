@@ -5,7 +5,7 @@ import type { Person } from "../../model/model.ts";
 import type { Tx } from "../../ports/ports.ts";
 import type { Notifications } from "./notifications.ts";
 
-/** Somebody who can be reached. */
+/** A person who can be reached. */
 export interface Contact {
   /** Name in claims, assignments and the audit trail. */
   readonly name: string;
@@ -20,7 +20,7 @@ export interface Contact {
 export interface Directory {
   byName(tx: PeopleReader, name: string): Promise<Contact>;
   inGroup(tx: PeopleReader, group: string): Promise<readonly Contact[]>;
-  /** People who have signed in and have this role by their groups; nobody without sign-in. */
+  /** People who have signed in and have this role by their groups; empty without sign-in. */
   withRole(tx: PeopleReader, role: string): Promise<readonly Contact[]>;
   /** The listed members of a group. */
   listedIn(group: string): readonly Contact[];

@@ -1,7 +1,7 @@
 // Notifications: the file of HOLDPOINT_NOTIFICATIONS, parsed and checked.
 // Invariants:
 //   notifications.1. Every problem of the file is reported at once, with its place in the file.
-//   notifications.2. An unknown member is a problem: a misspelled filter would notify everybody.
+//   notifications.2. An unknown member is a problem: a misspelled filter would notify all people.
 import * as z from "zod";
 import type { ConfigProblem } from "../../../base/config/config.ts";
 

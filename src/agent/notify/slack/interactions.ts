@@ -1,4 +1,4 @@
-// Interactions: the route that Slack calls when somebody clicks a button of a message or submits a form.
+// Interactions: the route that Slack calls for a click on a button of a message or a submitted form.
 // Invariants:
 //   slack-interactions.1. A request that Slack did not sign now is refused before its body is parsed; a repeated one has
 //     no effect, at any process.

@@ -1,4 +1,4 @@
-// Storage port for people: everybody who has signed in.
+// Storage port for people who have signed in.
 import type { Person } from "../../model/model.ts";
 import type { Awaitable } from "../awaitable.ts";
 

@@ -8,7 +8,7 @@
 //   group-commit.5. A failed commit may survive a crash: its frames are in the log, complete but unsynced. An empty
 //        commit in the same place overwrites them. After its sync the failed commit is void, and its callers get
 //        `storage_unavailable`. Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.
-//   group-commit.6. Kept rows are dropped with every rollback, and when somebody else has changed the file.
+//   group-commit.6. Kept rows are dropped with every rollback, and when another connection has changed the file.
 import { randomUUID } from "node:crypto";
 import { ApiError, describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";

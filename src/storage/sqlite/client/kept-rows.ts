@@ -3,7 +3,7 @@
 // Invariants:
 //   kept-rows.1. A kept row has the cells that a SELECT on this connection would return. The verb that changes a row
 //        changes or drops it here, after its statement succeeded.
-//   kept-rows.2. An undone write drops every kept row, and so does a change of the file by somebody else.
+//   kept-rows.2. An undone write drops every kept row, and so does a change of the file by another connection.
 //   kept-rows.3. Each kind has at most ROWS_MAX entries and UNITS_MAX units of text; the oldest leave first.
 import type { SQLInputValue } from "node:sqlite";
 
