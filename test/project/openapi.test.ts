@@ -6,10 +6,10 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { NOTES } from "../../src/api/notes/notes.ts";
 import { openApiDocument } from "../../src/api/openapi/document.ts";
 import type { AnyOperation } from "../../src/api/operation.ts";
+import { loadSchemas, missingSchemas } from "./schemas.ts";
 
 const API = join(import.meta.dirname, "../../src/api");
 
@@ -47,7 +47,8 @@ test("an example is valid for the schema of its place (openapi.1)", () => {
   }
 });
 
-test("redocly finds nothing to object to (openapi.2)", async () => {
+test("redocly finds nothing to object to (openapi.2)", { skip: missingSchemas }, async () => {
+  const { createConfig, lintFromString } = (await loadSchemas()).redocly;
   const config = await createConfig({
     extends: ["recommended"],
     rules: {

@@ -4,17 +4,10 @@
 //   release.3. The release workflow publishes with provenance, and makes the image for two architectures.
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
-import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { notesOf, releaseFaults, type ReleaseState } from "../../deploy/release-faults.ts";
-
-// The parser imports its schema as bundlers allow it, without the attribute that Node requires.
-registerHooks({
-  load: (url, context, nextLoad) =>
-    nextLoad(url, url.endsWith(".json") ? { ...context, importAttributes: { type: "json" } } : context),
-});
-const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await import("@actions/workflow-parser");
+import { loadSchemas, missingSchemas } from "./schemas.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CHANGELOG =
@@ -66,13 +59,14 @@ const workflows = globSync(".github/workflows/*.yml", { cwd: ROOT });
 
 /** Errors of the parser. */
 async function faultsOf(name: string, content: string): Promise<readonly string[]> {
+  const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = (await loadSchemas()).workflows;
   const trace = new NoOperationTraceWriter();
   const { context, value } = parseWorkflow({ name, content }, trace);
   if (value !== undefined) await convertWorkflowTemplate(context, value);
   return context.errors.getErrors().map(({ message }) => message);
 }
 
-test("the workflows are valid, and call scripts that exist (release.2)", async () => {
+test("the workflows are valid, and call scripts that exist (release.2)", { skip: missingSchemas }, async () => {
   assert.ok(workflows.length >= 2, workflows.join());
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly scripts: object };
   for (const path of workflows) {
