@@ -1,6 +1,6 @@
 // Parse in slices: JSON.parse for long texts that yields to the event loop at intervals.
 // Invariants:
-//   parse-in-slices.1. It reads exactly what JSON.parse reads, and gives the same value.
+//   parse-in-slices.1. It accepts exactly the texts that JSON.parse accepts, and gives the same value.
 //   parse-in-slices.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   parse-in-slices.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
 //   parse-in-slices.4. Parsing rejects deeper nesting than `levels`: a long text needs no second pass.

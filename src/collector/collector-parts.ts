@@ -76,8 +76,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const queues = createQueues(config, ports, metrics);
   const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
   const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
-  const onRoom = (): void => durable?.pump();
-  const processing = processingOf(config, { ...ports, accounting, delivery, onRoom, rules, spool, tenants });
+  const processing = processingOf(config, { ...ports, accounting, delivery, rules, spool, tenants });
   const heldBytes = (): number => processing.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
@@ -89,7 +88,10 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     spool === null
       ? null
       : createDurableIntake(intakeLimits, { spool, processing, delivery, accounting, log, clock, heldBytes });
-  if (durable !== null) queues.onProgress(durable.pump);
+  if (durable !== null) {
+    queues.onProgress(durable.pump);
+    processing.onRoom(durable.pump);
+  }
   const forwarder = rules.forward.length === 0 ? null : forwarderOf(config, rules.forward, ports);
   const limits = rules.limits === null ? null : createKeyLimits(rules.limits, ports);
   metrics.observe({
@@ -191,8 +193,7 @@ function deliveryOf(
 /** One worker works in this thread, more in threads of their own. */
 function processingOf(
   config: CollectorConfig,
-  ports: PartsPorts &
-    Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool" | "tenants"> & { readonly onRoom: () => void },
+  ports: PartsPorts & Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool" | "tenants">,
 ): Processing {
   const workers = workersOf(config);
   const setup: Omit<WorkerSetup, "limits"> = {

@@ -18,12 +18,14 @@
 //   spool/              write-ahead log of requests and batches, recovery
 //   shared/             runs, tenants, span accounting, fair share, times
 //   commands/           `collector check`, `replay`, `explain` and `redact`
-//   rules-file.ts       the rules of operators: what is redacted, kept, forwarded and limited
+//   rules-file.ts       the rules of operators: redaction, sampling, forwarding, limits
 //   collector-servers.ts the HTTP and the gRPC server
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports
 //   settings.ts         the settings
 //   metrics.ts          the metrics
+//   observed-metrics.ts totals and levels of the steps
+//   scraped-value.ts    a counter or gauge that is read at each scrape
 //   start-stop-log.ts   log lines of start and stop
 // Invariants:
 //   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within

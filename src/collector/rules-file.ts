@@ -1,4 +1,4 @@
-// Rules file: the rules of operators about what the collector stores and sends (RULES_FILE), read and checked at start.
+// Rules file: the rules of operators for stored and sent data (RULES_FILE), read and checked at start.
 // Invariant rules-file.1: the collector never starts with a part of the rules: any fault stops it, with the place in the
 //   file and the reason.
 import { readFileSync } from "node:fs";
@@ -97,6 +97,18 @@ function parsed(text: string): z.infer<typeof RulesSchema> {
 }
 
 /** The format of the file, for editors. */
+/** For people: how many rules of each kind. */
+export function rulesText({ drop, forward, limits, redactor, sample }: Rules): string {
+  const counts = [
+    `${redactor?.rules.length ?? 0} redact`,
+    `${drop.length} drop`,
+    `${sample === null ? 0 : 1 + sample.keep.length} sample`,
+    `${forward.length} forward`,
+    `${limits === null ? 0 : (Object.keys(limits.default).length === 0 ? 0 : 1) + limits.keys.length} limit`,
+  ];
+  return `rules: ${counts.join(", ")}`;
+}
+
 export function rulesJsonSchema(): unknown {
   return z.toJSONSchema(RulesSchema, { io: "input" });
 }

@@ -43,7 +43,7 @@ export const collectorSettings = {
     "FLUSH_INTERVAL_MS",
     1000,
     { min: 1, max: 3_600_000 },
-    { meaning: "How long a run waits for its batch to fill." },
+    { meaning: "Longest wait of a run for its batch to fill." },
   ),
   bufferBytesMax: integer(
     "MAX_BUFFER_BYTES",
@@ -81,7 +81,7 @@ export const collectorSettings = {
     { min: MIB, max: BYTES_MAX },
     {
       meaning:
-        "Size at which the spool accepts no more requests. A key gets at most seven eighths, half while others hold something.",
+        "Size at which the spool accepts no more requests. One key gets at most seven eighths of it, and half while other keys use some.",
     },
   ),
   spoolAgeMaxMs: durationMs(
@@ -99,7 +99,7 @@ export const collectorSettings = {
     { min: MIB, max: BYTES_MAX },
     {
       meaning:
-        "Bytes of acknowledged spans in memory; above it senders get 503. A key gets at most seven eighths, half while others hold something.",
+        "Bytes of acknowledged spans in memory; above it senders get 503. One key gets at most seven eighths of it, and half while other keys use some.",
     },
   ),
   decompressedBytesMax: integer(
@@ -141,14 +141,14 @@ export const collectorSettings = {
     "SPAN_TTL",
     300_000,
     { min: 1000, max: 86_400_000 },
-    { meaning: "How long a trace is remembered, and the longest a span waits for its parent." },
+    { meaning: "Time for which the collector remembers a trace; also the longest wait of a span for its parent." },
   ),
   orphanTimeoutMs: durationMs(
     "ORPHAN_TIMEOUT_MS",
     10_000,
     { min: 1, max: 86_400_000 },
     {
-      meaning: "How long a trace must be quiet before spans without their parent are sent.",
+      meaning: "Time without new spans of a trace after which spans without their parent are sent.",
     },
   ),
   zstdLevel: integer("ZSTD_LEVEL", 1, { min: 1, max: 19 }, { meaning: "Compression level of uploads." }),
@@ -180,7 +180,7 @@ export const collectorSettings = {
   }),
   rulesFile: text("RULES_FILE", null, {
     meaning:
-      "JSON file with rules for redaction, dropped spans, sampling, forwarding and limits. A fault in it stops the start.",
+      "JSON file with rules for redaction, dropped spans, sampling, forwarding and limits. A fault in it prevents the start.",
   }),
   redactHashKey: text("REDACT_HASH_KEY", null, {
     meaning: "Key of the hashes that rules with the action `hash` write.",
@@ -197,7 +197,7 @@ export const collectorSettings = {
     { min: MIB, max: BYTES_MAX },
     {
       meaning:
-        "Bytes kept for destinations that have not taken them; beyond it the oldest go. In memory mode at most MAX_QUEUE_BYTES.",
+        "Bytes kept for destinations that are behind; beyond it, the oldest requests are deleted. At most MAX_QUEUE_BYTES in memory mode.",
     },
   ),
   explainAttributes: boolean("EXPLAIN_ATTRIBUTES", false, {

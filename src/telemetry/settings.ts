@@ -5,13 +5,13 @@ const PROTOCOLS = ["http/protobuf", "http/json"] as const;
 type Protocol = (typeof PROTOCOLS)[number];
 
 function protocolForTraces(name: string): Setting<Protocol | null> {
-  const own = choice(name, "http/protobuf", PROTOCOLS, { meaning: "The same, for traces only; it wins." });
+  const own = choice(name, "http/protobuf", PROTOCOLS, { meaning: "The same, for traces only; it takes precedence." });
   return { ...own, fallback: null, fallbackText: "none" };
 }
 
 /** `name=value,name=value`, values percent-encoded. */
 function pairs(name: string, type: string, secret: boolean, meaning: string): Setting<string | null> {
-  const limits = "name=value with commas between them";
+  const limits = "name=value, comma-separated";
   return setting<string | null>(name, { type, fallback: null, limits }, { meaning, secret }, (value) => {
     readHeaders(value);
     return value;
@@ -51,15 +51,12 @@ export const TELEMETRY_SETTINGS = {
     }),
   ),
   otelTracesEndpoint: httpAddress(
-    text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", null, { meaning: "Address for traces, used as it is; it wins." }),
+    text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", null, {
+      meaning: "Address for traces, used unchanged; it takes precedence.",
+    }),
   ),
   otelHeaders: pairs("OTEL_EXPORTER_OTLP_HEADERS", "headers", true, "Headers of the requests, such as a key."),
-  otelTracesHeaders: pairs(
-    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-    "headers",
-    true,
-    "The same, for traces only; they are added.",
-  ),
+  otelTracesHeaders: pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "headers", true, "Further headers, for traces only."),
   otelProtocol: choice("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", PROTOCOLS, {
     meaning: "The transport of traces.",
   }),
@@ -80,7 +77,7 @@ export const TELEMETRY_SETTINGS = {
       "parentbased_always_off",
       "parentbased_traceidratio",
     ],
-    { meaning: "The runs to trace. A run that continues a pause is traced if the paused run was." },
+    { meaning: "Selects the runs to trace. A run that continues a pause is traced if the paused run was." },
   ),
   otelSamplerArg: setting<number | null>(
     "OTEL_TRACES_SAMPLER_ARG",

@@ -97,4 +97,70 @@ describe("senders of today", { skip: missing }, () => {
     assert.deepEqual(outer?.inputs, { input: "hello" });
     assert.deepEqual(inner.outputs, { answer: "HELLO" });
   });
+
+  test("OpenInference's LangChain instrumentation 4.1: system, image, call, and the members beside the messages", async () => {
+    const [run] = await runsOf("langchain");
+    assert.ok(run !== undefined);
+    const { messages } = run.outputs as { readonly messages: readonly Record<string, unknown>[] };
+    const picture = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
+    assert.deepEqual(run.inputs, {
+      messages: [ASKED[0], { role: "user", content: [{ type: "text", text: "Weather in Paris?" }, picture] }],
+    });
+    assert.deepEqual(messages[0]?.["tool_calls"], [CALL]);
+    assert.deepEqual(messages[0]["response_metadata"], { model_name: "gpt-5-2026" });
+    assert.match(run.text, /"input_tokens":11,"output_tokens":7,"total_tokens":18/);
+    assert.match(run.text, /"temperature":0.5/);
+  });
+
+  test("Mastra 1.71: two model calls with their tokens, each in a step with its calls", async () => {
+    const runs = await runsOf("mastra");
+    const calls = runs.filter(isModelCall);
+    const steps = runs.filter((run) => run.main["name"] === "agent_step forecaster");
+    const agent = runs.find((run) => run.main["name"] === "invoke_agent forecaster");
+    assert.equal(calls.length, 2); // the loop around them is no third one
+    for (const call of calls) {
+      assert.match(call.text, /"ls_provider":"openai","ls_model_name":"gpt-5"/);
+      assert.match(call.text, /"input_tokens":11,"output_tokens":7,"total_tokens":18/);
+      assert.match(call.text, /"cache_read":3/);
+      assert.ok(steps.some(({ id }) => id === call.main["parent_run_id"]));
+    }
+    const [first] = steps.filter((step) => /"tool_calls"/.test(JSON.stringify(step.outputs)));
+    assert.deepEqual(first?.inputs, { messages: ASKED });
+    assert.deepEqual(first.outputs, { messages: [{ role: "assistant", content: "", tool_calls: [CALL] }] });
+    assert.deepEqual(agent?.inputs, { messages: ASKED });
+    assert.deepEqual(agent.main["tags"], ["t1"]);
+    assert.match(agent.text, /"thread_id":"th-1"/);
+    const tool = runs.find((run) => run.main["run_type"] === "tool");
+    assert.deepEqual(tool?.outputs, { rain: true, city: "Paris" });
+  });
+
+  test("Genkit 1.42: calls with parts and tokens, wrappers without, embedder, error", async () => {
+    const runs = await runsOf("genkit");
+    const calls = runs.filter(isModelCall);
+    assert.equal(calls.length, 2);
+    const asked = calls.find((call) => /"tool_calls"/.test(JSON.stringify(call.outputs)));
+    assert.ok(asked !== undefined);
+    const { messages } = asked.outputs as { readonly messages: readonly Record<string, unknown>[] };
+    assert.deepEqual((asked.inputs as { readonly messages: unknown }).messages, ASKED);
+    assert.deepEqual(messages[0]?.["tool_calls"], [CALL]);
+    assert.match(asked.text, /"input_tokens":11,"output_tokens":7,"total_tokens":18/);
+    assert.match(asked.text, /"ls_model_name":"fake\/gpt-5"/);
+    const wrapper = runs.find((run) => run.main["name"] === "generate");
+    assert.match(wrapper?.text ?? "", /"aggregate_usage":{"input_tokens":11/);
+    assert.doesNotMatch(wrapper?.text ?? "", /"usage_metadata"/);
+    const embedding = runs.find((run) => run.main["run_type"] === "embedding");
+    assert.match(embedding?.text ?? "", /"ls_model_name":"fake\/embed"/);
+    const broken = runs.find((run) => run.main["name"] === "broken");
+    assert.match(String(broken?.main["error"]), /no network/);
+  });
+
+  test("logfire 0.22: message as name, tags, attributes, a log below its span, an error", async () => {
+    const runs = await runsOf("logfire");
+    const asking = runs.find((run) => run.main["name"] === "asking Paris");
+    const log = runs.find((run) => run.main["name"] === "rain in Paris");
+    assert.deepEqual(asking?.main["tags"], ["t1"]);
+    assert.match(asking.text, /"city":"Paris"/);
+    assert.equal(log?.main["parent_run_id"], asking.id);
+    assert.match(String(runs.find((run) => run.main["name"] === "breaks")?.main["error"]), /no network/);
+  });
 });

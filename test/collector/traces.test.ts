@@ -7,12 +7,10 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { Client, RunTree } from "langsmith";
 import assert from "node:assert/strict";
-import { spawn, type ChildProcess } from "node:child_process";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { startCollectorWithStore } from "../fakes/traces/collector-with-store.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
 
 interface Item {
@@ -26,36 +24,9 @@ interface Item {
   readonly input_tokens: number;
 }
 
-interface Started {
-  readonly collector: string;
-  readonly store: { readonly url: string };
-  readonly process: ChildProcess;
-  readonly exited: Promise<number | null>;
-}
-
 const folder = temporaryFolder();
 
-async function start(): Promise<Started> {
-  const process_ = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "collector"], {
-    env: { PATH: process.env["PATH"], HTTP_PORT: "0", TRACES_PORT: "0", TRACES_DIR: folder, LOG_JSON: "true" },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const exited = new Promise<number | null>((resolve) => process_.on("exit", resolve));
-  const lines: string[] = [];
-  return new Promise((resolve, reject) => {
-    let store = "";
-    createInterface({ input: process_.stderr }).on("line", (line) => {
-      lines.push(line);
-      const entry = JSON.parse(line) as { readonly event: string; readonly url?: string; readonly address?: string };
-      if (entry.event === "local_trace_store") store = entry.url ?? "";
-      if (entry.event === "collector_started")
-        resolve({ collector: entry.address ?? "", store: { url: store }, process: process_, exited });
-    });
-    void exited.then(() => reject(new Error(`it did not start:\n${lines.join("\n")}`)));
-  });
-}
-
-let started = await start();
+let started = await startCollectorWithStore(folder);
 after(async () => {
   started.process.kill("SIGTERM");
   await started.exited;
@@ -107,7 +78,7 @@ test("spans of an exporter without a key become a searchable trace, which surviv
 
   started.process.kill("SIGTERM");
   assert.equal(await started.exited, 0);
-  started = await start();
+  started = await startCollectorWithStore(folder);
   assert.equal((await search("?name=trip")).length, 1);
 });
 

@@ -7,7 +7,7 @@ const NAMES_MAX = 100;
 export const HOST_SETTINGS = {
   allowedHosts: setting<readonly string[] | null>(
     "ALLOWED_HOSTS",
-    { type: "list of hosts", fallback: null, limits: `up to ${NAMES_MAX} names, with commas between them` },
+    { type: "list of hosts", fallback: null, limits: `up to ${NAMES_MAX} names, comma-separated` },
     {
       meaning:
         "Host header names to accept in addition to this machine's own; `*.example.com` matches every subdomain. Default: no other name on loopback, any name elsewhere. Outside loopback, IP addresses always pass.",

@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { createAssembler, decisionOf } from "./assemble.ts";
 import { ASSEMBLE_LIMITS, type AssembleLimits } from "./trace-table.ts";
 import { dottedOrderFault, idOfSegment, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
-import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+import { PLAIN_CONTENT, type RunContent, type TraceRun, type UnplacedRun } from "../shared/trace-run.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import { DEPTH_MAX } from "./tree-node.ts";
 
@@ -15,22 +15,10 @@ const TRACE = "5b8efff798038103d269b633813fc60c";
 const TRACE_UUID = "5b8efff7-9803-8103-d269-b633813fc60c";
 const TENANT: Tenant = { id: "tenant-a", apiKey: "key-a", tenantId: "" };
 const CONTENT: RunContent = {
+  ...PLAIN_CONTENT,
   name: "span",
-  runType: "chain",
   startTime: "2025-11-21T09:00:00.000000000Z",
   endTime: "2025-11-21T09:00:01.000000000Z",
-  status: "success",
-  error: "",
-  inputs: "{}",
-  outputs: "",
-  extra: "{}",
-  events: "",
-  serialized: "",
-  tags: [],
-  sessionName: "default",
-  sessionId: "",
-  referenceExampleId: "",
-  attachments: [],
   size: 100,
 };
 
@@ -89,7 +77,8 @@ function handClock(): Clock & { readonly pass: (ms: number) => void } {
 function setUp(limits: Partial<AssembleLimits> = {}) {
   const clock = handClock();
   const out: TraceRun[] = [];
-  const assembler = createAssembler({ ...ASSEMBLE_LIMITS, ...limits }, { clock, emit: (run) => out.push(run) });
+  const ports = { clock, quietUntil: clock.monotonic, emit: (run: TraceRun) => void out.push(run) };
+  const assembler = createAssembler({ ...ASSEMBLE_LIMITS, ...limits }, ports);
   const shape = (): Record<string, string> =>
     Object.fromEntries(out.map((run) => [short(run.span.spanId), name(run.parentRunId)]));
   return { clock, out, assembler, shape };
@@ -466,8 +455,9 @@ describe("limits", () => {
         assert.ok(run.dottedOrder.length <= DEPTH_MAX * 59);
         if (emitted % 97 === 0) assertOrders([run]); // the property test checks the orders; this test is about time
       };
+      const clock = handClock();
       const limits = { ...ASSEMBLE_LIMITS, waitingBytesMax: 2 ** 40, nodesMax: 10 ** 7 };
-      const assembler = createAssembler(limits, { clock: handClock(), emit });
+      const assembler = createAssembler(limits, { clock, quietUntil: clock.monotonic, emit });
       const spans: UnplacedRun[] = [];
       const [chain, ring] = [count / 2, count * 0.9];
       for (let id = chain; id > 0; id--) spans.push(span(id, id - 1));

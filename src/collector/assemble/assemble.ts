@@ -4,7 +4,7 @@
 //        duplicate, or filtered. There is no other outcome.
 //   assemble.2. Every emitted run keeps dotted-order.1–5, in any order of arrival.
 //   assemble.3. Nothing waits longer than `spanTtlMs`, nor longer than `orphanTimeoutMs` after the last span of its
-//        trace.
+//        trace. Both are measured until `quietUntil()`: no wait ends in the middle of a request.
 //   assemble.4. Memory is bounded: waiting bytes, nodes and pins each have a limit; reaching one releases the oldest
 //        trace early (its spans are emitted, never dropped) and evicts everything except the order of its root.
 //   assemble.5. After drain() nothing waits.
@@ -20,6 +20,7 @@
 //   declared-places.ts   places declared by an SDK or a decision record
 //   dotted-order.ts     the order string of a place, and its rules
 import type { Clock } from "../../base/clock.ts";
+import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { recallPlace } from "./declared-places.ts";
 import { arrive, type Arrival, type Emit } from "./trace-tree.ts";
@@ -81,21 +82,23 @@ export function decisionOf(run: TraceRun): Decision {
   };
 }
 
-interface Assembling {
+export interface AssemblePorts extends Pick<OpenFeeds, "quietUntil"> {
   readonly clock: Clock;
+  readonly emit: Emit;
+}
+
+interface Assembling {
+  readonly ports: AssemblePorts;
   readonly table: TraceTable;
   readonly sweepMs: number;
   cancelSweep: (() => void) | null;
 }
 
-export function createAssembler(
-  limits: AssembleLimits,
-  ports: { readonly clock: Clock; readonly emit: Emit },
-): Assembler {
+export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): Assembler {
   const table = createTraceTable(limits, ports.emit);
   const shortestMs = Math.min(limits.orphanTimeoutMs, limits.spanTtlMs);
   const state: Assembling = {
-    clock: ports.clock,
+    ports,
     table,
     sweepMs: Math.min(SWEEP_MS_MAX, Math.max(SWEEP_MS_MIN, shortestMs / 4)),
     cancelSweep: null,
@@ -103,7 +106,7 @@ export function createAssembler(
   return {
     add: (run) => add(state, run),
     recall(decision) {
-      const tree = treeOf(table, decision.tenant, decision.traceId, state.clock.monotonic());
+      const tree = treeOf(table, decision.tenant, decision.traceId, ports.clock.monotonic());
       within(table, tree, () => recallPlace(tree, decision.spanId, decision.dottedOrder));
       if (table.counts.nodes > limits.nodesMax) keepLimits(table);
     },
@@ -123,9 +126,9 @@ export function createAssembler(
 }
 
 function add(state: Assembling, run: UnplacedRun): Arrival {
-  const { table } = state;
+  const { ports, table } = state;
   const { counts, limits } = table;
-  const now = state.clock.monotonic();
+  const now = ports.clock.monotonic();
   const tree = treeOf(table, run.tenant.id, run.traceId, now);
   const arrival = within(table, tree, () => arrive(tree, run, now, table.emit));
   if (arrival === "duplicate" || arrival === "merged") counts.duplicates += 1;
@@ -139,14 +142,14 @@ function add(state: Assembling, run: UnplacedRun): Arrival {
 
 function planSweep(state: Assembling): void {
   if (state.cancelSweep === null && state.table.waitingTrees.size > 0)
-    state.cancelSweep = state.clock.after(state.sweepMs, () => sweep(state));
+    state.cancelSweep = state.ports.clock.after(state.sweepMs, () => sweep(state));
 }
 
 function sweep(state: Assembling): void {
   const { table } = state;
   const { orphanTimeoutMs, spanTtlMs } = table.limits;
   state.cancelSweep = null;
-  const now = state.clock.monotonic();
+  const now = state.ports.quietUntil();
   for (const tree of table.waitingTrees) {
     if (now - tree.lastSeen >= orphanTimeoutMs) releaseTree(table, tree, Infinity);
     else if (now - tree.oldestWait >= spanTtlMs) releaseTree(table, tree, now - spanTtlMs); // assemble.3

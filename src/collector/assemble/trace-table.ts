@@ -51,6 +51,17 @@ interface Counts {
   evicted: number;
 }
 
+export const NO_COUNTS: Readonly<Counts> = {
+  waiting: 0,
+  waitingBytes: 0,
+  nodes: 0,
+  duplicates: 0,
+  filtered: 0,
+  amended: 0,
+  reRooted: 0,
+  evicted: 0,
+};
+
 export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable {
   return {
     limits,
@@ -59,16 +70,7 @@ export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable
     pins: new Map(),
     waitingTrees: new Set(),
     waitingBytesOf: new Map(),
-    counts: {
-      waiting: 0,
-      waitingBytes: 0,
-      nodes: 0,
-      duplicates: 0,
-      filtered: 0,
-      amended: 0,
-      reRooted: 0,
-      evicted: 0,
-    },
+    counts: { ...NO_COUNTS },
     last: null,
   };
 }

@@ -1,7 +1,7 @@
 // Check sample: the run that `collector check` uploads.
 import { randomUUID } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
-import type { TraceRun } from "../shared/trace-run.ts";
+import { PLAIN_CONTENT, type TraceRun } from "../shared/trace-run.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
 /** ms → `[RFC 3339, the same as a segment of dotted_order]`. */
@@ -21,23 +21,11 @@ export function runForCheck(tenant: Tenant, project: string, [time, segment]: re
     dottedOrder: segment + id,
     amends: false,
     content: {
+      ...PLAIN_CONTENT,
       name: "holdpoint collector check",
-      runType: "chain",
       startTime: time,
       endTime: time,
-      status: "success",
-      error: "",
-      inputs: "{}",
-      outputs: "",
-      extra: "{}",
-      events: "",
-      serialized: "",
-      tags: [],
       sessionName: project,
-      sessionId: "",
-      referenceExampleId: "",
-      attachments: [],
-      size: 0,
     },
   };
 }

@@ -66,15 +66,26 @@ async function decodedOf(body: Buffer): Promise<readonly Decoded[]> {
 
 function eventsOf(span: Span, kept: string): readonly ExplainedAttribute[] {
   const names = new Set(kept === "" ? [] : (JSON.parse(kept) as { readonly name: string }[]).map(({ name }) => name));
-  return [...new Set(span.events.map(({ name }) => name))].map((name) => ({
-    attribute: name,
-    fields: [
-      ...(name === "exception" ? ["error"] : []),
-      ...(names.has(name)
-        ? ["events"]
-        : [name.includes("choice") || name.includes("completion") ? "outputs" : "inputs"]),
-    ],
-  }));
+  return [...new Set(span.events.map(({ name }) => name))].map((name) => {
+    const fields = names.has(name) ? [...(name === "exception" ? ["error"] : []), "events"] : contentFields(span, name);
+    return { attribute: name, fields };
+  });
+}
+
+/** Fields of the keys of an operation details event; its other attributes are in the list of the span's own. */
+const DETAILS: Readonly<Record<string, string>> = {
+  "gen_ai.system_instructions": "inputs",
+  "gen_ai.input.messages": "inputs",
+  "gen_ai.output.messages": "outputs",
+  "gen_ai.tool.definitions": "extra.invocation_params",
+};
+const ANSWERS: ReadonlySet<string> = new Set(["gen_ai.choice", "gen_ai.content.completion", "db.query.result"]);
+
+function contentFields(span: Span, name: string): readonly string[] {
+  if (name !== "gen_ai.client.inference.operation.details") return [ANSWERS.has(name) ? "outputs" : "inputs"];
+  const keys = span.events.filter((event) => event.name === name).flatMap(({ attributes }) => attributes.keys);
+  const fields = keys.flatMap((key) => (Object.hasOwn(DETAILS, key) ? (DETAILS[key] ?? []) : []));
+  return fields.length === 0 ? ["the fields of its attributes"] : [...new Set(fields)];
 }
 
 /** One block per span. */

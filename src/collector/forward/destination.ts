@@ -130,7 +130,7 @@ function pause(loop: Loop, ms: number): Promise<void> {
   });
 }
 
-/** Sends what waits for the destination. Returns false when nothing does. */
+/** Sends the waiting requests of the destination. Returns false when there are none. */
 async function step(loop: Loop): Promise<boolean> {
   const { name, signals } = loop.options;
   const { queue } = loop.ports;

@@ -47,12 +47,12 @@ test("key-limits.1 tenants of one key share its limits, keys do not", () => {
   assert.equal(limits.refused.items_per_day, 1);
 });
 
-test("a request that is given back counts for nothing", () => {
+test("a refunded request counts for nothing", () => {
   const { limits } = limitsOf({ default: { items_per_second: 1, burst: 1, items_per_day: 1, bytes_per_day: 1 } });
   const tenant = tenants.of("key", "");
   const amount = { items: 1, bytes: 1 };
   assert.equal(limits.take(tenant, amount), null);
-  limits.giveBack(tenant, amount);
+  limits.refund(tenant, amount);
   assert.equal(limits.take(tenant, amount), null);
   assert.notEqual(limits.take(tenant, amount), null);
 });

@@ -28,7 +28,7 @@ export interface KeyLimits {
   /** Counts the request unless the key is over a limit. */
   readonly take: (tenant: Tenant, amount: Amount) => OverLimit | null;
   /** For a request that was taken and then refused. */
-  readonly giveBack: (tenant: Tenant, amount: Amount) => void;
+  readonly refund: (tenant: Tenant, amount: Amount) => void;
   /** Refused requests. */
   readonly refused: Readonly<Record<LimitReason, number>>;
 }
@@ -95,7 +95,7 @@ export function createKeyLimits(
   return {
     check: (tenant) => decide(tenant, null),
     take: decide,
-    giveBack(tenant, { items, bytes }) {
+    refund(tenant, { items, bytes }) {
       const state = states.get(tenant.apiKey);
       if (state !== undefined) state.usage = charged(state.usage, { items: -items, bytes: -bytes });
     },

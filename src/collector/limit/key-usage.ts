@@ -73,7 +73,7 @@ export function overLimit(usage: Usage, limit: KeyLimit, { wallMs }: Moment): Ov
   };
 }
 
-/** A negative amount gives back. */
+/** A negative amount is a refund. */
 export function charged(usage: Usage, { items, bytes }: Amount): Usage {
   return { ...usage, tokens: usage.tokens - items, items: usage.items + items, bytes: usage.bytes + bytes };
 }

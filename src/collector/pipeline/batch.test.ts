@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
 import { createBatcher, type OpenBatch } from "./batch.ts";
-import type { TraceRun } from "../shared/trace-run.ts";
+import { PLAIN_CONTENT, type TraceRun } from "../shared/trace-run.ts";
 
 const limits = { flushIntervalMs: 1000, runsMax: () => 100, bytesMax: () => 1_000_000 };
 
@@ -15,25 +15,7 @@ function runOf(key: string, inputs = "{}"): TraceRun {
     parentRunId: "",
     dottedOrder: "",
     amends: false,
-    content: {
-      name: "call",
-      runType: "llm",
-      startTime: "",
-      endTime: "",
-      status: "success",
-      error: "",
-      inputs,
-      outputs: "",
-      extra: "{}",
-      events: "",
-      serialized: "",
-      tags: [],
-      sessionName: "default",
-      sessionId: "",
-      referenceExampleId: "",
-      attachments: [],
-      size: 0,
-    },
+    content: { ...PLAIN_CONTENT, name: "call", runType: "llm", inputs },
   };
 }
 

@@ -8,6 +8,7 @@ import type { Decoded } from "../otlp/decoded.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
 import type { TraceSampler } from "../sample/trace-sampler.ts";
+import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -20,6 +21,7 @@ export interface FeedPorts {
   readonly sampler: Pick<TraceSampler, "offer"> | null;
   readonly clock: Clock;
   readonly accounting: SpanAccounting;
+  readonly feeds: Pick<OpenFeeds, "open">;
   readonly place: PlaceSpan;
   readonly join: Pick<RecordJoin, "add" | "isExpected" | "keep" | "settle" | "take">;
   /** null in memory mode. */
@@ -46,7 +48,7 @@ const SPANS_A_TURN = 128;
 const TURN_MS_MAX = 10;
 const NO_ORIGIN = null;
 
-export function createItemFeed({ accounting, clock, join, marks, place, sampler }: FeedPorts): FeedItems {
+export function createItemFeed({ accounting, clock, feeds, join, marks, place, sampler }: FeedPorts): FeedItems {
   const offer = createItemOffer({ accounting, marks, sampler });
 
   function passSpan(span: Span, index: number, { context, request }: ItemSource): void {
@@ -111,16 +113,26 @@ export function createItemFeed({ accounting, clock, join, marks, place, sampler 
     return source.items.records.length > 0 ? feedRecords(source, from) : feedSpans(source, from);
   }
 
-  async function feedRest(source: ItemSource, from: number, total: number): Promise<void> {
-    for (let at = from; at < total;) {
-      await nextTurn();
-      at = feedSlice(source, at);
-    }
-  }
-
   return (source) => {
     const total = source.items.spans.length + source.items.records.length;
-    const at = feedSlice(source, 0);
-    return at < total ? feedRest(source, at, total) : undefined;
+    return inSlices({ clock, feeds }, total, (from) => feedSlice(source, from));
   };
+}
+
+/** `feedSlice` returns the index of the next item. */
+function inSlices(
+  { clock, feeds }: Pick<FeedPorts, "clock" | "feeds">,
+  total: number,
+  feedSlice: (from: number) => number,
+): void | Promise<void> {
+  const startMs = clock.monotonic();
+  const next = feedSlice(0);
+  if (next < total) return feedRest(next).finally(feeds.open(startMs));
+
+  async function feedRest(from: number): Promise<void> {
+    for (let at = from; at < total;) {
+      await nextTurn();
+      at = feedSlice(at);
+    }
+  }
 }

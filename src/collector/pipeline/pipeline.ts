@@ -12,7 +12,7 @@
 //   pipeline.7. flush() ends the wait of log records in memory mode only: in durable mode they join their span after
 //        the restart, like any record of the spool.
 //   pipeline.6. No request blocks the event loop for longer than one slice: a large request yields between slices of
-//        spans.
+//        spans. No quiet time of a trace ends between two slices (open-feeds.ts).
 // The pieces:
 //   feed-items.ts       passes the spans or log records of one request on, in slices
 //   offer-items.ts      passes items through the sampler
@@ -32,6 +32,7 @@ import { dottedOrderFault } from "../assemble/dotted-order.ts";
 import { createRecordJoin } from "../logs/join-records.ts";
 import type { JoinLimits } from "../logs/join-table.ts";
 import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
+import { createOpenFeeds } from "../shared/open-feeds.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -101,8 +102,10 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
     { clock, seal: sealer.seal },
   );
+  const feeds = createOpenFeeds(clock);
   const assembler = createAssembler(options.assemble, {
     clock,
+    quietUntil: feeds.quietUntil,
     emit(run) {
       const fault = dottedOrderFault(run);
       if (fault === null) batcher.add(run);
@@ -118,8 +121,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
   });
   const { sample } = options;
-  const sampler = sample === null ? null : createTraceSampler(sample, clock);
-  const feed = createItemFeed({ accounting, clock, join, place, marks, sampler });
+  const sampler = sample === null ? null : createTraceSampler(sample, { clock, quietUntil: feeds.quietUntil });
+  const feed = createItemFeed({ accounting, clock, feeds, join, place, marks, sampler });
 
   return {
     feed: (items, context, request, part = WHOLE) => feed({ items, context, request, indexes: part.indexes }),

@@ -8,6 +8,8 @@ import type { Pipeline } from "./pipeline.ts";
 
 export interface Processing extends Pick<Pipeline, "recall" | "heldBytes" | "heldBytesOf" | "stats" | "flush"> {
   readonly read: ReadItemsOf;
+  /** Called after a worker thread has fed items: there may be room for more. */
+  readonly onRoom: (listener: () => void) => void;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
   /** CPU seconds of each worker thread. */
@@ -30,6 +32,7 @@ export function createLocalProcessing(pipeline: Pipeline): Processing {
   });
   return {
     ...pipeline,
+    onRoom: () => undefined, // the caller awaits each feed
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
     threads: () => Promise.resolve([]),

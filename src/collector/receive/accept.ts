@@ -161,7 +161,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
     ports.onNotStored(signal);
   }
   if (isForwarded && !(await forwarded(ports, kept, signal))) {
-    if (items === null) ports.limits?.giveBack(tenant, amount);
+    if (items === null) ports.limits?.refund(tenant, amount);
     return refused("spool_unwritable", "the queue of the destinations cannot be written");
   }
   freeBuffer(read.body);
@@ -192,7 +192,7 @@ async function store(
   }
   const taken = await ports.intake({ head, context, wire, items });
   if (taken === "taken") return items;
-  ports.limits?.giveBack(tenant, amount);
+  ports.limits?.refund(tenant, amount);
   if (taken === "no_room") throw new TooLargeError("no_room");
   return refused("spool_unwritable", "the spool cannot be written");
 }

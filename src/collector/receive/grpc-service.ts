@@ -2,7 +2,7 @@
 // Invariants:
 //   grpc-service.1. A session without a call for SESSION_IDLE_MS ends; a peer has at most STREAMS_MAX calls and a bounded
 //        memory. Slow bodies end by the watch of accept.ts.
-//   grpc-service.2. stop() takes no new session, tells the open ones to end (GOAWAY), and cuts them after `drainMs`.
+//   grpc-service.2. stop() accepts no new session, sends GOAWAY to the open ones, and cuts them after `drainMs`.
 //   grpc-service.3. A fault of a session or of the listening socket never ends the process.
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";

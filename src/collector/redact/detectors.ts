@@ -44,7 +44,7 @@ const CARD_DIGITS_MAX = 19;
 export function findCards(text: string): Ranges {
   const found: number[] = [];
   for (const { index, 0: run } of text.matchAll(/\d(?:[ -]?\d){12,}/g)) {
-    if (/[\p{L}\d_]/u.test(text[index - 1] ?? "")) continue;
+    if (/[\p{L}\d_]/u.test(text[index - 1] ?? "") || isFraction(text, index, run)) continue;
     for (let from = 0; from < run.length;) {
       const end = cardEnd(run, from);
       if (end > 0) found.push(index + from, index + end);
@@ -54,6 +54,11 @@ export function findCards(text: string): Ranges {
     }
   }
   return found;
+}
+
+/** The digits of a number after its point, as in `0.5105105105105100`. */
+function isFraction(text: string, index: number, run: string): boolean {
+  return text[index - 1] === "." && isDigit(text, index - 2) && !/\D/.test(run);
 }
 
 /** The end of the longest card number that begins here and ends with its group of digits; 0 for none. */
@@ -88,7 +93,7 @@ function isCard(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Beginnings of keys and tokens, each with what follows. */
+/** Prefixes of keys and tokens, each with the form of the rest. */
 const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
   ["sk-", "[\\w-]{16,512}"],
   ["sk_", "(?:live|test)_\\w{10,256}"],
@@ -111,11 +116,11 @@ const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
 ];
 const PEM = "-----BEGIN ";
 
-/** Every finding of the detector contains one of these. */
-export const DETECTOR_LITERALS: Readonly<Record<"email" | "token", readonly string[]>> = {
-  email: ["@", "%40"],
-  token: [...TOKENS.map(([begin]) => begin), PEM, "@"],
-};
+/** Every key or token begins with one of these regular expressions, but for passwords in URLs. */
+export const TOKEN_BEGINNINGS: readonly string[] = [
+  ...TOKENS.map(([begin, rest]) => begin.replaceAll(".", "\\.") + rest),
+  PEM,
+];
 
 const TOKEN = new RegExp(
   `(?<![A-Za-z0-9])(?:${TOKENS.map(([begin, rest]) => begin.replaceAll(".", "\\.") + rest).join("|")})`,

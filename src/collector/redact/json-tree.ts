@@ -65,6 +65,26 @@ export function stringEnd(text: string, open: number): number {
   }
 }
 
+const BRACKET_OR_QUOTE = /["[\]{}]/g;
+
+/** The position after the value that begins here; -1 when it does not end. The inside of a container is not checked. */
+export function valueEnd(text: string, from: number): number {
+  if (text[from] === '"') return stringEnd(text, from);
+  if (text[from] !== "{" && text[from] !== "[") return -1;
+  let depth = 0;
+  BRACKET_OR_QUOTE.lastIndex = from;
+  for (let found = BRACKET_OR_QUOTE.exec(text); found !== null; found = BRACKET_OR_QUOTE.exec(text)) {
+    const [char] = found;
+    if (char === '"') {
+      const end = stringEnd(text, found.index);
+      if (end < 0) return -1;
+      BRACKET_OR_QUOTE.lastIndex = end;
+    } else if (char === "{" || char === "[") depth++;
+    else if (--depth === 0) return found.index + 1;
+  }
+  return -1;
+}
+
 function stringNode(reader: Reader): JsonNode | null {
   const start = reader.at;
   const end = stringEnd(reader.text, start);

@@ -10,7 +10,7 @@ import { namesPath } from "./path-pattern.ts";
 import type { Part } from "./parts.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
 
-/** The rules of one request, and the count of what they did. */
+/** The rules of one request, and the counts of their changes. */
 export interface Redacting {
   readonly rules: readonly RedactionRule[];
   /** Findings by the rule's index. */

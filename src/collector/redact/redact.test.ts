@@ -61,7 +61,7 @@ const DETECT_ALL = [
   { name: "token", detect: ["token"] },
 ];
 
-/** What a rule set makes of one attribute `given`; undefined when it goes. */
+/** The result of a rule set for one attribute `given`; undefined when it is dropped. */
 async function attributeAfter(rules: unknown, value: TestValue, format: WireFormat, key = "given"): Promise<unknown> {
   const body = run(redactorOf(rules), {
     body: bodyOf([spanOf(1, 0, undefined, { attributes: { [key]: value } })], format),

@@ -5,7 +5,8 @@
 //   parts.ts            the parts of a request
 //   path-pattern.ts     names of attributes and of members inside them
 //   detectors.ts        e-mail addresses, card numbers, keys and tokens
-//   required-text.ts    the fixed text in a regular expression
+//   required-text.ts    the bytes in every match of a regular expression
+//   byte-pattern.ts     such bytes, and the rarest of them
 //   candidates.ts       the places where a rule could apply
 //   otlp-messages.ts    the fields of OTLP that hold texts
 //   redact-protobuf.ts, redact-json.ts  one request in its encoding
@@ -82,13 +83,12 @@ function* rewritten(
   finder: Finder,
   redacting: Redacting,
 ): Generator<undefined, Buffer> {
-  const candidates = yield* finder.find(body);
+  const candidates = yield* finder.find(body, format);
   if (candidates.none) return body; // redact.2
   const message = REQUESTS[signal];
   if (format === "protobuf") return (yield* redactProtobuf(body, message, candidates, redacting)) ?? body;
   if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8"); // redact.3
-  const text = yield* redactJson(body.toString(), message, redacting);
-  return text === null ? body : Buffer.from(text);
+  return (yield* redactJson(body, message, candidates, redacting)) ?? body;
 }
 
 /**

@@ -1,14 +1,14 @@
-// Redaction rule: one rule of the rules file, compiled, and what it does to a text or a value.
+// Redaction rule: one rule of the rules file, compiled, and its effect on a text or a value.
 // Invariants:
 //   redaction-rule.1. A pattern of the operator runs on RE2, in time linear in the text.
 //   redaction-rule.2. Equal texts have equal hashes under one key, and no hash can be computed without the key.
 import { createHmac } from "node:crypto";
 import { RE2JS } from "re2js";
-import { LONG_DIGITS, LONG_VARINT, type Requirement } from "./candidates.ts";
-import { type Detector, DETECTOR_LITERALS, FINDERS, merged, type Ranges } from "./detectors.ts";
+import { literalRequirement, type Requirement } from "./candidates.ts";
+import { type Detector, FINDERS, merged, type Ranges, TOKEN_BEGINNINGS } from "./detectors.ts";
 import { type Part, USUAL_PARTS } from "./parts.ts";
 import { literalOfPath, type PathPattern, pathPattern } from "./path-pattern.ts";
-import { requirementOf } from "./required-text.ts";
+import { requiredText } from "./required-text.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
 
 export interface RedactionRule {
@@ -59,11 +59,9 @@ function finderOf(finders: readonly ((text: string) => Ranges)[]): (text: string
 /** redaction-rule.1. @throws {Error} */
 function patternFinder(pattern: string): (text: string) => Ranges {
   const compiled = RE2JS.compile(pattern);
-  const required = requirementOf(pattern);
-  const literal = required.kind === "literal" ? required.text : "";
-  const begins = required.kind === "pattern" ? new RegExp(required.source) : null;
+  const { gate } = requiredText(pattern);
   return (text) => {
-    if (!text.includes(literal) || begins?.test(text) === false) return [];
+    if (gate?.test(text) === false) return [];
     const found: number[] = [];
     const matcher = compiled.matcher(text);
     while (matcher.find()) if (matcher.end() > matcher.start()) found.push(matcher.start(), matcher.end());
@@ -81,23 +79,32 @@ function substituteOf(given: RedactDefinition, hashKey: string | null): (found: 
 function pathRequirements(paths: readonly PathPattern[]): readonly Requirement[] {
   return paths.map((path) => {
     const literal = longestSafe(literalOfPath(path));
-    return literal === "" ? { kind: "anything" } : { kind: "literal", text: literal };
+    return literal === "" ? { kind: "anything" } : literalRequirement(literal);
   });
 }
 
-/** JSON may write these with an escape. */
+/** JSON may write the others with an escape. */
 function longestSafe(text: string): string {
-  return text.split(/["\\\p{Cc}]|[^\x20-\x7e]/u).reduce((one, other) => (other.length > one.length ? other : one), "");
+  return text.split(/["\\/\p{Cc}]|[^\x20-\x7e]/u).reduce((one, other) => (other.length > one.length ? other : one), "");
 }
 
 function textRequirements({ detect = [], match }: RedactDefinition): readonly Requirement[] {
-  const own: readonly Requirement[] = match === undefined ? [] : [requirementOf(match), NUMBERS];
-  return [...own, ...detect.flatMap(detectorRequirements)];
+  const own = match === undefined ? [] : requiredText(match).requirements;
+  return [...own, ...detect.flatMap((detector) => DETECTOR_REQUIREMENTS[detector])];
 }
 
-const NUMBERS: Requirement = { kind: "pattern", source: LONG_VARINT };
+const IN_ADDRESS = "A-Za-z0-9\\x80-\\xff";
 
-function detectorRequirements(detector: Detector): readonly Requirement[] {
-  if (detector === "card") return [{ kind: "pattern", source: LONG_DIGITS }, NUMBERS];
-  return DETECTOR_LITERALS[detector].map((text) => ({ kind: "literal", text }));
-}
+/** A character of an address after the "@" may be an escape of JSON. Before it, an escape ends with a digit. */
+const DETECTOR_REQUIREMENTS: Readonly<Record<Detector, readonly Requirement[]>> = {
+  email: [
+    { kind: "bytes", sources: [`[${IN_ADDRESS}.+_-]`, "@", `[${IN_ADDRESS}\\\\]`] },
+    { kind: "bytes", sources: [`[${IN_ADDRESS}.+_-]`, "%", "4", "0", `[${IN_ADDRESS}\\\\]`] },
+  ],
+  card: [{ kind: "card" }],
+  token: [
+    ...TOKEN_BEGINNINGS.flatMap((beginning) => requiredText(beginning).requirements),
+    // A password in a URL.
+    { kind: "bytes", sources: [String.raw`[^\x09\x0a\x0d\x20"/]`, "@"] },
+  ],
+};

@@ -1,12 +1,25 @@
-// Required text: the fixed beginning, or a fixed part, of a regular expression of RE2, as a requirement that the scan for
+// Required text: the bytes that every match of a regular expression of RE2 contains, as requirements that the scan for
 // candidates can check without an automaton.
-// Invariant required-text.1: every match of the pattern contains the requirement. An expression that is not understood
-// here requires nothing, so that every value is a candidate (candidates.1).
-import type { Requirement } from "./candidates.ts";
+// Invariants:
+//   required-text.1. Every match of the pattern contains one of the requirements. An expression that is not understood
+//        here requires nothing, so that every value is a candidate (candidates.1).
+//   required-text.2. `gate` finds something in every text in which the pattern matches.
+import { patternOf, rarityOf } from "./byte-pattern.ts";
+import { literalRequirement, type Requirement } from "./candidates.ts";
 
-const ANYTHING: Requirement = { kind: "anything" };
+export interface RequiredText {
+  readonly requirements: readonly Requirement[];
+  /** null: any text may match. */
+  readonly gate: RegExp | null;
+}
+
+const ANYTHING: RequiredText = { requirements: [{ kind: "anything" }], gate: null };
 const REPEATS_MAX = 64;
-const CHARACTERS_MAX = 128;
+const CHARACTERS_MAX = 64;
+/** In bits. Less rare bytes are in every text. */
+const RARITY_MIN = 5;
+/** Without regard to case, "s" and "k" are also these two, in UTF-8 and as escapes of JSON. */
+const OTHER_CASES: readonly Requirement[] = ["\u017f", "\u212a", "u017", "u212"].map(literalRequirement);
 
 interface Atom {
   /** One character, as source of a class or a literal over ASCII. */
@@ -19,14 +32,50 @@ interface Atom {
   readonly isOpen: boolean;
 }
 
-export function requirementOf(pattern: string): Requirement {
+export function requiredText(pattern: string): RequiredText {
   const ignoreCase = pattern.startsWith("(?i)");
   const rest = ignoreCase ? pattern.slice(4) : pattern;
-  const atoms = /\(\?[a-zA-Z-]*i/.test(rest) ? null : atomsOf(rest);
-  if (atoms === null) return ANYTHING;
-  const start = beginningOf(atoms, ignoreCase);
-  if (start !== null) return { kind: "pattern", source: start };
-  return ignoreCase ? ANYTHING : longestLiteral(atoms);
+  if (/\(\?[a-zA-Z-]*i/.test(rest)) return ANYTHING;
+  const all: (readonly string[])[] = [];
+  for (const alternative of alternativesOf(rest)) {
+    const parts = partsOf(alternative);
+    const sources = parts === null ? null : rarestRun(parts, ignoreCase);
+    if (sources === null) return ANYTHING;
+    all.push(sources);
+  }
+  const gate = all.map((sources) => sources.join("")).join("|") + (ignoreCase ? "|[\u017f\u212a]" : "");
+  return {
+    requirements: [...all.flatMap(requirementsOf), ...(ignoreCase ? OTHER_CASES : [])],
+    gate: new RegExp(gate),
+  };
+}
+
+function requirementsOf(sources: readonly string[]): readonly Requirement[] {
+  const bytes: Requirement = { kind: "bytes", sources };
+  const sets = patternOf(sources);
+  const fitsInteger = sets.every((set, index) =>
+    (index === 0 ? "-0123456789" : "0123456789").split("").some((char) => set[char.charCodeAt(0)] === 1),
+  );
+  return fitsInteger ? [bytes, { kind: "integer", digits: sources.length }] : [bytes];
+}
+
+/** Separated by "|" outside groups and classes. */
+function alternativesOf(pattern: string): readonly string[] {
+  const found: string[] = [];
+  let from = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at];
+    if (char === "\\") at++;
+    else if (char === "(" || char === "[") {
+      const end = char === "(" ? groupEnd(pattern, at) : classEnd(pattern, at);
+      if (end < 0) break;
+      at = end - 1;
+    } else if (char === "|") {
+      found.push(pattern.slice(from, at));
+      from = at + 1;
+    }
+  }
+  return [...found, pattern.slice(from)];
 }
 
 /** A break (null) stands for a part that is not understood. */
@@ -37,8 +86,8 @@ const ESCAPES: Readonly<Record<string, string>> = { d: "[0-9]", w: "[0-9A-Za-z_]
 /** JSON may write these with an escape. */
 const ESCAPED_IN_JSON = new Set('"\\/');
 
-/** null: alternatives at the top, or unbalanced. */
-function atomsOf(pattern: string): Parts | null {
+/** null: unbalanced, or not understood. */
+function partsOf(pattern: string): Parts | null {
   const parts: (Atom | null)[] = [];
   for (let at = 0; at < pattern.length;) {
     const char = pattern[at] ?? "";
@@ -46,7 +95,11 @@ function atomsOf(pattern: string): Parts | null {
     let literal = "";
     let end = at + 1;
     if (char === "|" || char === ")") return null;
-    if (char === "^" || char === "$" || char === "*" || char === "?" || char === "+" || char === "{") return null;
+    if (char === "^" || char === "$") {
+      at = end;
+      continue; // no characters
+    }
+    if (char === "*" || char === "?" || char === "+" || char === "{") return null;
     if (char === "(") {
       end = groupEnd(pattern, at);
       if (end < 0) return null;
@@ -82,7 +135,7 @@ function atomOf(source: string, literal: string, quantifier: RegExpExecArray | n
   return { source, literal, times, isOpen: comma === "," };
 }
 
-/** Positions after the group or class, -1 when it does not end. */
+/** The position after the group or class; -1 when it does not end. */
 function groupEnd(pattern: string, from: number): number {
   let depth = 0;
   for (let at = from; at < pattern.length; at++) {
@@ -104,20 +157,32 @@ function classEnd(pattern: string, from: number): number {
   return -1;
 }
 
-/** The atoms up to the first one that is not fixed. null: too short to tell a place from another. */
-function beginningOf(parts: Parts, ignoreCase: boolean): string | null {
-  let source = "";
-  let weight = 0;
-  let characters = 0;
+/** Neighbouring atoms with fixed repetitions; the first or the last may repeat further. null: none is rare enough. */
+function rarestRun(parts: Parts, ignoreCase: boolean): readonly string[] | null {
+  let best: readonly string[] = [];
+  let bestRarity = RARITY_MIN;
+  let run: string[] = [];
+  const close = (): void => {
+    const rarity = rarityOf(patternOf(run));
+    if (rarity < bestRarity) return;
+    best = run;
+    bestRarity = rarity;
+  };
   for (const part of parts) {
-    if (part === null || characters + part.times > CHARACTERS_MAX) break;
-    const { isOpen, literal, times } = part;
-    characters += times;
-    source += (literal === "" ? caseless(part.source, ignoreCase) : anyCase(literal, ignoreCase)) + `{${times}}`;
-    weight += times * (literal === "" ? 1 : 2);
-    if (isOpen) break;
+    if (part === null || run.length + part.times > CHARACTERS_MAX) {
+      close();
+      run = [];
+    }
+    if (part === null) continue;
+    const source = part.literal === "" ? caseless(part.source, ignoreCase) : anyCase(part.literal, ignoreCase);
+    const copies = Array.from({ length: part.times }, () => source);
+    run = [...run, ...copies];
+    if (!part.isOpen) continue;
+    close();
+    run = copies;
   }
-  return weight >= 3 ? source : null;
+  close();
+  return best.length === 0 ? null : best;
 }
 
 function anyCase(literal: string, ignoreCase: boolean): string {
@@ -128,19 +193,4 @@ function anyCase(literal: string, ignoreCase: boolean): string {
 
 function caseless(source: string, ignoreCase: boolean): string {
   return ignoreCase && /[A-Za-z]/.test(source) ? "[0-9A-Za-z_ .,:;@#%&=+/-]" : source;
-}
-
-function longestLiteral(parts: Parts): Requirement {
-  let longest = "";
-  let run = "";
-  for (const part of parts) {
-    if (part === null || part.literal === "") {
-      run = "";
-      continue;
-    }
-    run += part.literal.repeat(part.times);
-    if (run.length > longest.length) longest = run;
-    if (part.isOpen) run = part.literal;
-  }
-  return longest === "" ? ANYTHING : { kind: "literal", text: longest };
 }

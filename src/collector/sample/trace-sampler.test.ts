@@ -37,7 +37,8 @@ const GOLD: Partial<Span> = { attributes: { keys: ["user.tier"], values: ["gold"
 
 function start(rules: unknown, waitingBytesMax = 1_000_000) {
   const clock = createFakeClock();
-  const sampler: TraceSampler = createTraceSampler({ rules: SampleSchema.parse(rules), waitingBytesMax }, clock);
+  const ports = { clock, quietUntil: clock.monotonic };
+  const sampler: TraceSampler = createTraceSampler({ rules: SampleSchema.parse(rules), waitingBytesMax }, ports);
   const passed: Span[] = [];
   const discarded: Span[] = [];
   return {

@@ -13,6 +13,7 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
+import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { SampleDefinition, SampleRule } from "./sample-schema.ts";
 import { hasConditions, isError, matches } from "./span-match.ts";
 
@@ -67,9 +68,13 @@ interface Trace {
   lastSeen: number;
 }
 
+export interface SamplerPorts extends Pick<OpenFeeds, "quietUntil"> {
+  readonly clock: Clock;
+}
+
 interface Sampling {
   readonly options: SamplerOptions;
-  readonly clock: Clock;
+  readonly ports: SamplerPorts;
   /** Least recently seen first. */
   readonly traces: Map<string, Trace>;
   readonly undecided: Set<Trace>;
@@ -82,12 +87,12 @@ const DECISIONS_MAX = 100_000;
 const DRAW_DIGITS = 13;
 const DRAW_RANGE = 16 ** DRAW_DIGITS;
 
-export function createTraceSampler(options: SamplerOptions, clock: Clock): TraceSampler {
+export function createTraceSampler(options: SamplerOptions, ports: SamplerPorts): TraceSampler {
   const counts = { sampledOut: 0, keptTraces: 0, droppedTraces: 0, decidedEarly: 0 };
   const traces = new Map<string, Trace>();
   const state: Sampling = {
     options,
-    clock,
+    ports,
     traces,
     undecided: new Set(),
     counts,
@@ -117,7 +122,7 @@ function offer(state: Sampling, offered: SampledItem): void {
   const { traceId } = offered.item;
   if (traceId === "") return offered.pass();
   const trace = traceOf(state, traceId + offered.tenantId);
-  trace.lastSeen = state.clock.monotonic();
+  trace.lastSeen = state.ports.clock.monotonic();
   if (trace.decision === null && isKept(state, trace, offered)) decide(state, trace, "kept");
   else if (trace.decision === null && !canWait(state, trace)) decide(state, trace, "dropped");
   if (trace.decision === "kept") return offered.pass();
@@ -198,9 +203,9 @@ function decide(state: Sampling, trace: Trace, decision: "kept" | "dropped"): vo
 function planSweep(state: Sampling): void {
   if (state.cancelSweep !== null || state.undecided.size === 0) return;
   const { wait_ms: waitMs } = state.options.rules;
-  state.cancelSweep = state.clock.after(Math.max(10, waitMs / 4), () => {
+  state.cancelSweep = state.ports.clock.after(Math.max(10, waitMs / 4), () => {
     state.cancelSweep = null;
-    const quietSince = state.clock.monotonic() - waitMs;
+    const quietSince = state.ports.quietUntil() - waitMs;
     for (const trace of state.undecided) if (trace.lastSeen <= quietSince) decide(state, trace, "dropped");
     planSweep(state);
   });

@@ -62,6 +62,27 @@ export interface RunContent {
   readonly size: number;
 }
 
+/** The content of a run that records nothing. */
+export const PLAIN_CONTENT: RunContent = {
+  name: "",
+  runType: "chain",
+  startTime: "",
+  endTime: "",
+  status: "success",
+  error: "",
+  inputs: "{}",
+  outputs: "",
+  extra: "{}",
+  events: "",
+  serialized: "",
+  tags: [],
+  sessionName: "default",
+  sessionId: "",
+  referenceExampleId: "",
+  attachments: [],
+  size: 0,
+};
+
 /** A translated span, before assembly. */
 export interface UnplacedRun {
   readonly tenant: Tenant;

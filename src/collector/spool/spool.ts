@@ -7,7 +7,7 @@
 //   collect-segments.ts  removes segments without live records
 //   segment-guard.ts     detects closed segments that were deleted or replaced
 //   reserve.ts           disk space kept for marks and batches
-//   saved-accounting.ts  the totals on disk, and what is missing of the pending segments
+//   saved-accounting.ts  the totals on disk, and the missing part of the pending segments
 //   append-log.ts        numbered segment files with group commit
 //   tree-log.ts          the place of each run, for late spans of its trace
 //   marks.ts             a file beside each segment: the parts that are done

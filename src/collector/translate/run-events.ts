@@ -9,14 +9,15 @@ import { plusSeconds, rfc3339, unixNanoOfMs } from "../shared/rfc3339.ts";
 
 /** Time to the first token: source, seconds in one unit of it. */
 const FIRST_TOKEN: readonly (readonly [Sources, number])[] = [
-  [sources("gen_ai.response.time_to_first_chunk"), 1],
+  [sources("gen_ai.response.time_to_first_chunk", "gen_ai.client.operation.time_to_first_chunk"), 1],
   [sources("ai.response.msToFirstChunk", "ai.stream.msToFirstChunk", "ttft_ms"), 0.001],
   [sources("gen_ai.server.time_to_first_token", "lk.response.ttft"), 1],
 ];
 /** The same as a separate time: ISO 8601 text, also as JSON text. */
 const FIRST_TOKEN_AT = sources("langfuse.observation.completion_start_time", "mastra.completion_start_time");
 
-export function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): string {
+/** @param spare events whose content no field took */
+export function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano, spare: readonly JsonObject[]): string {
   const events: JsonObject[] = firstTokenAt(facts);
   for (const [from, unit] of events.length > 0 ? [] : FIRST_TOKEN) {
     const wait = facts.count(from);
@@ -24,7 +25,7 @@ export function eventsText(facts: Facts, talk: SpanTalk, start: UnixNano): strin
     events.push({ name: "new_token", time: rfc3339(plusSeconds(start, Number(wait) * unit)) });
     break;
   }
-  events.push(...talk.kept);
+  events.push(...talk.kept, ...spare);
   return events.length === 0 ? "" : JSON.stringify(events);
 }
 

@@ -14,6 +14,68 @@ const EXCEPTION = {
 };
 const KEPT_EXCEPTION = { name: "exception", time: "2025-11-21T09:00:00.000000000Z", attributes: EXCEPTION.attributes };
 
+describe("content in attributes and in events", () => {
+  const attributes = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"Say \\"hi\\""}]}]',
+    "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"Hi"}]}]',
+  };
+  const spoken = (name: string, content: string): { name: string; attributes: Record<string, string> } => ({
+    name,
+    attributes: { "gen_ai.system": "openai", content },
+  });
+  table([
+    {
+      name: "equal texts are there once",
+      span: { attributes, events: [spoken("gen_ai.user.message", 'Say "hi"'), spoken("gen_ai.choice", "Hi")] },
+      run: { events: null },
+    },
+    {
+      name: "another text stays an event",
+      span: {
+        attributes,
+        events: [spoken("gen_ai.user.message", "Say goodbye"), spoken("gen_ai.choice", "Goodbye")],
+      },
+      run: {
+        inputs: { messages: [{ role: "user", content: 'Say "hi"' }] },
+        events: [
+          {
+            name: "gen_ai.user.message",
+            time: "2025-11-21T09:00:00.000000000Z",
+            attributes: { "gen_ai.system": "openai", content: "Say goodbye" },
+          },
+          {
+            name: "gen_ai.choice",
+            time: "2025-11-21T09:00:00.000000001Z",
+            attributes: { "gen_ai.system": "openai", content: "Goodbye" },
+          },
+        ],
+      },
+    },
+    {
+      name: "details that no field took stay an event",
+      span: {
+        attributes,
+        events: [
+          {
+            name: "gen_ai.client.inference.operation.details",
+            attributes: { "gen_ai.system_instructions": '[{"type":"text","content":"Be kind."}]' },
+          },
+        ],
+      },
+      run: {
+        events: [
+          {
+            name: "gen_ai.client.inference.operation.details",
+            time: "2025-11-21T09:00:00.000000000Z",
+            attributes: { "gen_ai.system_instructions": '[{"type":"text","content":"Be kind."}]' },
+          },
+        ],
+      },
+    },
+  ]);
+});
+
 describe("outcome", () => {
   table([
     { name: "a span without status is a success", span: {}, run: { error: "" } },

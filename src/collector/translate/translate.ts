@@ -24,6 +24,7 @@ import { jsonOf } from "./attributes/plain-values.ts";
 import { runNameOf } from "./fields/run-name.ts";
 import { runTypeOf } from "./fields/run-type.ts";
 import { talkOf, type SpanTalk } from "./messages/span-events.ts";
+import { unheardEvents } from "./messages/unheard-events.ts";
 import type { DropDefinition } from "../sample/sample-schema.ts";
 import { matches } from "../sample/span-match.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
@@ -63,6 +64,7 @@ const TAGS = sources(
   "ai.telemetry.metadata.tags",
   "langfuse.trace.tags",
   "mastra.tags",
+  "logfire.tags",
 );
 const SERIALIZED: readonly (readonly [string, Sources])[] = [
   ["name", sources("gen_ai.serialized.name")],
@@ -137,7 +139,7 @@ function contentOf(work: Work): RunContent {
   facts.enter("error");
   const error = errorOf(facts, talk);
   facts.enter("events");
-  const events = eventsText(facts, talk, times.start);
+  const events = eventsText(facts, talk, times.start, unheardEvents(talk, inputs, outputs));
   facts.enter("attachments");
   const attachments = attachmentsOf(facts);
   facts.enter("name");

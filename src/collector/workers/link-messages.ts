@@ -1,4 +1,4 @@
-// Link messages: what the receiving thread does with each message of a worker.
+// Link messages: how the receiving thread handles each message of a worker.
 import type { Body } from "../encode/batch-body.ts";
 import { DecodeError } from "../otlp/decoded.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";

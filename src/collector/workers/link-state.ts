@@ -1,4 +1,4 @@
-// Link state: what the receiving thread knows of one worker, and the steps that change it.
+// Link state: the receiving thread's view of one worker, and the steps that change it.
 // Invariants:
 //   link-state.1. Every item of a fed share leaves once: in a batch, as a misplaced run, or in a counter. The items
 //        that have not left are those that a crash loses (memory mode) or that are replayed (durable mode).

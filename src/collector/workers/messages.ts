@@ -9,7 +9,7 @@ import type { PipelineOptions, PipelineStats } from "../pipeline/pipeline.ts";
 import type { TranslateOptions } from "../translate/translate.ts";
 import type { BackendLimits } from "../upload/backend/port.ts";
 
-/** What a worker needs to start. */
+/** Set-up of a worker. */
 export interface WorkerSetup {
   readonly pipeline: PipelineOptions;
   readonly translate: TranslateOptions;

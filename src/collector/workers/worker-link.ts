@@ -21,7 +21,7 @@ export interface WorkerLink {
   readonly recall: (message: Extract<ToWorker, { kind: "recall" }>) => void;
   readonly flush: () => Promise<void>;
   readonly attach: (thread: Thread) => void;
-  /** Posts what `work` sends past the waiting messages: the replay. */
+  /** Posts the messages of `work` before the waiting ones: the replay. */
   readonly direct: (work: () => void) => void;
   /** Posts the waiting messages, and all later ones at once. */
   readonly open: () => void;

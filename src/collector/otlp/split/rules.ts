@@ -1,4 +1,4 @@
-// Rules of the split: what it makes of a request, and what it needs to know.
+// Rules of the split: its result and its parameters.
 import type { Signal } from "../decoded.ts";
 
 export interface Share {

@@ -1,4 +1,4 @@
-// Tests of the split: the shares of a request, read by the usual reader, hold what the request holds.
+// Tests of the split: the shares of a request, read by the usual reader, equal the request.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";

@@ -52,6 +52,7 @@ function detailTable(details: readonly Detail[]): DetailTable {
 
 const PROVIDER_METADATA = sources("ai.response.providerMetadata", "ai.result.providerMetadata");
 export const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
+export const HAYSTACK_OUTPUT = sources("haystack.agent.step.llm.output", "haystack.component.output");
 export const GENKIT_OUTPUT = sources("genkit:output");
 export const COST_DETAILS = sources("langfuse.observation.cost_details");
 export const INPUT_DETAILS = sources("gen_ai.usage.input_token_details");
@@ -182,4 +183,4 @@ export const COSTS: readonly (readonly [string, Sources])[] = [
 export const COST_SIGNS = union(...COSTS.map(([, from]) => from), COST_DETAILS);
 
 /** A span has usage when one of these is present; most spans end at this check. */
-export const SIGNS = union(WHOLE, INPUT, OUTPUT, TOTAL, COST_SIGNS, ADK_RESPONSE, GENKIT_OUTPUT);
+export const SIGNS = union(WHOLE, INPUT, OUTPUT, TOTAL, COST_SIGNS, ADK_RESPONSE, GENKIT_OUTPUT, HAYSTACK_OUTPUT);

@@ -68,5 +68,39 @@ describe("Genkit", () => {
         metadata: { ls_model_name: "googleai/gemini-3-flash" },
       },
     },
+    {
+      name: "the wrapper of a model call: its usage is a sum",
+      span: {
+        name: "generate",
+        attributes: {
+          "genkit:type": "util",
+          "genkit:name": "generate",
+          "genkit:output": JSON.stringify({
+            message: { role: "model", content: [{ text: "It rains." }] },
+            usage: { inputTokens: 21, outputTokens: 5 },
+          }),
+        },
+      },
+      run: {
+        type: "chain",
+        outputs: {
+          usage: { inputTokens: 21, outputTokens: 5 },
+          messages: [{ role: "assistant", content: "It rains." }],
+        },
+        usage: null,
+        metadata: { aggregate_usage: { input_tokens: 21, output_tokens: 5, total_tokens: 26 } },
+      },
+    },
+    {
+      name: "an embedder: its name is the model",
+      span: {
+        attributes: {
+          "genkit:type": "action",
+          "genkit:metadata:subtype": "embedder",
+          "genkit:name": "googleai/gemini-embedding",
+        },
+      },
+      run: { type: "embedding", metadata: { ls_model_name: "googleai/gemini-embedding" } },
+    },
   ]);
 });

@@ -58,7 +58,16 @@ describe("Google ADK", () => {
             { role: "tool", tool_call_id: "c1", name: "weather", content: '{"sky":"rain"}' },
           ],
         },
-        outputs: { messages: [{ role: "assistant", content: "Rain." }], finish_reason: "STOP" },
+        outputs: {
+          messages: [{ role: "assistant", content: "Rain." }],
+          finish_reason: "STOP",
+          usage: {
+            prompt_token_count: 40,
+            candidates_token_count: 3,
+            cached_content_token_count: 16,
+            thoughts_token_count: 2,
+          },
+        },
         usage: {
           input_tokens: 40,
           output_tokens: 3,

@@ -1,6 +1,25 @@
-// Haystack: tags of haystack-ai 2.20 through its OpenTelemetryTracer.
+// Haystack: tags of haystack-ai 2.20 and of the agent loop of 3.0, through its OpenTelemetryTracer.
 import { describe } from "node:test";
 import { table } from "../testkit.ts";
+
+const META = {
+  model: "gpt-5-2026",
+  index: 0,
+  finish_reason: "tool_calls",
+  usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+};
+const REPLY = {
+  role: "assistant",
+  meta: META,
+  name: null,
+  content: [{ text: "Let me look." }, { tool_call: { tool_name: "weather", arguments: { city: "Paris" }, id: "c1" } }],
+};
+const ANSWER = {
+  role: "assistant",
+  meta: META,
+  content: "Let me look.",
+  tool_calls: [{ id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } }],
+};
 
 describe("Haystack", () => {
   table([
@@ -49,6 +68,94 @@ describe("Haystack", () => {
         },
       },
       run: { inputs: { q: 1 }, outputs: { a: 2 }, params: { tools: [{ name: "weather" }] } },
+    },
+    {
+      name: "a generator: messages, model and tokens of its replies",
+      span: {
+        name: "haystack.component.run",
+        attributes: {
+          "haystack.component.name": "llm",
+          "haystack.component.type": "OpenAIChatGenerator",
+          "haystack.component.input": JSON.stringify({
+            messages: [{ role: "user", meta: {}, name: null, content: [{ text: "Weather?" }] }],
+            tools: null,
+          }),
+          "haystack.component.output": JSON.stringify({ replies: [REPLY] }),
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: { tools: null, messages: [{ role: "user", content: "Weather?" }] },
+        outputs: { messages: [ANSWER] },
+        usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+        metadata: { ls_model_name: "gpt-5-2026" },
+      },
+    },
+    {
+      name: "a text generator: model and tokens of its meta",
+      span: {
+        attributes: {
+          "haystack.component.type": "OpenAIGenerator",
+          "haystack.component.output": JSON.stringify({ replies: ["Hello"], meta: [REPLY.meta] }),
+        },
+      },
+      run: {
+        outputs: { replies: ["Hello"], meta: [REPLY.meta] },
+        usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+        metadata: { ls_model_name: "gpt-5-2026" },
+      },
+    },
+    {
+      name: "the model call of an agent's step",
+      span: {
+        name: "haystack.agent.step.llm",
+        attributes: {
+          "haystack.agent.step.llm.input": JSON.stringify({
+            messages: [
+              {
+                role: "tool",
+                meta: {},
+                name: null,
+                content: [
+                  {
+                    tool_call_result: {
+                      result: "rain",
+                      origin: { id: "c1", tool_name: "weather", arguments: {} },
+                      error: false,
+                    },
+                  },
+                ],
+              },
+            ],
+          }),
+          "haystack.agent.step.llm.output": JSON.stringify({ replies: [REPLY] }),
+        },
+      },
+      run: {
+        type: "llm",
+        inputs: { messages: [{ role: "tool", tool_call_id: "c1", name: "weather", content: "rain", error: false }] },
+        outputs: { messages: [ANSWER] },
+        usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+      },
+    },
+    {
+      name: "the tool of an agent's step",
+      span: {
+        name: "haystack.agent.step.tool",
+        attributes: {
+          "haystack.tool.name": "weather",
+          "haystack.tool.description": "The weather of a city",
+          "haystack.agent.step.tool.input": '{"city":"Paris"}',
+          "haystack.agent.step.tool.output": '{"result":"rain"}',
+        },
+      },
+      run: {
+        name: "weather",
+        type: "tool",
+        inputs: { city: "Paris" },
+        outputs: { result: "rain" },
+        params: { tool_name: "weather", tool_description: "The weather of a city" },
+      },
     },
   ]);
 });

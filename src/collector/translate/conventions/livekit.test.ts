@@ -33,6 +33,46 @@ describe("LiveKit", () => {
         events: [{ name: "new_token", time: "2025-11-21T09:00:00.373456789Z" }],
       },
     },
+    {
+      name: "an agent's turn: instructions and context with calls",
+      span: {
+        name: "llm_node",
+        scope: "livekit-agents",
+        attributes: {
+          "lk.pii.instructions": "Be kind.",
+          "lk.pii.chat_ctx": JSON.stringify({
+            items: [
+              { id: "i1", type: "message", role: "user", content: ["Weather?"], interrupted: false },
+              { id: "i2", type: "function_call", call_id: "c1", name: "weather", arguments: "{}" },
+              {
+                id: "i3",
+                type: "function_call_output",
+                call_id: "c1",
+                name: "weather",
+                output: "rain",
+                is_error: false,
+              },
+            ],
+          }),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            { id: "i1", role: "user", interrupted: false, content: "Weather?" },
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [
+                { id: "c1", type: "function", function: { name: "weather", arguments: "{}" }, item_id: "i2" },
+              ],
+            },
+            { role: "tool", tool_call_id: "c1", id: "i3", name: "weather", is_error: false, content: "rain" },
+          ],
+        },
+      },
+    },
     ...["lk.pii.function_tool", "lk.function_tool"].map((prefix) => ({
       name: `a tool in ${prefix}`,
       span: {

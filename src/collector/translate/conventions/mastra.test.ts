@@ -33,6 +33,67 @@ describe("Mastra", () => {
       },
     },
     {
+      name: "an agent: instructions beside a text",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "mastra.span.type": "agent_run",
+          "mastra.agent_run.input": "Weather in Paris?",
+          "mastra.agent_run.output": '{"text":"It rains.","files":[]}',
+          "gen_ai.system_instructions": "Be kind.",
+          "gen_ai.tool.definitions": '["weather"]',
+        },
+      },
+      run: {
+        type: "chain",
+        inputs: {
+          messages: [
+            { role: "system", content: "Be kind." },
+            { role: "user", content: "Weather in Paris?" },
+          ],
+        },
+        outputs: { text: "It rains.", files: [] },
+        params: { tools: ["weather"] },
+      },
+    },
+    ...(["model_generation", "model_step"] as const).map((type) => ({
+      name: `a ${type} around the model call is a chain, with its calls`,
+      span: {
+        attributes: {
+          "gen_ai.operation.name": type === "model_step" ? "agent_step" : type,
+          "mastra.span.type": type,
+          [`mastra.${type}.output`]:
+            '{"text":"","toolCalls":[{"toolCallId":"c1","toolName":"weather","args":{"city":"Paris"}}],"warnings":[]}',
+        },
+      },
+      run: {
+        type: "chain" as const,
+        outputs: {
+          warnings: [],
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [
+                { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } },
+              ],
+            },
+          ],
+        },
+      },
+    })),
+    {
+      name: "a model call: finish reasons as JSON text are a list",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "mastra.span.type": "model_inference",
+          "gen_ai.response.finish_reasons": '["tool-calls"]',
+        },
+      },
+      run: { type: "llm", metadata: { finish_reasons: ["tool-calls"] } },
+    },
+    {
       name: "a generation: audio tokens, time of the first token",
       span: {
         attributes: {

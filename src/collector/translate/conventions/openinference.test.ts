@@ -5,10 +5,67 @@ import { table } from "../testkit.ts";
 describe("OpenInference", () => {
   table([
     {
+      name: "members beside the messages of request and answer stay (langchain 4.1.1)",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.input_messages.0.message.role": "user",
+          "llm.input_messages.0.message.content": "Weather?",
+          "llm.invocation_parameters": '{"temperature":0.5}',
+          "input.value": JSON.stringify({
+            messages: [[{ lc: 1, type: "constructor", id: ["HumanMessage"], kwargs: { content: "Weather?" } }]],
+            temperature: 0.5,
+            run: "r1",
+          }),
+          "llm.output_messages.0.message.role": "assistant",
+          "llm.output_messages.0.message.content": "",
+          "output.value": JSON.stringify({
+            generations: [
+              [
+                {
+                  text: "",
+                  generationInfo: { finish_reason: "stop" },
+                  message: {
+                    lc: 1,
+                    type: "constructor",
+                    id: ["langchain_core", "messages", "AIMessage"],
+                    kwargs: {
+                      content: "",
+                      additional_kwargs: {},
+                      response_metadata: { model_name: "gpt-5-2026" },
+                      tool_calls: [{ id: "c1", name: "f", args: {} }],
+                    },
+                  },
+                },
+              ],
+            ],
+            llmOutput: { tokenUsage: { totalTokens: 18 } },
+          }),
+        },
+      },
+      run: {
+        inputs: { run: "r1", messages: [{ role: "user", content: "Weather?" }] },
+        outputs: {
+          llmOutput: { tokenUsage: { totalTokens: 18 } },
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              generationInfo: { finish_reason: "stop" },
+              response_metadata: { model_name: "gpt-5-2026" },
+              tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }],
+            },
+          ],
+        },
+        params: { temperature: 0.5 },
+      },
+    },
+    {
       name: "the request completes flattened messages: system, image and calls (openai 4.2.7)",
       span: {
         attributes: {
           "openinference.span.kind": "LLM",
+          "llm.model_name": "gpt-5",
           "llm.input_messages.0.message.role": "user",
           "llm.input_messages.0.message.content": "Look",
           "input.value": JSON.stringify({

@@ -12,7 +12,7 @@ describe("Vercel AI SDK", () => {
           "ai.settings.context.threadId": "t1",
           "ai.settings.context.userId": "u1",
           "ai.settings.context.team": "core",
-          "gen_ai.response.time_to_first_chunk": 0.25,
+          "gen_ai.client.operation.time_to_first_chunk": 0.25,
           "ai.response.text": "See.",
           "ai.response.reasoning": "Hm.",
           "ai.response.files": '[{"type":"file","mediaType":"image/png","data":"AA=="}]',

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { conversation, found, wrapped, type Found, type Subject } from "../messages/content.ts";
 import { member } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
+import { callOf, contentOf, partOf } from "../messages/message-parts.ts";
+import { haystackMessages } from "../messages/haystack.ts";
 import { messagesOf } from "../messages/messages.ts";
 import { isObject, jsonOf } from "../attributes/plain-values.ts";
 import { withSystem } from "../messages/conversation.ts";
@@ -10,6 +12,8 @@ import { withSystem } from "../messages/conversation.ts";
 export const GENKIT_INPUT = sources("genkit:input");
 export const AI_MESSAGES = sources("ai.prompt.messages");
 export const AI_PROMPT = sources("ai.prompt");
+export const HAYSTACK_INPUT = sources("haystack.agent.step.llm.input", "haystack.component.input");
+export const LK_CONTEXT = sources("lk.pii.chat_ctx", "lk.chat_ctx");
 export const ADK_REQUEST = sources("gcp.vertex.agent.llm_request");
 
 /** Genkit's request: {messages: [{role, content: parts}], config, tools, …}. */
@@ -17,6 +21,44 @@ export function genkitRequest(request: Json): Found | null {
   if (!isObject(request) || !Array.isArray(request["messages"])) return null;
   const { messages, ...rest } = request;
   return found({ ...rest, messages: messagesOf(messages as Json) });
+}
+
+/** {messages: [ChatMessage], …}. */
+export function haystackRequest(request: Json): Found | null {
+  const list = member(request, "messages");
+  if (!isObject(request) || !Array.isArray(list)) return null;
+  const { messages: _messages, ...rest } = request;
+  return found({ ...rest, messages: haystackMessages(list as readonly Json[]) });
+}
+
+/** {items: [{type: "message", role, content} | {type: "function_call"} | {type: "function_call_output"}]}. */
+export function livekitContext(context: Json): Found | null {
+  const items = member(context, "items");
+  if (!isObject(context) || !Array.isArray(items)) return null;
+  const { items: _items, ...rest } = context;
+  const messages = (items as readonly Json[]).map(livekitItem);
+  return messages.length === 0 ? null : found({ ...rest, messages });
+}
+
+function livekitItem(item: Json): Json {
+  if (!isObject(item)) return item;
+  const { type, ...body } = item;
+  const { content, ...message } = body;
+  if (type === "message" && Array.isArray(content))
+    return { ...message, content: contentOf((content as readonly Json[]).map((part) => partOf(part).value)) };
+  const { call_id: id, ...call } = body;
+  if (type === "function_call") {
+    const { id: item_id, ...named } = call;
+    return {
+      role: "assistant",
+      content: "",
+      tool_calls: [callOf({ id: id ?? null, ...named, ...(item_id === undefined ? {} : { item_id }) })],
+    };
+  }
+  const { output, ...result } = call;
+  return type === "function_call_output"
+    ? { role: "tool", ...(id === undefined ? {} : { tool_call_id: id }), ...result, content: output ?? "" }
+    : item;
 }
 
 export function vercelPrompt({ facts }: Subject): Found | null {

@@ -11,6 +11,13 @@ import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
 export const GENKIT_OUTPUT = sources("genkit:output");
 export const LK_CALLS = sources("lk.pii.response.function_calls", "lk.response.function_calls");
 const LK_TEXT = sources("lk.pii.response.text", "lk.response.text");
+/** Mastra's answers of an agent, a model call and its steps. */
+export const MASTRA_ANSWER = sources(
+  "mastra.model_generation.output",
+  "mastra.model_step.output",
+  "mastra.model_inference.output",
+  "mastra.agent_run.output",
+);
 export const AI_TEXT = sources("ai.response.text", "ai.result.text");
 export const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
 export const AI_OBJECT = sources("ai.response.object", "ai.result.object");
@@ -23,6 +30,17 @@ export function genkitResponse(response: Json): Found | null {
   if (!isObject(response) || !isObject(response["message"])) return null;
   const { message, ...rest } = response;
   return found({ ...rest, messages: messagesOf(message, "assistant") });
+}
+
+/** {text, toolCalls: [{toolCallId, toolName, args}], …}: the text alone stays as it is. */
+export function mastraAnswer(answer: Json): Found | null {
+  if (!isObject(answer) || typeof answer["text"] !== "string" || !Array.isArray(answer["toolCalls"])) return null;
+  const { text, toolCalls, ...rest } = answer;
+  const calls = (toolCalls as readonly Json[]).map(callOf);
+  return found({
+    ...rest,
+    messages: [{ role: "assistant", content: text, ...(calls.length > 0 ? { tool_calls: calls } : {}) }],
+  });
 }
 
 export function livekitAnswer(facts: Facts): Found | null {
@@ -59,6 +77,8 @@ function fileBlock(file: Json): Json {
 
 export function adkResponse(response: Json): Found | null {
   if (!isObject(response) || Object.keys(response).length === 0) return null;
-  const { content, usage_metadata: _usage, ...rest } = response;
-  return content === undefined ? found(response) : found({ messages: messagesOf(content, "assistant"), ...rest });
+  const { content, usage_metadata: usage, ...rest } = response;
+  if (content === undefined) return found(response);
+  // The name is the backend's own for tokens (token-usage.ts), which are not all that Gemini counts.
+  return found({ messages: messagesOf(content, "assistant"), ...rest, ...(usage === undefined ? {} : { usage }) });
 }

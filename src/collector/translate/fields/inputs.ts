@@ -21,19 +21,29 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessage, messagesOf } from "../messages/messages.ts";
+import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import {
   GENKIT_INPUT,
+  HAYSTACK_INPUT,
+  LK_CONTEXT,
   AI_MESSAGES,
   AI_PROMPT,
   ADK_REQUEST,
   genkitRequest,
+  haystackRequest,
+  livekitContext,
   vercelPrompt,
   adkRequest,
 } from "./framework-inputs.ts";
 import { notApplicable, withSystem, toolPart, mergedWith } from "../messages/conversation.ts";
 
-const SYSTEM = sources("gen_ai.system_instructions", "gen_ai.agent.system_prompt");
+const SYSTEM = sources(
+  "gen_ai.system_instructions",
+  "gen_ai.agent.system_prompt",
+  "lk.pii.instructions",
+  "lk.instructions",
+);
 const MESSAGES = sources("gen_ai.input.messages");
 const TEMPLATE = sources("llm.prompt_template.template");
 const VARIABLES = sources("llm.prompt_template.variables");
@@ -71,9 +81,10 @@ const TOOL_INPUTS: readonly ContentSource[] = [
   ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
   ({ talk }) => {
     const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
-    return call === undefined ? null : wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input");
+    if (call === undefined) return null;
+    return taken(talk, wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input"), "messages");
   },
-  ({ talk }) => toolPart(talk.details.input, "tool_call", "arguments"),
+  ({ talk }) => taken(talk, toolPart(talk.details.input, "tool_call", "arguments"), "input"),
   attributes(
     "input",
     "gen_ai.tool.input",
@@ -94,9 +105,13 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("retriever", [retrieverQuery]),
   onlyFor("embedding", [embeddedText]),
   given(MESSAGES, ({ facts }) => withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM)))),
-  ({ talk }) => (talk.details.input === null ? null : withSystem(talk.details.input, talk.details.system)),
-  ({ talk, facts }) => (talk.messages.length === 0 ? null : withSystem(talk.messages, jsonOf(facts.value(SYSTEM)))),
-  ({ talk }) => (talk.prompt === null ? null : wrapped(unwrapValue(talk.prompt), "input")),
+  ({ talk }) =>
+    talk.details.input === null
+      ? null
+      : taken(talk, withSystem(talk.details.input, talk.details.system), "input", "system"),
+  ({ talk, facts }) =>
+    talk.messages.length === 0 ? null : taken(talk, withSystem(talk.messages, jsonOf(facts.value(SYSTEM))), "messages"),
+  ({ talk }) => (talk.prompt === null ? null : taken(talk, wrapped(unwrapValue(talk.prompt), "input"), "prompt")),
   ({ facts }) => flattened(facts, "prompt"),
   ({ facts }) => flattened(facts, "inputMessages", VALUE),
   ({ facts }) => flattenedPrompts(facts),
@@ -105,50 +120,77 @@ const SOURCES: readonly ContentSource[] = [
   given(ADK_DATA, ({ facts }) => notApplicable(facts, ADK_DATA)),
   given(GENKIT_INPUT, ({ facts }) => genkitRequest(jsonOf(facts.value(GENKIT_INPUT)))),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => history(facts)),
-  attributes(
-    "input",
-    "input.value",
-    "traceloop.entity.input",
-    "gen_ai.prompt",
-    "prompt",
-    "input",
-    "gen_ai.task.input",
-    "user_prompt",
-    "new_context",
-    "mlflow.spanInputs",
-    "genkit:input",
-    "lk.pii.chat_ctx",
-    "lk.pii.user_input",
-    "lk.pii.input_text",
-    "lk.pii.user_transcript",
-    "lk.input_text",
-    "lk.user_transcript",
-    "lk.chat_ctx",
-    "lk.user_input",
-    "flue.input",
-    "langfuse.observation.input",
-    "langfuse.trace.input",
-    "tool_input",
-    "haystack.component.input",
-    "haystack.pipeline.input_data",
-    "haystack.agent.input",
-    "request_data",
-    "gen_ai.workflow.input",
-    "gen_ai.agent.human_input",
-    "mcp.request.argument",
-    "ai.value",
-    "ai.values",
-    "gen_ai.memory.query.text",
-    "db.vector.query.content",
-    ...MASTRA_TYPES.map((type) => `mastra.${type}.input`),
+  given(HAYSTACK_INPUT, ({ facts }) => haystackRequest(jsonOf(facts.value(HAYSTACK_INPUT)))),
+  given(LK_CONTEXT, ({ facts }) => besideSystem(facts, livekitContext(jsonOf(facts.value(LK_CONTEXT))))),
+  withInstructions(
+    attributes(
+      "input",
+      "input.value",
+      "traceloop.entity.input",
+      "gen_ai.prompt",
+      "prompt",
+      "input",
+      "gen_ai.task.input",
+      "user_prompt",
+      "new_context",
+      "mlflow.spanInputs",
+      "genkit:input",
+      "lk.pii.chat_ctx",
+      "lk.pii.user_input",
+      "lk.pii.input_text",
+      "lk.pii.user_transcript",
+      "lk.input_text",
+      "lk.user_transcript",
+      "lk.chat_ctx",
+      "lk.user_input",
+      "flue.input",
+      "langfuse.observation.input",
+      "langfuse.trace.input",
+      "tool_input",
+      "haystack.component.input",
+      "haystack.agent.step.llm.input",
+      "haystack.agent.step.tool.input",
+      "haystack.pipeline.input_data",
+      "haystack.agent.input",
+      "request_data",
+      "gen_ai.workflow.input",
+      "gen_ai.agent.human_input",
+      "mcp.request.argument",
+      "ai.value",
+      "ai.values",
+      "gen_ai.memory.query.text",
+      "db.vector.query.content",
+      ...MASTRA_TYPES.map((type) => `mastra.${type}.input`),
+    ),
   ),
   ({ facts }) => memoryRecords(facts),
   ({ facts }) => logEvents(facts),
-  ({ facts, talk }) => withSystem([], facts.has(SYSTEM) ? jsonOf(facts.value(SYSTEM)) : talk.details.system),
+  ({ facts, talk }) =>
+    facts.has(SYSTEM)
+      ? withSystem([], jsonOf(facts.value(SYSTEM)))
+      : taken(talk, withSystem([], talk.details.system), "system"),
 ];
 
 export function inputsOf(subject: Subject): Found | null {
   return firstOf(SOURCES, subject);
+}
+
+/** The instructions of an agent, beside an input that is no conversation in the conventions' form. */
+function withInstructions(source: ContentSource): ContentSource {
+  const read = (subject: Subject): Found | null => besideSystem(subject.facts, source(subject));
+  return source.when === undefined ? read : given(source.when, read);
+}
+
+function besideSystem(facts: Facts, content: Found | null): Found | null {
+  if (content === null || !facts.has(SYSTEM)) return content;
+  const { messages, input, ...rest } = content.value;
+  const isText = typeof input === "string" && Object.keys(content.value).length === 1;
+  const list = Array.isArray(messages) ? messages : isText ? [{ role: "user", content: input }] : null;
+  if (list === null && "system" in content.value) return content;
+  const system = jsonOf(facts.value(SYSTEM));
+  if (list === null) return found({ system, ...content.value });
+  const whole = withSystem(list as Json, system);
+  return found({ ...(input === undefined || isText ? {} : { input }), ...rest, ...whole?.value });
 }
 
 /** Of the operations that write: those that read have the records in their outputs. */
@@ -186,7 +228,7 @@ function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: Sour
   const entries = facts.family(family);
   if (entries.length === 0) return null;
   const messages = itemsOf(entries).map((item) => flattenedMessage(item, "user"));
-  return conversation(mergedWith(facts, body, messages, "user"));
+  return mergedWith(facts, body, messages, "user");
 }
 
 function flattenedPrompts(facts: Facts): Found | null {

@@ -41,7 +41,15 @@ const SINGLE: readonly (readonly [string, Sources])[] = [
       "spring.ai.tool.call.id",
     ),
   ],
-  ["tool_description", sources("gen_ai.tool.description", "tool.description", "spring.ai.tool.definition.description")],
+  [
+    "tool_description",
+    sources(
+      "gen_ai.tool.description",
+      "tool.description",
+      "spring.ai.tool.definition.description",
+      "haystack.tool.description",
+    ),
+  ],
   ["tool_type", sources("gen_ai.tool.type")],
   ["tool_schema", sources("spring.ai.tool.definition.schema")],
 ];

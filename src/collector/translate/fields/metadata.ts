@@ -5,7 +5,7 @@
 //   metadata.2. Attributes that other fields used are absent here; all other attributes are present (leftovers.1). So
 //        this is the last rule that reads a span.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
-import type { Resource, SpanLink } from "../../otlp/span.ts";
+import type { AttributeValue, Resource, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { createObjectWriter, type ObjectWriter } from "../attributes/json-writer.ts";
 import { destinationsOf } from "./destinations.ts";
@@ -47,11 +47,17 @@ export function metadataOf(facts: Facts, parts: MetadataParts): string {
   for (const [name, from] of COPIED) {
     if (!facts.has(from) || out.has(name)) continue; // with a taken name the attribute stays unused (metadata.2)
     const value = facts.value(from);
-    if (value !== undefined) out.put(name, plain(value));
+    if (value !== undefined) out.put(name, listOrPlain(value));
   }
   const resource = putResource(out, span.resource);
   out.putReserved("otel", otelText(facts, { parts, lost, resource }));
   return out.text();
+}
+
+/** Senders whose attributes have no lists write `["stop"]`. */
+function listOrPlain(value: AttributeValue): Json {
+  const read = typeof value === "string" && value.startsWith("[") ? jsonOf(value) : null;
+  return Array.isArray(read) ? read : plain(value);
 }
 
 /** Names and values that found their name taken. */

@@ -3,6 +3,8 @@
 //   model.2. Only known provider names are normalised; the raw name stays in the metadata.
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";
+import { textMember } from "../attributes/indexed.ts";
+import { haystackMeta } from "../messages/haystack.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
 const SDK_PROVIDER = sources("langsmith.metadata.ls_provider");
@@ -74,10 +76,16 @@ export function modelOf(facts: Facts, runType: RunType): Model {
   const declared = facts.text(SDK_PROVIDER);
   const raw = declared || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
   const provider = declared || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
-  const name = facts.text(MODEL) || (facts.peek(GENKIT_SUBTYPE).endsWith("model") ? facts.text(GENKIT_NAME) : "");
+  const name = facts.text(MODEL) || frameworkModel(facts);
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");
   return { provider, rawProvider: provider === raw ? "" : raw, name, type };
+}
+
+/** Names of models outside the attributes of models. */
+function frameworkModel(facts: Facts): string {
+  if (/^(?:background-)?model$|^embedder$|^reranker$/.test(facts.peek(GENKIT_SUBTYPE))) return facts.text(GENKIT_NAME);
+  return textMember(haystackMeta(facts) ?? undefined, "model");
 }
 
 function providerOf(raw: string): string {

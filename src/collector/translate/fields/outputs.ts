@@ -21,10 +21,12 @@ import { mergedWith, notApplicable, toolPart } from "../messages/conversation.ts
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessage, messagesOf } from "../messages/messages.ts";
+import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import {
   GENKIT_OUTPUT,
   LK_CALLS,
+  MASTRA_ANSWER,
   AI_TEXT,
   AI_CALLS,
   AI_OBJECT,
@@ -33,9 +35,12 @@ import {
   ADK_RESPONSE,
   genkitResponse,
   livekitAnswer,
+  mastraAnswer,
   vercelAnswer,
   adkResponse,
 } from "./framework-outputs.ts";
+import { HAYSTACK_OUTPUT } from "../attributes/usage-keys.ts";
+import { haystackAnswer } from "../messages/haystack.ts";
 import { documentsFound } from "./retrieved-documents.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
@@ -64,10 +69,10 @@ const TOOL_OUTPUTS: readonly ContentSource[] = [
     const choice = talk.choices.at(-1); // Strands: the result is the choice
     if (choice === undefined) return null;
     const result = choice["tool_result"] ?? member(choice, "message", "content");
-    return wrapped({ value: jsonWithin(result), source: null }, "output");
+    return taken(talk, wrapped({ value: jsonWithin(result), source: null }, "output"), "choices");
   },
-  ({ talk }) => toolPart(talk.details.output, "tool_call_response", "response"),
-  ({ talk }) => toolPart(talk.details.output, "tool_call_response", "result"),
+  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "response"), "output"),
+  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "result"), "output"),
   attributes("output", "gen_ai.tool.output", "flue.tool.result", "tool_output", "output.value", "mcp.response.value"),
 ];
 
@@ -77,9 +82,10 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("retriever", [documentsFound]),
   onlyFor("embedding", [vectorsFound]),
   given(MESSAGES, ({ facts }) => answer(jsonOf(facts.value(MESSAGES)))),
-  ({ talk }) => answer(talk.details.output),
-  ({ talk }) => choicesFound(talk.choices),
-  ({ talk }) => (talk.completion === null ? null : wrapped(unwrapValue(talk.completion), "output")),
+  ({ talk }) => taken(talk, answer(talk.details.output), "output"),
+  ({ talk }) => taken(talk, choicesFound(talk.choices), "choices"),
+  ({ talk }) =>
+    talk.completion === null ? null : taken(talk, wrapped(unwrapValue(talk.completion), "output"), "completion"),
   ({ facts }) => flattened(facts, "completion"),
   ({ facts }) => flattened(facts, "outputMessages", VALUE),
   ({ facts }) => flattened(facts, "choices"),
@@ -87,6 +93,11 @@ const SOURCES: readonly ContentSource[] = [
   vectorsFound,
   given(ADK_RESPONSE, ({ facts }) => adkResponse(jsonOf(facts.value(ADK_RESPONSE)))),
   given(GENKIT_OUTPUT, ({ facts }) => genkitResponse(jsonOf(facts.value(GENKIT_OUTPUT)))),
+  given(MASTRA_ANSWER, ({ facts }) => mastraAnswer(jsonOf(facts.value(MASTRA_ANSWER)))),
+  given(HAYSTACK_OUTPUT, ({ facts }) => {
+    const answer = haystackAnswer(jsonOf(facts.value(HAYSTACK_OUTPUT)));
+    return answer === null ? null : found(answer);
+  }),
   given(LK_CALLS, ({ facts }) => livekitAnswer(facts)),
   given(FINAL_RESULT, ({ facts }) => finalResult(facts)),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => historyAnswer(facts)),
@@ -105,6 +116,8 @@ const SOURCES: readonly ContentSource[] = [
     "langfuse.observation.output",
     "langfuse.trace.output",
     "haystack.component.output",
+    "haystack.agent.step.llm.output",
+    "haystack.agent.step.tool.output",
     "haystack.pipeline.output_data",
     "haystack.agent.output",
     "response_data",
@@ -149,7 +162,7 @@ function flattened(facts: Facts, family: "completion" | "outputMessages" | "choi
   const entries = facts.family(family);
   if (entries.length === 0) return null;
   const messages = itemsOf(entries).map((item) => flattenedMessage(completion(item), "assistant"));
-  return conversation(mergedWith(facts, body, messages, "assistant"));
+  return mergedWith(facts, body, messages, "assistant");
 }
 
 /** The last message of the history accompanies the result, unless the text is the same. */

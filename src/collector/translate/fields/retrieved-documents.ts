@@ -3,6 +3,7 @@ import type { Json } from "../../../base/json/json.ts";
 import { listWithin, found, type Found, type Subject } from "../messages/content.ts";
 import { itemsOf, member } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
+import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 
 const MEMORY_RECORDS = sources("gen_ai.memory.records");
@@ -23,7 +24,8 @@ export function documentsFound({ facts, talk }: Subject): Found | null {
     if (items.length > 0)
       return found({ documents: items.map((item) => documentOf(member(item, "document") ?? item)) });
   }
-  return talk.documents.length === 0 ? null : found({ documents: talk.documents.map(queryResult).map(documentOf) });
+  if (talk.documents.length === 0) return null;
+  return taken(talk, found({ documents: talk.documents.map(queryResult).map(documentOf) }), "documents");
 }
 
 /** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}. */
@@ -39,10 +41,11 @@ function queryResult(item: Json): Json {
 function documentOf(item: Json): Json {
   if (!isObject(item))
     return { page_content: typeof item === "string" ? item : JSON.stringify(item), metadata: {}, type: "Document" };
-  const { content, page_content: page, text, metadata, ...rest } = item;
+  const read = ["content", "page_content", "text"].find((name) => (item[name] ?? null) !== null) ?? "";
+  const { [read]: content, metadata, ...rest } = item;
   const own = jsonWithin(metadata);
   return {
-    page_content: content ?? page ?? text ?? "",
+    page_content: content ?? "",
     metadata: { ...rest, ...(isObject(own) ? own : own === null ? {} : { metadata: own }) },
     type: "Document",
   };

@@ -15,6 +15,7 @@ export const TOOL = sources(
   "tool_name",
   "lk.function_tool.name",
   "spring.ai.tool.definition.name",
+  "haystack.tool.name",
 );
 const COMPONENT = sources("haystack.component.name");
 const AGENT = sources("gen_ai.agent.name");

@@ -40,6 +40,14 @@ const OPERATIONS = names({
     "generate_content",
     "generate",
     "llm_request",
+    "image",
+    "image_generation",
+    "aimage_generation",
+    "audio",
+    "speech",
+    "aspeech",
+    "transcription",
+    "atranscription",
   ],
   embedding: ["embeddings", "embedding", "aembedding"],
   retriever: ["retrieval", "retrieve", "search_memory", "vector_db_retrieve", "vectordb", "rerank", "arerank"],
@@ -59,6 +67,7 @@ const OPERATIONS = names({
     "delete_memory_store",
     "workflow",
     "evaluate",
+    "model_generation",
   ],
 });
 
@@ -87,7 +96,7 @@ const KINDS = names({
     "chat_model",
     "llm",
     "model_generation",
-    "model_step",
+    "model_inference",
   ],
   embedding: ["embedder", "embedding", "rag_embedding"],
   retriever: ["retriever", "reranker", "vector_store", "rag_vector_operation"],
@@ -107,6 +116,8 @@ const KINDS = names({
     "agent_run",
     "workflow_run",
     "workflow_step",
+    "model_step",
+    "model_chunk",
     "chat_client",
     "advisor",
   ],
@@ -120,6 +131,7 @@ const REQUEST_TYPE = sources("llm.request.type", "traceloop.llm.request.type");
 const TRACELOOP_KIND = sources("traceloop.span.kind");
 const FRAMEWORK_KINDS = [
   "genkit:metadata:subtype",
+  "genkit:type",
   "span.type",
   "langfuse.observation.type",
   "mlflow.spanType",
@@ -134,12 +146,19 @@ const HAYSTACK_TYPES: readonly (readonly [RegExp, RunType])[] = [
   [/builder$/i, "prompt"],
   [/(?:converter|parser|validator)$/i, "parser"],
 ];
+/** Spans without a component. */
+const HAYSTACK_SPANS = names({
+  llm: ["haystack.agent.step.llm"],
+  tool: ["haystack.agent.step.tool"],
+  chain: ["haystack.agent.run", "haystack.agent.step", "haystack.pipeline.run", "haystack.async_pipeline.run"],
+});
 const TOOL_NAME = signs("gen_ai.tool.name");
 const TOOL_SIGNS = signs(
   "gen_ai.tool.call.id",
   "ai.toolCall.name",
   "lk.function_tool.name",
   "spring.ai.tool.definition.name",
+  "haystack.tool.name",
 );
 const MCP_METHOD = sources("mcp.method.name");
 const TEMPLATE = sources("llm.prompt_template.variables");
@@ -160,6 +179,8 @@ const USAGE_OR_MESSAGES = signs(
   "gen_ai.completion",
   "gcp.vertex.agent.llm_request",
   "gcp.vertex.agent.llm_response",
+  "request_data",
+  "response_data",
 );
 
 export function runTypeOf(facts: Facts, talk: SpanTalk): TypedRun {
@@ -191,9 +212,13 @@ function typeNamed(facts: Facts, from: Sources, known: Names): RunType | undefin
   return type;
 }
 
+/** OpenLIT's and Spring AI's operations around model calls. */
+const WRAPPERS: ReadonlySet<string> = new Set(["framework", "agent"]);
+
 /** The type that its other attributes imply. */
 function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
   if (facts.has(TOOL_SIGNS) || facts.peek(MCP_METHOD) === "tools/call") return "tool";
+  if (WRAPPERS.has(facts.peek(OPERATION))) return "chain"; // their usage is a sum
   const hasModel = facts.has(MODEL);
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
   if (facts.has(HISTORY)) return "chain"; // an agent: its usage is a sum
@@ -219,10 +244,11 @@ function requestType(facts: Facts): RunType | undefined {
 function vercelType(facts: Facts): RunType | undefined {
   const operation = facts.peek(AI_OPERATION);
   if (!operation.startsWith("ai.")) return undefined;
-  facts.text(AI_OPERATION);
+  if (operation === facts.span.name) facts.text(AI_OPERATION); // the run has it as its name
   const name = operation.split(" ", 1)[0] ?? "";
   if (name === "ai.toolCall") return "tool";
   if (name.endsWith(".doEmbed")) return "embedding";
+  if (name.endsWith(".doRerank")) return "retriever";
   return name.endsWith(".doGenerate") || name.endsWith(".doStream") ? "llm" : "chain";
 }
 
@@ -234,6 +260,7 @@ function frameworkType(facts: Facts): RunType | undefined {
   const component = facts.peek(HAYSTACK_TYPE);
   if (component !== "") return HAYSTACK_TYPES.find(([pattern]) => pattern.test(component))?.[1] ?? "chain";
   const name = facts.span.name;
+  if (name.startsWith("haystack.")) return HAYSTACK_SPANS.get(name);
   if (!name.startsWith("claude_code.")) return undefined;
   if (name === "claude_code.llm_request") return "llm";
   return name.startsWith("claude_code.tool") ? "tool" : "chain";

@@ -10,6 +10,7 @@ import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, countOf, plus } from "../attributes/exact-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
+import { haystackMeta } from "../messages/haystack.ts";
 import type { Sources } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
 import {
@@ -37,14 +38,18 @@ export function usageOf(facts: Facts): JsonObject | null {
   if (isObject(whole)) return withCosts(facts, langfuseNames(whole)); // token-usage.3
   facts.release(mark);
   const read = reader(facts);
+  const meta = haystackMeta(facts);
+  const reply = (name: string): Count | undefined => countOf(member(meta ?? undefined, "usage", name) ?? null);
   const given =
     facts.count(INPUT) ??
     countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null) ??
-    countOf(read(GENKIT_OUTPUT, ["usage", "inputTokens"]) ?? null);
+    countOf(read(GENKIT_OUTPUT, ["usage", "inputTokens"]) ?? null) ??
+    reply("prompt_tokens");
   const output =
     facts.count(OUTPUT) ??
     countOf(read(ADK_RESPONSE, ["usage_metadata", "candidates_token_count"]) ?? null) ??
-    countOf(read(GENKIT_OUTPUT, ["usage", "outputTokens"]) ?? null);
+    countOf(read(GENKIT_OUTPUT, ["usage", "outputTokens"]) ?? null) ??
+    reply("completion_tokens");
   const inputDetails = detailsOf(facts, INPUT_TOKEN_DETAILS, read);
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
   const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);

@@ -1,9 +1,9 @@
 // Conversation: messages from several attributes of a span, as one list.
-import type { Json } from "../../../base/json/json.ts";
-import { conversation, wrapped, type Found } from "./content.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
+import { conversation, found, wrapped, type Found } from "./content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member, textMember } from "../attributes/indexed.ts";
-import type { Sources } from "../attributes/known-keys.ts";
+import { sources, type Sources } from "../attributes/known-keys.ts";
 import { merged } from "./merge-messages.ts";
 import { messagesOf } from "./messages.ts";
 import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
@@ -58,10 +58,33 @@ export function mergedWith(
   body: Sources | undefined,
   messages: readonly Json[],
   role: "user" | "assistant",
-): readonly Json[] {
-  if (body === undefined || !facts.has(body)) return messages;
+): Found | null {
+  if (body === undefined || !facts.has(body)) return conversation(messages);
   const mark = facts.mark();
   const richer = merged(messages, jsonOf(facts.value(body)), role);
   if (richer === null) facts.release(mark);
-  return richer ?? messages;
+  if (richer === null) return conversation(messages);
+  return found({
+    ...(role === "user" ? withoutParameters(facts, richer.rest) : richer.rest),
+    messages: richer.messages,
+  });
+}
+
+const PARAMETERS = sources("llm.invocation_parameters");
+const MODEL_NAME = sources("llm.model_name");
+
+/** A request without the settings that the invocation parameters have anyway. */
+function withoutParameters(facts: Facts, request: JsonObject): JsonObject {
+  if (Object.keys(request).length === 0) return request;
+  const mark = facts.mark();
+  const settings = jsonOf(facts.value(PARAMETERS));
+  facts.release(mark);
+  const tools = facts.familySize("tools") > 0;
+  return Object.fromEntries(
+    Object.entries(request).filter(([name, value]) => {
+      if (name === "tools") return !tools;
+      if (name === "model" && value === facts.peek(MODEL_NAME)) return false;
+      return JSON.stringify(member(settings, name)) !== JSON.stringify(value);
+    }),
+  );
 }

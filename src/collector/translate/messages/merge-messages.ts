@@ -1,20 +1,41 @@
 // Merge messages: a conversation that a span has twice, flattened into attributes and as the JSON of the request or
 // response.
 // Invariants:
-//   merge-messages.1. The longer conversation is the base; of two messages at one place each member that one lacks
-//        comes from the other. Content is lacking when it is empty, or plain text where the other also has blocks.
+//   merge-messages.1. The longer conversation is the base; of two messages at one place, from the end, each member that
+//        one lacks comes from the other. Content is lacking when it is empty, or plain text where the other also has blocks.
 //   merge-messages.2. JSON that holds no messages changes nothing.
+//   merge-messages.3. Nothing of the JSON is lost: members beside the messages are the rest, members beside a message
+//        of the answer stay with it. Empty ones, and the text of a message repeated, go.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { messagesOf } from "./messages.ts";
 
 /** @param body JSON of a request, a response or a framework's state; null when it has no messages */
-export function merged(flattened: readonly Json[], body: Json, role: "user" | "assistant"): readonly Json[] | null {
+export function merged(flattened: readonly Json[], body: Json, role: "user" | "assistant"): Merged | null {
   const other = messagesWithin(body, role);
-  if (other.length === 0) return null;
-  if (other.length !== flattened.length) return other.length > flattened.length ? other : flattened;
-  return flattened.map((message, at) => joined(message, other[at] ?? message));
+  if (other.length < Math.max(flattened.length, 1) || !isObject(body)) return null;
+  const rest = Object.fromEntries(Object.entries(body).filter(([name]) => !isRead(name, body, role)));
+  const missing = other.length - flattened.length; // the first ones: system messages
+  const messages = other.map((one, at) =>
+    missing === 0
+      ? joined(flattened[at] ?? one, one)
+      : at < missing
+        ? one
+        : joined(one, flattened[at - missing] ?? one),
+  );
+  return { messages, rest };
+}
+
+export interface Merged {
+  readonly messages: readonly Json[];
+  readonly rest: JsonObject;
+}
+
+/** Members that `messagesWithin` reads. */
+function isRead(name: string, body: JsonObject, role: "user" | "assistant"): boolean {
+  if (role === "user") return name === "messages" || name === "system";
+  return name === (["choices", "generations", "message"].find((one) => body[one] !== undefined) ?? "");
 }
 
 function joined(message: Json, other: Json): Json {
@@ -60,7 +81,24 @@ function inner(value: Json | undefined): readonly Json[] {
 }
 
 function membersOf(list: readonly Json[]): readonly Json[] {
-  return list.flatMap((one) => member(one, "message") ?? []);
+  return list.flatMap((one): readonly Json[] => {
+    const message = member(one, "message");
+    if (!isObject(one) || message === undefined) return [];
+    const { message: _message, index: _index, text, ...beside } = one; // merge-messages.3
+    if (!isObject(message)) return [message];
+    const isRepeated =
+      text === undefined || text === "" || text === (message["content"] ?? member(message, "kwargs", "content"));
+    return [{ ...withoutEmpty(beside), ...(isRepeated ? {} : { text }), ...message }];
+  });
+}
+
+function withoutEmpty(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null || value === "") return true;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 const ROLES: Readonly<Record<string, string>> = {
@@ -80,8 +118,11 @@ function plainMessage(message: JsonObject): JsonObject {
   const name = typeof last === "string" ? last : textMember(kwargs, "type");
   const kind = name.replace(/Message(?:Chunk)?$/, "").toLowerCase();
   const role = kind === "chat" ? textMember(kwargs, "role") : Object.hasOwn(ROLES, kind) ? ROLES[kind] : undefined;
-  const { content, tool_calls: calls, tool_call_id: callId } = kwargs;
+  const { content, tool_calls: calls, tool_call_id: callId, type: _type, ...more } = kwargs;
+  const { lc: _lc, type: _constructor, id: _id, kwargs: _kwargs, ...beside } = message;
   return {
+    ...beside,
+    ...withoutEmpty(more),
     ...(role === undefined || role === "" ? {} : { role }),
     content: content ?? "",
     ...(Array.isArray(calls) && calls.length > 0 ? { tool_calls: calls } : {}),

@@ -10,7 +10,7 @@ export function partOf(part: Json): Part {
   if (!isObject(part)) return { kind: "block", value: part };
   switch (textMember(part, "type")) {
     case "text":
-      return { kind: "block", value: { type: "text", text: part["content"] ?? part["text"] ?? "" } };
+      return { kind: "block", value: textOf(part) };
     case "reasoning":
     case "thinking":
       return { kind: "block", value: reasoningOf(part) };
@@ -21,11 +21,14 @@ export function partOf(part: Json): Part {
     case "tool-result":
       return {
         kind: "result",
-        value: resultOf(
-          part["id"] ?? part["toolCallId"] ?? null,
-          part["response"] ?? part["result"] ?? outputOf(part["output"]) ?? null,
-          part["name"] ?? part["toolName"],
-        ),
+        value: {
+          ...resultOf(
+            part["id"] ?? part["toolCallId"] ?? null,
+            part["response"] ?? part["result"] ?? outputOf(part["output"]) ?? null,
+            part["name"] ?? part["toolName"],
+          ),
+          ...without(part, RESULT_MEMBERS),
+        },
       };
     case "blob":
       return { kind: "block", value: blobOf(part) };
@@ -73,6 +76,17 @@ function outputOf(output: Json | undefined): Json | undefined {
   return isObject(output) && output["value"] !== undefined && output["type"] !== undefined ? output["value"] : output;
 }
 
+function textOf(part: JsonObject): JsonObject {
+  const { content, text, type: _type, ...rest } = part;
+  if (content === undefined) return { type: "text", text: text ?? "", ...rest };
+  return {
+    type: "text",
+    text: content ?? text ?? "",
+    ...rest,
+    ...(text === undefined || content === null ? {} : { original_text: text }),
+  };
+}
+
 function reasoningOf(part: JsonObject): JsonObject {
   const { content, type: _type, ...rest } = part;
   return content === undefined ? { ...part, type: "reasoning" } : { type: "reasoning", reasoning: content, ...rest };
@@ -82,8 +96,10 @@ function blobOf(part: JsonObject): JsonObject {
   const mime = textMember(part, "mime_type") || "application/octet-stream";
   const data = textMember(part, "content") || textMember(part, "data");
   const modality = textMember(part, "modality") || (mime.split("/")[0] ?? "");
-  if (modality === "image") return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` } };
-  return { type: modality === "audio" ? "audio" : "file", source_type: "base64", mime_type: mime, data };
+  const rest = without(part, BLOB_MEMBERS);
+  if (modality === "image") return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` }, ...rest };
+  const type = modality === "audio" ? "audio" : "file";
+  return { type, source_type: "base64", mime_type: mime, data, ...rest };
 }
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
@@ -95,12 +111,12 @@ export function callOf(call: Json): Json {
   if (name === null && given === null) return call;
   const id = call["id"] ?? call["toolCallId"] ?? call["tool_call_id"] ?? null;
   const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
-  const rest = Object.entries(call).filter(([key]) => !CALL_MEMBERS.has(key));
   return {
     ...(id === null ? {} : { id }),
     type: "function",
     function: { name, arguments: text },
-    ...Object.fromEntries(rest),
+    ...without(call, CALL_MEMBERS),
+    ...(isObject(inner) && Object.keys(inner).length > 2 ? { function: { ...inner, name, arguments: text } } : {}),
   };
 }
 
@@ -117,6 +133,23 @@ const CALL_MEMBERS: ReadonlySet<string> = new Set([
   "input",
 ]);
 
+const RESULT_MEMBERS: ReadonlySet<string> = new Set([
+  "type",
+  "id",
+  "toolCallId",
+  "response",
+  "result",
+  "output",
+  "name",
+  "toolName",
+]);
+const BLOB_MEMBERS: ReadonlySet<string> = new Set(["type", "modality", "mime_type", "content", "data"]);
+
+/** The members that the target form has no place for stay, under their names. */
+function without(part: JsonObject, read: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(Object.entries(part).filter(([name]) => !read.has(name)));
+}
+
 function resultOf(id: Json, response: Json, name: Json | undefined): JsonObject {
   return {
     role: "tool",
@@ -131,9 +164,11 @@ function resultContent(response: Json): Json {
   return typeof response === "string" ? response : JSON.stringify(response);
 }
 
-/** One text block is a text. */
+/** One text block is a text, unless it has other members. */
 export function contentOf(blocks: readonly Json[]): Json {
   if (blocks.length === 0) return "";
   const only = blocks[0];
-  return blocks.length === 1 && textMember(only, "type") === "text" ? (member(only, "text") ?? "") : blocks;
+  const isPlain =
+    blocks.length === 1 && textMember(only, "type") === "text" && Object.keys(only as JsonObject).length <= 2;
+  return isPlain ? (member(only, "text") ?? "") : blocks;
 }

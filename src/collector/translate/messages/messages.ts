@@ -87,7 +87,12 @@ function assembleParts(item: JsonObject, parts: readonly Json[], defaultRole: st
   const { parts: _parts, content, ...rest } = item;
   const role = typeof item["role"] === "string" ? (item["role"] === "model" ? "assistant" : item["role"]) : defaultRole;
   if (Array.isArray(item["parts"]) && content !== undefined && content !== "") blocks.unshift(partOf(content).value); // messages/messages.1
-  if (blocks.length === 0 && calls.length === 0 && results.length > 0) return results;
+  if (blocks.length === 0 && calls.length === 0 && results.length > 0) {
+    const { role: _role, ...beside } = rest;
+    return Object.keys(beside).length === 0
+      ? results
+      : results.map((one, at) => (at > 0 ? one : { ...beside, ...(one as JsonObject) }));
+  }
   const message: JsonObject = {
     ...rest,
     role,

@@ -26,10 +26,16 @@ export interface SpanTalk {
   readonly detailAttributes: readonly Attributes[];
   readonly documents: readonly Json[];
   readonly exceptions: readonly SpanEvent[];
+  /** The events with content, by part. */
+  readonly spoken: readonly (readonly [TalkPart, SpanEvent])[];
+  /** Parts that a field of the run took (`taken`). */
+  readonly heard: Set<TalkPart>;
   /** As uploaded in `events`. */
   readonly kept: readonly JsonObject[];
   readonly isGenAi: boolean;
 }
+
+export type TalkPart = DetailsKey | "messages" | "choices" | "prompt" | "completion" | "documents";
 
 type DetailsKey = "input" | "output" | "system" | "tools";
 
@@ -58,6 +64,8 @@ const SILENT: SpanTalk = Object.freeze({
   detailAttributes: [],
   documents: [],
   exceptions: [],
+  spoken: [],
+  heard: new Set<TalkPart>(),
   kept: [],
   isGenAi: false,
 });
@@ -73,6 +81,8 @@ export function talkOf(span: Span): SpanTalk {
     detailAttributes: [],
     documents: [],
     exceptions: [],
+    spoken: [],
+    heard: new Set(),
     kept: [],
     isGenAi: false,
   };
@@ -100,12 +110,18 @@ type Gathered = {
 /** False: the event is no content. */
 function takeContent(event: SpanEvent, talk: Gathered): boolean {
   const role = ROLE_OF_EVENT.get(event.name);
-  if (role !== undefined) talk.messages.push(messageOfEvent(event, role));
-  else if (event.name === "gen_ai.choice") talk.choices.push(choiceOfEvent(event));
-  else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
+  if (role !== undefined) {
+    talk.messages.push(messageOfEvent(event, role));
+    talk.spoken.push(["messages", event]);
+  } else if (event.name === "gen_ai.choice") {
+    talk.choices.push(choiceOfEvent(event));
+    talk.spoken.push(["choices", event]);
+  } else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
   else if (event.name === "gen_ai.client.inference.operation.details") takeDetails(event, talk);
-  else if (event.name === "db.query.result") talk.documents.push(plainAttributes(event.attributes));
-  else return false;
+  else if (event.name === "db.query.result") {
+    talk.documents.push(plainAttributes(event.attributes));
+    talk.spoken.push(["documents", event]);
+  } else return false;
   return true;
 }
 
@@ -115,6 +131,7 @@ function takeSingle(event: SpanEvent, talk: Gathered, name: "prompt" | "completi
   talk[name] = value === "" ? null : value;
   if (talk[name] === null || event.attributes.keys.some((key) => key !== `gen_ai.${name}`))
     talk.kept.push(keptEvent(event));
+  else talk.spoken.push([name, event]);
 }
 
 function inTime(events: readonly SpanEvent[]): readonly SpanEvent[] {
@@ -122,7 +139,7 @@ function inTime(events: readonly SpanEvent[]): readonly SpanEvent[] {
   return events.toSorted(later); // stable: equal times keep their order (span-events.2)
 }
 
-function keptEvent(event: SpanEvent): JsonObject {
+export function keptEvent(event: SpanEvent): JsonObject {
   return {
     name: event.name.toWellFormed(),
     time: rfc3339(event.time),
@@ -152,7 +169,10 @@ function takeDetails(event: SpanEvent, talk: Gathered): void {
       if (key === "event.name") continue;
       keys.push(key);
       values.push(given);
-    } else if (name === "output" || talk.details[name] === null) talk.details[name] = jsonOf(given); // several events: first input, last output
+    } else {
+      if (name === "output" || talk.details[name] === null) talk.details[name] = jsonOf(given); // several events: first input, last output
+      if (given !== null && name !== "tools") talk.spoken.push([name, event]);
+    }
   }
   if (keys.length > DETAIL_ATTRIBUTES_MAX) talk.kept.push(keptEvent(event));
   else if (keys.length > 0) talk.detailAttributes.push({ keys, values });
