@@ -117,11 +117,11 @@ function addCollector(program: Program): void {
       command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
     );
   collector
-    .command("rules")
-    .description("check RULES_FILE, the rules for what the collector stores and sends")
+    .command("rules [file]")
+    .description("check a file of rules for what the collector stores and sends; default: RULES_FILE")
     .option("--schema", "print the JSON Schema of the file instead")
-    .action((options: { readonly schema?: boolean }) =>
-      command(async () => (await import("./main/collect.ts")).rules(host, options)),
+    .action((file: string | undefined, options: { readonly schema?: boolean }) =>
+      command(async () => (await import("./main/collect.ts")).rules(host, file, options)),
     );
   collector
     .command("redact <file>")

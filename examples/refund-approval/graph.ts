@@ -11,7 +11,7 @@ type State = typeof MessagesAnnotation.State;
 
 const refund = tool(
   ({ order_id, amount_eur }, config) => {
-    // A node may run again after a crash. The payment service tells a repeat by this key and pays once.
+    // A node may run again after a crash. The payment service recognizes a repeat by this key and pays once.
     const key = String(config.configurable?.["idempotency_key"]);
     return `Paid back ${amount_eur} EUR for order ${order_id}, request ${key}.`;
   },
@@ -22,7 +22,7 @@ const refund = tool(
   },
 );
 
-/** Asks for a refund of the order that the customer names, and afterwards says what became of it. */
+/** Asks for a refund of the order that the customer names, and reports the result. */
 function reply(messages: readonly BaseMessage[]): AIMessage {
   const last = messages.at(-1);
   if (last instanceof ToolMessage) {

@@ -7,7 +7,7 @@ import type { ConfigurableHeaders } from "./auth/configurable-headers.ts";
 import type { Thread } from "./model/model.ts";
 import type { Notifier } from "./webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "./ports/ports.ts";
-import type { InboxChanges, QueueLimit, RunEvents, WebhookOutbox, Worker } from "./services.ts";
+import type { InboxChanges, QueueLimit, RunEvents, SearchIndex, WebhookOutbox, Worker } from "./services.ts";
 
 export interface AgentContext {
   readonly storage: Storage;
@@ -27,6 +27,7 @@ export interface AgentContext {
   readonly log: Log;
   readonly limits: AgentLimits;
   readonly queueLimit: QueueLimit;
+  readonly search: SearchIndex;
   /** Reports a new or changed cron, so that the scheduler recalculates its next tick. */
   readonly wakeCrons: () => void;
 }

@@ -71,6 +71,12 @@ export interface RunWaiters {
   goneElsewhere(runId: string): void;
 }
 
+/** The search index, as searches use it. */
+export interface SearchIndex {
+  /** Indexes recent changes, so that a search finds them. */
+  catchUp(): Promise<void>;
+}
+
 export interface QueueLimit {
   /** Called for each run that joins the queue. */
   isFull(tx: Pick<Tx, "countPendingRuns">): Promise<boolean>;

@@ -1,5 +1,5 @@
 // Tests of dialects: dialects.1 (any JSON is understood, missing members allow), dialects.2 (one decision an action, in
-// the dialect's words), dialects.3 (types are kept), dialects.4 (what is not allowed is a reason).
+// the dialect's words), dialects.3 (types are kept), dialects.4 (a decision that is not allowed gives a reason).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../base/json/json.ts";

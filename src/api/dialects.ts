@@ -15,7 +15,7 @@ import { actionTitle, memberOf, textOf, titleOf } from "./text/payload-text.ts";
  * | `human_interrupt` | `[{action_request: {action, args}, config, description}]`, or one such object | `[{type, args}]` |
  * | `hitl` | `{action_requests: [{name, args}], review_configs}` | `{decisions: [{type, edited_action?}]}` |
  * | `hitl_camel` | `{actionRequests: [{name, args}], reviewConfigs}` | `{decisions: [{type, editedAction?}]}` |
- * | `json_schema` | anything that brings a JSON Schema for its answer | what fits the schema |
+ * | `json_schema` | anything that brings a JSON Schema for its answer | a value that matches the schema |
  * | `plain` | anything else | any JSON |
  */
 export type Dialect = "human_interrupt" | "hitl" | "hitl_camel" | "json_schema" | "plain";

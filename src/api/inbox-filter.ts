@@ -10,6 +10,8 @@ const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 /** Ten years. */
 export const SECONDS_MAX = 10 * 366 * 86_400;
 
+export const deadlineBucket = z.enum(["overdue", "hour", "day", "week", "later", "none"]);
+
 /** `90`, `90s`, `15m`, `2h`, `7d` → milliseconds. */
 const age = z
   .string()
@@ -35,7 +37,14 @@ const objectText = z
     return z.NEVER;
   });
 
-export const inboxFilter = z.object({
+export const searchText = z
+  .string()
+  .max(1024)
+  .optional()
+  .describe("words that all occur, or begin a word, in the searched texts; without letters and digits, everything");
+
+const choices = {
+  q: searchText,
   thread_id: uuid.optional(),
   graph_id: z.string().max(1024).optional(),
   assistant_id: z.string().max(1024).optional(),
@@ -46,12 +55,26 @@ export const inboxFilter = z.object({
   claimed_by: personName.optional(),
   snoozed: z.enum(["true", "false"]).optional().describe("false leaves out items with a follow-up date in the future"),
   unclaimed: flag,
-  order: z.enum(["asc", "desc"]).default("asc"),
+  deadline: deadlineBucket
+    .optional()
+    .describe("time left: passed, less than an hour, a day, a week, or longer; none: items without a deadline"),
+};
+
+/** The query of counts. */
+export const inboxChoices = z.object(choices);
+
+export const inboxFilter = z.object({
+  ...choices,
+  sort: z
+    .enum(["oldest", "newest", "deadline"])
+    .optional()
+    .describe("oldest first by default; deadline: the earliest first, items without one last"),
+  order: z.enum(["asc", "desc"]).default("asc").describe("desc is sort=newest; without effect next to sort"),
   limit: limit(50),
   cursor: z.string().max(1024).optional(),
   values: z
     .enum(["true", "false"])
     .default("true")
     .transform((text) => text === "true")
-    .describe("false: items without value and response_schema"),
+    .describe("false: items without value and response_schema, for lists; excerpt shows the beginning of the value"),
 });

@@ -1,7 +1,7 @@
 // API contract of the inbox and of the audit trail.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { inboxFilter, itemKind, personName, SECONDS_MAX } from "./inbox-filter.ts";
+import { inboxChoices, inboxFilter, itemKind, personName, SECONDS_MAX } from "./inbox-filter.ts";
 import { json, jsonObject, limit, uuid } from "./schemas.ts";
 
 const TAG = "Inbox";
@@ -47,6 +47,11 @@ export const inboxItem = z
     title: z.string().describe("one line, at most 200 characters"),
     action: z.string().nullable().describe("name of the first action pending approval"),
     actions: z.number().int().describe("number of actions pending approval"),
+    excerpt: z.string().describe("texts and numbers of the value in one line, at most 300 characters"),
+    decisions: z
+      .array(z.enum(["approve", "edit", "reject", "respond", "ignore"]))
+      .describe("decisions that the item allows for all of its actions"),
+    dangerous: z.boolean().describe("true if the value asks for a confirmation with `dangerous: true`"),
     created_at: z.string(),
     claim: z
       .object({ by: z.string(), at: z.string(), until: z.string().nullable(), assigned_by: z.string().optional() })
@@ -78,16 +83,17 @@ export const listInbox = operation("listInbox", "get", "/inbox", {
   summary: "List open interrupts and breakpoints over all threads, one item each",
   query: inboxFilter,
   reply: z.object({ items: z.array(inboxItem), next_cursor: z.string().nullable() }),
-  description: "Longest waiting first. A page may be shorter than its limit; next_cursor is null on the last one.",
+  description:
+    "Longest waiting first, unless `sort` is given. A page may be shorter than its limit; next_cursor is null on the last one.",
 });
 
 export const countInbox = operation("countInbox", "get", "/inbox/count", {
   tag: TAG,
   access: "threads:search",
   summary: "Count open interrupts and breakpoints, with the filters of the list",
-  query: inboxFilter,
+  query: inboxChoices,
   reply: z.object({ count: z.number().int() }),
-  description: "The number of items on all pages; limit and cursor have no effect.",
+  description: "The number of items on all pages.",
 });
 
 export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}/{interrupt_id}", {

@@ -16,7 +16,7 @@
 //   crons.ts          calls of crons
 //   store.ts          calls of the store
 //   identity.ts       people, keys of programs
-//   traces.ts         reply objects of the trace store
+//   traces/           reply objects of the trace store, and costs
 //   meta.ts           health, version, metrics
 //   dialects.ts       formats in which graphs ask people and expect answers
 //   text/             titles of payloads, hidden characters

@@ -1,5 +1,6 @@
 // API contract of threads and their state.
 import * as z from "zod";
+import { searchText } from "./inbox-filter.ts";
 import { operation } from "./operation.ts";
 import {
   checkpointConfig,
@@ -108,6 +109,7 @@ const threadFilter = {
   values: jsonObject.nullish(),
   ids: z.array(uuid).max(1000).nullish(),
   status: threadStatus.nullish(),
+  q: searchText.nullish(),
 };
 
 const EXTRACTS_MAX = 10;

@@ -11,6 +11,7 @@ import { interopParse, isInteropZodSchema } from "@langchain/core/utils/types";
 import * as z from "zod";
 import { faultsOf } from "../agent/interrupts/answer-schema.ts";
 import { buildAnswer, type Decision, recognise } from "../api/dialects.ts";
+import { isDangerous } from "../api/text/payload-excerpt.ts";
 import type { Json, JsonObject } from "../base/json/json.ts";
 import { approval, type Ask, choice, form, InvalidAnswerError } from "./interrupts.ts";
 
@@ -21,6 +22,12 @@ const email = approval({
   description: "Check the *address*.",
   allow: ["approve", "edit", "reject", "respond"],
   schema: Args,
+});
+
+test("an approval that is marked as dangerous says so, and others say nothing", () => {
+  const asked = (dangerous: boolean): Json => approval({ action: "wipe", args: {}, dangerous }).payload as Json;
+  assert.equal(isDangerous(asked(true)), true);
+  assert.doesNotMatch(JSON.stringify(asked(false)), /dangerous/);
 });
 
 function answered<Answer>(ask: Ask<Answer>, decision: Decision): Answer {

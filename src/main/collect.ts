@@ -94,12 +94,16 @@ export async function explain(host: Host, path: string, options: { readonly json
 }
 
 /** Checks RULES_FILE, or prints the JSON Schema of its format. */
-export async function rules(host: Host, options: { readonly schema?: boolean }): Promise<void> {
-  const { readRules, rulesJsonSchema } = await import("../collector/rules-file.ts");
+export async function rules(
+  host: Host,
+  file: string | undefined,
+  options: { readonly schema?: boolean },
+): Promise<void> {
+  const { readRules, rulesJsonSchema, rulesText } = await import("../collector/rules-file.ts");
   if (options.schema === true) return host.out(`${JSON.stringify(rulesJsonSchema(), null, 2)}\n`);
   const { config } = await collectorConfig(host);
-  const { redactor } = readRules(config);
-  host.out(`${config.rulesFile ?? "RULES_FILE is not set"}: ${redactor?.rules.length ?? 0} rules redact\n`);
+  const rulesFile = file ?? config.rulesFile;
+  host.out(`${rulesFile ?? "RULES_FILE is not set"}: ${rulesText(readRules({ ...config, rulesFile }))}\n`);
 }
 
 /** Prints a redacted file, or with --dry-run what the rules find in it. */
@@ -130,12 +134,17 @@ export async function collectorConfig({ env }: Host) {
 }
 
 /** The embedded tracing backend, started: the collector's backend is a URL. */
-export async function openTraceServer({ product }: Host, config: TraceConfig, log: Log): Promise<TraceServer> {
+export async function openTraceServer(
+  { product }: Host,
+  config: TraceConfig,
+  log: Log,
+  queries = true,
+): Promise<TraceServer> {
   const [{ createTraceServer }, { systemClock }] = await Promise.all([
     import("../traces/server.ts"),
     import("../base/clock.ts"),
   ]);
-  const traces = createTraceServer(config, { clock: systemClock, log, version: product.version });
+  const traces = createTraceServer(config, { clock: systemClock, log, version: product.version, queries });
   await traces.start();
   log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.traceDir });
   return traces;

@@ -1,7 +1,7 @@
 // Dev parts: the services of `holdpoint dev`, started in order: trace store, collector, tracing, agent server, hot
 // reload, and the file by which other commands find them.
 import { realpathSync } from "node:fs";
-import type { LocalCollector, LocalServices } from "../agent/server/console-api.ts";
+import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -17,7 +17,7 @@ import { authenticates } from "./access.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
 import { localBackend, localUrl, openTraceServer } from "./collect.ts";
 import { announced, type Host } from "./host.ts";
-import type { ProcessParts } from "./serve.ts";
+import { collectorAt, type ProcessParts } from "./remote-parts.ts";
 import { openTracing } from "./tracing.ts";
 
 export type DevConfig = AgentConfig & TelemetryConfig & CollectorConfig & TraceConfig;
@@ -62,7 +62,7 @@ export async function startParts(host: Host, dev: DevParts): Promise<StartedPart
     grpcPort: collector.grpcPort,
     tracePort: traceStore?.port ?? config.tracePort,
   };
-  const local = await localCollector(collectorUrl, config.ingestToken, collector.recent);
+  const local = collectorAt(collectorUrl, config.ingestToken, () => collector.recent.recent());
   const server = await startReloadingServer(host, dev, async (port) =>
     startAgentServer(host, {
       config: { ...config, port },
@@ -84,17 +84,26 @@ export async function startParts(host: Host, dev: DevParts): Promise<StartedPart
 
 const isOpen = ({ config, graphs }: DevParts): boolean => !authenticates(config, graphs);
 
+type TraceParts = Pick<DevParts, "log" | "running"> & {
+  readonly config: CollectorConfig & TraceConfig;
+  /** False: the store's own port takes uploads only. */
+  readonly queries?: boolean;
+};
+
 interface StartedTraceStore {
   readonly port: number;
   readonly routes: readonly HttpRoute[];
 }
 
 /** Null with a tracing backend elsewhere. */
-async function startTraceStore(host: Host, { config, log, running }: DevParts): Promise<StartedTraceStore | null> {
+export async function startTraceStore(
+  host: Host,
+  { config, log, running, queries = true }: TraceParts,
+): Promise<StartedTraceStore | null> {
   if (config.endpoint !== null) return null;
   const { traceRoutes } = await import("../traces/routes.ts");
   const server = await onPort(host, { name: "TRACES_PORT", host: "127.0.0.1", port: config.tracePort }, (tracePort) =>
-    openTraceServer(host, { ...config, tracePort }, log),
+    openTraceServer(host, { ...config, tracePort }, log, queries),
   );
   running.push(server);
   return { port: server.address().port, routes: traceRoutes(server.store) };
@@ -104,9 +113,9 @@ async function startTraceStore(host: Host, { config, log, running }: DevParts): 
 const GRPC_PORT = 4317;
 
 /** @param tracesUrl the trace store of this process, or null */
-async function startCollector(
+export async function startCollector(
   host: Host,
-  { config, log, running }: DevParts,
+  { config, log, running }: TraceParts,
   tracesUrl: string | null,
 ): Promise<{ readonly port: number; readonly grpcPort: number; readonly recent: RecentLog }> {
   const [{ runCollector }, { createRecentLog }] = await Promise.all([
@@ -182,20 +191,4 @@ function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
       ? []
       : [{ service: services[name], usual: usual[name], taken: inForce[name] }],
   );
-}
-
-const METRICS_TIMEOUT_MS = 5000;
-
-/** The collector of this process, called at its own port like any other. */
-async function localCollector(url: string, token: string | null, recent: RecentLog): Promise<LocalCollector> {
-  const [{ sendSampleSpan }, { randomBytes }] = await Promise.all([
-    import("../dev/sample-span.ts"),
-    import("node:crypto"),
-  ]);
-  return {
-    url,
-    metrics: async () => (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) })).text(),
-    problems: () => recent.recent(),
-    sendSample: () => sendSampleSpan(url, token, Date.now(), (count) => randomBytes(count).toString("hex")),
-  };
 }

@@ -4,13 +4,16 @@ import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
-import { giveHeapRoom } from "../base/v8-heap.ts";
+import { giveHeapRoomUnderLoad } from "../base/v8-heap.ts";
 import { callable } from "../cli/client/local-server.ts";
-import { stopPart } from "../base/lifecycle.ts";
+import { type Service, stopPart } from "../base/lifecycle.ts";
+import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { announced, configOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
+import { type ProcessParts, remoteParts } from "./remote-parts.ts";
+import { startServeParts } from "./serve-parts.ts";
 import { openTracing } from "./tracing.ts";
 
 export interface ServeOptions {
@@ -35,12 +38,40 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
     await printConfigOf(host, table, config);
     return null;
   }
-  if (config.databaseUri !== null) giveHeapRoom();
+  giveHeapRoomUnderLoad();
   const log = await openLog(host, table, config);
   const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
   await checkAccess(config, graphs);
-  const tracing = await openTracing(host, config, log, null);
-  const localServices = await localServicesOf(host, { table, config, env, graphs, traces: null, collector: null });
+  const parts: Service[] = [];
+  const stopParts = async (): Promise<void> => {
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) await stopPart(part);
+  };
+  try {
+    return await startServing(host, { table, env, config, graphs, log, parts, stopParts });
+  } catch (error) {
+    await stopParts();
+    throw error;
+  }
+}
+
+interface Serving {
+  readonly table: Awaited<ReturnType<typeof agentTable>>;
+  readonly env: Env;
+  readonly config: AgentConfig & TelemetryConfig;
+  readonly graphs: GraphsConfig;
+  readonly log: Log;
+  /** Started services beside the server. */
+  readonly parts: Service[];
+  readonly stopParts: () => Promise<void>;
+}
+
+async function startServing(host: Host, serving: Serving): Promise<LongRunningProcess> {
+  const { table, env, config, graphs, log, parts, stopParts } = serving;
+  const { own, ...shown } = await startServeParts(host, config, log, parts);
+  const content = { otelCaptureContent: config.otelCaptureContent ?? false };
+  const tracing = await openTracing(host, own === null ? config : { ...config, ...content }, log, own);
+  if (tracing !== null) parts.push(tracing);
+  const localServices = await localServicesOf(host, { table, config, env, graphs, ...shown });
   const server = await startAgentServer(host, { config, graphs, log, tracing, localServices, routes: [], origins: [] });
   const isLocal = config.databaseUri === null; // many machines share no folder
   const url = callable(server.url);
@@ -54,7 +85,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
         if (local !== null) await stopPart(local);
         await stopPart(server);
       } finally {
-        if (tracing !== null) await stopPart(tracing); // last: runs report their end
+        await stopParts(); // last: runs report their end
       }
     },
     stopMs: config.shutdownGraceSecs * 1000 + STOP_SPARE_MS,
@@ -114,19 +145,18 @@ export async function checkRole(config: AgentConfig): Promise<void> {
   throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
 }
 
-/** The other parts of the process, for the console. */
-export type ProcessParts = Pick<LocalServices, "traces" | "collector">;
-
 export async function localServicesOf<Table extends SettingsTable>(
   { product, nodeVersion }: Host,
   described: ProcessParts & {
     readonly table: Table;
-    readonly config: Config<Table>;
+    readonly config: Config<Table> & AgentConfig;
     readonly env: Env;
     readonly graphs: GraphsConfig;
   },
 ): Promise<LocalServices> {
-  const { table, config, env, traces, collector } = described;
+  const { table, config, env } = described;
+  const remote = await remoteParts(config);
+  const [traces, collector] = [described.traces ?? remote.traces, described.collector ?? remote.collector];
   const { folder, graphs: sources } = described.graphs;
   const { describeConfig } = await import("../base/config/config.ts");
   const settings = describeConfig(table, config, env);

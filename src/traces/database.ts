@@ -26,10 +26,9 @@ export interface Database {
   close(): void;
 }
 
-const VERSION = 1;
-
-/** Runs of a trace are adjacent, in tree order. Times are microseconds since 1970. */
-const TABLES = `
+/** Each step upgrades a file by one version. Runs of a trace are adjacent, in tree order. Times are microseconds. */
+const VERSIONS: readonly string[] = [
+  `
   CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, dotted_order TEXT NOT NULL, bytes INTEGER NOT NULL,
     facts TEXT NOT NULL, summary TEXT NOT NULL, main TEXT NOT NULL,
@@ -56,7 +55,20 @@ const TABLES = `
     trace_id TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (trace_id, kind, key, value)
   ) WITHOUT ROWID;
-`;
+  `,
+  // Costs apart from their runs, so that a trace's cost needs no look at the runs without one. The sums of the whole
+  // store in one row, so that a start does not depend on the number of traces.
+  `
+  CREATE TABLE costs (
+    trace_id TEXT NOT NULL, run_id TEXT NOT NULL, dotted_order TEXT NOT NULL, cost REAL NOT NULL,
+    PRIMARY KEY (trace_id, run_id)
+  ) WITHOUT ROWID;
+  INSERT INTO costs SELECT trace_id, run_id, dotted_order, facts ->> '$.facts.cost' FROM runs
+    WHERE facts ->> '$.facts.cost' IS NOT NULL;
+  CREATE TABLE totals (runs INTEGER NOT NULL, bytes INTEGER NOT NULL);
+  INSERT INTO totals SELECT coalesce(sum(runs), 0), coalesce(sum(bytes), 0) FROM traces;
+  `,
+];
 
 export class TraceDatabaseError extends Error {
   constructor(message: string) {
@@ -121,10 +133,10 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
 
 function migrate(connection: DatabaseSync, file: string): void {
   const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
-  if (version > VERSION)
+  if (version > VERSIONS.length)
     throw new TraceDatabaseError(`${file} was written by a newer version: use that version, or another folder`);
   connection.exec("BEGIN IMMEDIATE"); // also takes the lock for good
-  if (version === 0) connection.exec(TABLES);
-  connection.exec(`PRAGMA user_version = ${VERSION}`);
+  for (const step of VERSIONS.slice(version)) connection.exec(step);
+  connection.exec(`PRAGMA user_version = ${VERSIONS.length}`);
   connection.exec("COMMIT");
 }

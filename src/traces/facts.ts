@@ -6,7 +6,7 @@ export interface Facts {
   readonly threadId: string | null;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** US dollars, as the sender calculated them; null without a value. */
+  /** US dollars, as the sender calculated them, for the run or for all runs below it; null without a value. */
   readonly cost: number | null;
   /** Microseconds since 1970 of the first token. */
   readonly firstTokenAt: number | null;
@@ -20,7 +20,15 @@ const VALUE_UNITS_MAX = 500;
 /** Senders group the runs of a conversation under one of these; the first present one counts. */
 const THREAD_KEYS = ["thread_id", "session_id", "conversation_id"];
 
-export function factsOf(extra: Json | undefined, outputs: Json | undefined, events: Json | undefined): Facts {
+/** The fields that facts come from; `main` holds the run's small members. */
+export interface FactSources {
+  readonly main: JsonObject;
+  readonly extra: Json | undefined;
+  readonly outputs: Json | undefined;
+  readonly events: Json | undefined;
+}
+
+export function factsOf({ main, extra, outputs, events }: FactSources): Facts {
   const metadata = member(extra, "metadata");
   const usage = isJsonObject(metadata["usage_metadata"])
     ? metadata["usage_metadata"]
@@ -30,7 +38,7 @@ export function factsOf(extra: Json | undefined, outputs: Json | undefined, even
     threadId: THREAD_KEYS.map((key) => text(metadata[key])).find((id) => id !== null) ?? null,
     inputTokens: count(usage["input_tokens"]),
     outputTokens: count(usage["output_tokens"]),
-    cost: typeof usage["total_cost"] === "number" ? usage["total_cost"] : null,
+    cost: costIn(usage) ?? costIn(main) ?? costIn(member(metadata, "aggregate_usage")),
     firstTokenAt: firstToken(events),
     metadata: scalars(metadata),
   };
@@ -47,6 +55,23 @@ function text(value: Json | undefined): string | null {
 
 function count(value: Json | undefined): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+}
+
+/** The total, or the sum of the parts: senders of the backend's SDK may give only these. */
+function costIn(usage: JsonObject): number | null {
+  const [input, output] = [
+    dollars(usage["input_cost"] ?? usage["prompt_cost"]),
+    dollars(usage["output_cost"] ?? usage["completion_cost"]),
+  ];
+  const total = dollars(usage["total_cost"]);
+  if (total !== null || (input === null && output === null)) return total;
+  return (input ?? 0) + (output ?? 0);
+}
+
+/** The backend itself writes costs as decimal text. */
+function dollars(value: Json | undefined): number | null {
+  const given = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof given === "number" && Number.isFinite(given) && given >= 0 ? given : null;
 }
 
 function scalars(metadata: JsonObject): Facts["metadata"] {

@@ -3,10 +3,15 @@
 //   query.1. Search values are bound parameters, never part of the SQL text.
 //   query.2. A page begins at the end of the previous one, also while traces arrive.
 //   query.3. A trace's reply consists of texts stored with its runs: a read parses nothing.
+//   query.4. A root without an output of its own shows the final one with the run that it comes from: uploaded fields
+//        stay as uploaded.
 import type { SQLInputValue } from "node:sqlite";
-import type { TraceItem } from "../api/traces.ts";
+import type { TraceItem } from "../api/traces/traces.ts";
 import type { Database, Row } from "./database.ts";
+import { traceCostsOf } from "../api/traces/trace-costs.ts";
+import { finalOutputRun, hasOutput, OUTPUT_SIZE, type OutputRun } from "./final-output.ts";
 import { FIELDS } from "./run-change.ts";
+import type { Share } from "./run-share.ts";
 
 export interface TraceSearch {
   readonly project: string | null;
@@ -93,13 +98,23 @@ export function createTraceQueries(db: Database): TraceQueries {
       return `{"trace":${JSON.stringify(itemOf(row))},"runs":[${texts}]}`;
     },
     run(runId) {
-      const row = db.get(`SELECT summary, ${FIELDS.join(", ")} FROM runs WHERE run_id = ?`, runId);
+      const row = db.get(
+        `SELECT trace_id, dotted_order, summary, ${FIELDS.join(", ")} FROM runs WHERE run_id = ?`,
+        runId,
+      );
       if (row === null) return null;
       const { error: _short, ...summary } = JSON.parse(String(row["summary"])) as Record<string, unknown>;
       const files = db.all("SELECT name, type, length(bytes) AS bytes FROM attachments WHERE run_id = ?", runId);
       const fields = FIELDS.map((field) => [field, textOf(row[field])] as const).filter(([, text]) => text !== null);
-      const head = JSON.stringify({ ...summary, ...(files.length === 0 ? {} : { attachments: files }) });
-      return `${head.slice(0, -1)}${fields.map(([field, text]) => `,"${field}":${text}`).join("")}}`;
+      const [order, traceId] = [String(row["dotted_order"]), String(row["trace_id"])];
+      const total = costBelow(db, traceId, order);
+      const head = JSON.stringify({
+        ...summary,
+        ...(total === null ? {} : { total_cost: total }),
+        ...(files.length === 0 ? {} : { attachments: files }),
+      });
+      const result = order.includes(".") ? "" : finalOutputText(db, traceId);
+      return `${head.slice(0, -1)}${fields.map(([field, text]) => `,"${field}":${text}`).join("")}${result}}`;
     },
     attachment(runId, name) {
       const row = db.get("SELECT type, bytes FROM attachments WHERE run_id = ? AND name = ?", runId, name);
@@ -109,6 +124,40 @@ export function createTraceQueries(db: Database): TraceQueries {
       db
         .all("SELECT project AS name, count(*) AS traces FROM traces GROUP BY project ORDER BY project")
         .map((row) => ({ name: String(row["name"]), traces: Number(row["traces"]) })),
+  };
+}
+
+/** Of a run with everything below it; null if none has a cost. */
+function costBelow(db: Database, traceId: string, order: string): number | null {
+  const sql =
+    "SELECT dotted_order, cost FROM costs WHERE trace_id = ? AND (dotted_order = ? OR substr(dotted_order, 1, ?) = ?)";
+  const rows = db.all(sql, traceId, order, order.length + 1, `${order}.`);
+  const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
+  return traceCostsOf(runs).below.get(order) ?? null;
+}
+
+/** query.4. */
+function finalOutputText(db: Database, traceId: string): string {
+  const sql = `SELECT run_id, dotted_order, facts, main ->> '$.run_type' AS type, ${OUTPUT_SIZE}
+    FROM runs WHERE trace_id = ? ORDER BY dotted_order`;
+  const id = finalOutputRun(db.all(sql, traceId).map(outputRunOf));
+  const row = id === null ? null : db.get("SELECT main ->> '$.name' AS name, outputs FROM runs WHERE run_id = ?", id);
+  if (row === null) return "";
+  return `,"final_output":{"run_id":${JSON.stringify(id)},"name":${JSON.stringify(row["name"])},"outputs":${textOf(row["outputs"])}}`;
+}
+
+function outputRunOf(row: Row): OutputRun {
+  const { end, status, facts } = JSON.parse(String(row["facts"])) as Share;
+  const has = (key: string, value: string): boolean => facts.metadata.some((one) => one[0] === key && one[1] === value);
+  return {
+    id: String(row["run_id"]),
+    dottedOrder: String(row["dotted_order"]),
+    type: textOf(row["type"]) ?? "chain",
+    status,
+    end,
+    hasOutput: hasOutput(Number(row["output_bytes"]), textOf(row["small_output"])),
+    isAgentRun: has("holdpoint_kind", "run"),
+    isPaused: has("holdpoint_kind", "run") && has("ended_by", "pause"),
   };
 }
 

@@ -27,7 +27,7 @@ export function shareOf(main: JsonObject, fields: FieldTexts, files: number): Sh
     start: microseconds(main["start_time"]) ?? 0,
     end,
     status: failed ? "error" : end === null ? "pending" : "success",
-    facts: factsOf(value("extra"), value("outputs"), value("events")),
+    facts: factsOf({ main, extra: value("extra"), outputs: value("outputs"), events: value("events") }),
     bytes: Buffer.byteLength(JSON.stringify(main)) + texts + files,
   };
 }

@@ -10,7 +10,9 @@
 //   facts.ts        the columns for search and lists
 //   database.ts     the SQLite file and its tables
 //   store.ts        the store as a service
+//   final-output.ts the result of a trace whose root has none
 //   query.ts        searches, traces and runs out of the store
+//   remote.ts       the read API of a store in another process
 //   routes.ts       the read API for the console and the command line
 //   settings.ts     the settings
 import type { RequestListener } from "node:http";
@@ -35,9 +37,15 @@ const QUERY_BODY_BYTES_MAX = 1024;
 
 export function createTraceServer(
   config: TraceConfig,
-  ports: { readonly clock: Clock; readonly log: Log; readonly version: string },
+  ports: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly version: string;
+    /** False: the port takes uploads, and no one reads traces there. */
+    readonly queries?: boolean;
+  },
 ): TraceServer {
-  const { clock, log, version } = ports;
+  const { clock, log, version, queries = true } = ports;
   const store = createTraceStore(config.traceDir, config, { clock, log });
   const hosts = { loopback: true, allowed: config.allowedHosts };
   const ingest = createIngest({ store, hosts, version, log });
@@ -53,7 +61,7 @@ export function createTraceServer(
     monotonic: clock.monotonic,
   });
   const listener: RequestListener = (incoming, outgoing) =>
-    (incoming.url?.startsWith("/traces") === true ? questions : ingest)(incoming, outgoing);
+    (queries && incoming.url?.startsWith("/traces") === true ? questions : ingest)(incoming, outgoing);
   const http = createHttpService({ name: "traces http", host: LOOPBACK, port: config.tracePort, listener });
   const parts = group("trace server", [store, http]);
   return {

@@ -9,7 +9,7 @@ export const TRACE_SETTINGS = {
     "TRACES_PORT",
     4319,
     { min: 0, max: 65_535 },
-    { meaning: "Port of the local trace store, on this machine only. 0 takes a free one." },
+    { meaning: "Port of the local trace store, on this machine only; 0 selects a free port." },
   ),
   ...HOST_SETTINGS,
   traceDir: text("TRACES_DIR", "./.holdpoint", {

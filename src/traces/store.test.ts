@@ -10,7 +10,7 @@ import * as fc from "fast-check";
 import { createLog } from "../base/log/log.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json/json.ts";
-import type { TraceItem } from "../api/traces.ts";
+import type { TraceItem } from "../api/traces/traces.ts";
 import type { TraceSearch } from "./query.ts";
 import { changeOfRun, changesOfBatch, type RunChange } from "./run-change.ts";
 import { createTraceStore, type TraceStore } from "./store.ts";
@@ -304,3 +304,31 @@ for (const [name, body, why] of REFUSED) {
     assert.throws(() => post(body), why);
   });
 }
+
+test("a store of the first version gets costs without double counts, and its sums, at the upgrade (write.4)", async (t) => {
+  const { store, folder } = await open(t);
+  const usage = (cost: number): JsonObject => ({ extra: { metadata: { usage_metadata: { total_cost: cost } } } });
+  store.write(post(run(1, 1, usage(3)), run(1, 2, usage(1))));
+  const sums = store.totals();
+  await store.stop();
+  const db = new DatabaseSync(join(folder, "traces.db"));
+  db.exec("DROP TABLE costs; DROP TABLE totals; PRAGMA user_version = 1");
+  db.close();
+  await store.start();
+  assert.deepEqual(store.totals(), sums);
+  store.write(post(run(1, 3, usage(2.5))));
+  assert.equal(store.search(ALL).items[0]?.cost, 3.5);
+  await store.stop();
+  await store.start();
+  assert.equal(store.totals().runs, 3);
+});
+
+test("a cost that a later upload removes or corrects does not stay in the sum (write.2)", async (t) => {
+  const { store } = await open(t);
+  const usage = (cost: number | null): JsonObject => ({
+    extra: { metadata: { usage_metadata: { total_cost: cost } } },
+  });
+  store.write(post(run(1, 1), run(1, 2, usage(1)), run(1, 3, usage(2))));
+  store.write(post(run(1, 2, usage(0.5)), run(1, 3, usage(null))));
+  assert.equal(store.search(ALL).items[0]?.cost, 0.5);
+});

@@ -1,4 +1,5 @@
 // Write run: one run change → the rows of its run, and the sums of its trace.
+import { traceCostsOf } from "../api/traces/trace-costs.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json/json.ts";
 import type { Database, Row } from "./database.ts";
 import type { Facts } from "./facts.ts";
@@ -21,6 +22,8 @@ export interface WriterState {
   totals: Totals;
   /** Number of the newest change: traces with lower ones are older. */
   touched: number;
+  /** Traces of the open transaction whose runs got another cost. */
+  readonly recosted: Set<string>;
 }
 
 interface StoredRun {
@@ -48,13 +51,12 @@ const PUT_RUN = `
 
 const ADD_TO_TRACE = `
   INSERT INTO traces (trace_id, project, name, status, error, started, ended, latency, runs, errors, input_tokens,
-         output_tokens, cost, bytes, thread_id, touched, received_at)
-       VALUES (?1, ?2, ?3, 'incomplete', NULL, ?4, ?5, NULL, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+         output_tokens, bytes, thread_id, touched, received_at)
+       VALUES (?1, ?2, ?3, 'incomplete', NULL, ?4, ?5, NULL, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
        ON CONFLICT (trace_id) DO UPDATE SET
          started = min(started, excluded.started), ended = max(coalesce(ended, excluded.ended), excluded.ended),
-         runs = runs + ?14, errors = errors + excluded.errors, input_tokens = input_tokens + excluded.input_tokens,
+         runs = runs + ?13, errors = errors + excluded.errors, input_tokens = input_tokens + excluded.input_tokens,
          output_tokens = output_tokens + excluded.output_tokens,
-         cost = CASE WHEN excluded.cost IS NULL THEN cost ELSE coalesce(cost, 0) + excluded.cost END,
          bytes = bytes + excluded.bytes, thread_id = coalesce(thread_id, excluded.thread_id),
          touched = excluded.touched, received_at = excluded.received_at`;
 
@@ -76,6 +78,8 @@ export function writeRun(state: WriterState, change: RunChange, now: number): bo
   const row = [runId, traceId, dottedOrder, share.bytes, JSON.stringify(share), summary, JSON.stringify(main)] as const;
   db.run(PUT_RUN, ...row, ...FIELDS.map((field) => fields[field] ?? null));
   tagTrace(db, traceId, share.facts, main);
+  if (putCost(db, { runId, traceId, dottedOrder }, before?.share.facts.cost ?? null, share.facts.cost))
+    state.recosted.add(traceId);
   const errorText = fields.error ?? null;
   addToTrace(state, { traceId, main, errorText, before: before?.share ?? null, after: share }, now);
   return true;
@@ -93,7 +97,6 @@ function addToTrace(state: WriterState, run: RunInTrace, now: number): void {
   const { traceId, main, before, after } = run;
   const errors = Number(after.status === "error") - Number(before?.status === "error");
   const tokens = (side: "inputTokens" | "outputTokens"): number => after.facts[side] - (before?.facts[side] ?? 0);
-  const cost = after.facts.cost === null ? null : after.facts.cost - (before?.facts.cost ?? 0);
   const bytes = after.bytes - (before?.bytes ?? 0);
   const isNew = before === null ? 1 : 0;
   const project = typeof main["session_name"] === "string" ? main["session_name"] : "default";
@@ -110,7 +113,6 @@ function addToTrace(state: WriterState, run: RunInTrace, now: number): void {
     errors,
     tokens("inputTokens"),
     tokens("outputTokens"),
-    cost,
     bytes,
     after.facts.threadId,
     state.touched,
@@ -127,6 +129,36 @@ function nameTrace(db: Database, { traceId, errorText, after }: RunInTrace, proj
   const sql =
     "UPDATE traces SET project = ?, name = ?, status = ?, error = ?, started = ?, latency = ? WHERE trace_id = ?";
   db.run(sql, project, name, after.status, error, after.start, latency, traceId);
+}
+
+/** @returns true if the cost is another one */
+function putCost(
+  db: Database,
+  { runId, traceId, dottedOrder }: Readonly<Record<"runId" | "traceId" | "dottedOrder", string>>,
+  before: number | null,
+  cost: number | null,
+): boolean {
+  if (cost === before) return false;
+  const key = [traceId, runId] as const;
+  if (cost === null) db.run("DELETE FROM costs WHERE trace_id = ? AND run_id = ?", ...key);
+  else
+    db.run(
+      "INSERT OR REPLACE INTO costs (trace_id, run_id, dotted_order, cost) VALUES (?, ?, ?, ?)",
+      ...key,
+      dottedOrder,
+      cost,
+    );
+  return true;
+}
+
+/** Sums of the traces whose runs got another cost, once a transaction: a trace may have thousands of model calls. */
+export function sumCosts({ db, recosted }: WriterState): void {
+  for (const traceId of recosted) {
+    const rows = db.all("SELECT dotted_order, cost FROM costs WHERE trace_id = ?", traceId);
+    const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
+    db.run("UPDATE traces SET cost = ? WHERE trace_id = ?", traceCostsOf(runs).total, traceId);
+  }
+  recosted.clear();
 }
 
 function readRun(db: Database, runId: string): StoredRun | null {

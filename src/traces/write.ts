@@ -5,11 +5,13 @@
 //   write.ts      one upload as a transaction, and the deletion of old traces
 // Invariants:
 //   write.1. A second upload of a run changes the same run: later fields replace earlier ones, in any order of arrival.
-//   write.2. After every transaction a trace's sums (runs, errors, tokens, cost, bytes) are those of its runs.
+//   write.2. After every transaction a trace's sums (runs, errors, tokens, bytes, and the cost as in trace-costs.ts) are
+//        those of its runs.
 //   write.3. Runs and bytes never exceed the limits: the least recently changed traces are deleted first.
+//   write.4. The sums of the whole store are stored with every change, so that no start counts traces.
 import type { Database } from "./database.ts";
 import type { RunChange } from "./run-change.ts";
-import { type Totals, type TraceBounds, type WriterState, writeRun } from "./write-run.ts";
+import { type Totals, type TraceBounds, type WriterState, sumCosts, writeRun } from "./write-run.ts";
 
 export interface Written {
   readonly stored: number;
@@ -29,16 +31,16 @@ export interface TraceWriter {
 const EVICTED_AT_ONCE_MAX = 1000;
 
 export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWriter {
-  const sums = db.get(
-    "SELECT coalesce(sum(runs), 0) AS runs, coalesce(sum(bytes), 0) AS bytes, coalesce(max(touched), 0) AS touched FROM traces",
-  );
+  const sums = db.get("SELECT runs, bytes FROM totals"); // write.4
   const totals: Totals = { runs: Number(sums?.["runs"]), bytes: Number(sums?.["bytes"]) };
-  const state: WriterState = { db, bounds, totals, touched: Number(sums?.["touched"]) };
+  const touched = Number(db.get("SELECT coalesce(max(touched), 0) AS touched FROM traces")?.["touched"]);
+  const state: WriterState = { db, bounds, totals, touched, recosted: new Set() };
   return {
     totals: () => state.totals,
     write: (changes, now) =>
       counted(state, () => {
         const stored = changes.filter((change) => writeRun(state, change, now)).length;
+        sumCosts(state);
         return { stored, dropped: changes.length - stored, evictedTraces: evict(state) };
       }),
     expire: (before) =>
@@ -61,9 +63,15 @@ export function createTraceWriter(db: Database, bounds: TraceBounds): TraceWrite
 function counted<T>(state: WriterState, work: () => T): T {
   const before = state.totals;
   try {
-    return state.db.transaction(work);
+    return state.db.transaction(() => {
+      const result = work();
+      const { runs, bytes } = state.totals;
+      if (state.totals !== before) state.db.run("UPDATE totals SET runs = ?, bytes = ?", runs, bytes);
+      return result;
+    });
   } catch (error) {
     state.totals = before;
+    state.recosted.clear();
     throw error;
   }
 }
@@ -87,7 +95,7 @@ function remove(state: WriterState, traceIds: readonly string[]): void {
     "SELECT sum(runs) AS runs, sum(bytes) AS bytes FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))",
     ids,
   );
-  for (const name of ["runs", "attachments", "tags", "traces"])
+  for (const name of ["runs", "attachments", "costs", "tags", "traces"])
     db.run(`DELETE FROM ${name} WHERE trace_id IN (SELECT value FROM json_each(?))`, ids);
   state.totals = { runs: totals.runs - Number(gone?.["runs"]), bytes: totals.bytes - Number(gone?.["bytes"]) };
 }

@@ -179,6 +179,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
     list,
     { body: ({ thread_id }) => ({ ids: [thread_id] }), places: ["thread_id"] },
     { body: () => ({ metadata: { org: "acme" } }) },
+    { body: () => ({ q: CANARY }) },
     { body: () => ({ values: { some_text: CANARY } }) },
     { body: () => ({ status: "interrupted", limit: 100 }) },
   ],
@@ -215,6 +216,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /audit": [
     {},
     { query: "format=csv" },
+    { query: `q=${CANARY}` },
     { query: ({ thread_id }) => `thread_id=${thread_id}`, places: ["thread_id"] },
     { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
   ],
@@ -309,12 +311,19 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
 
   "GET /inbox": [
     { query: "limit=100" },
+    { query: `q=${CANARY}` },
     { query: ({ thread_id }) => `thread_id=${thread_id}`, places: ["thread_id"] },
     { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
     { query: `metadata=${encodeURIComponent('{"org":"acme"}')}` },
   ],
   "GET /inbox/count": [
     {},
+    { query: ({ thread_id }) => `thread_id=${thread_id}`, places: ["thread_id"] },
+    { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
+  ],
+  "GET /inbox/facets": [
+    {},
+    { query: `q=${CANARY}` },
     { query: ({ thread_id }) => `thread_id=${thread_id}`, places: ["thread_id"] },
     { query: ({ assistant_id }) => `assistant_id=${assistant_id}`, places: ["assistant_id"] },
   ],

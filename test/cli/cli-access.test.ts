@@ -92,7 +92,7 @@ test("a caller who is no administrator, and a server without roles, are refused 
     assert.notEqual(refused.code, 0);
     assert.match(refused.err, /role/);
   }
-  assert.equal((await run(["people", "ls"], key)).out, "Nobody has signed in.\n");
+  assert.equal((await run(["people", "ls"], key)).out, "No sign-ins yet.\n");
   const none = await run(["keys", "create", "robot", "--role", "viewer"], "", open);
   assert.notEqual(none.code, 0);
   assert.match(none.err, /HOLDPOINT_API_KEYS/);

@@ -142,6 +142,8 @@ async function upload(): Promise<void> {
       name: "model",
       run_type: "llm",
       dotted_order: `${order}.20261121T100001000000Z${LEAF}`,
+      outputs: { text: "refunded" },
+      extra: { metadata: { usage_metadata: { total_cost: 0.02 } } },
     },
   ];
   const store = { url: `http://127.0.0.1:${traces.address().port}` };
@@ -160,11 +162,14 @@ test("traces are listed, and shown as trees that fit (cli.1)", async () => {
   ]);
   assert.match(
     listed.out,
-    /^TRACE +AGE +NAME +STATUS +TIME +RUNS +PROJECT\n0198c0de +\S+ +refund +success +2\.0s +3 +shop/,
+    /^TRACE +AGE +NAME +STATUS +TIME +RUNS +COST +PROJECT\n0198c0de +\S+ +refund +success +2\.0s +3 +\$0\.02 +shop/,
   );
   assert.equal((lines(json.out) as readonly { readonly trace_id: string }[])[0]?.trace_id, TRACE);
   assert.match(shown.out, /\nrefund .*\n└─ plan .* error .*no.* such order.*\n {3}└─ model /);
   assert.match(shown.out, /refund .* █{24}\n.*plan .* ·{12}█{12}\n/);
+  assert.match(shown.out, /^refund .*\$0\.02.*\n/, "the cost of the whole trace");
+  assert.match(shown.out, /└─ model .* \$0\.02/);
+  assert.doesNotMatch(shown.out, /output/, "the model's parent failed: its output is not the result");
   assert.doesNotMatch(shown.out, /\u001b/);
   for (const line of narrow.out.split("\n")) assert.ok(line.length <= 50, line);
   assert.equal(none.out, "No matching traces.\n");

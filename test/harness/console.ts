@@ -4,20 +4,20 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
-import { call, type TestServer } from "./server.ts";
+import { call, removeFolder, startServer, type ServerOptions, type TestServer } from "./server.ts";
 
 export interface PersonOptions {
   readonly name?: string;
-  /** Undo period of a confirmed answer. */
+  /** Undo period of an answer; 0, the default of tests, confirms every answer instead. */
   readonly holdSecs?: number;
+  /** Opens the next item after a decision; tests stay on the item by default. */
+  readonly advances?: boolean;
   readonly scheme?: "light" | "dark";
   readonly width?: number;
   readonly height?: number;
 }
 
 export interface ConsoleBrowser {
-  /**
-   */
   open(path: string, options?: PersonOptions): Promise<Page>;
   /** The same browser process for another server. */
   of(other: Served): ConsoleBrowser;
@@ -52,6 +52,31 @@ export async function startBrowser(server: Served): Promise<ConsoleBrowser> {
   };
 }
 
+export interface TestConsole {
+  readonly server: TestServer;
+  readonly browser: ConsoleBrowser;
+}
+
+export async function startConsole(options: ServerOptions = {}): Promise<TestConsole> {
+  const server = await startServer(options);
+  try {
+    return { server, browser: await startBrowser(server) };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/** Fails with the faults that the browser recorded. */
+export async function stopConsole({ server, browser }: TestConsole): Promise<void> {
+  try {
+    await browser.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+}
+
 function pagesOf(chrome: Browser, server: Served, wrongs: string[]): Omit<ConsoleBrowser, "close"> {
   const people = new Map<string, Promise<BrowserContext>>();
   return {
@@ -70,7 +95,7 @@ function pagesOf(chrome: Browser, server: Served, wrongs: string[]): Omit<Consol
 
 async function newPerson(
   chrome: Browser,
-  { name = "", holdSecs = 0, scheme = "light", width = 1280, height = 800 }: PersonOptions,
+  { name = "", holdSecs = 0, advances = false, scheme = "light", width = 1280, height = 800 }: PersonOptions,
 ): Promise<BrowserContext> {
   const context = await chrome.newContext({
     viewport: { width, height },
@@ -78,11 +103,12 @@ async function newPerson(
     reducedMotion: "reduce",
   });
   await context.addInitScript(
-    ([by, secs]) => {
+    ([by, secs, next]) => {
       localStorage.setItem("holdpoint.name", JSON.stringify(by));
       localStorage.setItem("holdpoint.hold_secs", JSON.stringify(secs));
+      localStorage.setItem("holdpoint.advance", JSON.stringify(next));
     },
-    [name, holdSecs] as const,
+    [name, holdSecs, advances] as const,
   );
   context.setDefaultTimeout(PATIENCE_MS);
   return context;

@@ -1,7 +1,11 @@
-// Tests of GET /inbox/count, over HTTP.
-// Rule interrupts/inbox-count.1: the count is that of the list with the same filters, whatever the page.
+// Tests of GET /inbox/count and GET /inbox/facets, and of rows without values, over HTTP.
+// Rules:
+//   interrupts/inbox-count.1. The count is that of the list with the same filters, whatever the page.
+//   interrupts/inbox-count.2. A facet counts with all filters but its own.
+//   interrupts/inbox-count.3. A row without its value has an excerpt, and the decisions that its item allows.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { WireItem } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
@@ -25,4 +29,77 @@ test("the count has the filters of the list, and no pages (interrupts/inbox-coun
   assert.equal(await count(`metadata=${encodeURIComponent('{"tier":"gold"}')}`), 2);
   assert.equal(await count("kind=form"), 0);
   assert.equal(await count("older_than=1d"), 0);
+});
+
+interface Facets {
+  readonly total: number;
+  readonly [facet: string]: readonly { readonly value: unknown; readonly count: number }[] | number;
+}
+
+const read = async <T>(path: string): Promise<T> => (await call(server, "GET", path)).body;
+
+test("a facet counts with all filters but its own (interrupts/inbox-count.2)", async () => {
+  const { items } = await read<{ readonly items: readonly WireItem[] }>("/inbox?limit=1");
+  const [first] = items;
+  assert.ok(first !== undefined);
+  await call(server, "POST", `/inbox/${first.thread_id}/${first.id}/claim`, { by: "ann" });
+  const all = await read<Facets>("/inbox/facets?claimed_by=ann&limit=1");
+  assert.equal(all.total, 1);
+  assert.deepEqual(all["claimed_by"], [
+    { value: null, count: 2 },
+    { value: "ann", count: 1 },
+  ]);
+  assert.deepEqual(all["kind"], [{ value: "question", count: 1 }]);
+  assert.deepEqual(all["deadline"], [{ value: "none", count: 1 }]);
+  const none = await read<Facets>("/inbox/facets?kind=form&unclaimed=true");
+  assert.deepEqual([none.total, none["kind"], none["snoozed"]], [0, [{ value: "question", count: 2 }], []]);
+  const gold = await read<Facets>(`/inbox/facets?metadata=${encodeURIComponent('{"tier":"gold"}')}`);
+  assert.deepEqual(gold["graph_id"], [{ value: "echo", count: 2 }]);
+});
+
+test("a row without its value has an excerpt and its decisions (interrupts/inbox-count.3)", async () => {
+  const payload = { question: "Drop the table?", table: "orders", dangerous: true };
+  const thread = await newThread(server, "echo");
+  await thread.run({ input: { payload } });
+  const { items } = await read<{ readonly items: readonly Readonly<Record<string, unknown>>[] }>(
+    `/inbox?values=false&thread_id=${thread.threadId}`,
+  );
+  const { title, excerpt, decisions, dangerous, ...rest } = items[0] ?? assert.fail();
+  assert.deepEqual(
+    { title, excerpt, decisions, dangerous },
+    {
+      title: "Drop the table?",
+      excerpt: "question: Drop the table? · table: orders · dangerous: true",
+      decisions: ["respond"],
+      dangerous: true,
+    },
+  );
+  assert.ok(!("value" in rest));
+});
+
+test("items come by their deadline, in pages; cursors of another order are refused", async () => {
+  const times = ["2999-01-02T00:00:00Z", "2999-01-01T00:00:00Z"];
+  for (const at of times) {
+    const thread = await newThread(server, "echo");
+    await thread.run({ input: { payload: { question: "When?", expires_at: at } } });
+  }
+  interface Page {
+    readonly items: readonly { readonly deadline: { readonly expires_at: string } | null }[];
+    readonly next_cursor: string | null;
+  }
+  const seen: (string | null)[] = [];
+  let cursor = "";
+  do {
+    const page: Page = await read(`/inbox?sort=deadline&values=false&limit=1${cursor}`);
+    seen.push(...page.items.map(({ deadline }) => deadline?.expires_at ?? null));
+    cursor = page.next_cursor === null ? "" : `&cursor=${page.next_cursor}`;
+  } while (cursor !== "");
+  assert.deepEqual(seen.slice(0, 2), ["2999-01-01T00:00:00.000Z", "2999-01-02T00:00:00.000Z"]);
+  assert.deepEqual(new Set(seen.slice(2)), new Set([null]));
+  assert.equal((await read<Facets>("/inbox/facets?deadline=later")).total, 2);
+  const bad = Buffer.from(JSON.stringify([1, "00000000-0000-4000-8000-000000000000", "x"])).toString("base64url");
+  assert.equal((await call(server, "GET", `/inbox?sort=deadline&cursor=${bad}`)).status, 422);
+  const order = async (query: string) =>
+    (await read<{ readonly items: readonly { readonly id: string }[] }>(`/inbox?${query}`)).items.map(({ id }) => id);
+  assert.deepEqual(await order("sort=newest&order=asc"), (await order("sort=oldest")).toReversed());
 });

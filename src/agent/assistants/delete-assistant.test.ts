@@ -1,11 +1,8 @@
-// Test of deletions that race with runs, with real storage: what comes in between is neither lost nor left behind.
+// Test of deletions that race with runs, with real storage: a run accepted in between is neither lost nor left behind.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createLog } from "../../base/log/log.ts";
-import { type SqliteStorage, createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
+import type { SqliteStorage } from "../../storage/sqlite/storage.ts";
 import type { AgentContext } from "../context.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
 import type { Run, RunStatus } from "../model/model.ts";
@@ -16,15 +13,7 @@ import { NO_TTL, newThread } from "../threads/new-thread.ts";
 const ID = "01a1fd86-6ea5-7341-90d3-f2766ddd56ff";
 
 async function start(t: TestContext): Promise<{ readonly agent: AgentContext; readonly storage: SqliteStorage }> {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-deletion-"));
-  const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-  const versions = { holdpoint: "1.0.0", library: "1.4.18" };
-  const storage = createSqliteStorage({ folder, owner: "this test", versions, log });
-  await storage.start();
-  t.after(async () => {
-    await storage.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const storage = await openStorage(t);
   await storage.transaction((tx) => tx.insertAssistant(assistantRecord(ID)));
   const agent = {
     storage,

@@ -72,6 +72,7 @@ function threadsOf(assistantId: string, scope: Scope): ThreadQuery {
     metadata: { assistant_id: assistantId },
     limit: THREADS_PER_STEP,
     offset: 0,
+    search: [],
     sortBy: "created_at",
     descending: true,
   };

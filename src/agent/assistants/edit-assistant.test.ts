@@ -1,12 +1,8 @@
-// Test of what assistants keep, with real storage: the names of graphs, the number of versions, the number of
+// Test of the limits of assistants, with real storage: the names of graphs, the number of versions, the number of
 // assistants.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { createLog } from "../../base/log/log.ts";
-import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
 import type { AgentContext } from "../context.ts";
 import {
   type AssistantDraft,
@@ -34,15 +30,7 @@ async function start(
   t: TestContext,
   assistantsMax = 100,
 ): Promise<(...graphIds: readonly string[]) => Promise<AgentContext>> {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-assistants-"));
-  const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-  const versions = { holdpoint: "1.0.0", library: "1.4.18" };
-  const storage = createSqliteStorage({ folder, owner: "this test", versions, log });
-  await storage.start();
-  t.after(async () => {
-    await storage.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const storage = await openStorage(t);
   let now = 0;
   const clock = { now: () => ++now, monotonic: () => now, after: () => () => undefined };
   return async (...graphIds) => {

@@ -1,4 +1,4 @@
-// Search of the audit trail over all threads: who decided what, where and when, and how the run ended that followed.
+// Search of the audit trail over all threads: author, decision, place and time, and the end of the run that followed.
 // Invariant search-audit.1: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
 // page all the same.
 import type { JsonObject } from "../../base/json/json.ts";

@@ -1,4 +1,4 @@
-// Tests of API keys. Checked: what the setting takes and refuses, without showing a key; who a request comes from;
+// Tests of API keys. Checked: valid and invalid settings, without showing a key; the caller of a request;
 // api-keys.1, nothing that is kept holds a key; api-keys.3, the role of a key.
 import assert from "node:assert/strict";
 import { test } from "node:test";

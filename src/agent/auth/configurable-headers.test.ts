@@ -1,4 +1,4 @@
-// Tests of headers that graphs may see. Checked: configurable-headers.1, what the rules include and exclude;
+// Tests of headers that graphs may see. Checked: configurable-headers.1, included and excluded headers;
 // configurable-headers.2, credentials under whatever name, whatever the rules say; configurable-headers.3, an included
 // name comes from the header only.
 import assert from "node:assert/strict";

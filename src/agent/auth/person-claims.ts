@@ -1,4 +1,4 @@
-// Person claims: what a person's claims say about name, address and groups. Pure.
+// Person claims: a person's claims → name, address and groups. Pure.
 // Invariants:
 //   person-claims.1. An e-mail address that the provider calls unverified is no name and no address.
 //   person-claims.2. Names and groups are bounded, and hold no control characters.

@@ -1,4 +1,4 @@
-// Role limits: what a role is limited to, as the scope of one call. The same conditions that handlers return. Pure.
+// Role limits: the limits of a role, as the scope of one call. The same conditions that handlers return. Pure.
 // Invariants:
 //   role-limits.1. Threads and crons need a member of the metadata for every limit; items of the store likewise. An
 //        object without the member is out of scope.

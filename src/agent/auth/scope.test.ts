@@ -1,4 +1,4 @@
-// Tests of scopes. Checked: scope.1, what is in a scope; scope.2, what is stamped is in it, whatever was there.
+// Tests of scopes. Checked: scope.1, membership in a scope; scope.2, stamped metadata is in it, whatever was there.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../base/json/json.ts";

@@ -1,19 +1,14 @@
 // Tests of sessions: time and rotation. Checked: sessions.2, ends by time; sessions.4, rotation; cookies.1 and cookies.2.
 // test/agent/sign-in.test.ts has the rest, with a provider.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { createIdSource } from "../../base/ids.ts";
-import type { Log } from "../../base/log/log.ts";
-import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
 import { createCookies } from "./cookies.ts";
 import { parseRoleRules } from "./role-rules.ts";
 import { createSessions, SESSION_COOKIE } from "./sessions.ts";
 
-const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
 const HOUR = 3_600_000;
 const IDLE = 12 * HOUR;
 const LIFE = 7 * 24 * HOUR;
@@ -37,18 +32,7 @@ const requestWith = (token: string) => ({
 const tokenIn = (cookie: string | null): string => /holdpoint-session=([\w-]*);/.exec(cookie ?? "")?.[1] ?? "";
 
 async function opened(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-sessions-"));
-  const storage = createSqliteStorage({
-    folder,
-    owner: "test",
-    versions: { holdpoint: "1", library: "1" },
-    log: silent,
-  });
-  await storage.start();
-  t.after(async () => {
-    await storage.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const storage = await openStorage(t);
   let now = 1_000_000;
   const cookies = createCookies({ secure: false, path: "" });
   const clock = { ...systemClock, now: () => now };

@@ -1,32 +1,16 @@
 // Tests of stored keys. Checked: stored-keys.1, the storage never sees a key; stored-keys.2, revocation; expiry.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createIdSource } from "../../base/ids.ts";
-import type { Log } from "../../base/log/log.ts";
 import { systemClock } from "../../base/clock.ts";
-import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
 import { NO_LIMITS } from "./role-limits.ts";
 import { createKey, revokeKey, storedKeySource, USE_EVERY_MS } from "./stored-keys.ts";
 
-const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
 const ADMIN = { name: "root", user: null, permissions: [] };
 
 async function opened(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-keys-"));
-  const storage = createSqliteStorage({
-    folder,
-    owner: "test",
-    versions: { holdpoint: "1", library: "1" },
-    log: silent,
-  });
-  await storage.start();
-  t.after(async () => {
-    await storage.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const storage = await openStorage(t);
   let now = 1_000_000;
   const clock = { ...systemClock, now: () => now };
   const ports = { storage, clock, newId: createIdSource(() => now) };

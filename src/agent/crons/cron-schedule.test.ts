@@ -1,4 +1,4 @@
-// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and what is not a cron schedule
+// Tests of cron schedules: ticks in their zones, over both changes of the clocks, and malformed schedules
 // (cron-schedule.1, cron-schedule.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,14 +1,11 @@
 // Tests of the cron scheduler, on a clock that tests move and on real storage. Runs are stored and not executed.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
+import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import { createIdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log/log.ts";
-import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
 import type { AgentContext } from "../context.ts";
 import { createCronScheduler, type CronScheduler } from "./cron-scheduler.ts";
 import { createRunWaiters } from "../runs/execute/run-waiters.ts";
@@ -51,22 +48,16 @@ interface Bench {
 }
 
 async function bench(t: TestContext): Promise<Bench> {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-crons-"));
   const said: string[] = [];
   const note = (event: string): void => void said.push(event);
   const log: Log = { debug: () => undefined, info: note, warning: note, error: note };
-  const storage = createSqliteStorage({ folder, owner: "test", versions: { holdpoint: "1", library: "1" }, log });
-  await storage.start();
-  t.after(async () => {
-    await storage.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const storage = await openStorage(t);
   const time = createFakeClock(START);
   let jumped = 0;
   const clock = { ...time, now: () => time.now() + jumped };
   let refusal: ErrorCode | null = null;
   const assistant = { assistantId: "a", graphId: "graph", metadata: {}, config: {}, context: {} };
-  // Everything that a run is accepted with; nobody executes it.
+  // Everything that acceptance of a run needs, without a worker.
   const agent = {
     storage,
     clock,
@@ -136,6 +127,7 @@ async function bench(t: TestContext): Promise<Bench> {
           metadata: null,
           limit: 1000,
           offset: 0,
+          search: [],
           sortBy: "created_at",
           descending: false,
         });
@@ -308,6 +300,7 @@ test("skips a tick whose run is refused (cron-scheduler.3)", async (t) => {
       metadata: null,
       limit: 1,
       offset: 0,
+      search: [],
       sortBy: "created_at",
       descending: true,
     }),

@@ -1,6 +1,6 @@
 // Compaction: removes the deltas and the tasks from the events of ended runs over the thread protocol. Each page load
 // replays these events. The finished blocks have the whole text, and a task repeats the state: on a long thread, tasks
-// are most of what is kept.
+// are most of the stored bytes.
 // Invariants:
 //   compaction.1. The other events keep their ids and numbers. A REST stream that begins later
 //     lacks the tasks, and nothing else.

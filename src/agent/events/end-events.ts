@@ -5,7 +5,8 @@
 import type { Interrupt } from "../model/model.ts";
 import { VALUES_ONLY } from "../model/model.ts";
 import type { HeldEvent, RunEnd, RunEvent } from "../ports/ports.ts";
-import { serializeInterrupt, runEndError, serializeRunEnd } from "../serializers/api-objects.ts";
+import { serializeInterrupt } from "../serializers/api-objects.ts";
+import { runEndError, serializeRunEnd } from "../serializers/run-end.ts";
 import { AT_END } from "./event-batch.ts";
 import { endMark } from "./end-mark.ts";
 import type { EndEvents } from "./event-log.ts";

@@ -9,6 +9,7 @@
 import type { EventRow, RunEvent } from "../ports/ports.ts";
 import { batchOf, END, eventName, rowOf, unitsOf, type Batch, type LoggedEvent } from "./event-batch.ts";
 import { createEventWindow } from "./event-window.ts";
+import { beginBatch } from "./synthetic-events.ts";
 
 export interface EventLog {
   readonly threadId: string;
@@ -38,9 +39,11 @@ export interface EventStart {
   readonly firstId: number;
   readonly events: number;
   readonly bytes: number;
+  /** The first event of the attempt is stored (first-event-id.2). */
+  readonly isBegun: boolean;
 }
 
-export const FIRST_EVENT: EventStart = { firstId: 0, events: 0, bytes: 0 };
+export const FIRST_EVENT: EventStart = { firstId: 0, events: 0, bytes: 0, isBegun: false };
 
 export interface EndEvents {
   readonly events: readonly RunEvent[];
@@ -83,6 +86,9 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
   const window = createEventWindow(isRead);
   const exceeds = createLimitCheck(start, limits);
   let nextId = start.firstId;
+  if (start.isBegun) {
+    window.addStored(beginBatch(run, nextId++));
+  }
   let open: LoggedEvent[] = [];
   let openUnits = 0;
 

@@ -8,6 +8,8 @@ const WINDOW_UNITS = 1024 * 1024;
 
 export interface EventWindow {
   add(batch: Batch): void;
+  /** A batch that is stored already, ahead of all others. */
+  addStored(batch: Batch): void;
   /** Batches that no transaction has drained. */
   drain(): DrainedBatches;
   readonly hasFresh: () => boolean;
@@ -45,6 +47,10 @@ export function createEventWindow(isRead: () => boolean): EventWindow {
   };
   return {
     add,
+    addStored(batch) {
+      add(batch);
+      drainedCount = storedCount = batches.length;
+    },
     drain() {
       const drained = batches.slice(drainedCount);
       drainedCount = batches.length;

@@ -1,11 +1,16 @@
-// First event id of an attempt.
+// First event of an attempt: its id, and its place in the claim.
 // Invariants:
 //   first-event-id.1. No two events share an id, even if readers saw events that a dying process did not store. After a
 //     crash, ids continue at the next multiple of ROUND, beyond all ids that a process can publish unstored.
+//   first-event-id.2. The transaction that claims a run also stores its first event if a reader of the thread may wait
+//     for it: such readers see stored events only, and a further commit would delay them. Other runs cost no statement
+//     more.
 import { deathsOf } from "../model/crash-suspects.ts";
 import type { Run } from "../model/model.ts";
-import type { Tx } from "../ports/ports.ts";
+import type { Tx, Wakes } from "../ports/ports.ts";
+import { rowOf } from "./event-batch.ts";
 import { FIRST_EVENT, type EventStart } from "./event-log.ts";
+import { beginBatch } from "./synthetic-events.ts";
 
 /** More events than a process can publish between two commits. */
 const ROUND = 1_000_000;
@@ -16,6 +21,26 @@ export async function eventStart(tx: Tx, run: Run): Promise<EventStart> {
   const kept = await tx.eventExtent(run.threadId, run.runId);
   const next = kept === null ? 0 : kept.last + 1;
   const { events, bytes } = kept ?? { events: 0, bytes: 0 };
-  if (deathsOf(run) + run.storageFailures === 0) return { firstId: next, events, bytes };
-  return { firstId: Math.max(Math.ceil(next / ROUND), run.attempt) * ROUND, events, bytes }; // first-event-id.1
+  if (deathsOf(run) + run.storageFailures === 0) return { firstId: next, events, bytes, isBegun: false };
+  const firstId = Math.max(Math.ceil(next / ROUND), run.attempt) * ROUND; // first-event-id.1
+  return { firstId, events, bytes, isBegun: false };
+}
+
+export interface BeginPorts {
+  readonly wakes: Pick<Wakes, "listeners" | "hasRemoteListeners">;
+  readonly at: number;
+}
+
+/** @returns the start of the attempt, with its first event stored if a reader may wait for it (first-event-id.2) */
+export async function storeBegin(
+  tx: Pick<Tx, "appendEvents">,
+  run: Run,
+  start: EventStart,
+  { wakes, at }: BeginPorts,
+): Promise<EventStart> {
+  const { threadId } = run;
+  const isWanted = run.request.stream?.protocol === true || wakes.listeners(threadId) > 0;
+  if (!isWanted && !wakes.hasRemoteListeners(threadId)) return start;
+  await tx.appendEvents([rowOf(run, [beginBatch(run, start.firstId)], { goneAt: null, storedAt: at })]);
+  return { ...start, isBegun: true };
 }

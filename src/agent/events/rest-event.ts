@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../base/json/json.ts";
 import { isProtocolLine, PROTOCOL_PREFIX, type ProtocolLine } from "../model/protocol-lines.ts";
 
-/** What a line has of an event. */
+/** The part of an event that a line stores. */
 interface NamedText {
   readonly name: string;
   readonly text: string | null;

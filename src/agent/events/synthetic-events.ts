@@ -1,6 +1,6 @@
 // Synthetic events, created for a single reader. They have no id, so that they do not move the reader's position.
 import type { RunEvent } from "../ports/ports.ts";
-import type { LoggedEvent } from "./event-batch.ts";
+import { type Batch, batchOf, type LoggedEvent } from "./event-batch.ts";
 
 const NO_ID = -1;
 
@@ -30,6 +30,11 @@ export function metadataOf(run: {
 }): RunEvent {
   const { runId, threadId, attempt } = run;
   return { name: "metadata", data: JSON.stringify({ run_id: runId, attempt, thread_id: threadId }) };
+}
+
+/** The first event of an attempt as a batch of its own. */
+export function beginBatch(run: Parameters<typeof metadataOf>[0], id: number): Batch {
+  return batchOf([{ ...metadataEvent(run), id }]);
 }
 
 export function metadataEvent(run: Parameters<typeof metadataOf>[0]): LoggedEvent {

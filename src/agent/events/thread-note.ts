@@ -1,6 +1,6 @@
 // Thread note: an event of a thread that belongs to no attempt of a run: answered questions, the end of a run that never began.
 // Invariants:
-//   thread-note.1. A note is in the transaction of what it says, under the thread's lock: its place in the thread is its place in time.
+//   thread-note.1. A note is in the transaction of its change, under the thread's lock: its place in the thread is its place in time.
 //   thread-note.2. A note is kept as a log of its own, under an id that no run has: logs of runs and their ids stay as they are.
 import type { NewId } from "../../base/ids.ts";
 import type { Interrupt } from "../model/model.ts";
@@ -9,7 +9,7 @@ import type { EventRow, Tx } from "../ports/ports.ts";
 import { type LoggedEnd, questionIds } from "./end-events.ts";
 import { endMark } from "./end-mark.ts";
 
-/** What a protocol line of a note has beside the parameters of the event. */
+/** Members of a note's protocol line besides the parameters of the event. */
 export interface ThreadNote {
   /** Of the event. */
   readonly id: string;
@@ -53,7 +53,7 @@ export async function noteClosed(
   });
 }
 
-/** The end of a run that never began: it has no log that could tell it. */
+/** The end of a run that never began: it has no log of its own. */
 export async function noteEnd(
   tx: Pick<Tx, "appendEvents">,
   { run, pending = [], closed = [] }: Pick<LoggedEnd, "run" | "pending" | "closed">,

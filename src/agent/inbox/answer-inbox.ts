@@ -32,7 +32,7 @@ export interface InboxAnswer {
 
 export type AnswerResult =
   | { readonly answer: InboxAnswer; readonly run: Run }
-  /** Counted as a vote; the problem names what is missing. */
+  /** Counted as a vote; the problem names the missing votes. */
   | { readonly answer: InboxAnswer; readonly pending: ApiError }
   | { readonly answer: InboxAnswer; readonly refusal: ApiError };
 

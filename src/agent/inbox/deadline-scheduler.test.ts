@@ -1,5 +1,5 @@
 // Tests of deadlines: deadline-scheduler.2 (one timer, never before its time, whatever the wall clock does),
-// deadline-scheduler.4 (what fails at present is tried again, later each time). The storage is a stand-in that notes
+// deadline-scheduler.4 (failures are retried, later each time). The storage is a stand-in that notes
 // when it was asked.
 import assert from "node:assert/strict";
 import { test } from "node:test";

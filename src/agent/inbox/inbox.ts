@@ -24,16 +24,13 @@ export interface InboxPage {
 
 const PAGE_BYTES_MAX = 4_000_000;
 
-export async function listInbox(agent: AgentContext, query: Omit<InboxQuery, "now" | "bytesMax">): Promise<InboxPage> {
+/** The query of a caller. */
+export type InboxSearch = Omit<InboxQuery, "now" | "bytesMax">;
+
+export async function listInbox(agent: AgentContext, query: InboxSearch): Promise<InboxPage> {
   const page = { ...query, now: agent.clock.now(), bytesMax: PAGE_BYTES_MAX }; // inbox.2
   const { rows, more } = await agent.storage.read((tx) => tx.inbox(page));
   return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
-}
-
-/** The number of items on all pages. */
-export function countInbox(agent: AgentContext, query: Omit<InboxQuery, "now" | "bytesMax">): Promise<number> {
-  const all = { ...query, now: agent.clock.now(), bytesMax: PAGE_BYTES_MAX };
-  return agent.storage.read(async (tx) => tx.countInbox(all));
 }
 
 /** Open or closed. @throws {ApiError} `thread_not_found`, `interrupt_not_found` */

@@ -1,4 +1,4 @@
-// Tests of deadline: deadline.2 (what is a deadline, and what is not). deadline.1 is in test/agent/deadlines.test.ts.
+// Tests of deadline: deadline.2 (valid and invalid deadlines). deadline.1 is in test/agent/deadlines.test.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";

@@ -1,4 +1,4 @@
-// Tests of what a run-creating call asks for. Checked: every input × every command (resume rules 3 and 4).
+// Tests of the intent of a run-creating call. Checked: every input × every command (resume rules 3 and 4).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../base/api-error.ts";

@@ -12,7 +12,7 @@ export interface Caller {
   readonly groups?: readonly string[];
   /** Absent without roles: the deployment's handlers decide then, if there are any. */
   readonly role?: Role;
-  /** What the role is limited to; absent for no limit. */
+  /** Limits of the role; absent for none. */
   readonly limits?: RoleLimits;
   /** Absent for actions of the server itself. */
   readonly origin?: Origin;

@@ -90,3 +90,27 @@ test("a suspect waits for the executing runs, within a limit (quarantine.2); an 
   assert.deepEqual(began, ["long", "cancelled", "suspect"]);
   assert.ok(quarantine.isOpen());
 });
+
+test("many suspects behind a long run wait together, not one after the other (quarantine.2)", async () => {
+  const { quarantine, began, admit, turn, ring } = setUp();
+  for (const runId of ["a", "b", "c", "d"]) void admit(runId, 1);
+  await turn();
+  ring();
+  await turn();
+  assert.deepEqual(began, ["a alone"], "a is on probation: it stays alone");
+  quarantine.proved("a");
+  await turn();
+  assert.deepEqual(began, ["a alone", "b", "c", "d"]);
+  assert.ok(quarantine.isOpen());
+});
+
+test("suspects that end soon run alone, one after the other, however long the line (quarantine.2)", async () => {
+  const { quarantine, began, admit, turn, ring } = setUp();
+  for (const runId of ["a", "b", "c"]) void admit(runId, 1);
+  ring();
+  for (const runId of ["a", "b", "c"]) {
+    await turn();
+    quarantine.left(runId);
+  }
+  assert.deepEqual(began, ["a alone", "b alone", "c alone"]);
+});

@@ -6,7 +6,7 @@ export const ROLES = ["viewer", "reviewer", "operator", "admin"] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** What a role is limited to; null where it is not. */
+/** Limits of a role; null for none. */
 export interface RoleLimits {
   /** Ids of assistants. */
   readonly assistants: readonly string[] | null;

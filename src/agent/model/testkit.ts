@@ -1,4 +1,5 @@
 // Records for tests: a plain one of each kind, with the members that a test cares about as changes.
+import { newThread, NO_TTL } from "../threads/new-thread.ts";
 import type { Assistant, Interrupt, Run, RunRequest, Thread } from "./model.ts";
 
 export const plainRequest: RunRequest = {
@@ -15,22 +16,9 @@ export const plainRequest: RunRequest = {
 };
 
 export const threadRecord = (changes: Pick<Thread, "threadId"> & Partial<Thread>): Thread => ({
-  createdAt: 1,
+  ...newThread(changes.threadId, {}, NO_TTL, 1),
   updatedAt: 2,
-  metadata: {},
-  config: {},
-  status: "idle",
-  pause: null,
-  graphId: null,
-  assistantId: null,
-  checkpointId: null,
-  overlay: null,
-  error: null,
   stateUpdatedAt: 2,
-  ttlMs: null,
-  onCompletion: "keep",
-  ttlStrategy: "delete",
-  startedBy: [],
   ...changes,
 });
 

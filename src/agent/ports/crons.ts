@@ -1,7 +1,7 @@
 // Storage port for crons.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Cron, Scope } from "../model/model.ts";
-import type { Awaitable, SizedId } from "./awaitable.ts";
+import type { Awaitable, SizedId } from "./results/awaitable.ts";
 
 export interface CronFilter {
   readonly scope: Scope;

@@ -1,7 +1,7 @@
 // Engine: coordination of runs and readers beside storage, as four ports: queue, lease, peers and wakes.
 import type { Service } from "../../base/lifecycle.ts";
 import type { Run } from "../model/model.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 import type { History } from "./checkpoints.ts";
 import type { ClaimedRow, RunClaim } from "./runs.ts";
 import type { Tx } from "./storage.ts";
@@ -25,8 +25,8 @@ export type ChooseRun = (tx: Tx, claim: RunClaim) => Awaitable<ClaimedRow | null
 
 /** Execution slot in this process, reserved before its run is claimed. */
 export interface Slot {
-  /** Starts a run that acceptance stored as running. */
-  start(run: Run, history: History): void;
+  /** Starts a run that acceptance stored as running. @param isBegun its first event is stored */
+  start(run: Run, history: History, isBegun: boolean): void;
   /**
    * Claims a run in one transaction and starts it; releases the slot if no run is pending. @returns true if a run
    * started

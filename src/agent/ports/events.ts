@@ -1,5 +1,5 @@
 // Storage port for run events, batched into rows, and for tickets of their readers.
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 
 /** Row with a batch of events of one run. */
 export interface EventRow {
@@ -58,7 +58,7 @@ export interface EventTx {
   deleteGoneEvents(at: number, runsMax: number): Awaitable<number>;
 }
 
-/** Stands for the credentials of its caller once (agent/protocol/socket/socket-tickets.ts). */
+/** Stands for the credentials of its caller once (agent/protocol/socket-tickets.ts). */
 export interface SocketTicket {
   readonly digest: string;
   readonly caller: string;

@@ -10,7 +10,7 @@ import type {
   Run,
   WriteSet,
 } from "../model/model.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 import type { CheckpointQuery, History, StoredCheckpoint } from "./checkpoints.ts";
 import type { Tx } from "./storage.ts";
 

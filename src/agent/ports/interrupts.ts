@@ -2,9 +2,15 @@
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, Interrupt, InterruptKind, InterruptState, Run, Scope, ThreadStatus } from "../model/model.ts";
 import type { AuditHead, AuditLink } from "../model/audit/audit-chain.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 
-/** Inbox query. The total order is creation time, then thread and interrupt id. */
+/** Time left until the deadline of an item: passed, below an hour, a day or a week, longer; `none` without a deadline. */
+export type DeadlineBucket = "overdue" | "hour" | "day" | "week" | "later" | "none";
+
+/**
+ * Inbox query. The total order is creation time, then thread and interrupt id; with `byDeadline` the earliest deadline
+ * comes first, and items without one last.
+ */
 export interface InboxQuery {
   readonly scope: Scope;
   readonly threadId: string | null;
@@ -16,19 +22,26 @@ export interface InboxQuery {
   readonly unclaimed: boolean;
   /** Items with a follow-up date in the future, or all others; null for both. */
   readonly snoozed: boolean | null;
+  readonly deadline: DeadlineBucket | null;
   /** Current time; expired claims do not count. */
   readonly now: number;
   readonly createdBefore: number | null;
   /** Subset of the thread metadata. */
   readonly metadata: JsonObject | null;
+  /** Words of the search index, all of which must occur; empty: any item. */
+  readonly search: readonly string[];
   readonly after: InboxPlace | null;
   readonly limit: number;
   /** The page ends before an item with which it would be larger; its first item may be of any size. */
   readonly bytesMax: number;
   readonly descending: boolean;
+  /** Only ascending. */
+  readonly byDeadline: boolean;
 }
 
 export interface InboxPlace {
+  /** Used in the order of deadlines. */
+  readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly threadId: string;
   readonly interruptId: string;
@@ -47,6 +60,26 @@ export interface InboxRows {
   readonly more: boolean;
 }
 
+/** A number of items that are equal in every facet. */
+export interface InboxTally {
+  readonly graphId: string;
+  readonly assistantId: string;
+  readonly node: string;
+  readonly kind: InterruptKind;
+  /** Holder of the claim. */
+  readonly claimedBy: string | null;
+  readonly snoozed: boolean;
+  readonly deadline: DeadlineBucket;
+  readonly count: number;
+}
+
+/** A part of a total that is read in several short transactions. */
+export interface InboxPart<T> {
+  readonly found: T;
+  /** Continues there; null at the end. */
+  readonly next: InboxPlace | null;
+}
+
 export interface AuditRecord extends AuditEntry {
   /** Increments within the thread, without gaps. */
   readonly seq: number;
@@ -61,8 +94,10 @@ export interface InterruptTx extends AuditTx {
   openBreakpoint(threadId: string): Awaitable<Interrupt | null>;
   /** Open interrupts and breakpoints of paused threads. */
   inbox(query: InboxQuery): Awaitable<InboxRows>;
-  /** The number of items that match, on all pages. */
-  countInbox(query: InboxQuery): Awaitable<number>;
+  /** The number of items that match after `query.after`, up to the end of the part. */
+  countInbox(query: InboxQuery): Awaitable<InboxPart<number>>;
+  /** The items that match after `query.after`, up to the end of the part, by facet. */
+  tallyInbox(query: InboxQuery): Awaitable<InboxPart<readonly InboxTally[]>>;
   /** Open interrupts of paused threads with a passed deadline and an expiry action; earliest first. */
   dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
   /** The earliest such deadline. */
@@ -96,6 +131,8 @@ export interface AuditQuery {
   readonly until: number | null;
   /** All of them occur, in any case. */
   readonly words: readonly string[];
+  /** Words of the search index, all of which must occur in the item, or in the thread of an entry without one. */
+  readonly search: readonly string[];
   readonly after: AuditPlace | null;
   readonly limit: number;
   /** A page ends after this many entries, found or not. */

@@ -1,7 +1,7 @@
 // Ports: interfaces that the agent room requires. Adapters live in graphs/ and storage/; src/main/ selects them.
 export type * from "./access.ts";
 export type * from "./assistants.ts";
-export type * from "./awaitable.ts";
+export type * from "./results/awaitable.ts";
 export type * from "./checkpoints.ts";
 export type * from "./crons.ts";
 export type * from "./engine.ts";
@@ -11,6 +11,7 @@ export type * from "./identity/keys.ts";
 export type * from "./identity/people.ts";
 export type * from "./identity/provider.ts";
 export type * from "./identity/sessions.ts";
+export type * from "./inbox/search.ts";
 export type * from "./interrupts.ts";
 export type * from "./runs.ts";
 export type * from "./storage.ts";

@@ -1,13 +1,14 @@
 // Storage port: transactions over all data of the server.
 import type { Fingerprint } from "../model/model.ts";
 import type { AssistantTx } from "./assistants.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 import type { CheckpointTx } from "./checkpoints.ts";
 import type { CronTx } from "./crons.ts";
 import type { KeyTx } from "./identity/keys.ts";
 import type { PeopleTx } from "./identity/people.ts";
 import type { SessionTx } from "./identity/sessions.ts";
 import type { EventTx, SocketTicketTx } from "./events.ts";
+import type { SearchTx } from "./inbox/search.ts";
 import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
 import type { StoreTx } from "./store.ts";
@@ -34,6 +35,7 @@ export interface Tx
     QueueTx,
     IdempotencyTx,
     InterruptTx,
+    SearchTx,
     CheckpointTx,
     EventTx,
     SocketTicketTx,

@@ -1,7 +1,7 @@
 // Ports of the long-term memory: the store, its rows in storage, and the embedder.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Scope, StoreItem, StoreVector } from "../model/model.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 
 /** Place in the order of a list: newest first. */
 export type StorePlace = readonly [updatedAt: number, itemId: number];

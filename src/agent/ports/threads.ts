@@ -1,13 +1,15 @@
 // Storage port for threads: one row each, with all dependent data.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Scope, Thread, ThreadStatus } from "../model/model.ts";
-import type { Awaitable } from "./awaitable.ts";
+import type { Awaitable } from "./results/awaitable.ts";
 
 export interface ThreadQuery {
   readonly scope: Scope;
   readonly ids: readonly string[] | null;
   readonly status: ThreadStatus | null;
   readonly metadata: JsonObject | null;
+  /** Words of the search index, all of which must occur in the thread; empty: any thread. */
+  readonly search: readonly string[];
   readonly limit: number;
   readonly offset: number;
   readonly sortBy: "thread_id" | "status" | "created_at" | "updated_at";

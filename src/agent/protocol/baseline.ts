@@ -1,4 +1,5 @@
-// Baseline: what a reader needs when the log does not reach back: the state, the open questions, the newest run's end.
+// Baseline: the events that a reader needs when the log does not reach back: the state, the open
+// questions, the newest run's end.
 // Invariants:
 //   baseline.1. Its events have the ids of the originals, so that a reader that has seen those drops them.
 //   baseline.2. Its numbers are between those of the kept rows and of the rows to come.

@@ -1,7 +1,7 @@
 // Carry out: a command → its envelope.
 // Invariants:
 //   carry-out.1. Every command is answered, whatever happens; a fault is logged and shows no details.
-//   carry-out.3. A refusal shows the thread's position only when it is about what the caller may see of the thread.
+//   carry-out.3. A refusal shows the thread's position only when the caller may see that part of the thread.
 //   carry-out.2. `applied_through_seq` is read before the command acts: it includes no event that the command causes, and is never 0.
 import { ApiError, type ErrorCode } from "../../base/api-error.ts";
 import { apiErrorOf } from "../../http/server/problem.ts";

@@ -2,7 +2,7 @@
 // Invariants:
 //   envelope.1. A refusal keeps the product's code and details beside the protocol's; a fault shows its code and the id of
 //        its log line.
-//   envelope.2. A refusal that HTTP decides (who may do what, a thread that is not there, a storage that is away) is no envelope
+//   envelope.2. A refusal that HTTP decides (permissions, a missing thread, an unavailable storage) is no envelope
 //        over HTTP; on a socket it is one.
 import { type ErrorCode, ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";

@@ -1,10 +1,10 @@
-// Read events: the protocol events of a thread for one reader: what is kept, and then what comes.
+// Read events: the protocol events of a thread for one reader: stored events, then new ones.
 // Invariants:
-//   read-events.1. Events come in the order of their seq, each once. Only what is stored is shown, so that every process shows the same.
+//   read-events.1. Events come in the order of their seq, each once. Only stored events are shown, so that every process shows the same.
 //   read-events.2. A replay follows replay-rules.ts.
 //   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
 //        that leaves the scope disconnects its reader.
-//   read-events.4. A reader holds one page of a replay, or one row of what comes, at a time. It ends only when its thread is deleted.
+//   read-events.4. A reader holds one page of rows at a time. It ends only when its thread is deleted.
 //   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
@@ -16,6 +16,7 @@ import { convertedRow, wantedBy } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { createSelection } from "./shared-selection.ts";
 import { rowOf } from "./convert/event-place.ts";
+import { rowsAfter } from "./shared-read.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
 import type { WireEvent } from "./convert/wire-event.ts";
 
@@ -153,28 +154,24 @@ function asksStorage({ gate }: WireEvent): boolean {
   return gate.kind === "question" || gate.kind === "closed";
 }
 
-/** Rows of a replay that are read together: one transaction for all of them (read-events.4). */
-const PAGE = { limit: 64, bytesMax: 128 * 1024 };
-
-/** The first look attaches; each other one takes rows of the replay, or one that came later. */
+/** The first look attaches; each other one takes rows of the replay, or those that came later. */
 async function nextOf(
   agent: AgentContext,
   { threadId, scope, filter }: ReadQuery,
   after: number,
   attached: Attached | null,
 ): Promise<{ readonly rows: readonly StoredEvents[] } | Attached | "nothing_yet" | "deleted" | "out_of_reach"> {
-  return agent.storage.read(async (tx) => {
-    const thread = await tx.thread(threadId);
-    if (thread === null) return attached === null ? "nothing_yet" : "deleted"; // read-events.3
-    if (!inScope(thread.metadata, scope())) return attached === null ? "nothing_yet" : "out_of_reach"; // read-events.3
-    if (attached !== null) {
-      const { replayed } = attached;
-      const place = { runId: null, afterSeq: after, fromId: 0 };
-      const rows = await tx.events(threadId, { ...place, ...(after < replayed ? PAGE : { limit: 1 }) });
-      const behind = rows.filter(({ seq }) => seq <= replayed);
-      if (behind.length > 0) return { rows: behind };
-      return rows.length > 0 ? { rows: rows.slice(0, 1) } : "nothing_yet";
-    }
-    return attachedTo(agent, tx, thread, filter);
-  });
+  if (attached === null) {
+    return agent.storage.read(async (tx) => {
+      const thread = await tx.thread(threadId);
+      const isThere = thread !== null && inScope(thread.metadata, scope()); // read-events.3
+      return isThere ? attachedTo(agent, tx, thread, filter) : "nothing_yet";
+    });
+  }
+  const { thread, rows } = await rowsAfter(agent, threadId, after);
+  if (thread === null) return "deleted";
+  if (!inScope(thread.metadata, scope())) return "out_of_reach"; // read-events.3
+  const behind = rows.filter(({ seq }) => seq <= attached.replayed);
+  if (behind.length > 0) return { rows: behind };
+  return rows.length > 0 ? { rows } : "nothing_yet";
 }

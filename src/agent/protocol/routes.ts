@@ -16,7 +16,7 @@ import { isForHttp } from "./envelope.ts";
 import { filterOf } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";
 import { eventStreamBytes } from "./shared-selection.ts";
-import { issueTicket } from "./socket/socket-tickets.ts";
+import { issueTicket } from "./socket-tickets.ts";
 
 /** Clients take a stream without a comment for three times as long as dead, once they have seen two. */
 const HEARTBEAT_MS_MAX = 5000;

@@ -28,7 +28,7 @@ export function reviewRefusal({ threadId, interruptId, review }: Interrupt, call
   if (review === null) return null;
   const details = { interrupt_id: interruptId, see: `/inbox/${threadId}/${interruptId}` };
   if (review.fault !== null) {
-    const detail = `Nobody may answer: the review rules of the interrupt are malformed (${review.fault}).`;
+    const detail = `The interrupt accepts no answer: its review rules are malformed (${review.fault}).`;
     return new ApiError("review_rules_invalid", detail, details);
   }
   if (isNamedBy(review.excluded, caller)) {

@@ -8,7 +8,8 @@ import { cancelRun } from "../runs/cancel-runs.ts";
 import type { Caller, Run } from "../model/model.ts";
 import type { Waiting } from "../runs/wait-for-run.ts";
 import type { WaitResult } from "../services.ts";
-import { serializeRunEnd, serializeRun } from "../serializers/api-objects.ts";
+import { serializeRun } from "../serializers/api-objects.ts";
+import { serializeRunEnd } from "../serializers/run-end.ts";
 import { requireInScope } from "./path-scope.ts";
 import { select } from "./route.ts";
 

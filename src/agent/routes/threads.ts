@@ -14,7 +14,9 @@ import { countThreads, searchByValues, searchThreads } from "../threads/search-t
 import { deleteThread, pruneThreads } from "../threads/delete-threads.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
-import { serializeState, serializeThread, serializeTtl, withValues } from "../serializers/api-objects.ts";
+import { queryWords } from "../model/search/search-words.ts";
+import { serializeThread, serializeTtl, withValues } from "../serializers/api-objects.ts";
+import { serializeState } from "../serializers/state-object.ts";
 import {
   type AgentRoute,
   NO_CONTENT,
@@ -60,6 +62,7 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.searchThreads, ({ body, scope }) => searchReply(agent, body, scope)),
     route(contract.countThreads, async ({ body, scope }) => {
+      const search = await wordsIn(agent, body.q);
       const total = await countThreads(
         agent,
         {
@@ -67,6 +70,7 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
           ids: body.ids ?? null,
           status: body.status ?? null,
           metadata: body.metadata ?? null,
+          search,
           limit: 0,
           offset: 0,
           sortBy: "created_at",
@@ -106,6 +110,13 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
   ];
 }
 
+/** The words of a search, once the index has all changes before it. */
+async function wordsIn(agent: AgentContext, text: string | null | undefined): Promise<readonly string[]> {
+  const words = queryWords(text ?? undefined);
+  if (words.length > 0) await agent.search.catchUp();
+  return words;
+}
+
 type SearchBody = z.infer<typeof contract.searchThreads.body>;
 
 async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope): Promise<HttpReply> {
@@ -115,6 +126,7 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
     ids: body.ids ?? null,
     status: body.status ?? null,
     metadata: body.metadata ?? null,
+    search: await wordsIn(agent, body.q),
     limit: body.limit,
     offset: body.offset,
     sortBy: body.sort_by,

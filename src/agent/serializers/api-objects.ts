@@ -12,7 +12,6 @@ import {
   type Thread,
   VALUES_ONLY,
 } from "../model/model.ts";
-import type { RunEnd, StateSnapshot } from "../ports/ports.ts";
 import type { AssistantSchemas } from "./assistant-schemas.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` if the node declared one. */
@@ -170,84 +169,7 @@ export function serializeSchemas({ graphId, input, output, state, context }: Ass
   };
 }
 
-/** With `namespace`, which clients of the thread protocol read: the task that asks, as `input.requested` names it. */
-function placed(interrupt: Interrupt, resumable: boolean): JsonObject {
-  return { ...serializeInterrupt(interrupt, resumable), namespace: interrupt.ns };
-}
-
-/**
- * A saved state, with stored interrupts instead of the library's.
- * @param known interrupts of the thread
- * @param newest true for the current state of the thread, which shows the open interrupts. They include those of tasks
- *   called by another task, which the library's states do not list.
- */
-export function serializeState(state: StateSnapshot, known: readonly Interrupt[], newest: boolean): JsonObject {
-  const last = new Map<string, Interrupt>();
-  for (const interrupt of known) {
-    const other = last.get(interrupt.libraryId);
-    if (other === undefined || other.index <= interrupt.index) last.set(interrupt.libraryId, interrupt);
-  }
-  const shown = (raised: { readonly id: string | null; readonly value: Json }): readonly JsonObject[] => {
-    const row = raised.id === null ? undefined : last.get(raised.id);
-    if (row === undefined) return [{ id: raised.id, value: raised.value, resumable: false, ns: [], when: "during" }];
-    return [placed(row, false)];
-  };
-  const open = known.filter(({ state }) => state === "open").toSorted((a, b) => a.position - b.position);
-  const openIn = (taskId: string): readonly JsonObject[] =>
-    open.filter(({ ns }) => ns.some((part) => part.endsWith(`:${taskId}`))).map((interrupt) => placed(interrupt, true));
-  const convert = (one: StateSnapshot): JsonObject => {
-    const tasks = one.tasks.map((task) => ({
-      id: task.id,
-      name: task.name,
-      path: task.path,
-      error: task.error,
-      interrupts: newest ? openIn(task.id) : task.interrupts.flatMap(shown),
-      checkpoint: task.checkpoint,
-      state: task.state === null ? null : convert(task.state),
-      result: task.result,
-    }));
-    // The library treats a task with a saved answer as done. A task with an open interrupt is next nevertheless.
-    const asking = tasks.filter((task) => newest && task.interrupts.length > 0).map((task) => task.name);
-    return {
-      values: one.values,
-      next: [...new Set([...one.next, ...asking])],
-      tasks,
-      metadata: one.metadata,
-      created_at: one.createdAt,
-      checkpoint: one.checkpoint === null ? null : { ...one.checkpoint },
-      parent_checkpoint: one.parentCheckpoint === null ? null : { ...one.parentCheckpoint },
-      interrupts: tasks.flatMap((task) => task.interrupts),
-    };
-  };
-  return convert(state);
-}
-
-/** Reply of a waiting call: the state, with `__interrupt__` for a pause, or `__error__`. JSON text. */
-export function serializeRunEnd(end: RunEnd): string {
-  const { run } = end;
-  if (run.endedBy !== "done" && run.endedBy !== "pause") return JSON.stringify({ __error__: runEndError(run) });
-  const values = end.valuesText ?? "{}";
-  if (end.pause === null) return values;
-  const interrupts = JSON.stringify(end.interrupts.map((interrupt) => serializeInterrupt(interrupt, true)));
-  if (!values.startsWith("{")) return `{"__interrupt__":${interrupts}}`;
-  return `${values.slice(0, -1)}${values === "{}" ? "" : ","}"__interrupt__":${interrupts}}`;
-}
-
-/** Reason for an end other than success or pause. */
-export function runEndError(run: Run): ErrorInfo {
-  return run.error === null ? ENDINGS[run.endedBy ?? "failure"] : withoutStack(run.error);
-}
-
 /** Waiting calls, streams, threads and webhooks omit the stack; only the run itself has it. */
 export function withoutStack({ error, message }: ErrorInfo): ErrorInfo {
   return { error, message };
 }
-
-const ENDINGS = {
-  done: { error: "Ended", message: "the run has ended" },
-  pause: { error: "Paused", message: "the run has paused" },
-  cancel: { error: "Cancelled", message: "the run was cancelled" },
-  rollback: { error: "RolledBack", message: "the run was cancelled and its writes were reverted" },
-  timeout: { error: "Timeout", message: "the run took longer than it may" },
-  failure: { error: "Error", message: "the run failed" },
-} as const;

@@ -1,4 +1,4 @@
-// Tests of payload-kind: interrupt-summary.1 (every dialect, and anything else), interrupt-summary.2 (short, however
+// Tests of interrupt-summary: interrupt-summary.1 (every dialect, and anything else), interrupt-summary.2 (short, however
 // long the payload).
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,9 +9,11 @@ interface Case {
   readonly name: string;
   readonly value: Json;
   readonly schema?: JsonObject;
-  readonly is: Partial<PayloadSummary>;
+  readonly is: Pick<PayloadSummary, "kind" | "dialect" | "title" | "action" | "actions">;
 }
 
+/** payload-excerpt.1, with the mark of what is left out. */
+const EXCERPT_MAX = 301;
 const request = { action: "send_email", args: { to: "a@b.c" } };
 const config = { allow_accept: true, allow_edit: true, allow_respond: false, allow_ignore: false };
 const approval = (dialect: PayloadSummary["dialect"], title: string, action: string | null, actions = 1) =>
@@ -89,8 +91,45 @@ const CASES: readonly Case[] = [
 ];
 
 for (const { name, value, schema, is } of CASES) {
-  test(`${name} (interrupt-summary.1)`, () => assert.deepEqual(summarise(value, schema ?? null), is));
+  test(`${name} (interrupt-summary.1)`, () => {
+    const { excerpt, decisions, dangerous, ...rest } = summarise(value, schema ?? null);
+    assert.deepEqual(rest, is);
+    assert.ok(excerpt.length <= EXCERPT_MAX && !excerpt.includes("\u202e") && !excerpt.includes("\u200b"), excerpt);
+    assert.equal(dangerous, false);
+    if (is.kind === "question") assert.deepEqual(decisions, ["respond"]);
+  });
 }
+
+const DECISIONS: readonly (readonly [name: string, value: Json, decisions: readonly string[], schema?: JsonObject])[] =
+  [
+    ["a yes/no schema", "Approve?", ["respond", "approve", "reject"], { type: "boolean" }],
+    ["flags of a HumanInterrupt", [{ action_request: request, config }], ["approve", "edit"]],
+    ["no flags", [{ action_request: request }], ["approve", "edit", "respond", "ignore", "reject"]],
+    [
+      "two actions: those that both allow",
+      {
+        action_requests: [
+          { name: "a", args: {} },
+          { name: "b", args: {} },
+        ],
+        review_configs: [
+          { action_name: "a", allowed_decisions: ["approve", "reject"] },
+          { action_name: "b", allowed_decisions: ["reject"] },
+        ],
+      },
+      ["reject"],
+    ],
+  ];
+for (const [name, value, decisions, schema] of DECISIONS) {
+  test(`decisions of a list row: ${name} (interrupt-summary.1)`, () =>
+    assert.deepEqual(summarise(value, schema ?? null).decisions, decisions));
+}
+
+test("a payload can mark itself as dangerous (interrupt-summary.1)", () => {
+  const value = { action_requests: [{ name: "wipe", args: {} }], dangerous: true };
+  assert.equal(summarise(value, null).dangerous, true);
+  assert.equal(summarise({ ...value, dangerous: "no" }, null).dangerous, false);
+});
 
 test("the summary of a payload is short (interrupt-summary.2)", () => {
   const long = "🙂".repeat(100_000);

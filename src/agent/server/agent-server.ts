@@ -8,6 +8,7 @@
 //   crons/        scheduled runs
 //   notify/       notifications by rules: Slack, e-mail, and answers from there
 //   inbox/        open items over all threads: list, assign, answer, deadlines
+//   search/       the index behind searches for words
 //   streams/      readers of runs and threads
 //   runs/         read, cancel, wait; accept/ decides about new runs, execute/ is the worker
 //   assistants/   assistants and their versions
@@ -133,7 +134,7 @@ function createPort(
 function partsOf(
   config: AgentConfig,
   { engine, store, threadTtl, signIn }: AgentServerPorts,
-  { agent, worker, events, compaction, inbox, webhooks, notify, crons }: ServerContext,
+  { agent, worker, events, compaction, inbox, webhooks, notify, crons, search }: ServerContext,
   { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
 ): readonly Service[] {
   // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
@@ -157,6 +158,7 @@ function partsOf(
     { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() },
     compaction,
     crons,
+    search,
     store,
     createDeadlines(agent, engine.peers.alone ? undefined : DEADLINE_POLL_MS),
     createRetention(agent, {

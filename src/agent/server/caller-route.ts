@@ -1,4 +1,4 @@
-// Caller route: who is signed in, and what the console may offer. It offers nothing that the server rejects.
+// Caller route: the signed-in person and the actions that the console may offer: none that the server rejects.
 import type { HttpRoute } from "../../http/server/app.ts";
 import { eventsOf } from "../auth/roles.ts";
 import type { Caller } from "../model/model.ts";

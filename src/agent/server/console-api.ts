@@ -2,7 +2,7 @@
 // configuration. src/main/ provides them; an absent part replies with an error.
 // Invariants:
 //   console-api.1. These parts have no owner, so they require a caller with access to every thread, checked before any
-//     read.
+//     read. Traces also serve callers who are limited to some threads (traces-in-scope.ts).
 //     The caller itself is for every caller.
 //   console-api.2. Unknown paths below /console/api get a JSON error, never the console page.
 import type { AccessEvent } from "../../api/operation.ts";
@@ -12,8 +12,10 @@ import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { authorize } from "../auth/authorize.ts";
 import type { Sessions } from "../auth/sessions.ts";
+import type { Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 import { json } from "../routes/route.ts";
+import { replyInScope, type ScopedTraces, type ThreadsInScope } from "./traces-in-scope.ts";
 import { callerRoute } from "./caller-route.ts";
 
 export interface LocalServices {
@@ -31,8 +33,8 @@ export interface LocalCollector {
   readonly url: string;
   /** In the Prometheus text format. */
   readonly metrics: () => Promise<string>;
-  /** Recent warnings, newest first. */
-  readonly problems: () => readonly { readonly at: string; readonly event: string; readonly fields: object }[];
+  /** Recent warnings, newest first; null for a collector in another process. */
+  readonly problems: () => readonly { readonly at: string; readonly event: string; readonly fields: object }[] | null;
   /** Sends one span over HTTP. @returns the id of its trace in the store */
   readonly sendSample: () => Promise<string>;
 }
@@ -42,11 +44,13 @@ const BASE = "/console/api";
 /**
  * @param access null without authentication
  * @param sessions of people; absent without sign-in
+ * @param threads for callers who are limited to some; without it they see no trace
  */
 export function consoleApiRoutes(
   localServices: LocalServices,
   access: Access | null,
   sessions?: Pick<Sessions, "rotate">,
+  threads: ThreadsInScope = async () => new Set(),
 ): readonly HttpRoute[] {
   const { traces, collector } = localServices;
   const guarded = (event: AccessEvent, { method, path, handle }: HttpRoute): HttpRoute => ({
@@ -70,10 +74,22 @@ export function consoleApiRoutes(
         versions: localServices.versions,
       }),
     ),
-    ...(traces ?? []).filter(({ method }) => method === "get").map((one) => guarded("threads:search", one)),
+    ...(traces === null ? [] : traceRoutesOf({ routes: traces, threads }, access)),
     ...(collector === null ? [] : collectorRoutes(collector, read, guarded)),
     guarded("threads:search", { method: "get", path: "/*", handle: absent }), // console-api.2
   ];
+}
+
+function traceRoutesOf(traces: ScopedTraces, access: Access | null): readonly HttpRoute[] {
+  const reads = traces.routes.filter(({ method }) => method === "get");
+  return reads.map((route) => ({
+    method: route.method,
+    path: BASE + route.path,
+    async handle(request) {
+      const scope = await scopeOf(access, "threads:search", request); // console-api.1
+      return scope === null ? route.handle(request) : replyInScope(traces, route, request, scope);
+    },
+  }));
 }
 
 function collectorRoutes(
@@ -93,16 +109,21 @@ function collectorRoutes(
 
 /** @throws {ApiError} `unauthenticated`, `forbidden` */
 async function admit(access: Access | null, event: AccessEvent, request: HttpRequest): Promise<void> {
-  if (access === null) return;
-  const caller = await access.authenticate(request);
-  const { scope } = await authorize(access, caller, event, {});
-  if (scope === null) return;
-  const detail = "Traces and settings have no owners: only callers that may see every thread can read them.";
+  if ((await scopeOf(access, event, request)) === null) return;
+  const detail = "Settings and the collector have no owners: only callers that may see every thread can read them.";
   throw new ApiError("forbidden", detail);
+}
+
+/** @throws {ApiError} `unauthenticated`, `forbidden` */
+async function scopeOf(access: Access | null, event: AccessEvent, request: HttpRequest): Promise<Scope> {
+  if (access === null) return null;
+  const caller = await access.authenticate(request);
+  return (await authorize(access, caller, event, {})).scope;
 }
 
 /** @throws {ApiError} `part_absent` */
 async function absent(): Promise<never> {
-  const detail = "Not available in this process. `holdpoint dev` runs agent server, collector and trace store in one.";
+  const detail =
+    "Not available in this process: set TRACES=on or TRACES_URL for traces, COLLECTOR_URL for a collector. `holdpoint dev` runs all in one process.";
   throw new ApiError("part_absent", detail);
 }

@@ -11,7 +11,7 @@ import { assistantRoutes } from "../routes/assistants.ts";
 import { cronRoutes } from "../routes/crons.ts";
 import { identityRoutes } from "../routes/identity/identity.ts";
 import { auditRoutes } from "../routes/audit/audit.ts";
-import { inboxRoutes } from "../routes/inbox.ts";
+import { inboxRoutes } from "../routes/inbox/inbox.ts";
 import { metaRoutes } from "../routes/meta.ts";
 import type { AgentRoute } from "../routes/route.ts";
 import { runRoutes } from "../routes/runs.ts";
@@ -25,7 +25,22 @@ import { signInRoutes } from "./sign-in-routes.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { AgentServerPorts, GatewayServer } from "./server-ports.ts";
+import { inScope } from "../auth/scope.ts";
+import type { Storage } from "../ports/ports.ts";
 import type { AgentConfig } from "./settings.ts";
+import type { ThreadsInScope } from "./traces-in-scope.ts";
+
+const threadsInScope =
+  (storage: Storage): ThreadsInScope =>
+  (ids, scope) =>
+    storage.read(async (tx) => {
+      const seen = new Set<string>();
+      for (const id of ids) {
+        const thread = await tx.thread(id);
+        if (thread !== null && inScope(thread.metadata, scope)) seen.add(id);
+      }
+      return seen;
+    });
 
 export function createListener(
   config: AgentConfig,
@@ -38,7 +53,9 @@ export function createListener(
   return createApp({
     routes: [
       ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
-      ...(ports.localServices === null ? [] : consoleApiRoutes(ports.localServices, access, ports.signIn?.sessions)),
+      ...(ports.localServices === null
+        ? []
+        : consoleApiRoutes(ports.localServices, access, ports.signIn?.sessions, threadsInScope(ports.storage))),
       ...(config.role === "worker" ? [] : (notify?.routes(agent) ?? [])),
       ...(ports.signIn === null || config.role === "worker" ? [] : signInRoutes(ports.signIn, server.publicUrl)),
       ...(config.role === "worker"

@@ -1,16 +1,13 @@
 // Tests of retention.ts on real storage: server/retention.4 (a backlog shortens the pause between sweeps).
 import assert from "node:assert/strict";
 import { once, EventEmitter } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
 import { createIdSource } from "../../base/ids.ts";
-import type { Log } from "../../base/log/log.ts";
-import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
+import { openStorage, SILENT } from "../../../test/harness/storage/sqlite-storage.ts";
 import type { AgentContext } from "../context.ts";
 import type { Thread } from "../model/model.ts";
+import { threadRecord } from "../model/testkit.ts";
 import { createRetention } from "./retention.ts";
 
 const MINUTE_MS = 60_000;
@@ -33,11 +30,8 @@ interface Bench {
 }
 
 async function setUp(t: TestContext): Promise<Bench> {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-retention-"));
   const note = (): void => undefined;
-  const log: Log = { debug: note, info: note, warning: note, error: note };
-  const storage = createSqliteStorage({ folder, owner: "test", versions: { holdpoint: "1", library: "1" }, log });
-  await storage.start();
+  const storage = await openStorage(t, () => retention.stop());
   const time = createFakeClock();
   const timers = new EventEmitter();
   const clock = {
@@ -50,38 +44,15 @@ async function setUp(t: TestContext): Promise<Bench> {
   const agent = {
     storage,
     clock,
-    log,
+    log: SILENT,
     inbox: { deleted: note },
     events: { wakes: { wake: note } },
     worker: { abort: () => false, ends: { gone: note } },
   } as unknown as AgentContext;
   const retention = createRetention(agent, KEPT_FOREVER);
   await retention.start();
-  t.after(async () => {
-    await retention.stop();
-    await storage.stop();
-    rmSync(folder, { recursive: true, force: true });
-  });
   const newId = createIdSource(Date.now);
-  const expired = (): Thread => ({
-    threadId: newId(),
-    createdAt: 1,
-    updatedAt: 1,
-    stateUpdatedAt: 1,
-    metadata: {},
-    config: {},
-    status: "idle",
-    pause: null,
-    graphId: null,
-    assistantId: null,
-    checkpointId: null,
-    overlay: null,
-    error: null,
-    ttlMs: 1,
-    onCompletion: "keep",
-    startedBy: [],
-    ttlStrategy: "delete",
-  });
+  const expired = (): Thread => threadRecord({ threadId: newId(), stateUpdatedAt: 1, ttlMs: 1 });
   return {
     insertExpired: async (count: number) =>
       storage.transaction(async (tx) => {

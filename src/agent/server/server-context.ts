@@ -10,6 +10,7 @@ import { type EventHub, type EventLimits, createEventHub } from "../events/event
 import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { createWorker } from "../runs/execute/worker.ts";
+import { createSearchIndexer, type SearchIndexer } from "../search/search-indexer.ts";
 import { createNotify, type Notify } from "../notify/notify.ts";
 import type { Worker } from "../services.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
@@ -28,6 +29,7 @@ export interface ServerContext {
   readonly notify: Notify | null;
   readonly worker: Worker;
   readonly crons: CronScheduler;
+  readonly search: SearchIndexer;
 }
 
 /** Functions of the server that exist only after the context. They are called after the start. */
@@ -76,10 +78,12 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
       threadTtl: ports.threadTtl.fallback,
     },
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),
+    search: { catchUp: () => search.catchUp() },
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);
-  return { agent, events, compaction, inbox, webhooks, notify, worker, crons };
+  const search = createSearchIndexer(agent);
+  return { agent, events, compaction, inbox, webhooks, notify, worker, crons, search };
 }
 
 function createServerNotify(

@@ -16,6 +16,7 @@ import { apiKeysSetting } from "../auth/api-keys.ts";
 import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
 import { HOST_SETTINGS } from "../../base/config/host-settings.ts";
 import { NOTIFY_SETTINGS } from "./notify-settings.ts";
+import { PARTS_SETTINGS } from "./parts-settings.ts";
 import { LOG_SETTINGS } from "../../base/config/log-settings.ts";
 
 const PREFIX = /^(\/[\w~-][\w.~-]*)+\/?$/;
@@ -42,7 +43,7 @@ function graphEnv(name: string): Setting<readonly string[] | null> {
 
 function graphConfig(name: string): Setting<string> {
   const meaning =
-    "Configuration file that names the graphs; the --config option wins. A text that begins with `{` is JSON instead: `{graph: {configurable, context, …}}`, with which the graphs' own assistants are made; the file is then langgraph.json, or that of --config.";
+    "Configuration file that names the graphs; the --config option takes precedence. A text that begins with `{` is JSON instead, `{graph: {configurable, context, …}}`: the defaults of the graphs' built-in assistants. The file is then langgraph.json, or that of --config.";
   return setting(name, { type: "text", fallback: GRAPH_CONFIG_FILE, limits: "not empty" }, { meaning }, (value) => {
     assistantDefaults(value);
     return value;
@@ -73,15 +74,16 @@ export const AGENT_SETTINGS = {
   }),
   apiKeys: apiKeysSetting(
     "HOLDPOINT_API_KEYS",
-    "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:reviewer` has a role, viewer, reviewer or operator instead of admin.",
+    "Keys that callers authenticate with, as `name:key` with commas or lines between them; `name:key:role` gives a key the role viewer, reviewer or operator instead of admin.",
   ),
   ...SIGN_IN_SETTINGS,
+  ...PARTS_SETTINGS,
   dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
     meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",
   }),
   databaseUri: text("DATABASE_URI", null, {
     meaning:
-      "PostgreSQL that holds everything, as postgres://user:password@host/database; without it, the data folder does.",
+      "PostgreSQL database of the server, as postgres://user:password@host/database. Default: the embedded database in the data folder.",
     aliases: ["DATABASE_URL"],
     secret: true,
   }),
@@ -127,7 +129,7 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_MAX_PENDING_RUNS",
     100_000,
     { min: 1, max: 10_000_000 },
-    { meaning: "Runs that may wait in the queue; more are refused with 503." },
+    { meaning: "Maximum number of queued runs; beyond it, calls get 503." },
   ),
   schemaTimeoutMs: integer(
     "LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS",
@@ -139,7 +141,7 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_MAX_ASSISTANTS",
     100_000,
     { min: 1, max: 10_000_000 },
-    { meaning: "Assistants that may be stored, those of the graphs included; more are refused with 409." },
+    { meaning: "Maximum number of stored assistants, including those of the graphs; beyond it, calls get 409." },
   ),
   bodyBytesMax: integer(
     "HOLDPOINT_MAX_BODY_BYTES",
@@ -151,7 +153,7 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_MAX_CRONS",
     10_000,
     { min: 0, max: 1_000_000 },
-    { meaning: "Crons that may be stored; more are refused with 409." },
+    { meaning: "Maximum number of stored crons; beyond it, calls get 409." },
   ),
   console: boolean("HOLDPOINT_CONSOLE", true, { meaning: "Serve the console at /console." }),
   storeItemBytesMax: integer(
@@ -164,21 +166,22 @@ export const AGENT_SETTINGS = {
     "HOLDPOINT_WAIT_KEEPALIVE_MS",
     5000,
     { min: 100, max: 60_000 },
-    { meaning: "A waiting call gets a newline after this many milliseconds, and again each time they pass." },
+    { meaning: "Interval, in milliseconds, of the newlines that keep a waiting call open." },
   ),
   streamHeartbeatMs: integer(
     "HOLDPOINT_STREAM_HEARTBEAT_MS",
     15_000,
     { min: 100, max: 60_000 },
     {
-      meaning: "A stream gets a comment after this many milliseconds without an event, and again each time they pass.",
+      meaning:
+        "Milliseconds without an event after which a stream gets a comment; the comments repeat until the next event.",
     },
   ),
   streamKeptSecs: integer(
     "HOLDPOINT_STREAM_TTL_SECONDS",
     60,
     { min: 0, max: 31_536_000 },
-    { meaning: "How long a run's events can still be read after its end." },
+    { meaning: "Seconds after the end of a run for which readers can get its events." },
   ),
   resumableStreamKeptSecs: integer(
     "RESUMABLE_STREAM_TTL_SECONDS",
@@ -229,7 +232,7 @@ export const AGENT_SETTINGS = {
     { min: 10, max: 3_600_000 },
     {
       meaning:
-        "Wait before a webhook is tried again, in milliseconds. Doubles with each further failure, up to an hour.",
+        "Delay before the next delivery attempt of a webhook, in milliseconds. Doubles with each failure, up to an hour.",
     },
   ),
   keepRunsMs: durationMs("HOLDPOINT_KEEP_RUNS", 90 * DAY_MS, FOR_EVER, {
@@ -242,7 +245,7 @@ export const AGENT_SETTINGS = {
     meaning: "Age at which entries of the audit trail are deleted; 0 keeps them as long as their thread.",
   }),
   expirePaused: boolean("HOLDPOINT_EXPIRE_PAUSED_THREADS", false, {
-    meaning: "Threads that wait for a person expire like others when their time to live has passed.",
+    meaning: "Paused threads also expire at the end of their time to live.",
   }),
   notifyUrl: webAddress(
     text("HOLDPOINT_NOTIFY_URL", null, {

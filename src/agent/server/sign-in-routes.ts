@@ -59,7 +59,7 @@ async function signOut(
   next: string,
 ): Promise<HttpReply> {
   const { session, cookie } = await sessions.end(request);
-  if (session === null) throw new ApiError("unauthenticated", "Nobody is signed in.", {}, { "Set-Cookie": cookie });
+  if (session === null) throw new ApiError("unauthenticated", "No person is signed in.", {}, { "Set-Cookie": cookie });
   log.info("signed_out", { name: session.person });
   // A provider that cannot be reached keeps its own session; the one here has ended.
   const there = await provider.signOutUrl(session.idToken, next).catch(() => null);

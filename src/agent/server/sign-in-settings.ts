@@ -34,7 +34,7 @@ export const SIGN_IN_SETTINGS = {
   ),
   oidcClientId: text("HOLDPOINT_OIDC_CLIENT_ID", null, { meaning: "Id of this server as a client of the provider." }),
   oidcClientSecret: text("HOLDPOINT_OIDC_CLIENT_SECRET", null, {
-    meaning: "Secret of the client; without it, a public client with PKCE alone.",
+    meaning: "Secret of the client. Without it, the server is a public client and uses PKCE alone.",
     secret: true,
   }),
   oidcScopes: scopes(
@@ -50,7 +50,7 @@ export const SIGN_IN_SETTINGS = {
   }),
   roleRules: roleRulesSetting(
     "HOLDPOINT_ROLES",
-    "Roles of people who sign in: `group=role` with commas between, `*=role` for everybody, or a JSON list of rules with limits.",
+    "Roles of people who sign in: `group=role`, comma-separated, `*=role` for all, or a JSON list of rules with limits.",
   ),
   sessionIdleMs: durationMs(
     "HOLDPOINT_SESSION_IDLE",
@@ -62,6 +62,6 @@ export const SIGN_IN_SETTINGS = {
     "HOLDPOINT_SESSION_MAX",
     7 * DAY_MS,
     { min: 5 * 60_000, max: 365 * DAY_MS },
-    { meaning: "Time after which a person signs in again, however active; changed groups apply from then on." },
+    { meaning: "Time after which a person must sign in again, even if active; changes of groups apply from then on." },
   ),
 } as const;

@@ -3,7 +3,7 @@
 //   hydrate-events.1. An event whose state was rolled back or deleted is omitted, and its id stays unused.
 import type { AgentContext } from "../context.ts";
 import { storedEnd, valuesAt, withText } from "../runs/run-result.ts";
-import { serializeRunEnd } from "../serializers/api-objects.ts";
+import { serializeRunEnd } from "../serializers/run-end.ts";
 import { AT_END, type LoggedEvent } from "../events/event-batch.ts";
 
 interface RunKey {

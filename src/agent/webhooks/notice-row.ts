@@ -1,5 +1,6 @@
 // Notice row: the outbox row of an event about an inbox item, which the notification rules turn into deliveries.
 // Invariant notice-row.1: the transaction of the event stores the row, so neither exists without the other.
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Interrupt, Webhook } from "../model/model.ts";
 import { outboxId } from "./outbox-id.ts";
 
@@ -19,11 +20,22 @@ export function noticeRow(
   at: number,
 ): Webhook {
   const body: NoticeBody = { event, thread_id: threadId, interrupt_id: interruptId };
+  const id = `notice ${event} ${threadId} ${interruptId} ${runId} ${at}`;
+  return messageRow(id, { channel: "notice", host: "notice" }, { ...body }, at);
+}
+
+/** The outbox row of a message by a channel other than HTTP. @param id the same for a repeat of the same message */
+export function messageRow(
+  id: string,
+  { channel, host }: Pick<Webhook, "channel" | "host">,
+  body: JsonObject,
+  at: number,
+): Webhook {
   return {
-    runId: outboxId(`notice ${event} ${threadId} ${interruptId} ${runId} ${at}`),
+    runId: outboxId(id),
     url: "",
-    host: "notice",
-    channel: "notice",
+    host,
+    channel,
     batch: null,
     body: JSON.stringify(body),
     headers: {},

@@ -2,7 +2,7 @@
 // Invariants:
 //   outbox-attempt.1. A delivered or exhausted row is deleted; every other one stays, with a later due time.
 //   outbox-attempt.2. A destination over its limit costs no attempt.
-//   outbox-attempt.3. What a delivery has to store is stored in the transaction that deletes its rows.
+//   outbox-attempt.3. The results of a delivery are stored in the transaction that deletes its rows.
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";

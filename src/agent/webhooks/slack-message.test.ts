@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { brokenSlackRules } from "../../../test/fakes/slack/slack-rules.ts";
 import type { Json } from "../../base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
+import { interruptRecord } from "../model/testkit.ts";
 import { slackMessage } from "./slack-message.ts";
 
 const LINK = "https://agents.example.com/console/inbox/01a1feba-4d29-7329-8a2c-b163ace36121/0123456789abcdef";
@@ -14,35 +15,15 @@ const APPROVAL = {
 };
 
 function asked(value: Json, more: Partial<Interrupt> = {}): Interrupt {
-  return {
+  return interruptRecord({
     threadId: "01a1feba-4d29-7329-8a2c-b163ace36121",
     interruptId: "0".repeat(32),
-    libraryId: "0".repeat(32),
-    taskId: "01a1feba-4d29-7329-8a2c-b163ace36121",
-    graphNs: "",
-    checkpointId: "1",
-    rootCheckpointId: "1",
-    index: 0,
-    ns: ["approval:1"],
-    position: 0,
     value,
-    responseSchema: null,
-    state: "open",
     createdAt: 1_700_000_000_000,
-    runId: "01a1feba-4d30-7231-8c87-e8aa445c6b26",
     graphId: "refunds",
-    assistantId: "01a1feba-0000-7000-8000-000000000000",
     node: "approval",
-    kind: "question",
-    claim: null,
-    expiresAt: null,
-    onExpiry: null,
-    review: null,
-    snoozedUntil: null,
-    escalatesAt: null,
-    answer: null,
     ...more,
-  };
+  });
 }
 
 const LONG = "<&>".repeat(20_000);

@@ -1,15 +1,12 @@
 // Tests of batches and rests of the outbox, over the embedded database, with a clock that the test moves.
-// Checked: webhook-sender.6 (a batch is one delivery and loses no row), webhook-sender.7 and outbox-attempt.2 (a host over
+// Checked: webhook-sender.5 (a batch is one delivery and loses no row), webhook-sender.6 and outbox-attempt.2 (a host over
 // its limit rests, and no attempt counts).
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
+import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
 import { createLog } from "../../base/log/log.ts";
-import { createSqliteStorage } from "../../storage/sqlite/storage.ts";
 import type { Webhook } from "../model/model.ts";
 import type { WebhookPolicy } from "../ports/ports.ts";
 import type { DeliveryOutcome } from "./delivery.ts";
@@ -22,16 +19,9 @@ const LEASE_MS = 15_000;
 type Send = (names: readonly string[]) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
 async function setUp(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), "holdpoint-outbox-"));
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-  const versions = { holdpoint: "0.0.0", library: "1.4.18" };
-  const storage = createSqliteStorage({ folder, owner: "test", versions, log });
-  await storage.start();
+  const storage = await openStorage(t);
   const clock = createFakeClock();
-  t.after(async () => {
-    await storage.stop();
-    rmSync(folder, { recursive: true });
-  });
   /** @param time of another process */
   const start = async (send: Send, time = clock) => {
     const options = { policy: {} as WebhookPolicy, secret: null, attemptsMax: 3, retryMs: 1000, userAgent: "test" };
@@ -73,7 +63,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 const names = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `item ${String(at).padStart(2, "0")}`);
 
-test("a digest of many items leaves in few messages, each item in one (webhook-sender.6)", async (t) => {
+test("a digest of many items leaves in few messages, each item in one (webhook-sender.5)", async (t) => {
   const { start, put, left } = await setUp(t);
   await put(...names(45));
   const sent: (readonly string[])[] = [];
@@ -86,7 +76,7 @@ test("a digest of many items leaves in few messages, each item in one (webhook-s
   assert.equal(sent.length, 3);
 });
 
-test("an item that joins while the digest leaves is in the next one (webhook-sender.6)", async (t) => {
+test("an item that joins while the digest leaves is in the next one (webhook-sender.5)", async (t) => {
   const { start, put, left } = await setUp(t);
   await put("first");
   const sent: (readonly string[])[] = [];
@@ -101,7 +91,7 @@ test("an item that joins while the digest leaves is in the next one (webhook-sen
   assert.deepEqual(sent, [["first"], ["second"]]);
 });
 
-test("a digest that fails is repeated whole; after its last attempt it is dropped (webhook-sender.6)", async (t) => {
+test("a digest that fails is repeated whole; after its last attempt it is dropped (webhook-sender.5)", async (t) => {
   const { clock, start, put, left } = await setUp(t);
   await put("first", "second");
   const sent: (readonly string[])[] = [];
@@ -119,7 +109,7 @@ test("a digest that fails is repeated whole; after its last attempt it is droppe
   );
 });
 
-test("a host over its limit rests as long as it says, and no attempt counts (webhook-sender.7)", async (t) => {
+test("a host over its limit rests as long as it says, and no attempt counts (webhook-sender.6)", async (t) => {
   const { clock, start, put, left } = await setUp(t);
   await put("first");
   const times: number[] = [];

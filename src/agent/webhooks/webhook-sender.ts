@@ -8,23 +8,20 @@
 //     (webhook-slots.ts).
 //   webhook-sender.4. The address is checked when the run is accepted, and again at each attempt
 //     (http/outbound/guarded-post.ts).
-//   webhook-sender.5. The deployment's headers go only to the domains listed for them, never to an address that only a
-//     caller named.
-//   webhook-sender.6. Due rows of one batch leave as one delivery. Each row is deleted with the delivery that has it, so
+//   webhook-sender.5. Due rows of one batch leave as one delivery. Each row is deleted with the delivery that has it, so
 //     a row that joins the batch meanwhile is in the next one.
-//   webhook-sender.7. A host over its limit rests, with all its rows.
-import { createHmac } from "node:crypto";
-import { isoTime, type Clock } from "../../base/clock.ts";
+//   webhook-sender.6. A host over its limit rests, with all its rows.
+import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Post, PostLimits, PostOutcome } from "../../http/outbound/guarded-post.ts";
-import { checkOutboundUrl, isNamed } from "../../http/outbound/outbound-url.ts";
+import { checkOutboundUrl } from "../../http/outbound/outbound-url.ts";
 import type { Webhook } from "../model/model.ts";
 import type { Storage, WebhookPolicy } from "../ports/ports.ts";
 import type { Channels, DeliveryOutcome } from "./delivery.ts";
 import { settle } from "./outbox-attempt.ts";
-import { STAMPED } from "./run-ended-event.ts";
+import { webhookRequest } from "./webhook-request.ts";
 import { createWebhookSlots } from "./webhook-slots.ts";
 
 export interface WebhookOptions {
@@ -79,7 +76,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
       woken = false;
       stopTimer();
       const at = clock.now();
-      const hosts = turns.full(); // webhook-sender.3, webhook-sender.7
+      const hosts = turns.full(); // webhook-sender.3, webhook-sender.6
       const { rows, nextAt } = await claim(storage, at, hosts);
       if (rows !== null) {
         begin(rows);
@@ -194,7 +191,7 @@ async function postIt(
   { clock, post }: WebhookPorts,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
-  const outcome = await post(requestOf(webhook, options, clock.now()), options.policy, LIMITS, signal);
+  const outcome = await post(webhookRequest(webhook, options, clock.now()), options.policy, LIMITS, signal);
   if (outcome.kind === "failed") return { ...outcome, replied: false };
   if (outcome.kind === "refused") return outcome;
   if (outcome.status >= 200 && outcome.status < 300) return { kind: "sent" };
@@ -211,41 +208,4 @@ function checkAddress(url: string, own: boolean, policy: WebhookPolicy, isOwnRou
   const checked = checkOutboundUrl(url, policy); // webhook-sender.4
   if (checked.kind === "allowed") return;
   throw new ApiError("webhook_refused", `The webhook address is not allowed: ${checked.reason}.`);
-}
-
-/** Follows the Standard Webhooks specification, so that receivers can use its libraries. */
-function requestOf(webhook: Webhook, { policy, secret, userAgent }: WebhookOptions, now: number): Post {
-  const id = webhook.runId;
-  const timestamp = Math.floor(now / 1000);
-  const stamp = `{"webhook_sent_at":"${isoTime(now)}",`;
-  const body = webhook.body.startsWith(STAMPED) ? `${stamp}${webhook.body.slice(STAMPED.length)}` : webhook.body;
-  const signature = secret === null ? null : sign(secret, `${id}.${timestamp}.${body}`);
-  return {
-    url: webhook.url,
-    body,
-    headers: {
-      ...lowerCased(webhook.headers),
-      ...(isNamed(webhook.url, policy.headerDomains) ? lowerCased(policy.headers) : {}), // webhook-sender.5
-      "content-type": "application/json",
-      "user-agent": userAgent,
-      "webhook-id": id,
-      "webhook-timestamp": String(timestamp),
-      ...(signature === null ? {} : { "webhook-signature": `v1,${signature}` }),
-    },
-  };
-}
-
-/** Two spellings of a name would be two headers. */
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-const SECRET_PREFIX = "whsec_";
-
-/** @param secret any text, or `whsec_` and base64 as other senders issue it */
-function sign(secret: string, text: string): string {
-  const key = secret.startsWith(SECRET_PREFIX)
-    ? Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
-    : Buffer.from(secret);
-  return createHmac("sha256", key).update(text).digest("base64");
 }

@@ -28,7 +28,7 @@ export function taskStateName({ status, endedBy, isFirst }: TaskRun, open: reado
   return status === "interrupted" || endedBy === "rollback" ? "canceled" : "failed";
 }
 
-/** The graph needs credentials: `auth_required` in the payload of its interrupt, `true` or what the client needs. */
+/** The graph needs credentials: `auth_required` in the payload of its interrupt, `true` or the needed credentials. */
 function asksForAuth(value: Json): boolean {
   return isJsonObject(value) && (value["auth_required"] ?? false) !== false;
 }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { operation } from "../operation.ts";
 import { uuid } from "../schemas.ts";
 import { auditEntry } from "../inbox.ts";
+import { searchText } from "../inbox-filter.ts";
 
 const TAG = "Inbox";
 
@@ -52,6 +53,7 @@ export const searchAudit = operation("searchAudit", "get", "/audit", {
       .max(1024)
       .optional()
       .describe("all of its words occur in the author, the request, the answer or the metadata"),
+    q: searchText,
     limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50),
     cursor: z.string().max(1024).optional(),
     format: z.enum(["json", "ndjson", "csv"]).default("json").describe("ndjson and csv contain all matches"),

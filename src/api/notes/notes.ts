@@ -81,6 +81,30 @@ const inbox: Readonly<Record<string, Note>> = {
     description: "The true total, for a badge. It reads an index, not the items.",
     reply: { count: 2 },
   },
+  facetInbox: {
+    description:
+      "The choices of a filter bar, with their true numbers. Their names are those of the list's parameters.",
+    query: { kind: "tool_approval" },
+    reply: {
+      total: 2,
+      graph_id: [{ value: "agent", count: 2 }],
+      assistant_id: [{ value: ASSISTANT_ID, count: 2 }],
+      node: [{ value: "human_node", count: 2 }],
+      kind: [
+        { value: "question", count: 5 },
+        { value: "tool_approval", count: 2 },
+      ],
+      claimed_by: [
+        { value: null, count: 1 },
+        { value: "ann", count: 1 },
+      ],
+      snoozed: [{ value: false, count: 2 }],
+      deadline: [
+        { value: "hour", count: 1 },
+        { value: "none", count: 1 },
+      ],
+    },
+  },
   getInboxItem: {
     description: "After the answer, `answered` has its author, time and value.",
     reply: value.itemExample,
@@ -134,7 +158,7 @@ const inbox: Readonly<Record<string, Note>> = {
   },
   verifyAudit: {
     description:
-      "Reads the whole trail once. An entry that somebody changed, removed or added in the database is a fault; entries that retention deleted are not.",
+      "Reads the whole trail once. An entry that was changed, removed or added in the database is a fault; entries that retention deleted are not.",
     reply: {
       intact: true,
       entries: 1,
@@ -166,7 +190,7 @@ const access: Readonly<Record<string, Note>> = {
     query: { group: "finance", limit: "100" },
     reply: { people: [value.personExample], next_after: null },
   },
-  deletePerson: { description: "For somebody who has left: first remove the account at the provider." },
+  deletePerson: { description: "For a person who has left: first remove the account at the provider." },
 };
 
 const meta: Readonly<Record<string, Note>> = {

@@ -1,4 +1,4 @@
-// Visible text: characters that a reader cannot see, or that reorder what he sees, as escapes: `abc\u202egnp.exe`. For
+// Visible text: characters that a reader cannot see, or that reorder the visible text, as escapes: `abc\u202egnp.exe`. For
 // text of graphs, models and other people, wherever a person decides by it. Pure, and runs in browsers.
 // Invariants:
 //   visible-text.1. Controls, bidirectional controls, zero-width and other ignorable characters become `\uXXXX`, one

@@ -2,7 +2,8 @@
 // Invariants:
 //   resolve-id.1. An unambiguous id prefix is enough; an ambiguous one lists the matches and changes nothing.
 //   resolve-id.2. The search covers at most LISTED_MAX objects; beyond that, use the full id.
-import type { TraceItem } from "../../api/traces.ts";
+import type { FoundAuditEntry } from "../../api/audit/audit.ts";
+import type { TraceItem } from "../../api/traces/traces.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Client, Query } from "./api-client.ts";
 import { CliError, EXIT } from "../errors/cli-error.ts";
@@ -43,6 +44,12 @@ async function cursored<T>(client: Client, { path, query, page }: PagedList, lim
 
 export function inboxItems(client: Client, query: Query, limit: number): Promise<readonly InboxItem[]> {
   return cursored(client, { path: "/inbox", query, page: PAGE }, limit);
+}
+
+const AUDIT_PAGE = 200;
+
+export function auditEntries(client: Client, query: Query, limit: number): Promise<readonly FoundAuditEntry[]> {
+  return cursored(client, { path: "/audit", query, page: AUDIT_PAGE }, limit);
 }
 
 export function tracesOf(client: Client, query: Query, limit: number): Promise<readonly TraceItem[]> {

@@ -21,7 +21,7 @@ export const CLIENT_SETTINGS = {
     { type: "url", fallback: null, limits: "http or https" },
     {
       meaning:
-        "The agent server that CLI commands call, with its prefix; without it, the server that runs on the data folder.",
+        "Address of the agent server that commands call, with its prefix. Default: the server that runs on the data folder.",
       aliases: ["LANGGRAPH_API_URL"],
     },
     serverUrl,
@@ -31,7 +31,7 @@ export const CLIENT_SETTINGS = {
     { type: "url", fallback: null, limits: "http or https" },
     {
       meaning:
-        "The trace store that `holdpoint trace` reads; without it, that of `HOLDPOINT_URL` or of the data folder's server.",
+        "Address of the trace store that `holdpoint trace` reads. Default: that of `HOLDPOINT_URL` or of the data folder's server.",
     },
     serverUrl,
   ),

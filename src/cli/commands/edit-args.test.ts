@@ -1,4 +1,4 @@
-// Tests of edit: edit-args.1 (a value keeps its type), edit-args.2 (what is not named stays).
+// Tests of edit: edit-args.1 (a value keeps its type), edit-args.2 (other arguments stay).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../base/json/json.ts";

@@ -11,6 +11,7 @@ import { duration, jsonText, oneLine, printable, shortIds, wrap } from "../outpu
 import type { InboxItem } from "../client/api-types.ts";
 
 export interface InboxFilter extends ServerOptions, PrintOptions {
+  readonly search?: string;
   readonly graph?: string;
   readonly assistant?: string;
   readonly node?: string;
@@ -21,12 +22,14 @@ export interface InboxFilter extends ServerOptions, PrintOptions {
   readonly claimedBy?: string;
   readonly unclaimed?: boolean;
   readonly newest?: boolean;
+  readonly byDeadline?: boolean;
   readonly limit: number;
 }
 
 export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode> {
   const client = await agentClient(cli, filter);
   const query = {
+    q: filter.search,
     graph_id: filter.graph,
     assistant_id: filter.assistant,
     node: filter.node,
@@ -36,7 +39,7 @@ export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode
     metadata: filter.metadata,
     claimed_by: filter.claimedBy,
     unclaimed: filter.unclaimed,
-    order: filter.newest === true ? "desc" : "asc",
+    sort: filter.byDeadline === true ? "deadline" : filter.newest === true ? "newest" : "oldest",
   };
   const items = await inboxItems(client, query, filter.limit);
   printColumns(cli, items, columnsOf, { ...filter, none: "No pending interrupts." });

@@ -132,7 +132,7 @@ export async function listPeople(cli: Cli, filter: PeopleFilter): Promise<ExitCo
     people.push(...page.people);
     after = page.next_after ?? undefined;
   } while (after !== undefined && people.length < filter.limit);
-  printList(cli.terminal, people, peopleColumns(cli.clock.now()), { ...filter, none: "Nobody has signed in." });
+  printList(cli.terminal, people, peopleColumns(cli.clock.now()), { ...filter, none: "No sign-ins yet." });
   return EXIT.done;
 }
 

@@ -12,6 +12,7 @@ import { type Confirmed, confirm, objectOption } from "./input.ts";
 type Options = ServerOptions & PrintOptions;
 
 export interface ThreadFilter extends Options {
+  readonly search?: string;
   readonly status?: string;
   readonly graph?: string;
   readonly metadata?: string;
@@ -28,6 +29,7 @@ export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitC
     select: LISTED,
     sort_by: "updated_at",
     metadata: { ...metadata, ...(filter.graph === undefined ? {} : { graph_id: filter.graph }) },
+    ...(filter.search === undefined ? {} : { q: filter.search }),
     ...(filter.status === undefined ? {} : { status: filter.status }),
   };
   const threads = await threadsOf(client, search, filter.limit);

@@ -1,7 +1,8 @@
 // Trace: lists traces of the local store, and shows one as a tree with timings.
 // Invariant trace.1: a tree shows every run of its trace, in store order, also with missing parents.
-import type { SpanSummary, TraceItem, TraceTree } from "../../api/traces.ts";
-import { type ServerOptions, tracesClient } from "../client/api-client.ts";
+import { dollars, traceCostsOf } from "../../api/traces/trace-costs.ts";
+import type { SpanDetail, SpanSummary, TraceItem, TraceTree } from "../../api/traces/traces.ts";
+import { type Client, type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findTrace, tracesOf } from "../client/resolve-id.ts";
@@ -53,7 +54,7 @@ function traceColumns(traces: readonly TraceItem[], now: number, wide: boolean):
     { title: "TOKENS", cell: (trace) => tokens(trace), right: true, optional: true },
     {
       title: "COST",
-      cell: ({ cost }) => (cost === null ? "" : `$${cost.toPrecision(3)}`),
+      cell: ({ cost }) => (cost === null ? "" : dollars(cost)),
       right: true,
       optional: true,
     },
@@ -89,15 +90,29 @@ export async function showTrace(cli: Cli, word: string, options: ServerOptions &
   }
   const { terminal } = cli;
   const { trace, runs } = whole;
-  const facts = [trace.status, latency(trace.latency_us), tokens(trace), trace.models.join(", "), trace.project];
+  const cost = trace.cost === null ? "" : dollars(trace.cost);
+  const facts = [trace.status, latency(trace.latency_us), tokens(trace), cost, trace.models.join(", "), trace.project];
   terminal.out(`${paint(terminal, "bold", oneLine(trace.name))}  ${oneLine(facts.filter(Boolean).join("  "))}\n`);
   if (trace.thread_id !== null) terminal.out(`${paint(terminal, "dim", "thread")} ${oneLine(trace.thread_id)}\n`);
+  const result = await resultOf(client, runs);
+  if (result !== null)
+    terminal.out(`${paint(terminal, "dim", "output")} ${oneLine(result).slice(0, RESULT_UNITS_MAX)}\n`);
   terminal.out("\n");
   printList(terminal, branchesOf(runs), runColumns(runs), {
     wide: options.wide ?? false,
     none: "The trace has no runs.",
   });
   return EXIT.done;
+}
+
+const RESULT_UNITS_MAX = 500;
+
+/** The output of the root, or the one that ended the trace; null without any. */
+async function resultOf(client: Client, [root]: readonly SpanSummary[]): Promise<string | null> {
+  if (root === undefined || root.dotted_order.includes(".")) return null;
+  const { outputs, final_output: final }: SpanDetail = await client.get(`/traces/runs/${root.id}`);
+  const result = final === undefined ? outputs : final.outputs;
+  return result === undefined || JSON.stringify(result) === "{}" ? null : JSON.stringify(result);
 }
 
 interface Branch {
@@ -129,6 +144,9 @@ const BAR_COLUMNS = 24;
 function runColumns(runs: readonly SpanSummary[]): readonly Column<Branch>[] {
   const from = runs.reduce((first, run) => Math.min(first, run.start_us), Infinity);
   const to = runs.reduce((last, run) => Math.max(last, run.end_us ?? run.start_us), -Infinity);
+  const costs = traceCostsOf(
+    runs.flatMap(({ dotted_order, cost }) => (cost === undefined ? [] : [{ dotted_order, cost }])),
+  ).below;
   const took = ({ run }: Branch): number | null => (run.end_us === null ? null : run.end_us - run.start_us);
   return [
     { title: "RUN", cell: ({ run, rails }) => `${rails}${oneLine(run.name ?? run.id)}`, least: 16 },
@@ -136,6 +154,15 @@ function runColumns(runs: readonly SpanSummary[]): readonly Column<Branch>[] {
     { title: "TIME", cell: (branch) => latency(took(branch)), right: true },
     { title: "STATUS", cell: ({ run }) => run.status },
     { title: "TOKENS", cell: ({ run }) => tokens(run), right: true, optional: true },
+    {
+      title: "COST",
+      cell: ({ run }) => {
+        const cost = costs.get(run.dotted_order);
+        return cost === undefined ? "" : dollars(cost);
+      },
+      right: true,
+      optional: true,
+    },
     { title: "ERROR", cell: ({ run }) => run.error ?? "", least: 10, optional: true },
     { title: "WHEN", cell: ({ run }) => bar(run, from, to - from), optional: true },
   ];

@@ -42,16 +42,11 @@ function knownPaths(levels: readonly Level[]): string {
 
 /** Follows the verbs that were typed, and offers the words of their level. */
 function bash(name: string, levels: readonly Level[]): string {
-  const known = knownPaths(levels);
   return `# bash completion of ${name}
 _${name}() {
   local current="\${COMP_WORDS[COMP_CWORD]}" path="" next="" word words=""
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    next="\${path:+$path }$word"
-    case "$next" in
-      ${known}) path="$next" ;;
-    esac
-  done
+${followPath(levels)}
   case "$path" in
 ${levels.map((level) => `    "${pathOf(level)}") words="${wordsOf(level)}" ;;`).join("\n")}
   esac
@@ -61,8 +56,16 @@ complete -o default -F _${name} ${name}
 `;
 }
 
+/** The loop of both shells: `path` becomes the verbs before the cursor. */
+function followPath(levels: readonly Level[]): string {
+  return `    next="\${path:+$path }$word"
+    case "$next" in
+      ${knownPaths(levels)}) path="$next" ;;
+    esac
+  done`;
+}
+
 function zsh(name: string, levels: readonly Level[]): string {
-  const known = knownPaths(levels);
   const described = ({ verbs, options }: Level): string =>
     [...verbs, ...options].map(({ word, description }) => quoted(`${word}:${description}`)).join(" ");
   return `#compdef ${name}
@@ -71,11 +74,7 @@ _${name}() {
   local path="" next="" word
   local -a words_here
   for word in "\${(@)words[2,CURRENT-1]}"; do
-    next="\${path:+$path }$word"
-    case "$next" in
-      ${known}) path="$next" ;;
-    esac
-  done
+${followPath(levels)}
   case "$path" in
 ${levels.map((level) => `    "${pathOf(level)}") words_here=(${described(level)}) ;;`).join("\n")}
   esac

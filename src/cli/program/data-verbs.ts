@@ -60,7 +60,14 @@ export function registerAssistants(program: Command, cli: Cli): void {
 }
 
 export function registerAudit(program: Command, cli: Cli): void {
-  const audit = program.command("audit").description("audit trail: verify it");
+  const audit = program.command("audit").description("audit trail: search it, verify it");
+  listed(ofServer(audit.command("ls").description("list entries of the audit trail of all threads, newest first")), 50)
+    .option("--search <text>", "with all of these words, in the question, the answer, its author or the thread")
+    .option("--by <name>", "of this person")
+    .option("--action <actions>", "one, or several separated by commas: answered,expired")
+    .option("--thread <id>", "of this thread")
+    .option("--since <time>", "from this time on: 2026-11-23T00:00:00Z")
+    .action((options) => cli.run(async () => (await import("../commands/audit-list.ts")).listAudit(cli, options)));
   ofServer(
     audit
       .command("verify")

@@ -9,7 +9,7 @@
 //   output/    tables, JSON, terminals
 import { Argument, type Command, Option } from "commander";
 import type { Cli } from "../client/command-context.ts";
-import type { Surroundings } from "../commands/doctor.ts";
+import type { Surroundings } from "../commands/checks/finding.ts";
 import type { BackupPorts } from "../commands/backup.ts";
 import type { TestNotifications } from "../commands/checks/notify.ts";
 import type { Template } from "../commands/new.ts";
@@ -58,6 +58,7 @@ function registerInbox(program: Command, cli: Cli): void {
   const inbox = program.command("inbox").description("pending interrupts: list, show, answer");
   const load = { show: () => import("../commands/inbox-list.ts"), answer: () => import("../commands/inbox-answer.ts") };
   listed(ofServer(inbox.command("ls").description("list pending interrupts, oldest first")), 50)
+    .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
     .option("--graph <id>", "of this graph")
     .option("--assistant <id>", "of this assistant")
     .option("--node <name>", "asked by this node")
@@ -68,6 +69,7 @@ function registerInbox(program: Command, cli: Cli): void {
     .option("--claimed-by <name>", "claimed by this person")
     .option("--unclaimed", "unclaimed items only")
     .option("--newest", "newest first")
+    .option("--by-deadline", "earliest deadline first")
     .action((options) => cli.run(async () => (await load.show()).listItems(cli, options)));
   ofServer(
     inbox.command("show <item>").description("show one item with its question and the commands that answer it"),
@@ -116,6 +118,7 @@ function registerThreads(program: Command, cli: Cli): void {
   const threads = program.command("threads").description("threads: list, inspect, cancel, delete");
   const load = () => import("../commands/threads.ts");
   listed(ofServer(threads.command("ls").description("list threads, last changed first")), 50)
+    .option("--search <text>", "with all of these words, in the state or the metadata")
     .option("--status <status>", "idle, busy, interrupted or error")
     .option("--graph <id>", "of this graph")
     .option("--metadata <json>", "with this metadata")

@@ -23,6 +23,8 @@ export interface ApprovalOptions<Args, Type extends DecisionType> {
   readonly args: Args;
   /** Markdown. */
   readonly description?: string;
+  /** Clients ask for a confirmation before they send a decision. */
+  readonly dangerous?: boolean;
   /** Default: approve, edit, reject. */
   readonly allow?: readonly Type[];
   /** Of edited arguments. */
@@ -42,7 +44,14 @@ export function approval<Args extends object, const Type extends DecisionType = 
   if (allow.length === 0) throw new TypeError("allow needs at least one decision");
   const edited = schema === undefined ? null : readSchema<Args>(schema);
   const payload = {
-    actionRequests: [{ name: action, args, ...(description === undefined ? {} : { description }) }],
+    actionRequests: [
+      {
+        name: action,
+        args,
+        ...(description === undefined ? {} : { description }),
+        ...(request.dangerous === true ? { dangerous: true } : {}),
+      },
+    ],
     reviewConfigs: [
       { actionName: action, allowedDecisions: [...allow], ...(edited === null ? {} : { argsSchema: edited.json }) },
     ],

@@ -1,7 +1,7 @@
 // Answer message: a message with the id of a task → answers to its open items.
 // Invariants:
 //   answer-message.1. An item for people only gets no answer here.
-//   answer-message.2. A message means one answer or none: what does not fit is refused with the reason.
+//   answer-message.2. A message means one answer or none: any other is refused with the reason.
 import type { Message } from "@a2a-js/sdk";
 import { answerAll, recognise } from "../../api/dialects.ts";
 import type { InboxItem } from "../../api/inbox.ts";

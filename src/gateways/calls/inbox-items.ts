@@ -20,6 +20,6 @@ export async function itemOf(api: OwnApi, threadId: string, interruptId: string)
 /** The outcome of an item that is no longer open. */
 export function elsewhere({ title, state, answered }: InboxItem): string {
   return state === "answered"
-    ? `"${title}" was already answered by ${answered?.by ?? "somebody else"}.`
+    ? `"${title}" was already answered by ${answered?.by ?? "another person"}.`
     : `"${title}" is no longer open.`;
 }

@@ -60,7 +60,7 @@ function channelsOf(state: SaverState, { saved, metadata }: CheckpointPut, known
   return { changed, origins };
 }
 
-/** Before any node has run, the input is still what was stored when it was accepted. */
+/** Before any node has run, the input is still the one stored at acceptance. */
 function storedTextOf({ options: { storedInput } }: SaverState, value: unknown, source?: string): Encoded | null {
   return storedInput !== null && source === "input" && value === storedInput.value ? storedInput.text : null;
 }

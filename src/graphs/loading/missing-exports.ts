@@ -29,7 +29,7 @@ export async function missingExports(file: string, folder: string): Promise<read
   });
 }
 
-/** The compiler links the project's own files, and reports what does not fit. */
+/** The compiler links the project's own files, and reports mismatches. */
 async function bundled(file: string, folder: string): Promise<Pick<Esbuild.BuildResult, "errors">> {
   try {
     return await compiler().build({

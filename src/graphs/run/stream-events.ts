@@ -34,7 +34,7 @@ export interface StreamEvents {
   /** The graph runs again from its interrupt: events that showed it no longer count. */
   again(): void;
   held(): readonly HeldEvent[];
-  /** The graph paused or ended by itself: what its stream transformers have at the end. */
+  /** The graph paused or ended by itself: the last output of its stream transformers. */
   closing(): Promise<void>;
   /** The graph ended without a pause. */
   ended(how: "completed" | "failed" | "interrupted"): void;

@@ -13,7 +13,7 @@ interface Makers {
   readonly newInterrupt: (threadId: string, interruptId: string, changes?: Partial<Interrupt>) => Interrupt;
 }
 
-const ALL: AuditQuery = {
+export const ALL: AuditQuery = {
   scope: null,
   threadId: null,
   graphId: null,
@@ -24,6 +24,7 @@ const ALL: AuditQuery = {
   since: null,
   until: null,
   words: [],
+  search: [],
   after: null,
   limit: 10,
   scanMax: 100,

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../agent/model/model.ts";
-import type { InboxQuery, Storage, Tx } from "../../agent/ports/ports.ts";
+import type { InboxQuery, InboxTally, Storage, Tx } from "../../agent/ports/ports.ts";
 import type { OpenStorage } from "./open-storage.ts";
 
 interface Makers {
@@ -17,7 +17,7 @@ interface Makers {
   readonly newId: () => string;
 }
 
-const EVERYTHING: InboxQuery = {
+export const EVERYTHING: InboxQuery = {
   scope: null,
   threadId: null,
   graphId: null,
@@ -27,22 +27,51 @@ const EVERYTHING: InboxQuery = {
   claimedBy: null,
   unclaimed: false,
   snoozed: null,
+  deadline: null,
   now: 1000,
   createdBefore: null,
   metadata: null,
+  search: [],
   after: null,
   limit: 100,
   bytesMax: 1_000_000,
   descending: false,
+  byDeadline: false,
 };
+
+/** The number of items that match, and the items by facet, over all parts. */
+export async function totalsOf(
+  storage: Storage,
+  query: Partial<InboxQuery>,
+): Promise<{ readonly count: number; readonly tallies: readonly InboxTally[]; readonly parts: number }> {
+  let count = 0;
+  let parts = 0;
+  const tallies: InboxTally[] = [];
+  let after: InboxQuery["after"] = null;
+  do {
+    const part: InboxQuery = { ...EVERYTHING, ...query, after };
+    const counted = await storage.read(async (tx) => tx.countInbox(part));
+    const tallied = await storage.read(async (tx) => tx.tallyInbox(part));
+    assert.deepEqual(tallied.next, counted.next);
+    count += counted.found;
+    tallies.push(...tallied.found);
+    parts++;
+    after = counted.next;
+  } while (after !== null);
+  return { count, tallies, parts };
+}
 
 export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }: Makers): void {
   const paused = (changes: Partial<Thread> = {}): Thread =>
     newThread({ status: "interrupted", pause: "question", ...changes });
   const list = async (storage: Storage, query: Partial<InboxQuery> = {}): Promise<readonly string[]> => {
     const { rows, more } = await storage.transaction((tx) => tx.inbox({ ...EVERYTHING, ...query }));
-    const total = await storage.read((tx) => tx.countInbox({ ...EVERYTHING, ...query }));
-    if (!more && query.after === undefined) assert.equal(total, rows.length); // contract/inbox.12
+    const { count, tallies } = await totalsOf(storage, query);
+    if (!more && query.after === undefined) assert.equal(count, rows.length); // contract/inbox.12
+    assert.equal(
+      tallies.reduce((sum, tally) => sum + tally.count, 0),
+      count,
+    );
     return rows.map(({ interrupt }) => interrupt.interruptId);
   };
 

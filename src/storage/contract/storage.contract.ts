@@ -38,9 +38,11 @@ import type { OpenStorage } from "./open-storage.ts";
 import { cronCases } from "./crons.contract.ts";
 import { identityCases } from "./identity.contract.ts";
 import { eventCases } from "./events.contract.ts";
+import { inboxCountCases } from "./inbox-counts.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
 import { noticeCases } from "./notices.contract.ts";
 import { retentionCases } from "./retention.contract.ts";
+import { searchCases } from "./search.contract.ts";
 import { storeCases } from "./store.contract.ts";
 
 const CLAIM = { status: "running", workerId: null, updatedAt: 77 } as const;
@@ -87,6 +89,7 @@ const ALL: ThreadQuery = {
   metadata: null,
   limit: 100,
   offset: 0,
+  search: [],
   sortBy: "created_at",
   descending: true,
 };
@@ -539,6 +542,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       };
       const other: RunWebhook = { ...one, webhookId: "b", format: "event", headers: {}, createdAt: 1 };
       const listed = (runId = run.runId) => storage.read((tx) => tx.runWebhooks(run.threadId, runId));
+      assert.deepEqual(await listed(), []);
       await storage.transaction(async (tx) => {
         await tx.insertThread(thread);
         await tx.insertRun(run);
@@ -896,6 +900,8 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     auditCases(open, { newThread, newId });
     auditSearchCases(open, { newThread, newRun, newInterrupt });
     inboxCases(open, { newThread, newInterrupt, newId });
+    inboxCountCases(open, { newThread, newInterrupt });
+    searchCases(open, { newThread, newInterrupt });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 
     test("the tests above use every operation of the port", () => {

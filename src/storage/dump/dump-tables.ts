@@ -1,7 +1,7 @@
 // Dump tables: the data that moves between storages, as every adapter stores it.
 // Invariants:
-//   dump-tables.1. The list has every table and column of a storage, except derived ones and the worker of a run: that
-//        worker does not exist in the target.
+//   dump-tables.1. The list has every table and column of a storage, except derived ones (the search index among them)
+//        and the worker of a run: that worker does not exist in the target.
 //   dump-tables.2. Tables come in load order; rows come in key order.
 
 /** `json`: text that SQL reads; `value`: JSON of any value, including null; `bytes`: base64 in a file. */

@@ -23,6 +23,8 @@ export interface AuditDialect {
   readonly contains: (part: string) => SqlPart;
   /** Whether a member has one of several index texts. */
   readonly oneOf: (texts: readonly string[]) => SqlPart;
+  /** Whether the words of a search occur in the item of an entry. */
+  readonly matches: (words: readonly string[]) => SqlPart;
   /** The right side of a LEFT JOIN that is looked up for each entry. */
   readonly oneRow: (joined: Joined) => string;
 }
@@ -55,24 +57,29 @@ const INTERRUPT: Joined = {
 };
 const RUN: Joined = { table: "runs", alias: "r", columns: "status, ended_by", key: "r.run_id = a.run_id" };
 
-/** @param columns of the table `a` @param end audit-search.1 */
+/** @param columns of the table `a` @param end audit-search.1 @param first threads `f` to begin with, in place of the time */
 export function searchPage(
   query: AuditQuery,
-  { columns, end }: { readonly columns: string; readonly end: AuditPlace | null },
+  {
+    columns,
+    end,
+    first = null,
+  }: { readonly columns: string; readonly end: AuditPlace | null; readonly first?: SqlPart | null },
   dialect: AuditDialect,
 ): SqlPart {
   const { schema } = dialect;
   const parts = [rangeOf(query), ...filtersOf(query, dialect)];
+  if (first !== null) parts.push({ sql: "a.thread_id = f.thread_id", values: [] });
   if (end !== null) parts.push({ sql: `${PLACE} >= (?, ?, ?)`, values: valuesOf(end) });
   return {
     sql: `SELECT ${columns}, i.graph_id, i.assistant_id, i.node, i.kind, i.response_schema,
         CASE WHEN octet_length(i.value) <= ${ITEM_UNITS_MAX} THEN i.value END AS item_value,
         r.status AS run_status, r.ended_by
-      FROM ${schema}audit AS a JOIN ${schema}threads AS t ON t.thread_id = a.thread_id
+      FROM ${first?.sql ?? ""} ${schema}audit AS a JOIN ${schema}threads AS t ON t.thread_id = a.thread_id
       LEFT JOIN ${dialect.oneRow(INTERRUPT)} LEFT JOIN ${dialect.oneRow(RUN)}
       WHERE ${parts.map(({ sql }) => sql).join(" AND ")}
       ORDER BY a.at DESC, a.thread_id DESC, a.seq DESC LIMIT ?`,
-    values: [...parts.flatMap(({ values }) => values), query.limit + 1],
+    values: [...(first?.values ?? []), ...parts.flatMap(({ values }) => values), query.limit + 1],
   };
 }
 
@@ -104,6 +111,7 @@ function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[]
   for (const word of query.words) {
     parts.push({ sql: `${position}(lower(${SEARCHED}), ?) > 0`, values: [word.toLowerCase()] });
   }
+  if (query.search.length > 0) parts.push(dialect.matches(query.search));
   const { indexed, oneOf, rest } = metadataConditions(query.scope, null);
   const member = (sql: string): string =>
     `EXISTS (SELECT 1 FROM ${schema}thread_metadata AS m WHERE m.thread_id = a.thread_id AND m.key = ? AND ${sql})`;

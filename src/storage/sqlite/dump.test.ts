@@ -9,7 +9,7 @@ import { createSqliteStorage } from "./storage.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
 const COLUMNS = `SELECT t.name || '.' || c.name AS place FROM sqlite_master AS t, pragma_table_info(t.name) AS c
-  WHERE t.type = 'table' AND t.name NOT IN ('meta', 'sqlite_sequence') AND place <> 'runs.worker_id'`;
+  WHERE t.type = 'table' AND t.name NOT IN ('meta', 'sqlite_sequence') AND t.name NOT GLOB 'search_*' AND place <> 'runs.worker_id'`;
 
 dumpContract("SQLite", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-dump-"));

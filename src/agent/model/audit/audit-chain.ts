@@ -2,7 +2,7 @@
 //   digest   SHA-256 of the content of an entry
 //   hash     SHA-256 of the hash before, the position in the chain, the number in the thread, and the digest
 // Invariants:
-//   audit-chain.1. The digest covers what a reader of the trail gets; equal entries have equal digests on every storage.
+//   audit-chain.1. The digest covers the entry as a reader of the trail gets it; equal entries have equal digests on every storage.
 //   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified.
 //   audit-chain.3. The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
 import { hash } from "node:crypto";

@@ -38,7 +38,7 @@ export function viewOf({ kind, node, value, responseSchema }: Interrupt): ItemVi
   };
 }
 
-/** `approved`, `rejected`, …: what an answer did, in a word; `answered` if its form is unknown. */
+/** `approved`, `rejected`, …: the effect of an answer, in a word; `answered` if its form is unknown. */
 export function verdictOf(value: Json): string {
   const list = isJsonObject(value) ? value["decisions"] : value;
   const types = (Array.isArray(list) ? (list as readonly Json[]) : []).map((one) =>

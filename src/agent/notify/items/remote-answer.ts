@@ -25,7 +25,7 @@ export interface RemoteAnswer {
 }
 
 export type RemoteOutcome =
-  /** `note`: what is still missing, if the answer counts as one of several votes. */
+  /** `note`: the votes still missing, if the answer counts as one of several votes. */
   | { readonly kind: "accepted"; readonly note: string | null }
   /** `closed`: the item takes no more answers. */
   | { readonly kind: "refused"; readonly reason: string; readonly closed: boolean };

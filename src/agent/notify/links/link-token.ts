@@ -18,7 +18,7 @@ export interface ReadToken extends LinkToken {
   readonly id: string;
 }
 
-/** Tells tokens from other texts signed with the same secret. */
+/** Distinguishes tokens from other texts signed with the same secret. */
 const PURPOSE = "holdpoint answer link 1";
 const TEXT_UNITS_MAX = 2000;
 

@@ -2,7 +2,7 @@
 // Invariants:
 //   slack-interactions.1. A request that Slack did not sign now is refused before its body is parsed; a repeated one has
 //     no effect, at any process.
-//   slack-interactions.2. Slack gets its reply within three seconds. What takes longer continues, and the member gets a
+//   slack-interactions.2. Slack gets its reply within three seconds. Longer work continues, and the member gets a
 //     note with the result.
 //   slack-interactions.3. The member answers as the person behind the account, or gets the reason why not.
 import { visible } from "../../../api/text/visible-text.ts";

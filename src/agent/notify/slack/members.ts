@@ -1,6 +1,6 @@
 // Members: the person behind a member of Slack.
 // Invariants:
-//   slack-members.1. Only full members of the app's own workspace answer: no guests, no bots, nobody from a connected
+//   slack-members.1. Only full members of the app's own workspace answer: no guests, no bots, no members of a connected
 //     workspace, unless the notification file lists them.
 //   slack-members.2. A person is found by the list, then by the verified e-mail address of the profile.
 import type { Clock } from "../../../base/clock.ts";

@@ -6,8 +6,9 @@
 //     repeated without end.
 //   slack-notices.3. A message whose delivery was not recorded is known from the first click on it.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
-import type { Notice, Webhook } from "../../model/model.ts";
+import type { Notice } from "../../model/model.ts";
 import type { Tx } from "../../ports/ports.ts";
+import { messageRow } from "../../webhooks/notice-row.ts";
 import { outboxId } from "../../webhooks/outbox-id.ts";
 
 /** Address of a message in Slack. */
@@ -57,17 +58,6 @@ export async function showState(
   await tx.putNotice({ ...notice, shown });
   if (place === null) return;
   const body: UpdateBody = { update: true, thread_id: notice.threadId, interrupt_id: notice.interruptId, ...place };
-  const row: Webhook = {
-    runId: outboxId(`${notice.noticeId} ${shown} ${at}`),
-    url: "",
-    host,
-    channel: "slack",
-    batch: null,
-    body: JSON.stringify(body),
-    headers: {},
-    attempts: 0,
-    dueAt: at,
-    createdAt: at,
-  };
-  await tx.putWebhook(row);
+  const id = `${notice.noticeId} ${shown} ${at}`;
+  await tx.putWebhook(messageRow(id, { channel: "slack", host }, { ...body }, at));
 }

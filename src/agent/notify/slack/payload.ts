@@ -1,4 +1,4 @@
-// Payload: what an interaction of Slack asks for: a click on a button, or a submitted form. Pure.
+// Payload: an interaction of Slack, a click on a button or a submitted form. Pure.
 // Invariant slack-payload.1: any JSON is accepted. A payload of another type, or with other members, asks for nothing.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import type { Choice } from "../items/item-view.ts";

@@ -1,8 +1,8 @@
-// Convert line: an event of a run's log → protocol events. Pure; what storage has is filled in later (converted-row.ts).
+// Convert line: an event of a run's log → protocol events. Pure; converted-row.ts adds values from storage later.
 // Invariants:
 //   convert-line.1. The result depends on the line, its place, and the messages that earlier lines of the run left open:
 //     every process and every replay makes the same.
-//   convert-line.2. A run that REST or a cron started is shown by what its log has: begin, end, questions, root states, and of its
+//   convert-line.2. A run that REST or a cron started is shown from its log: begin, end, questions, root states, and of its
 //        other stream modes updates, tasks, custom, messages and the states of subgraphs.
 //   convert-line.3. The numbers of a line's events leave room for the ends of messages before its state, so that they do
 //     not depend on the number of these.

@@ -11,7 +11,6 @@ import { storedBatch } from "../../events/stored-batch.ts";
 import type { StoredEvents, Tx } from "../../ports/ports.ts";
 import { valuesAt } from "../../runs/run-result.ts";
 import { type Converted, convertLine, type Draft } from "./convert-line.ts";
-import type { EventFilter } from "../event-filter.ts";
 import { NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { requestedData } from "./root-lifecycle.ts";
 import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
@@ -22,12 +21,12 @@ interface Kept {
   /** Numbers of rows are of one database, and a process may have several. */
   readonly lines: string;
   readonly drafts: Promise<readonly Draft[]>;
-  /** The events, by what of the row was wanted from storage. */
+  /** The events, by the parts of the row that were read from storage. */
   readonly events: Map<string, Promise<readonly WireEvent[]>>;
   units: number;
 }
 
-/** What a reader needs of a row beside its lines. */
+/** The data of a row that a reader needs besides its lines. */
 export interface Wanted {
   readonly states: boolean;
   readonly questions: boolean;
@@ -36,7 +35,8 @@ export interface Wanted {
 export const EVERYTHING: Wanted = { states: true, questions: true };
 export const LINES_ONLY: Wanted = { states: false, questions: false };
 
-export function wantedBy({ channels }: EventFilter): Wanted {
+/** @param filter of a reader, its channels by name */
+export function wantedBy({ channels }: { readonly channels: ReadonlySet<string> }): Wanted {
   return { states: channels.has("values") || channels.has("checkpoints"), questions: channels.has("input") };
 }
 

@@ -1,5 +1,5 @@
-// Message events: the messages of a REST stream → `messages` events of the thread protocol, with what is open between
-// the lines of a run.
+// Message events: the messages of a REST stream → `messages` events of the thread protocol, with the parts that
+// are open between the lines of a run.
 // Invariants:
 //   message-events.1. The result depends on the earlier lines of the run alone: every process and every replay makes the same.
 //   message-events.2. A message ends with the whole message, with the next root state, or with its run. Blocks of one
@@ -27,7 +27,7 @@ interface OpenMessage {
 
 type Metadata = Pick<OpenMessage, "namespace" | "node">;
 
-/** What a run has open after a line. Not changed once it is made. */
+/** The open messages of a run after a line. Immutable. */
 export interface OpenMessages {
   readonly form: "messages" | "messages/partial" | null;
   readonly open: ReadonlyMap<string, OpenMessage>;
@@ -103,7 +103,7 @@ function newMessage(all: OpenMessages, message: JsonObject): OpenMessage {
   return { id, ...(all.announced.get(id) ?? ROOT), parts: [], usage: null, reason: null };
 }
 
-/** @param isSoFar the message has all until now, otherwise what it adds */
+/** @param isSoFar the message has all text until now, otherwise only the addition */
 function grow(all: OpenMessages, message: JsonObject, isSoFar: boolean): Told {
   const id = idOf(message);
   const known = all.open.get(id);

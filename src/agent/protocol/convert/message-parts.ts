@@ -2,14 +2,14 @@
 // Invariants:
 //   message-parts.1. Text and reasoning of a message are one block each, and each tool call is one: REST streams show
 //     neither begin nor end of a block.
-//   message-parts.2. Of a chunk the parts are what it adds; of a message so far, all that it has.
+//   message-parts.2. The parts of a chunk are its additions, those of a message so far are complete.
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 
 export type BlockKind = "reasoning" | "text" | "tool";
 
 export interface MessagePart {
   readonly kind: BlockKind;
-  /** Tells apart the tool calls of a message. */
+  /** Identifies a tool call within its message. */
   readonly key: string;
   readonly text: string;
   /** Of a tool call; not every chunk repeats them. */

@@ -1,4 +1,4 @@
-// Wire event: an event as readers of the protocol get it, with what decides whether a reader gets it.
+// Wire event: an event as readers of the protocol get it, with the values that select its readers.
 import type { ProtocolMethod } from "../../model/protocol-lines.ts";
 import { channelOf, type Namespace } from "./channel.ts";
 

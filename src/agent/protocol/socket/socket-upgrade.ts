@@ -23,7 +23,7 @@ import type { AgentContext } from "../../context.ts";
 import { withOrigin } from "../../routes/route.ts";
 import { watchScope } from "../attach.ts";
 import { CLOSED, startSession } from "./socket-session.ts";
-import { redeemTicket } from "./socket-tickets.ts";
+import { redeemTicket } from "../socket-tickets.ts";
 
 const PATH = /^\/threads\/([^/]+)\/stream\/events$/;
 const FRAME_BYTES_MAX = 1024 * 1024;

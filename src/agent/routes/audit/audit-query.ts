@@ -5,6 +5,7 @@ import { isUuid } from "../../../base/ids.ts";
 import type { Json } from "../../../base/json/json.ts";
 import type { AuditSearch } from "../../audit/search-audit.ts";
 import type { Scope } from "../../model/model.ts";
+import { queryWords } from "../../model/search/search-words.ts";
 import type { AuditPlace } from "../../ports/ports.ts";
 
 type Parameters = NonNullable<(typeof searchAudit)["query"]["_output"]>;
@@ -27,6 +28,7 @@ export function auditSearchOf(query: Parameters, scope: Scope): AuditSearch {
       .split(/\s+/)
       .filter((word) => word !== "")
       .slice(0, WORDS_MAX),
+    search: queryWords(query.q),
     after: query.cursor === undefined ? null : placeOf(query.cursor),
     limit: query.limit,
   };

@@ -24,6 +24,7 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.searchAudit, async ({ query, scope }) => {
       const search = auditSearchOf(query, scope);
+      if (search.search.length > 0) await agent.search.catchUp();
       if (query.format !== "json") return fileReply(query.format, exportAudit(agent, search, query.format));
       const { rows, next } = await searchAudit(agent, search);
       return longJson({ items: rows.map(foundObject), next_cursor: next === null ? null : cursorOf(next) });

@@ -41,7 +41,7 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.deletePerson, async ({ ids, caller }) => {
       const name = id(ids, "person");
       if (!(await storage.transaction((tx) => tx.deletePerson(name))))
-        throw new ApiError("person_not_found", `Nobody with the name ${name} has signed in.`);
+        throw new ApiError("person_not_found", `No person with the name ${name} has signed in.`);
       log.info("person_removed", { name, by: caller.name });
       return NO_CONTENT;
     }),

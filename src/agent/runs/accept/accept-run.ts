@@ -3,6 +3,8 @@
 import type { JsonObject } from "../../../base/json/json.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context.ts";
+import { FIRST_EVENT } from "../../events/event-log.ts";
+import { storeBegin } from "../../events/first-event-id.ts";
 import { noteClosed, noteEnd } from "../../events/thread-note.ts";
 import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
@@ -38,6 +40,8 @@ export interface VotesOnly {
 
 export interface Accepted extends StartedRun {
   readonly history: History;
+  /** The first event of a run that starts at once is stored. */
+  readonly isBegun: boolean;
   /** Runs displaced by this one: pending ones have ended, running ones are to be aborted after the commit. */
   readonly displaced: readonly Run[];
   /** Inbox items closed by this run, with the metadata of the thread. */
@@ -73,7 +77,7 @@ export async function acceptRun(
 }
 
 function repeatedRun(run: Run): Accepted {
-  return { run, created: false, history: "stored", displaced: [], closed: [], voted: [], metadata: {} };
+  return { run, created: false, history: "stored", isBegun: false, displaced: [], closed: [], voted: [], metadata: {} };
 }
 
 async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promise<Accepted | VotesOnly> {
@@ -95,7 +99,7 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     writtenBy: snapshot.writtenBy,
   });
   const placement = await placeInQueue(agent, tx, thread, { ...request, intent });
-  const { busy, dueAt, continuesPause, claimed } = placement;
+  const { busy, dueAt, continuesPause, claimed, displaced } = placement;
   const asAnswer = answers !== null && forkFrom === null; // it resumes at the pause, for any checkpoint in the call
   const runRequest = runRequestOf({
     headers: agent.headers,
@@ -144,17 +148,17 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     });
   }
   const note = { newId: agent.newId, at, goneAt: agent.events.goneAt(run) };
-  for (const other of placement.displaced) {
+  for (const other of displaced) {
     if (other.status !== "running") await noteEnd(tx, { run: other }, note);
   }
   for (const how of ["answered", "abandoned"] as const) {
     const items = closed.filter(({ state }) => state === how);
     await noteClosed(tx, items, how, note);
   }
-  await store(agent, tx, { caller, call, run, enqueue: !claimed && (!busy || dueAt !== null) });
+  const isBegun = await store(agent, tx, { caller, call, run, enqueue: !claimed && (!busy || dueAt !== null) });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
-  return { run, created: true, history, displaced: placement.displaced, closed, voted, metadata: thread.metadata };
+  return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
 }
 
 async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {
@@ -169,19 +173,23 @@ function openOf(known: readonly Interrupt[]): readonly Interrupt[] {
   return known.filter(({ state }) => state === "open");
 }
 
+/** @returns whether the first event of the run is stored with it */
 async function store(
   agent: AgentContext,
   tx: Tx,
   stored: { readonly caller: Caller; readonly call: RunCall; readonly run: Run; readonly enqueue: boolean },
-): Promise<void> {
+): Promise<boolean> {
   const { caller, call, run } = stored;
   await tx.insertRun(run);
   await noteDisabledBreakpoints(agent, tx, caller, run);
   if (stored.enqueue) await tx.queueRun(run); // on a busy thread, the end of its run enqueues it
-  if (call.idempotencyKey === null) return;
-  const { threadId, runId, createdAt } = run;
-  const key = idempotencyKeyOf(caller, call, call.idempotencyKey);
-  await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4
+  const { threadId, runId, createdAt, status } = run;
+  if (call.idempotencyKey !== null) {
+    const key = idempotencyKeyOf(caller, call, call.idempotencyKey);
+    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4
+  }
+  if (status !== "running") return false;
+  return (await storeBegin(tx, run, FIRST_EVENT, { wakes: agent.events.wakes, at: createdAt })).isBegun;
 }
 
 /** start-run.5. @returns null if the call creates the thread */

@@ -104,8 +104,8 @@ async function startAll(
 
 /** Starts the runs with a slot, ends the displaced ones, and notifies inbox and queue. */
 function afterCommit(agent: AgentContext, accepted: readonly Accepted[], slots: readonly (Slot | null)[]): void {
-  for (const [index, { run, created, history }] of accepted.entries()) {
-    if (created && run.status === "running") slots[index]?.start(run, history);
+  for (const [index, { run, created, history, isBegun }] of accepted.entries()) {
+    if (created && run.status === "running") slots[index]?.start(run, history, isBegun);
   }
   for (const { closed, metadata } of accepted) agent.inbox.closed(closed, metadata);
   for (const { closed, displaced, run } of accepted) {

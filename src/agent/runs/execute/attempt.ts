@@ -35,7 +35,8 @@ export async function executeAttempt(
   const startedAt = clock.monotonic();
   const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
   const eventLog = ports.events.open(run, claimed.eventStart);
-  eventLog.append(metadataOf(run));
+  if (claimed.eventStart.isBegun) ports.events.wakes.wake(run.threadId); // first-event-id.2
+  else eventLog.append(metadataOf(run));
   const executed = await executeRun(run, history, controller, {
     ...ports,
     eventLog,

@@ -3,7 +3,7 @@
 //   claim-run.1. The statement that finds the run pending also increments its attempt and stores the worker.
 //   claim-run.2. An acknowledged cancellation applies to every later attempt.
 import type { EventStart } from "../../events/event-log.ts";
-import { eventStart } from "../../events/first-event-id.ts";
+import { type BeginPorts, eventStart, storeBegin } from "../../events/first-event-id.ts";
 import type { Run } from "../../model/model.ts";
 import type { ClaimedRow, History, RunClaim, Tx } from "../../ports/ports.ts";
 import { nextRunStatus } from "../../model/status.ts";
@@ -14,7 +14,7 @@ export function claimBy(workerId: string | null, at: number): RunClaim {
 }
 
 /** Gives a claimed run its thread, and determines its starting point. */
-export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise<Claimed> {
+export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow, ports: BeginPorts): Promise<Claimed> {
   const { graphId, assistantId, updatedAt } = run;
   if (thread !== null && thread.status !== "busy") await tx.takeThread(run.threadId, thread.status, { updatedAt });
   if (thread !== null && (thread.graphId !== graphId || thread.assistantId !== assistantId)) {
@@ -24,7 +24,7 @@ export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow): Promise
   return {
     run,
     history: thread?.checkpointId !== null || !isFirst ? "stored" : "none",
-    eventStart: await eventStart(tx, { ...run, attempt: run.attempt - 1 }),
+    eventStart: await storeBegin(tx, run, await eventStart(tx, { ...run, attempt: run.attempt - 1 }), ports),
     cancelled: isFirst ? null : await cancellationOf(tx, run),
     direct: false,
   };

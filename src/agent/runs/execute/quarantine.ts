@@ -1,8 +1,8 @@
 // Quarantine: within one process, a crash suspect executes alone (crash-suspects.ts).
 // Invariants:
 //   quarantine.1. While a suspect executes alone, or waits to, no other run starts in this process: later runs line up.
-//   quarantine.2. A suspect waits for the runs in progress for at most its probation. Then it starts concurrently, and
-//     is not alone.
+//   quarantine.2. A suspect waits for the runs in progress for at most its probation, from the moment it lines up. Then
+//     it starts concurrently, and is not alone: many suspects with long runs do not wait one after the other.
 //   quarantine.3. Without a suspect, a run starts at once, in the same turn of the event loop.
 import type { Clock } from "../../../base/clock.ts";
 import { deathsOf, probationMs } from "../../model/crash-suspects.ts";
@@ -24,7 +24,8 @@ export interface Quarantine {
 interface Waiting {
   readonly run: Candidate;
   readonly begin: (alone: boolean) => void;
-  patience: { isOver: boolean; readonly stop: () => void } | null;
+  isPatient: boolean;
+  stopPatience: () => void;
 }
 
 /** @param onOpen called when other runs may start again */
@@ -33,24 +34,13 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
   let line: Waiting[] = [];
   let lone: string | null = null;
 
-  const mustWait = (head: Waiting): boolean => {
-    if (deathsOf(head.run) === 0 || executing.size === 0 || head.patience?.isOver === true) return false;
-    if (head.patience === null) {
-      const stop = clock.after(probationMs(head.run), () => {
-        patience.isOver = true;
-        advance();
-      });
-      const patience = { isOver: false, stop };
-      head.patience = patience; // quarantine.2
-    }
-    return true;
-  };
+  const mustWait = ({ run, isPatient }: Waiting): boolean => deathsOf(run) > 0 && executing.size > 0 && isPatient;
   const advance = (): void => {
     const wasOpen = lone === null && line.length === 0;
     for (let head = line[0]; lone === null && head !== undefined; head = line[0]) {
       if (mustWait(head)) return;
       line = line.slice(1);
-      head.patience?.stop();
+      head.stopPatience();
       const { run } = head;
       const alone = deathsOf(run) > 0 && executing.size === 0;
       if (alone) lone = run.runId;
@@ -68,12 +58,17 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
         return null; // quarantine.3
       }
       return new Promise((resolve) => {
-        const waiting: Waiting = { run, begin: resolve, patience: null };
+        const waiting: Waiting = { run, begin: resolve, isPatient: true, stopPatience: () => {} };
         line.push(waiting);
+        if (deathsOf(run) > 0)
+          waiting.stopPatience = clock.after(probationMs(run), () => {
+            waiting.isPatient = false; // quarantine.2
+            advance();
+          });
         signal.addEventListener("abort", () => {
           if (!line.includes(waiting)) return;
           line = line.filter((other) => other !== waiting);
-          waiting.patience?.stop();
+          waiting.stopPatience();
           executing.add(run.runId); // it only ends
           resolve(false);
           advance();

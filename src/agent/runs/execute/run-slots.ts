@@ -99,15 +99,16 @@ interface Claims {
 }
 
 /** Runs claimed by a transaction but not started yet. A cancellation in between applies at their start. */
-function createClaims({ engine, clock }: WorkerPorts): Claims {
+function createClaims({ engine, clock, events }: WorkerPorts): Claims {
   const unstarted = new Map<string, AbortReason | null>();
   return {
     async claim(tx, choose, chosen) {
-      const claimed = await choose(tx, claimBy(engine.lease.workerId(), clock.now()));
+      const at = clock.now();
+      const claimed = await choose(tx, claimBy(engine.lease.workerId(), at));
       if (claimed === null) return null;
       unstarted.set(claimed.run.runId, null);
       chosen?.add(claimed.run.runId);
-      return beginClaimed(tx, claimed);
+      return beginClaimed(tx, claimed, { wakes: events.wakes, at });
     },
     started(runId) {
       const reason = unstarted.get(runId) ?? null;
@@ -141,7 +142,8 @@ function createSlot(
   };
   return {
     release: releaseOnce,
-    start: (run, history) => start({ run, history, eventStart: FIRST_EVENT, cancelled: null, direct: true }),
+    start: (run, history, isBegun) =>
+      start({ run, history, eventStart: { ...FIRST_EVENT, isBegun }, cancelled: null, direct: true }),
     async claim(choose) {
       const chosen = new Set<string>();
       try {

@@ -1,4 +1,4 @@
-// Tests of run ends: what a process that stops owes to those who wait in it.
+// Tests of run waiters: a process that stops answers the calls that wait in it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRunWaiters } from "./run-waiters.ts";

@@ -1,6 +1,6 @@
-// Extension channels: the stream transformers that a graph was compiled with, and what they add to the events of a run.
+// Extension channels: the stream transformers that a graph was compiled with, and their additions to the events of a run.
 // Invariants:
-//   extension-channels.1. What a transformer writes to a channel follows the chunk that made it write, under the namespace of
+//   extension-channels.1. A transformer's writes to a channel follow the chunk that caused them, under the namespace of
 //     that chunk, and precedes the chunk's own event. Final values come at the end of the run.
 //   extension-channels.2. A transformer sees each chunk of the run once, in order. One that throws fails the run, as a node does.
 import type * as LangGraph from "@langchain/langgraph";

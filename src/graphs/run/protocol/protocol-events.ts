@@ -16,7 +16,7 @@ import { type ToolChunk, bounded, toolEvent } from "./tool-events.ts";
 
 export interface ProtocolEvents {
   chunk(chunk: Chunk): void;
-  /** What a stream transformer of the graph wrote. */
+  /** The output of a stream transformer of the graph. */
   readonly extension: (ns: Namespace, name: string, payload: unknown) => void;
   /** The graph ended without a pause: its open namespaces end with it. */
   ended(how: ChildEnd): void;

@@ -1,9 +1,9 @@
-// Task causes: what started a task, for the `cause` of the namespace below it.
+// Task causes: the call or edge that started a task, for the `cause` of the namespace below it.
 // Invariants:
 //   task-causes.1. A task that a tool call started names the call, where the task has it in its input.
 //   task-causes.2. Another task names the node before it, if the superstep before had tasks of one node only: the library
 //        does not say which of several wrote to its trigger. The first superstep of a run has no cause.
-//   task-causes.3. Supersteps of a graph are told apart by the order of their tasks: all start before the first one ends.
+//   task-causes.3. The order of their tasks distinguishes supersteps of a graph: all start before the first one ends.
 import type { JsonObject } from "../../../base/json/json.ts";
 import type { Namespace } from "./child-lifecycle.ts";
 

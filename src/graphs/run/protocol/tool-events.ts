@@ -48,7 +48,7 @@ function messageOf(error: unknown): string {
   return text.slice(0, VALUE_UNITS_MAX);
 }
 
-/** Text that is JSON counts as what it says. */
+/** Text that is JSON counts as its value. */
 function parsed(input: Json): Json {
   if (typeof input !== "string" || input.length > VALUE_UNITS_MAX) return input;
   try {

@@ -1,4 +1,4 @@
-// Tests of notices: notices.5, a notice for waiting callers does not wake a worker.
+// Tests of notices: late lists of readers, and notices that do not wake a worker.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
@@ -44,4 +44,13 @@ test("more lines than a notice holds go in several, each to its channel (notices
   }
   await until("all have come", () => worker.heard.length >= 300 && server.heard.length >= 600);
   assert.deepEqual([worker.heard.length, server.heard.length], [300, 600]);
+});
+
+test("a wake that came before the list of its readers reaches them (notices.2)", async (t) => {
+  const uri = await newDatabase();
+  const [waker, reading] = [await open(t, uri, true), await open(t, uri, true)];
+  waker.wakes.wake("thread"); // of a commit that the reader's first look missed
+  let woken = 0;
+  reading.wakes.listen("thread", () => woken++);
+  await until("the reader is woken", () => woken > 0);
 });

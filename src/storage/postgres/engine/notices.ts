@@ -8,6 +8,7 @@
 //        many: NOTIFY inside transactions would serialize their commits.
 //   notices.2. A process publishes the runs and threads its readers follow; others wake it for those only. It repeats
 //        this list, and entries without a repetition expire.
+//        A wake shortly before such a list arrives is sent when it arrives: its reader may have read before the commit.
 //   notices.3. A lost connection is replaced; listeners then get a signal that notices may be missing.
 //   notices.4. Bounded: beyond PENDING_MAX unsent notices are dropped, and the next one sent counts as a gap for all
 //        processes.
@@ -32,12 +33,18 @@ export interface Notices extends Service {
 const REPEAT_MS = 15_000;
 const FORGET_MS = 50_000;
 
+/** Longer than a list of readers takes to arrive, with one repetition. */
+const RECENT_MS = 30_000;
+const RECENT_MAX = 4096;
+
 interface NoticesState {
   readonly sender: NoticeSender;
   readonly clock: Clock;
   readonly local: Wakes;
   /** Keys with readers elsewhere: expiry by process. */
   readonly remote: Map<string, Map<string, number>>;
+  /** Keys that were woken of late, and when: the oldest first. */
+  readonly recent: Map<string, number>;
   /** Keys with readers here, and their number. */
   readonly listened: Map<string, number>;
   readonly listeners: { readonly onNotice: (notice: Notice) => void; readonly onMissed: () => void }[];
@@ -58,6 +65,7 @@ export function createNotices(ports: {
     clock: ports.clock,
     local: createLocalWakes(),
     remote: new Map(),
+    recent: new Map(),
     listened: new Map(),
     listeners: [],
     interested: [],
@@ -108,9 +116,12 @@ function takeLine(state: NoticesState, from: string, line: string): void {
   else if (kind === "inbox") publish(state, { kind });
 }
 
-function noteReader({ remote, clock, interested }: NoticesState, process: string, key: string): void {
-  const until = clock.monotonic() + FORGET_MS;
+function noteReader({ sender, remote, recent, clock, interested }: NoticesState, process: string, key: string): void {
+  const now = clock.monotonic();
+  const until = now + FORGET_MS;
   const known = remote.get(key);
+  const isNew = known?.has(process) !== true;
+  if (isNew && now - (recent.get(key) ?? -Infinity) < RECENT_MS) sendLine(sender, `wake ${key}`); // notices.2
   if (known === undefined) remote.set(key, new Map([[process, until]]));
   else known.set(process, until);
   for (const callback of interested) callback(key);
@@ -143,11 +154,22 @@ function repeat(state: NoticesState): void {
   if (!sender.stopped) state.stopRepeating = clock.after(REPEAT_MS, () => repeat(state));
 }
 
+function noteWake({ recent, clock }: NoticesState, key: string): void {
+  recent.delete(key);
+  recent.set(key, clock.monotonic());
+  if (recent.size <= RECENT_MAX) return;
+  for (const oldest of recent.keys()) {
+    recent.delete(oldest);
+    return;
+  }
+}
+
 function wakesOver(state: NoticesState): Wakes {
   const { sender, local, remote, listened } = state;
   return {
     wake(key) {
       local.wake(key);
+      noteWake(state, key);
       if (remote.has(key)) sendLine(sender, `wake ${key}`);
     },
     listen(key, woken) {

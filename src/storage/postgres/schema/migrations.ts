@@ -267,7 +267,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE UNIQUE INDEX api_keys_hash ON holdpoint.api_keys (hash);
   `,
-  // One-use tickets for WebSockets (agent/protocol/socket/socket-tickets.ts).
+  // One-use tickets for WebSockets (agent/protocol/socket-tickets.ts).
   `
   CREATE TABLE holdpoint.socket_tickets (
     digest TEXT COLLATE "C" PRIMARY KEY, caller TEXT COLLATE "C" NOT NULL, headers TEXT NOT NULL,
@@ -342,5 +342,36 @@ export const MIGRATIONS: readonly string[] = [
   // Entries of all threads in order of time.
   `
   CREATE INDEX audit_time ON holdpoint.audit (at, thread_id, seq);
+  `,
+  // The inbox in the order of deadlines.
+  `
+  CREATE INDEX interrupts_open_dated ON holdpoint.interrupts (expires_at, created_at, thread_id, interrupt_id)
+    WHERE state = 'open';
+  `,
+  // The search index. Its queue has threads that changed; those from before it are noted here. A busy thread changes
+  // again soon. No row is updated twice or shared, so that no transaction waits for another.
+  `
+  CREATE TABLE holdpoint.search_documents (
+    thread_id TEXT COLLATE "C" NOT NULL, interrupt_id TEXT COLLATE "C" NOT NULL, updated_at BIGINT NOT NULL,
+    seq BIGINT NOT NULL, words TSVECTOR NOT NULL, PRIMARY KEY (thread_id, interrupt_id)
+  );
+  CREATE INDEX search_documents_words ON holdpoint.search_documents USING gin (words);
+  CREATE TABLE holdpoint.search_queue (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, thread_id TEXT COLLATE "C" NOT NULL,
+    taken_until BIGINT NOT NULL DEFAULT 0
+  );
+  CREATE FUNCTION holdpoint.note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO holdpoint.search_queue (thread_id) VALUES (NEW.thread_id);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER threads_search_new AFTER INSERT ON holdpoint.threads
+    FOR EACH ROW EXECUTE FUNCTION holdpoint.note_change();
+  CREATE TRIGGER threads_search AFTER UPDATE ON holdpoint.threads
+    FOR EACH ROW WHEN (NEW.status <> 'busy' OR NEW.metadata::text <> OLD.metadata::text)
+    EXECUTE FUNCTION holdpoint.note_change();
+  CREATE TRIGGER audit_search AFTER INSERT ON holdpoint.audit
+    FOR EACH ROW EXECUTE FUNCTION holdpoint.note_change();
+  INSERT INTO holdpoint.search_queue (thread_id) SELECT thread_id FROM holdpoint.threads;
   `,
 ];

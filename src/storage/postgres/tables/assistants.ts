@@ -9,10 +9,10 @@ import type { AssistantFilter, AssistantTx } from "../../../agent/ports/ports.ts
 import type { JsonObject } from "../../../base/json/json.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { VERSION_COLUMNS } from "../../shared/columns.ts";
-import { createConditions, type Conditions } from "./conditions.ts";
+import { createConditions, type Conditions } from "./shared/conditions.ts";
 import type { Parameter } from "../client/pool.ts";
 import { indexRows } from "./metadata-index.ts";
-import { table, type SearchedColumns } from "./rows.ts";
+import { table, type SearchedColumns } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
 

@@ -14,7 +14,7 @@ import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type He
 import { storedStep, storedValue } from "../../shared/stored-value.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import { isCurrent } from "./runs.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";

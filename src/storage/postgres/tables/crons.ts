@@ -4,8 +4,8 @@ import type { Json } from "../../../base/json/json.ts";
 import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
-import { createConditions, type Conditions } from "./conditions.ts";
-import { table } from "./rows.ts";
+import { createConditions, type Conditions } from "./shared/conditions.ts";
+import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
 

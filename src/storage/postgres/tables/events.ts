@@ -6,7 +6,7 @@
 import type { EventTx, SocketTicket, SocketTicketTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS, SOCKET_TICKET_COLUMNS } from "../../shared/columns.ts";
 import { threadKey } from "../client/lock-key.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);

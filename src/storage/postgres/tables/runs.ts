@@ -18,7 +18,7 @@ import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/colu
 import type { Parameter, Row } from "../client/pool.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { threadKey } from "../client/lock-key.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 import { readThread } from "./threads.ts";
 

@@ -27,7 +27,7 @@ import {
 } from "../../shared/store-namespaces.ts";
 import { ITEM_COLUMNS, type ItemRow } from "../../shared/columns.ts";
 import type { Row } from "../client/pool.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 
 const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);

@@ -11,10 +11,11 @@ import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { COPIED_COLUMNS } from "../../shared/thread-copy.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import { deleteAudit } from "./audit/audit.ts";
-import { createConditions, type Conditions } from "./conditions.ts";
+import { createConditions, type Conditions } from "./shared/conditions.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { indexCopiedItems, indexNewThread, indexThread } from "./metadata-index.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
+import { isMatch, searchText } from "./search/search.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
 
@@ -24,6 +25,7 @@ const TABLES_OF_A_THREAD = [
   "runs",
   "run_webhooks",
   "interrupts",
+  "search_documents",
   "checkpoints",
   "heads",
   "writes",
@@ -128,6 +130,7 @@ function conditionsOf(query: ThreadQuery): Conditions {
   const search = createConditions();
   // A word of a closed list, as a literal: only then does PostgreSQL use a partial index.
   if (query.status !== null) search.add(`t.status = '${query.status}'`);
+  if (query.search.length > 0) search.add(isMatch("t.thread_id", "''", "?"), searchText(query.search));
   if (query.ids !== null) search.add("t.thread_id = ANY(?::text[])", query.ids);
   const { indexed, oneOf, rest } = metadataConditions(query.scope, query.metadata);
   for (const { key, text } of indexed) {

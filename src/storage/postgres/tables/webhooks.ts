@@ -7,7 +7,7 @@ import type { Notice, RunWebhook, Webhook } from "../../../agent/model/model.ts"
 import type { NoticeTx, WebhookTx } from "../../../agent/ports/ports.ts";
 import { inOrderOfCreation } from "../../shared/outbox-order.ts";
 import { NOTICE_COLUMNS, RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);

@@ -20,6 +20,8 @@ export interface Database {
   onWrite(callback: (() => void) | null): void;
   readonly inTransaction: () => boolean;
   readonly kept: KeptRows;
+  /** Threads that changed since the search index looked at them; a rolled back change may be among them. */
+  readonly changed: Set<string>;
   /** UTF-16 units of text bound to writes since the start. */
   readonly boundUnits: () => number;
   defineFunction(name: string, body: (...parameters: SqlValue[]) => number | null): void;
@@ -41,32 +43,35 @@ export function openDatabase(path: string): Database {
     PRAGMA temp_store = MEMORY;
     PRAGMA foreign_keys = OFF;
   `);
-  const statements = new Map<string, StatementSync>();
+  const [reads, writes] = [new Map<string, StatementSync>(), new Map<string, StatementSync>()];
   let boundUnits = 0;
   let beforeWrite: (() => void) | null = null;
-  const prepared = (sql: string): StatementSync => {
+  const prepared = (statements: Map<string, StatementSync>, sql: string): StatementSync => {
     let statement = statements.get(sql);
     if (statement === undefined) {
       if (statements.size >= STATEMENTS_MAX) statements.clear(); // only unusual searches create new texts
       statement = connection.prepare(sql);
+      // Every write reports the row id of the last insertion, and those inside FTS5 are larger than a number.
+      if (statements === writes) statement.setReadBigInts(true);
       statements.set(sql, statement);
     }
     return statement;
   };
   return {
-    get: (sql, ...parameters) => prepared(sql).get(...parameters) ?? null,
-    all: (sql, ...parameters) => prepared(sql).all(...parameters),
+    get: (sql, ...parameters) => prepared(reads, sql).get(...parameters) ?? null,
+    all: (sql, ...parameters) => prepared(reads, sql).all(...parameters),
     onWrite(callback) {
       beforeWrite = callback;
     },
     run(sql, ...parameters) {
       beforeWrite?.();
       for (const parameter of parameters) if (typeof parameter === "string") boundUnits += parameter.length;
-      return Number(prepared(sql).run(...parameters).changes);
+      return Number(prepared(writes, sql).run(...parameters).changes);
     },
     exec: (sql) => connection.exec(sql),
     inTransaction: () => connection.isTransaction,
     kept: createKeptRows(),
+    changed: new Set(),
     boundUnits: () => boundUnits,
     defineFunction(name, body) {
       connection.function(name, { deterministic: true, varargs: true }, (...parameters) =>

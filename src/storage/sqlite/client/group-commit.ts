@@ -10,9 +10,10 @@
 //        `storage_unavailable`. Until then they get `commit_unknown`, and all other callers get `storage_unavailable`.
 //   group-commit.6. Kept rows are dropped with every rollback, and when another connection has changed the file.
 import { randomUUID } from "node:crypto";
-import { ApiError, describeError } from "../../../base/api-error.ts";
+import { describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Database } from "./database.ts";
+import { isFileFault, isStorageFault, storageFailure, unknownOutcome } from "./storage-faults.ts";
 
 export interface GroupCommit {
   /** @param soon true if no caller waits: the task may linger to share a commit */
@@ -217,45 +218,4 @@ function undo(db: Database, transaction: { written: boolean }, isFirst: boolean)
   db.run("ROLLBACK"); // nothing else was written
   db.run("BEGIN");
   transaction.written = false;
-}
-
-/** SQLite's codes for an unusable file: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */
-const STORAGE_CODES = new Set([5, 7, 8, 10, 11, 13, 14]);
-
-/** Other database errors are defects; their callers get them unchanged. */
-function isStorageFault(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    "errcode" in error &&
-    typeof error.errcode === "number" &&
-    STORAGE_CODES.has(error.errcode & 0xff)
-  );
-}
-
-/**
- * SQLite's IOERR: a failed write or sync of the file itself. A full disk has another code and leaves no complete
- * commit.
- */
-function isFileFault(error: unknown): boolean {
-  return (
-    error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 10
-  );
-}
-
-function unknownOutcome(error: unknown): ApiError {
-  return new ApiError(
-    "commit_unknown",
-    `The disk did not confirm the write: ${describeError(error).message}. Check whether it was stored, or send the call again with its Idempotency-Key.`,
-    {},
-    { "Retry-After": "1" },
-  );
-}
-
-function storageFailure(error: unknown): ApiError {
-  return new ApiError(
-    "storage_unavailable",
-    `Nothing was written: ${describeError(error).message}. Try again.`,
-    {},
-    { "Retry-After": "1" },
-  );
 }

@@ -259,7 +259,7 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE UNIQUE INDEX api_keys_hash ON api_keys (hash);
   `,
-  // One-use tickets for WebSockets (agent/protocol/socket/socket-tickets.ts).
+  // One-use tickets for WebSockets (agent/protocol/socket-tickets.ts).
   `
   CREATE TABLE socket_tickets (
     digest TEXT NOT NULL PRIMARY KEY, caller TEXT NOT NULL, headers TEXT NOT NULL, expires_at INTEGER NOT NULL
@@ -321,6 +321,24 @@ export const MIGRATIONS: readonly string[] = [
   // Entries of all threads in order of time.
   `
   CREATE INDEX audit_time ON audit (at, thread_id, seq);
+  `,
+  // The inbox in the order of deadlines.
+  `
+  CREATE INDEX interrupts_open_dated ON interrupts (expires_at, created_at, thread_id, interrupt_id)
+    WHERE state = 'open' AND expires_at IS NOT NULL;
+  `,
+  // The search index. Words are those of agent/model/search/search-words.ts, and marks that begin with an underscore.
+  `
+  CREATE TABLE search_documents (
+    doc_id INTEGER PRIMARY KEY, thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, updated_at INTEGER NOT NULL,
+    seq INTEGER NOT NULL
+  );
+  CREATE UNIQUE INDEX search_documents_item ON search_documents (thread_id, interrupt_id);
+  CREATE VIRTUAL TABLE search_words USING fts5(
+    words, content = '', contentless_delete = 1, detail = none, prefix = '2 3', tokenize = "ascii tokenchars '_'"
+  );
+  -- Merges go in steps; at 16 parts of equal size, the default merges all of them in one commit.
+  INSERT INTO search_words (search_words, rank) VALUES ('crisismerge', 1999);
   `,
 ];
 

@@ -31,15 +31,19 @@ const INTERRUPT_INDEXES = `
         WHERE state = 'open' AND claim IS NOT NULL;
       CREATE INDEX interrupts_due ON interrupts (expires_at) WHERE state = 'open' AND on_expiry IS NOT NULL;`;
 
-export const WITH_ROW_IDS: string =
-  withRowIds({
-    table: "interrupts",
-    columns: `
+/** The small columns, before those that review rules added. */
+const INTERRUPT_COLUMNS = `
       thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, library_id TEXT NOT NULL, task_id TEXT NOT NULL,
       graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL, idx INTEGER NOT NULL,
       ns TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL,
       run_id TEXT NOT NULL, graph_id TEXT NOT NULL DEFAULT '', assistant_id TEXT NOT NULL DEFAULT '',
-      node TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT 'question', claim TEXT, expires_at INTEGER,
+      node TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT 'question', claim TEXT, expires_at INTEGER,`;
+
+export const WITH_ROW_IDS: string =
+  withRowIds({
+    table: "interrupts",
+    columns: `
+      ${INTERRUPT_COLUMNS}
       on_expiry TEXT, response_schema TEXT, answer TEXT, value TEXT NOT NULL`,
     key: "thread_id, interrupt_id",
     others: INTERRUPT_INDEXES,
@@ -94,11 +98,7 @@ export const WITH_ROW_IDS: string =
 export const INTERRUPTS_WITH_REVIEW: string = withRowIds({
   table: "interrupts",
   columns: `
-    thread_id TEXT NOT NULL, interrupt_id TEXT NOT NULL, library_id TEXT NOT NULL, task_id TEXT NOT NULL,
-    graph_ns TEXT NOT NULL, checkpoint_id TEXT NOT NULL, root_checkpoint_id TEXT NOT NULL, idx INTEGER NOT NULL,
-    ns TEXT NOT NULL, position INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL,
-    run_id TEXT NOT NULL, graph_id TEXT NOT NULL DEFAULT '', assistant_id TEXT NOT NULL DEFAULT '',
-    node TEXT NOT NULL DEFAULT '', kind TEXT NOT NULL DEFAULT 'question', claim TEXT, expires_at INTEGER,
+    ${INTERRUPT_COLUMNS}
     on_expiry TEXT, snoozed_until INTEGER, escalates_at INTEGER, review TEXT, response_schema TEXT, answer TEXT,
     value TEXT NOT NULL`,
   key: "thread_id, interrupt_id",

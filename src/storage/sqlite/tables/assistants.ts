@@ -11,7 +11,7 @@ import { VERSION_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { indexText, metadataConditions } from "../../shared/metadata-filter.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 
 const VERSIONS = table<AssistantVersion>("assistant_versions", VERSION_COLUMNS);
 const ASSISTANTS = table<Assistant>("assistants", { ...VERSION_COLUMNS, updatedAt: ["updated_at", "plain"] });

@@ -11,7 +11,7 @@ import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type He
 import { storedStep, storedValue, type Step } from "../../shared/stored-value.ts";
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import { isCurrent } from "./runs.ts";
 
 const CHECKPOINTS = table<Checkpoint>("checkpoints", CHECKPOINT_COLUMNS);

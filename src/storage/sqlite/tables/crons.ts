@@ -5,7 +5,7 @@ import type { Cron } from "../../../agent/model/model.ts";
 import type { CronFilter, CronTx } from "../../../agent/ports/ports.ts";
 import { CRON_COLUMNS } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 
 type CronRow = Omit<Cron, "enabled"> & { readonly enabled: number };
 

@@ -6,7 +6,7 @@
 import type { EventTx, SocketTicket, SocketTicketTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS, SOCKET_TICKET_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
 const TICKETS = table<SocketTicket>("socket_tickets", SOCKET_TICKET_COLUMNS);

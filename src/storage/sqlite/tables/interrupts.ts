@@ -3,20 +3,23 @@
 //   sqlite/interrupts.1. The kept list of a thread has all its interrupts, in the order of the index. A thread with more
 //     than KEPT_MAX has none.
 import type { Interrupt, ThreadStatus } from "../../../agent/model/model.ts";
-import type { AuditTx, InterruptTx } from "../../../agent/ports/ports.ts";
+import type { AuditTx, InboxQuery, InboxRow, InboxRows, InterruptTx, SearchTx } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { INTERRUPT_COLUMNS } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 import { fittingRows } from "../../shared/fitting-rows.ts";
 import { textIn, type KeptRow } from "../client/kept-rows.ts";
-import { planInbox } from "./inbox-plan.ts";
-import { indexItem } from "./metadata-index.ts";
-import { table } from "./rows.ts";
+import { countVerbs } from "./inbox/inbox-counts.ts";
+import { planInbox, type InboxPlan, type PlannedPart } from "./inbox/inbox-plan.ts";
+import { indexItem } from "./shared/metadata-index.ts";
+import { table } from "./shared/rows.ts";
+import { searchVerbs } from "./search/search.ts";
 
 const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 
-export function interruptVerbs(db: Database): Omit<InterruptTx, keyof AuditTx> {
-  return { ...threadVerbs(db), ...inboxVerbs(db) };
+export function interruptVerbs(db: Database): Omit<InterruptTx, keyof AuditTx> & SearchTx {
+  const search = searchVerbs(db, { columns: COLUMNS, readInterrupt });
+  return { ...threadVerbs(db), ...inboxVerbs(db), ...countVerbs(db), ...search };
 }
 
 function threadVerbs(
@@ -87,35 +90,28 @@ function inOrder(left: KeptRow, right: KeptRow): number {
   return byTime || byPlace || (textIn(left, "interrupt_id") < textIn(right, "interrupt_id") ? -1 : 1);
 }
 
-function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "countInbox" | DueVerbs> {
+function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
   return {
     inbox(query) {
-      const { from, where, parameters, place } = planInbox(db, query);
-      const direction = query.descending ? "DESC" : "ASC";
-      const page = (columns: string, limit: number): Row[] =>
-        db.all(
-          `SELECT ${columns} FROM ${from} WHERE ${where}
-           ORDER BY ${place.map((column) => `${column} ${direction}`).join(", ")} LIMIT ?`,
-          ...parameters,
-          limit,
-        );
-      const sizes = page(`${BYTES} AS bytes`, query.limit + 1); // reads no values
-      const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax);
-      const rows = page(
-        `${COLUMNS}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`,
-        limit,
-      );
-      const items = rows.map((row) => ({
-        interrupt: readInterrupt(row),
-        metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
-        status: row["thread_status"] as ThreadStatus,
-        bytes: Number(row["bytes"]),
-      }));
-      return { rows: items, more: sizes.length > limit };
-    },
-    countInbox(query) {
-      const { from, where, parameters } = planInbox(db, { ...query, after: null });
-      return Number(db.get(`SELECT count(*) AS n FROM ${from} WHERE ${where}`, ...parameters)?.["n"]);
+      const parts: readonly PlannedPart[] = !query.byDeadline
+        ? ["all"]
+        : query.after !== null && query.after.expiresAt === null
+          ? ["undated"]
+          : ["dated", "undated"];
+      const rows: InboxRow[] = [];
+      for (const part of parts) {
+        const left = query.limit - rows.length;
+        const bytesLeft = query.bytesMax - rows.reduce((sum, { bytes }) => sum + bytes, 0);
+        const page = pageOf(db, planInbox(db, query, part), {
+          ...query,
+          limit: left,
+          bytesMax: bytesLeft,
+          least: rows.length === 0 ? 1 : 0,
+        });
+        rows.push(...page.rows);
+        if (page.more) return { rows, more: true };
+      }
+      return { rows, more: false };
     },
     dueInterrupts(at, limit) {
       const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
@@ -134,6 +130,32 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | "countInbox" | Du
       return typeof at === "number" ? at : null;
     },
   };
+}
+
+/** Of a page that may be full already: then it only finds out whether more follow. */
+function pageOf(
+  db: Database,
+  { from, where, parameters, place }: InboxPlan,
+  query: Pick<InboxQuery, "descending" | "limit" | "bytesMax"> & { readonly least: number },
+): InboxRows {
+  const direction = query.descending ? "DESC" : "ASC";
+  const page = (columns: string, limit: number): Row[] =>
+    db.all(
+      `SELECT ${columns} FROM ${from} WHERE ${where}
+       ORDER BY ${place.map((column) => `${column} ${direction}`).join(", ")} LIMIT ?`,
+      ...parameters,
+      limit,
+    );
+  const sizes = page(`${BYTES} AS bytes`, query.limit + 1); // reads no values
+  const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax, query.least);
+  const rows = page(`${COLUMNS}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`, limit);
+  const items = rows.map((row) => ({
+    interrupt: readInterrupt(row),
+    metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
+    status: row["thread_status"] as ThreadStatus,
+    bytes: Number(row["bytes"]),
+  }));
+  return { rows: items, more: sizes.length > limit };
 }
 
 const COLUMNS = INTERRUPTS.columns

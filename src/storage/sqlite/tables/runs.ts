@@ -12,7 +12,7 @@ import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/colu
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import type { PendingRuns } from "./pending-runs.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { readThread } from "./threads.ts";
 

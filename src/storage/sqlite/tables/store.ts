@@ -20,7 +20,7 @@ import {
 } from "../../shared/store-namespaces.ts";
 import { ITEM_COLUMNS, type ItemRow } from "../../shared/columns.ts";
 import type { Database, Row, SqlValue } from "../client/database.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 
 const ITEMS = table<ItemRow>("store_items", ITEM_COLUMNS);
 

@@ -13,9 +13,11 @@ import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database } from "../client/database.ts";
 import { keepDigests } from "./audit/audit.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
-import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./metadata-index.ts";
+import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./shared/metadata-index.ts";
 import type { PendingRuns } from "./pending-runs.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
+import { isMatch, matchOf } from "./search/search-match.ts";
+import { deleteDocuments } from "./search/search.ts";
 
 const THREADS = table<Thread>("threads", THREAD_COLUMNS);
 
@@ -64,6 +66,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
     insertThread(thread) {
       const [row] = THREADS.insert(db, [thread]);
       if (row === undefined) return;
+      db.changed.add(thread.threadId);
       indexMetadata(db, { threadId: thread.threadId, before: { ...row, metadata: "{}" } }, thread.metadata);
       kept.threads.set(thread.threadId, row);
       kept.interrupts.set(thread.threadId, []);
@@ -72,6 +75,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
     updateThread(threadId, patch) {
       const before = patch.metadata === undefined ? null : keptThread(db, threadId);
       THREADS.update(db, { keyColumn: "thread_id", key: threadId, kept: kept.threads }, patch);
+      db.changed.add(threadId);
       indexPatch(threadId, before, patch);
     },
     takeThread(threadId, from, patch) {
@@ -86,6 +90,7 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       // the key itself stays valid
       db.run("UPDATE idempotency SET thread_id = '', run_id = '' WHERE thread_id = ?", threadId);
       keepDigests(db, threadId);
+      deleteDocuments(db, threadId);
       // sqlite/threads.2; threads comes last
       for (const name of TABLES_OF_A_THREAD) existed = db.run(`DELETE FROM ${name} WHERE thread_id = ?`, threadId) > 0;
       for (const rows of [kept.threads, kept.heads, kept.interrupts, kept.audited]) rows.delete(threadId);
@@ -146,6 +151,7 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
           from,
         );
       }
+      db.changed.add(to);
       db.kept.heads.delete(to);
       db.kept.interrupts.delete(to);
       indexOpenItems(db, to);
@@ -179,8 +185,12 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
     probe: ["SELECT 1 FROM thread_metadata WHERE key = ? AND value = ?", one.key, one.text],
   }));
   if (status !== null) candidates.push({ what: null, probe: [`SELECT 1 FROM threads AS t WHERE ${status}`] });
+  const match = matchOf(db, query.search, "thread");
+  if (match !== null && !match.isFew) add(isMatch("t.thread_id", "''"), match.text);
+  if (match?.isFew === true) add(`t.thread_id IN (${FOUND})`, match.text);
   if (query.ids !== null) add("t.thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));
-  const driver = query.ids !== null || indexed.length === 0 ? null : fewest(db, candidates);
+  const isNamed = query.ids !== null || match?.isFew === true;
+  const driver = isNamed || indexed.length === 0 ? null : fewest(db, candidates);
   if (driver !== null) add("m.key = ? AND m.value = ?", driver.key, driver.text);
   if (status !== null) add(status);
   for (const one of indexed) {
@@ -202,5 +212,7 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
   };
 }
 
+const FOUND = `SELECT d.thread_id FROM search_words AS w CROSS JOIN search_documents AS d ON d.doc_id = w.rowid
+  WHERE w.search_words MATCH ?`;
 const HAS_ONE_OF = `EXISTS (SELECT 1 FROM thread_metadata AS o
   WHERE o.thread_id = t.thread_id AND o.key = ? AND o.value IN (SELECT value FROM json_each(?)))`;

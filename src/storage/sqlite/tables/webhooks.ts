@@ -1,11 +1,14 @@
 // Outbox in SQLite: deliveries, webhooks that were added to runs, notices, one-use tokens.
-// Invariant sqlite/webhooks.1: rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
+// Invariants:
+//   sqlite/webhooks.1. Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
+//   sqlite/webhooks.2. Every end of a run asks for the webhooks that were added to it. While the table is known to be
+//        empty, the answer needs no statement; an undone write makes that unknown (client/kept-rows.ts).
 import type { Notice, RunWebhook, Webhook } from "../../../agent/model/model.ts";
 import type { NoticeTx, WebhookTx } from "../../../agent/ports/ports.ts";
 import { inOrderOfCreation } from "../../shared/outbox-order.ts";
 import { NOTICE_COLUMNS, RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
-import { table } from "./rows.ts";
+import { table } from "./shared/rows.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 const RUN_WEBHOOKS = table<RunWebhook>("run_webhooks", RUN_WEBHOOK_COLUMNS);
@@ -20,6 +23,12 @@ export function outboxVerbs(db: Database): WebhookTx & NoticeTx {
 }
 
 function webhookVerbs(db: Database): WebhookTx {
+  return { ...deliveryVerbs(db), ...runWebhookVerbs(db) };
+}
+
+type RunWebhookVerbs = Pick<WebhookTx, "putRunWebhook" | "runWebhooks" | "deleteRunWebhook">;
+
+function deliveryVerbs(db: Database): Omit<WebhookTx, keyof RunWebhookVerbs> {
   return {
     putWebhook: (webhook) => void WEBHOOKS.insert(db, [webhook], "INSERT OR IGNORE"),
     claimWebhook(at, until, hostsExcepted) {
@@ -65,19 +74,34 @@ function webhookVerbs(db: Database): WebhookTx {
       db.run("DELETE FROM webhooks WHERE run_id = ?", runId);
     },
     countWebhooks: () => Number(db.get("SELECT count(*) AS n FROM webhooks")?.["n"]),
-    putRunWebhook: (webhook) => void RUN_WEBHOOKS.insert(db, [webhook], "INSERT OR REPLACE"),
-    runWebhooks: (threadId, runId) =>
-      db
+  };
+}
+
+/** sqlite/webhooks.2. */
+function runWebhookVerbs(db: Database): RunWebhookVerbs {
+  let isEmpty: boolean | null = null;
+  db.kept.onDrop(() => (isEmpty = null));
+  return {
+    putRunWebhook(webhook) {
+      RUN_WEBHOOKS.insert(db, [webhook], "INSERT OR REPLACE");
+      isEmpty = false;
+    },
+    runWebhooks(threadId, runId) {
+      isEmpty ??= db.get("SELECT 1 FROM run_webhooks LIMIT 1") === null;
+      if (isEmpty) return [];
+      return db
         .all(
           `SELECT ${RUN_WEBHOOKS.columns} FROM run_webhooks WHERE thread_id = ? AND run_id = ?
            ORDER BY created_at, webhook_id`,
           threadId,
           runId,
         )
-        .map(RUN_WEBHOOKS.read),
+        .map(RUN_WEBHOOKS.read);
+    },
     deleteRunWebhook(threadId, runId, webhookId) {
       const key = [threadId, runId, webhookId];
       db.run("DELETE FROM run_webhooks WHERE thread_id = ? AND run_id = ? AND webhook_id = ?", ...key);
+      isEmpty = null;
     },
   };
 }

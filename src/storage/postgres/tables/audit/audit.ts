@@ -10,7 +10,8 @@ import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../share
 import { threadKey } from "../../client/lock-key.ts";
 import type { Row } from "../../client/pool.ts";
 import type { Sql } from "../../client/transaction.ts";
-import { table } from "../rows.ts";
+import { table } from "../shared/rows.ts";
+import { deleteDocuments } from "../search/search.ts";
 import { searchVerb } from "./audit-search.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS, value: ["value", "value"] });
@@ -57,7 +58,12 @@ function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "co
     async deleteAuditBefore(threadId, before) {
       db.hold(threadKey(threadId));
       const [row] = await db.change(DELETE_OLD, threadId, before);
-      return Number(row?.["n"]);
+      const deleted = Number(row?.["n"]);
+      if (deleted > 0) {
+        deleteDocuments(db, threadId); // they have words of the entries
+        db.run("INSERT INTO holdpoint.search_queue (thread_id) VALUES ($1)", threadId);
+      }
+      return deleted;
     },
     async commentsOf(threadId, interruptId, { after, limit }) {
       db.follow(threadKey(threadId));

@@ -3,7 +3,7 @@ import type { StoredKey } from "../../../../agent/model/model.ts";
 import type { KeyTx } from "../../../../agent/ports/ports.ts";
 import { KEY_COLUMNS } from "../../../shared/columns.ts";
 import type { Sql } from "../../client/transaction.ts";
-import { table } from "../rows.ts";
+import { table } from "../shared/rows.ts";
 
 const KEYS = table<StoredKey>("api_keys", KEY_COLUMNS);
 

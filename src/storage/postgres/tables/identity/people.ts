@@ -4,7 +4,7 @@ import type { PeopleTx } from "../../../../agent/ports/ports.ts";
 import { PERSON_COLUMNS } from "../../../shared/columns.ts";
 import type { Row } from "../../client/pool.ts";
 import type { Sql } from "../../client/transaction.ts";
-import { table } from "../rows.ts";
+import { table } from "../shared/rows.ts";
 
 const PEOPLE = table<Person>("people", { ...PERSON_COLUMNS, groups: ["groups", "searched"] });
 

@@ -3,7 +3,7 @@ import type { Session } from "../../../../agent/model/model.ts";
 import type { SessionTx } from "../../../../agent/ports/ports.ts";
 import { SESSION_COLUMNS } from "../../../shared/columns.ts";
 import type { Sql } from "../../client/transaction.ts";
-import { table } from "../rows.ts";
+import { table } from "../shared/rows.ts";
 
 const SESSIONS = table<Session>("sessions", SESSION_COLUMNS);
 

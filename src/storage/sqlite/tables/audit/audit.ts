@@ -9,7 +9,8 @@ import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../share
 import { recordOf } from "../../../shared/audit-record.ts";
 import type { Json } from "../../../../base/json/json.ts";
 import type { Database, Row } from "../../client/database.ts";
-import { table } from "../rows.ts";
+import { table } from "../shared/rows.ts";
+import { deleteDocuments } from "../search/search.ts";
 import { searchVerb } from "./audit-search.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
@@ -54,12 +55,20 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
       AUDIT.insert(db, rows);
       db.run(SET_HEAD, CHAIN, head.count, head.hash);
       kept = head;
-      for (const [threadId, seq] of numbers) db.kept.audited.set(threadId, seq);
+      for (const [threadId, seq] of numbers) {
+        db.kept.audited.set(threadId, seq);
+        db.changed.add(threadId);
+      }
     },
     deleteAuditBefore(threadId, before) {
       const old = "at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)";
       db.run(`${KEEP_DIGESTS} AND ${old}`, threadId, before, threadId); // sqlite/audit.1
-      return db.run(`DELETE FROM audit WHERE thread_id = ? AND ${old}`, threadId, before, threadId);
+      const deleted = db.run(`DELETE FROM audit WHERE thread_id = ? AND ${old}`, threadId, before, threadId);
+      if (deleted > 0) {
+        deleteDocuments(db, threadId); // they have words of the entries
+        db.changed.add(threadId);
+      }
+      return deleted;
     },
     commentsOf(threadId, interruptId, { after, limit }) {
       const where = "thread_id = ? AND interrupt_id = ? AND action = 'commented' AND seq > ? ORDER BY seq LIMIT ?";

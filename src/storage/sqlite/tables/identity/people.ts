@@ -3,7 +3,7 @@ import type { Person } from "../../../../agent/model/model.ts";
 import type { PeopleTx } from "../../../../agent/ports/ports.ts";
 import { PERSON_COLUMNS } from "../../../shared/columns.ts";
 import type { Database, Row } from "../../client/database.ts";
-import { table } from "../rows.ts";
+import { table } from "../shared/rows.ts";
 
 const PEOPLE = table<Person>("people", PERSON_COLUMNS);
 

@@ -13,6 +13,7 @@ export interface TraceItem {
   readonly errors: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
+  /** US dollars, of all runs with a cost (trace-costs.ts); null without any. */
   readonly cost: number | null;
   readonly thread_id: string | null;
   readonly models: readonly string[];
@@ -38,6 +39,7 @@ export interface SpanSummary {
   readonly model?: string;
   readonly input_tokens?: number;
   readonly output_tokens?: number;
+  /** As given by the sender, for the run itself or for all runs below it. */
   readonly cost?: number;
   readonly first_token_us?: number;
 }
@@ -54,6 +56,10 @@ export interface SpanDetail extends SpanSummary {
   readonly outputs?: unknown;
   readonly events?: unknown;
   readonly extra?: { readonly metadata?: Readonly<Record<string, unknown>> } & Readonly<Record<string, unknown>>;
+  /** Cost with everything below it; absent if no run there has one. */
+  readonly total_cost?: number;
+  /** On a root without an output of its own, and on one that paused: the result of the trace, and the run it is from. */
+  readonly final_output?: { readonly run_id: string; readonly name: string | null; readonly outputs: unknown };
   readonly serialized?: unknown;
   readonly tags?: readonly string[];
   readonly attachments?: readonly { readonly name: string; readonly type: string; readonly bytes: number }[];

@@ -7,10 +7,10 @@
 //        gives. A ticket is in no log.
 //   socket-tickets.4. A caller has at most TICKETS_MAX unused tickets.
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
-import { ApiError } from "../../../base/api-error.ts";
-import type { AgentContext } from "../../context.ts";
-import type { Caller } from "../../model/model.ts";
-import type { AccessRequest } from "../../ports/ports.ts";
+import { ApiError } from "../../base/api-error.ts";
+import type { AgentContext } from "../context.ts";
+import type { Caller } from "../model/model.ts";
+import type { AccessRequest } from "../ports/ports.ts";
 
 const TICKET_MS = 30_000;
 const TICKET_BYTES = 32;

@@ -1,11 +1,11 @@
-// Metadata index: the members of a thread's metadata as rows (../../shared/metadata-filter.ts), and those of the open
+// Metadata index: the members of a thread's metadata as rows (../../../shared/metadata-filter.ts), and those of the open
 // inbox items, in inbox order.
 // Invariant sqlite/metadata-index.3: inbox_metadata has exactly the rows of thread_metadata, for each open item.
 import type { SQLInputValue } from "node:sqlite";
-import type { JsonObject } from "../../../base/json/json.ts";
-import { indexText } from "../../shared/metadata-filter.ts";
-import type { Database } from "../client/database.ts";
-import { textIn, type KeptRow } from "../client/kept-rows.ts";
+import type { JsonObject } from "../../../../base/json/json.ts";
+import { indexText } from "../../../shared/metadata-filter.ts";
+import type { Database } from "../../client/database.ts";
+import { textIn, type KeptRow } from "../../client/kept-rows.ts";
 import { table } from "./rows.ts";
 
 interface Member {

@@ -1,9 +1,9 @@
 // Rows: columns ↔ the model's fields (columns.ts), for reads and writes.
 // Invariant postgres/rows.1: a JSON column holds text that JSON.parse accepts; PostgreSQL also reads a `searched` one.
-import type { ColumnKind, Columns } from "../../shared/columns.ts";
-import type { Parameter, Row } from "../client/pool.ts";
-import type { Sql } from "../client/transaction.ts";
-import { fromJsonText, toJsonText } from "../client/text-encoding.ts";
+import type { ColumnKind, Columns } from "../../../shared/columns.ts";
+import type { Parameter, Row } from "../../client/pool.ts";
+import type { Sql } from "../../client/transaction.ts";
+import { fromJsonText, toJsonText } from "../../client/text-encoding.ts";
 
 /** `searched` is JSON for SQL conditions; `searched-text` the same, passed as text. */
 type Kind = ColumnKind | "searched" | "searched-text";

@@ -2,9 +2,9 @@
 // socket-tickets.3 (the storage has no credentials), socket-tickets.4. The storage is a table of tickets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFakeClock } from "../../../../test/fakes/clock.ts";
-import type { AgentContext } from "../../context.ts";
-import type { SocketTicket, SocketTicketTx } from "../../ports/ports.ts";
+import { createFakeClock } from "../../../test/fakes/clock.ts";
+import type { AgentContext } from "../context.ts";
+import type { SocketTicket, SocketTicketTx } from "../ports/ports.ts";
 import { issueTicket, redeemTicket } from "./socket-tickets.ts";
 
 function setUp() {

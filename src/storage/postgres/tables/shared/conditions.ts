@@ -1,6 +1,6 @@
 // Conditions: builds the WHERE of a search.
 // Invariant conditions.1: a caller's keys and values are parameters, never part of the text.
-import type { Parameter } from "../client/pool.ts";
+import type { Parameter } from "../../client/pool.ts";
 
 export interface Conditions {
   /** @param sql with a `?` for each value */

@@ -1,29 +1,32 @@
 // Routes of the inbox: parse → operation → reply.
-import * as contract from "../../api/inbox.ts";
-import * as actions from "../../api/items/item-actions.ts";
-import { ApiError } from "../../base/api-error.ts";
-import { isUuid } from "../../base/ids.ts";
-import type { Json, JsonObject } from "../../base/json/json.ts";
-import { problemObject } from "../../http/server/problem.ts";
-import { SSE_HEADERS, sseText, withHeartbeats } from "../../http/server/sse.ts";
-import type { AgentContext } from "../context.ts";
-import { addComment, readComments, snoozeItem } from "../inbox/item-work.ts";
-import { assignItem, assignItemTo, releaseItem } from "../inbox/assign-item.ts";
-import { answerInbox, type AnswerResult } from "../inbox/answer-inbox.ts";
-import { serializeAuditEntry, serializeInboxItem } from "../serializers/inbox-item.ts";
-import { serializeReview } from "../serializers/review-object.ts";
-import { countInbox, getItem, listInbox, type Item, type ItemAddress } from "../inbox/inbox.ts";
-import type { Caller, Scope } from "../model/model.ts";
-import type { InboxPlace } from "../ports/ports.ts";
-import { idempotencyKeyOf } from "./idempotency-key.ts";
-import { id, json, longJson, route, type AgentRoute } from "./route.ts";
+import * as contract from "../../../api/inbox.ts";
+import { facetInbox } from "../../../api/items/inbox-facets.ts";
+import * as actions from "../../../api/items/item-actions.ts";
+import { ApiError } from "../../../base/api-error.ts";
+import type { JsonObject } from "../../../base/json/json.ts";
+import { problemObject } from "../../../http/server/problem.ts";
+import { SSE_HEADERS, sseText, withHeartbeats } from "../../../http/server/sse.ts";
+import type { AgentContext } from "../../context.ts";
+import { addComment, readComments, snoozeItem } from "../../inbox/item-work.ts";
+import { assignItem, assignItemTo, releaseItem } from "../../inbox/assign-item.ts";
+import { answerInbox, type AnswerResult } from "../../inbox/answer-inbox.ts";
+import { serializeAuditEntry, serializeInboxItem } from "../../serializers/inbox-item.ts";
+import { serializeReview } from "../../serializers/review-object.ts";
+import { countInbox, facetsOf } from "../../inbox/inbox-counts.ts";
+import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
+import type { Caller } from "../../model/model.ts";
+import { idempotencyKeyOf } from "../idempotency-key.ts";
+import { id, json, longJson, route, type AgentRoute } from "../route.ts";
+import { cursorOf, inboxSearchOf, searchedBy } from "./inbox-query.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   const itemObject = objectOf(agent);
   return [
+    ...countRoutes(agent),
     ...itemRoutes(agent),
     route(contract.listInbox, async ({ query, scope }) => {
-      const { rows, next } = await listInbox(agent, inboxQueryOf(agent, query, scope));
+      const search = await current(agent, inboxSearchOf(query, scope, agent.clock.now()));
+      const { rows, next } = await listInbox(agent, search);
       const items = rows.map(({ interrupt, metadata, status }) => {
         const { value, response_schema: schema, ...rest } = itemObject({ interrupt, thread: { metadata, status } });
         const review = serializeReview(interrupt, query.values);
@@ -35,9 +38,6 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       });
       return longJson({ items, next_cursor: next === null ? null : cursorOf(next) });
     }),
-    route(contract.countInbox, async ({ query, scope }) =>
-      json({ count: await countInbox(agent, inboxQueryOf(agent, query, scope)) }),
-    ),
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
       const { events, leave } = agent.inbox.watch(scope, typeof last === "string" && last !== "" ? last : null);
@@ -60,6 +60,36 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
         answers,
       );
       return json({ results: results.map(resultObject) });
+    }),
+  ];
+}
+
+/** The search, once the index has all changes before it. */
+async function current(agent: AgentContext, search: InboxSearch): Promise<InboxSearch> {
+  if (search.search.length > 0) await agent.search.catchUp();
+  return search;
+}
+
+function countRoutes(agent: AgentContext): readonly AgentRoute[] {
+  return [
+    route(contract.countInbox, async ({ query, scope }) =>
+      json({ count: await countInbox(agent, await current(agent, searchedBy(query, scope, agent.clock.now()))) }),
+    ),
+    route(facetInbox, async ({ query, scope }) => {
+      const { total, counts } = await facetsOf(
+        agent,
+        await current(agent, searchedBy(query, scope, agent.clock.now())),
+      );
+      return json({
+        total,
+        graph_id: counts.graphId,
+        assistant_id: counts.assistantId,
+        node: counts.node,
+        kind: counts.kind,
+        claimed_by: counts.claimedBy,
+        snoozed: counts.snoozed,
+        deadline: counts.deadline,
+      });
     }),
   ];
 }
@@ -110,28 +140,6 @@ function objectOf({ clock }: AgentContext): (item: Item) => JsonObject {
   return ({ interrupt, thread }) => serializeInboxItem(interrupt, thread.status, thread.metadata, clock.now());
 }
 
-type InboxParameters = (typeof contract.listInbox)["query"]["_output"];
-
-/** @throws {ApiError} `invalid_request` */
-function inboxQueryOf(agent: AgentContext, query: InboxParameters, scope: Scope): Parameters<typeof listInbox>[1] {
-  return {
-    scope,
-    threadId: query.thread_id ?? null,
-    graphId: query.graph_id ?? null,
-    assistantId: query.assistant_id ?? null,
-    node: query.node ?? null,
-    kind: query.kind ?? null,
-    claimedBy: query.claimed_by ?? null,
-    unclaimed: query.unclaimed,
-    snoozed: query.snoozed === undefined ? null : query.snoozed === "true",
-    createdBefore: query.older_than === undefined ? null : agent.clock.now() - query.older_than,
-    metadata: query.metadata ?? null,
-    after: query.cursor === undefined ? null : placeOf(query.cursor),
-    limit: query.limit,
-    descending: query.order === "desc",
-  };
-}
-
 function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
   return { threadId: id(ids, "thread_id"), interruptId: id(ids, "interrupt_id") };
 }
@@ -150,23 +158,4 @@ function resultObject(result: AnswerResult): object {
   return "pending" in result
     ? { ...ids, status: "pending", problem: problemObject(result.pending) }
     : { ...ids, status: "refused", problem: problemObject(result.refusal) };
-}
-
-function cursorOf({ createdAt, threadId, interruptId }: InboxPlace): string {
-  return Buffer.from(JSON.stringify([createdAt, threadId, interruptId])).toString("base64url");
-}
-
-/** @throws {ApiError} `invalid_request` */
-function placeOf(cursor: string): InboxPlace {
-  try {
-    const [createdAt, threadId, interruptId] = JSON.parse(
-      Buffer.from(cursor, "base64url").toString(),
-    ) as readonly Json[];
-    if (typeof createdAt === "number" && typeof threadId === "string" && typeof interruptId === "string") {
-      if (isUuid(threadId)) return { createdAt, threadId, interruptId };
-    }
-  } catch {
-    // rejected below
-  }
-  throw new ApiError("invalid_request", "cursor is not from an earlier reply of this call.");
 }

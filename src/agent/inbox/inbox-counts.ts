@@ -1,0 +1,93 @@
+// Inbox counts: the number of matching items, in total and by facet.
+// Invariants:
+//   inbox-counts.1. A count reads parts in transactions of their own, so that no call waits for 100,000 items.
+//   inbox-counts.2. A facet counts the items that match all filters but its own.
+import type { AgentContext } from "../context.ts";
+import type { InboxPart, InboxQuery, InboxTally, Tx } from "../ports/ports.ts";
+import type { InboxSearch } from "./inbox.ts";
+
+export interface FacetCount {
+  readonly value: string | boolean | null;
+  readonly count: number;
+}
+
+const FACETS = ["graphId", "assistantId", "node", "kind", "claimedBy", "snoozed", "deadline"] as const;
+
+export type Facet = (typeof FACETS)[number];
+
+export interface Facets {
+  readonly total: number;
+  /** Most frequent first. */
+  readonly counts: Readonly<Record<Facet, readonly FacetCount[]>>;
+}
+
+const VALUES_MAX = 100;
+
+/** The number of items on all pages. */
+export async function countInbox(agent: AgentContext, search: InboxSearch): Promise<number> {
+  let total = 0;
+  for await (const count of parts(agent, search, (tx, query) => tx.countInbox(query))) total += count;
+  return total;
+}
+
+export async function facetsOf(agent: AgentContext, search: InboxSearch): Promise<Facets> {
+  const all: InboxSearch = {
+    ...search,
+    graphId: null,
+    assistantId: null,
+    node: null,
+    kind: null,
+    claimedBy: null,
+    unclaimed: false,
+    snoozed: null,
+    deadline: null,
+  };
+  const counts = Object.fromEntries(FACETS.map((facet) => [facet, new Map<FacetCount["value"], number>()])) as Readonly<
+    Record<Facet, Map<FacetCount["value"], number>>
+  >;
+  let total = 0;
+  for await (const tallies of parts(agent, all, (tx, query) => tx.tallyInbox(query))) {
+    for (const tally of tallies) {
+      const misses = FACETS.filter((facet) => !fits(tally, facet, search));
+      if (misses.length > 1) continue;
+      if (misses.length === 0) total += tally.count;
+      for (const facet of misses.length === 0 ? FACETS : misses) {
+        const value = tally[facet];
+        counts[facet].set(value, (counts[facet].get(value) ?? 0) + tally.count); // inbox-counts.2
+      }
+    }
+  }
+  return {
+    total,
+    counts: Object.fromEntries(FACETS.map((facet) => [facet, sorted(counts[facet])])) as unknown as Facets["counts"],
+  };
+}
+
+/** inbox-counts.1 */
+async function* parts<T>(
+  agent: AgentContext,
+  search: InboxSearch,
+  read: (tx: Tx, query: InboxQuery) => InboxPart<T> | Promise<InboxPart<T>>,
+): AsyncGenerator<T> {
+  const now = agent.clock.now();
+  for (let after: InboxQuery["after"] = null; ;) {
+    const query: InboxQuery = { ...search, now, bytesMax: 0, limit: 0, after, descending: false, byDeadline: false };
+    const { found, next } = await agent.storage.read(async (tx) => read(tx, query));
+    yield found;
+    if (next === null) return;
+    after = next;
+  }
+}
+
+function fits(tally: InboxTally, facet: Facet, search: InboxSearch): boolean {
+  if (facet === "claimedBy" && search.unclaimed) return tally.claimedBy === null;
+  const wanted = search[facet];
+  return wanted === null || tally[facet] === wanted;
+}
+
+function sorted(counts: ReadonlyMap<FacetCount["value"], number>): readonly FacetCount[] {
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .toSorted((left, right) => right.count - left.count || (String(left.value) < String(right.value) ? -1 : 1))
+    .slice(0, VALUES_MAX);
+}

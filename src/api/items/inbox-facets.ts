@@ -1,0 +1,30 @@
+// API contract of the facets of the inbox: how many items each choice of a filter has.
+import * as z from "zod";
+import { deadlineBucket, inboxChoices, itemKind } from "../inbox-filter.ts";
+import { operation } from "../operation.ts";
+
+const counted = <Value extends z.ZodType>(value: Value) =>
+  z.array(z.object({ value, count: z.number().int() })).describe("most frequent first, at most 100");
+
+const facets = z
+  .object({
+    total: z.number().int().describe("items that match all filters"),
+    graph_id: counted(z.string()),
+    assistant_id: counted(z.string()),
+    node: counted(z.string()),
+    kind: counted(itemKind),
+    claimed_by: counted(z.string().nullable()).describe("most frequent first, at most 100; null: unclaimed"),
+    snoozed: counted(z.boolean()).describe("true: with a follow-up date in the future"),
+    deadline: counted(deadlineBucket),
+  })
+  .meta({ id: "InboxFacets" });
+
+export const facetInbox = operation("facetInbox", "get", "/inbox/facets", {
+  tag: "Inbox",
+  access: "threads:search",
+  summary: "Count the items that each choice of a filter would select",
+  query: inboxChoices,
+  reply: facets,
+  description:
+    "A facet counts the items that match all filters but its own, so that its other choices have counts too. Items that come or go meanwhile may be counted or not.",
+});

@@ -1,0 +1,63 @@
+// Machine checks of doctor: Node, the data folder, the space on its disk, langgraph.json.
+import { access, constants, stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Cli } from "../../client/command-context.ts";
+import { fail, ok, type Seen, type Surroundings, warn } from "./finding.ts";
+
+export function nodeCheck({ nodeVersion, nodeRequired }: Surroundings): Seen {
+  const numbers = (text: string): readonly number[] => (text.match(/\d+/g) ?? []).map(Number);
+  const [major = 0, minor = 0] = numbers(nodeVersion);
+  const [wantedMajor = 0, wantedMinor = 0] = numbers(nodeRequired);
+  const fits = major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+  return fits ? ok(nodeVersion) : fail(`${nodeVersion} is too old`, `install Node ${nodeRequired}`);
+}
+
+export async function folderCheck(dataDir: string): Promise<Seen> {
+  const folder = resolve(dataDir);
+  const there = await nearest(folder);
+  const remedy = "make the folder writable for this user, or set HOLDPOINT_DATA_DIR";
+  if (!(await stat(there)).isDirectory()) return fail(`${there} is not a folder`, remedy);
+  const can = await access(there, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!can) return fail(`${there} is not writable`, remedy);
+  return ok(there === folder ? folder : `${folder} (not created yet)`);
+}
+
+/** The folder, or its nearest existing ancestor (doctor.1). */
+async function nearest(folder: string): Promise<string> {
+  try {
+    await access(folder, constants.F_OK);
+    return folder;
+  } catch {
+    const above = dirname(folder);
+    return above === folder ? folder : nearest(above);
+  }
+}
+
+const MIB = 1024 * 1024;
+const SPACE_FAIL_MIB = 100;
+const SPACE_WARN_MIB = 1024;
+
+export async function spaceCheck(dataDir: string): Promise<Seen> {
+  const { bavail, bsize } = await statfs(await nearest(resolve(dataDir)));
+  const free = Math.floor((bavail * bsize) / MIB);
+  const text = `${free} MiB free`;
+  if (free < SPACE_FAIL_MIB) return fail(text, "free disk space: on a full disk, writes fail");
+  return free < SPACE_WARN_MIB ? warn(text, "free disk space before it runs out") : ok(text);
+}
+
+export async function graphsCheck({ program }: Cli, { graphs }: Surroundings): Promise<readonly Seen[]> {
+  const found = await graphs();
+  if (found === null)
+    return [
+      warn(
+        "none in this folder: a server here serves no graphs of yours",
+        `create a project with ${program} new my-agent, or try the samples with ${program} dev`,
+      ),
+    ];
+  const { ids, remarks } = found;
+  const remarked = remarks.map((remark) => warn(remark, "remove it, unless another program reads the file"));
+  return [ok(`graphs: ${ids.join(", ")}; not loaded here: ${program} validate loads and checks them`), ...remarked];
+}

@@ -1,0 +1,43 @@
+// Storage faults: SQLite's errors of an unusable file, as errors for callers.
+import { ApiError, describeError } from "../../../base/api-error.ts";
+
+/** SQLite's codes for an unusable file: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */
+const STORAGE_CODES = new Set([5, 7, 8, 10, 11, 13, 14]);
+
+/** Other database errors are defects; their callers get them unchanged. */
+export function isStorageFault(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    "errcode" in error &&
+    typeof error.errcode === "number" &&
+    STORAGE_CODES.has(error.errcode & 0xff)
+  );
+}
+
+/**
+ * SQLite's IOERR: a failed write or sync of the file itself. A full disk has another code and leaves no complete
+ * commit.
+ */
+export function isFileFault(error: unknown): boolean {
+  return (
+    error instanceof Error && "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === 10
+  );
+}
+
+export function unknownOutcome(error: unknown): ApiError {
+  return new ApiError(
+    "commit_unknown",
+    `The disk did not confirm the write: ${describeError(error).message}. Check whether it was stored, or send the call again with its Idempotency-Key.`,
+    {},
+    { "Retry-After": "1" },
+  );
+}
+
+export function storageFailure(error: unknown): ApiError {
+  return new ApiError(
+    "storage_unavailable",
+    `Nothing was written: ${describeError(error).message}. Try again.`,
+    {},
+    { "Retry-After": "1" },
+  );
+}
