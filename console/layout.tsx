@@ -15,6 +15,7 @@ import { Icon } from "./ui/icons.tsx";
 import { SignInDialog } from "./sign-in-dialog.tsx";
 import { Palette } from "./palette.tsx";
 import { PreferencesDialog } from "./preferences-dialog.tsx";
+import { SavedViews } from "./saved-views.tsx";
 import { ShortcutHelp } from "./ui/shortcut-help.tsx";
 import { useShortcuts } from "./hooks/shortcuts.ts";
 import { Toasts, showToast } from "./ui/toast.tsx";
@@ -82,6 +83,7 @@ function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): Reac
           </li>
         ))}
       </ul>
+      <SavedViews />
       <Account />
       <div className="nav-tools">
         <IconButton icon="search" label="Find a page or an action" onClick={() => onOpen("palette")} />

@@ -3,6 +3,7 @@
 //   pages/      one folder per page
 //   frames/     lists, dialogs and drawings that several pages share
 //   data/       the inbox's live list, and answers on their way
+//   answering/  the answer of one item: editors, confirmation
 //   api/        the client of the API
 //   graph/      drawings of graphs, and choices of assistants
 //   messages/   conversations
@@ -14,7 +15,7 @@
 //   styles/     style sheets of all pages
 //   build.ts    bundles the console
 //   router.ts   the routes, from routes.ts
-//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, account.tsx, and the dialogs
+//   layout.tsx  the frame around every page, with navigation.ts, palette.tsx, account.tsx, saved-views.tsx, and the dialogs
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
@@ -22,6 +23,7 @@ import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/problem.ts";
 import { sendOnLeave } from "./data/inbox/outbox.ts";
 import { applyTheme } from "./hooks/preferences.ts";
+import { loadViews } from "./hooks/views.ts";
 import { startShortcuts } from "./hooks/shortcuts.ts";
 import { router } from "./router.ts";
 import "./styles/base.css";
@@ -47,6 +49,7 @@ const queries = new QueryClient({
 // Libraries that create style elements (the scroll lock of dialogs) use the page's nonce.
 Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce });
 applyTheme();
+loadViews();
 startShortcuts();
 sendOnLeave();
 const place = document.getElementById("root");

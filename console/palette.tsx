@@ -4,6 +4,7 @@ import { useState, type KeyboardEvent, type ReactNode } from "react";
 import { DESTINATIONS } from "./navigation.ts";
 import { Key } from "./ui/controls.tsx";
 import { Dialog } from "./ui/dialog.tsx";
+import { views } from "./hooks/views.ts";
 import { reachable } from "./hooks/shortcuts.ts";
 
 interface Action {
@@ -27,6 +28,9 @@ export function Palette({
   // Captured when the palette opened: its own layer hides the keys below.
   const [actions] = useState<readonly Action[]>(() => [
     ...DESTINATIONS.map(({ to, label, key }) => ({ label, keys: `g ${key}`, run: () => void navigate({ to }) })),
+    ...views
+      .get()
+      .map(({ name, path, search }) => ({ label: name, keys: "", run: () => void navigate({ to: path, search }) })),
     ...reachable()
       .flatMap(({ shortcuts }) => shortcuts)
       .filter(({ keys }) => !keys.startsWith("g ") && keys !== "Mod+k"),

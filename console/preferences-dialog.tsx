@@ -5,7 +5,15 @@ import { Account } from "./account.tsx";
 import { apiKey, callerName, setApiKey } from "./api/credentials.ts";
 import { Button, Field } from "./ui/controls.tsx";
 import { Dialog } from "./ui/dialog.tsx";
-import { HOLD_CHOICES_SECS, holdSecs, notifications, ownName, theme, type Theme } from "./hooks/preferences.ts";
+import {
+  HOLD_CHOICES_SECS,
+  advances,
+  holdSecs,
+  notifications,
+  ownName,
+  theme,
+  type Theme,
+} from "./hooks/preferences.ts";
 import { useValue } from "./hooks/value.ts";
 
 const NAME_UNITS_MAX = 200;
@@ -38,15 +46,23 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
             ))}
           </select>
         </Field>
-        <Field label="Undo window" hint="Delay before an answer is sent. Press u to undo.">
+        <Field label="Undo window" hint="Delay before an answer is sent. Press u to undo it.">
           <select value={useValue(holdSecs)} onChange={(event) => holdSecs.set(Number(event.target.value))}>
             {HOLD_CHOICES_SECS.map((seconds) => (
               <option key={seconds} value={seconds}>
-                {seconds === 0 ? "Send immediately" : `${seconds} seconds`}
+                {seconds === 0 ? "None: confirm every answer" : `${seconds} seconds`}
               </option>
             ))}
           </select>
         </Field>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={useValue(advances)}
+            onChange={(event) => advances.set(event.target.checked)}
+          />
+          Open the next item after a decision
+        </label>
         <Notifications />
         {key === null ? null : (
           <div className="actions">

@@ -1,5 +1,5 @@
-// Caller: the person or program that the server sees, and what its role may do. The console offers nothing else; the
-// server checks every call anyway.
+// Caller: the person or program that the server sees, and the permissions of its role. The console offers nothing
+// else; the server checks every call anyway.
 import { useQuery } from "@tanstack/react-query";
 import { createValue, useValue } from "../hooks/value.ts";
 import { call, request } from "./client.ts";

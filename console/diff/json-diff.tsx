@@ -2,9 +2,8 @@
 import type { ReactNode } from "react";
 import { changesOf, textPieces, type Change } from "./diff.ts";
 import { confusable, hasHidden } from "../../src/api/text/visible-text.ts";
-import { isLarge } from "../json/excerpt.ts";
+import { glance, isLarge } from "../json/excerpt.ts";
 import { LargeDiff } from "./large-diff.tsx";
-import { glance } from "../ui/format.ts";
 import { Doubt, Visible } from "../text/visible.tsx";
 
 const ROWS_MAX = 200;

@@ -1,5 +1,5 @@
 // List filters: the filter bar of a list page. Filters are members of the URL; an empty text stands for none.
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
 import { Button } from "../ui/controls.tsx";
 
 /** @param onClear null without active filters */
@@ -37,6 +37,32 @@ export function TextFilter({
   return (
     <input
       aria-label={label}
+      placeholder={placeholder}
+      value={value ?? ""}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+/** The field that the key `/` focuses. */
+export function SearchFilter({
+  field,
+  label,
+  value,
+  placeholder = label,
+  title,
+  onChange,
+}: FilterProps & {
+  readonly field: RefObject<HTMLInputElement | null>;
+  readonly placeholder?: string;
+  readonly title?: string;
+}): ReactNode {
+  return (
+    <input
+      ref={field}
+      type="search"
+      aria-label={label}
+      title={title}
       placeholder={placeholder}
       value={value ?? ""}
       onChange={(event) => onChange(event.target.value)}

@@ -92,6 +92,13 @@ function pagedList<Item>(items: readonly Item[], list: ListQuery, call: CurlProp
   };
 }
 
+/** A button that creates an item. */
+export interface ListCreate {
+  readonly label: string;
+  readonly needs: string;
+  readonly run: () => void;
+}
+
 /** Title of the page and of the browser tab, the search as curl, and a create button. */
 export function ListHeader({
   title,
@@ -100,7 +107,7 @@ export function ListHeader({
 }: {
   readonly title: string;
   readonly list: Pick<PagedList<unknown>, "call">;
-  readonly create?: { readonly label: string; readonly needs: string; readonly run: () => void };
+  readonly create?: ListCreate;
 }): ReactNode {
   useEffect(() => setTitle(title), []);
   return (

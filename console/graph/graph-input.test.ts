@@ -1,4 +1,4 @@
-// Test of what the composer makes of a graph's schema.
+// Test of the composer's form for a graph's schema.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { exampleOf, takesMessages } from "./graph-input.ts";

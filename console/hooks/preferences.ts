@@ -37,8 +37,11 @@ export const ownName = preference<string>("name", "", null);
 
 export const HOLD_CHOICES_SECS = [0, 5, 10, 30] as const;
 
-/** Undo window before an answer is sent. */
+/** Undo window before an answer is sent; 0 confirms every answer instead. */
 export const holdSecs = preference<number>("hold_secs", 5, HOLD_CHOICES_SECS);
+
+/** Whether the inbox opens the next item after a decision. */
+export const advances = preference<boolean>("advance", true, null);
 
 export const notifications = preference<boolean>("notifications", false, null);
 

@@ -3,6 +3,7 @@
 //   shortcuts.1. Keys typed into a field are text, except with Ctrl or Cmd, and Escape.
 //   shortcuts.2. While a dialog is open, only its own keys work: the last registered layer.
 //   shortcuts.3. A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
+//   shortcuts.4. A key that is held down repeats movements only: one press is one decision.
 import { useEffect, useRef } from "react";
 import { createValue } from "./value.ts";
 
@@ -13,6 +14,8 @@ export interface Shortcut {
   readonly run: () => void;
   /** Also works in text fields. */
   readonly inFields?: boolean;
+  /** Acts once, however long the key is held down (shortcuts.4). */
+  readonly once?: boolean;
 }
 
 interface Layer {
@@ -64,7 +67,7 @@ function onKeyDown(event: KeyboardEvent): void {
     // Enter and Space activate a focused button or link.
     if ((key === "Enter" || key === "Space") && isControl(event.target)) return;
     event.preventDefault();
-    found.run();
+    if (!event.repeat || found.once !== true) found.run(); // shortcuts.4
   } else if (!typing && all.some((one) => one.keys.startsWith(`${key} `))) {
     pending = { key, at: event.timeStamp };
   }

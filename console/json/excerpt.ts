@@ -1,4 +1,5 @@
 // Excerpt: the beginning of a value as JSON, and whether a value is large, without reading all of it. Pure.
+import { visible } from "../../src/api/text/visible-text.ts";
 
 /** Beyond this, a value is edited as text in the code editor and compared by line (diff/large-diff.tsx). */
 export const LARGE_UNITS = 100_000;
@@ -8,6 +9,12 @@ export function excerptOf(value: unknown, unitsMax: number): string {
   const budget = { left: unitsMax };
   const text = write(value, budget);
   return text.length <= unitsMax ? text : text.slice(0, unitsMax).toWellFormed();
+}
+
+/** JSON on one line, truncated at `max` units, with hidden characters as escapes. */
+export function glance(value: unknown, max = 120): string {
+  const text = typeof value === "string" ? value : excerptOf(value, max + 1);
+  return visible(text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`);
 }
 
 export function isLarge(value: unknown): boolean {

@@ -1,4 +1,4 @@
-// Typed input: what people type, as numbers and times. Pure.
+// Typed input: text that people type → numbers and times. Pure.
 // Invariants:
 //   typed-input.1. Text that is not clearly one number is NaN, never another number: "1,000" can be 1 or 1000.
 

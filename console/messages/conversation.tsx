@@ -1,7 +1,7 @@
 // Conversation: readable messages: the speaker, the text, tool calls with their results.
 import { useState, type ReactNode } from "react";
 import { Chip } from "../ui/controls.tsx";
-import { glance } from "../ui/format.ts";
+import { glance } from "../json/excerpt.ts";
 import { JsonView } from "../json/json-view.tsx";
 import { Visible } from "../text/visible.tsx";
 import type { Message, Speaker, ToolCall } from "./messages.ts";

@@ -1,8 +1,7 @@
 // Tokens: token counts and cost of model calls, in brief; empty without counts.
 import type { ReactNode } from "react";
+import { dollars } from "../../src/api/traces/trace-costs.ts";
 import { count } from "../ui/format.ts";
-
-const COST_DIGITS = 4;
 
 export function Tokens({
   input,
@@ -16,8 +15,14 @@ export function Tokens({
   if (input + output === 0 && cost === null) return null;
   return (
     <span className="muted numeric tokens">
-      <span title="input tokens">{count(input)} in</span> · <span title="output tokens">{count(output)} out</span>
-      {cost === null ? null : <span> · ${cost.toFixed(COST_DIGITS)}</span>}
+      {input + output === 0 ? null : (
+        <>
+          <span title="input tokens">{count(input)} in</span> · <span title="output tokens">{count(output)} out</span>
+        </>
+      )}
+      {cost === null ? null : (
+        <span title="cost, as the senders gave it">{`${input + output === 0 ? "" : " · "}${dollars(cost)}`}</span>
+      )}
     </span>
   );
 }

@@ -1,6 +1,4 @@
-// Format: times, durations, sizes and JSON as short texts. Pure.
-import { excerptOf } from "../json/excerpt.ts";
-import { visible } from "../../src/api/text/visible-text.ts";
+// Format: times, durations and sizes as short texts. Pure.
 
 const UNITS = [
   ["d", 86_400_000],
@@ -46,12 +44,6 @@ export function bytes(count: number): string {
 /** A number with separators: 12345 → "12,345". */
 export function count(value: number): string {
   return value.toLocaleString("en");
-}
-
-/** JSON on one line, truncated at `max` units, with hidden characters as escapes. */
-export function glance(value: unknown, max = 120): string {
-  const text = typeof value === "string" ? value : excerptOf(value, max + 1);
-  return visible(text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`);
 }
 
 /** A UUID or hash, shortened but still distinguishable. */

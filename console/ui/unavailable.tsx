@@ -9,10 +9,11 @@ export function isAbsent(error: unknown): boolean {
 
 export function NoTraceStore(): ReactNode {
   return (
-    <EmptyState icon="traces" title="No trace store in this process">
+    <EmptyState icon="traces" title="No trace store here">
       <p className="absent-words">
-        <code>holdpoint dev</code> runs the agent server, the collector and the trace store in one process, and shows
-        the traces here. Otherwise, traces go to the receiver that <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> names.
+        Set <code>TRACES=on</code> to keep traces in this process, or <code>TRACES_URL</code> to show those of another
+        one. <code>holdpoint dev</code> always shows its own. Otherwise, traces go to the receiver that{" "}
+        <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> names.
       </p>
     </EmptyState>
   );
@@ -20,10 +21,10 @@ export function NoTraceStore(): ReactNode {
 
 export function NoCollector(): ReactNode {
   return (
-    <EmptyState icon="collector" title="No collector in this process">
+    <EmptyState icon="collector" title="No collector here">
       <p className="absent-words">
-        <code>holdpoint dev</code> runs one with the agent server and shows it here. A separate one (
-        <code>holdpoint collector</code>) serves the same metrics at <code>/metrics</code>.
+        Set <code>COLLECTOR_URL</code> to show one of another process, or <code>TRACES=on</code> to run one in this
+        process. <code>holdpoint dev</code> always shows its own.
       </p>
     </EmptyState>
   );

@@ -15,6 +15,8 @@ interface Shot {
   readonly name: string;
   readonly path: string;
   readonly looks: readonly (keyof typeof LOOKS)[];
+  /** Undo window; without one, a confirmation comes before every answer. */
+  readonly holdSecs?: number;
   readonly steps?: (page: Page) => Promise<void>;
 }
 
@@ -51,6 +53,7 @@ const SHOTS: readonly Shot[] = [
     name: "inbox-confirm",
     path: "/inbox",
     looks: ["light"],
+    holdSecs: 0,
     async steps(page) {
       await edit(page);
       await page.getByRole("button", { name: "Review and send" }).click();
@@ -165,10 +168,10 @@ const browser = await startBrowser(server);
 try {
   const made = await fill(server);
   mkdirSync(FOLDER, { recursive: true });
-  for (const { name, path, looks, steps } of SHOTS) {
+  for (const { name, path, looks, holdSecs = 5, steps } of SHOTS) {
     const address = path.replace(/[A-Z]{4,}/, (word) => made[word] ?? word);
     for (const look of looks) {
-      const page = await browser.open(address, { name: "Ada", holdSecs: 5, ...LOOKS[look] });
+      const page = await browser.open(address, { name: "Ada", holdSecs, ...LOOKS[look] });
       await steps?.(page);
       await page.screenshot({ path: join(FOLDER, `${name}-${look}.png`) });
       await page.close();

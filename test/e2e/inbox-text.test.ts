@@ -3,26 +3,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { itemsOf } from "../harness/inbox.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { call, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser(server);
+  ({ server, browser } = await startConsole());
 });
 
-after(async () => {
-  try {
-    await browser?.close();
-  } finally {
-    await server.stop();
-    removeFolder(server.dataDir);
-  }
-});
+after(() => stopConsole({ server, browser }));
 
 async function openItem(payload: unknown): Promise<Page> {
   const threadId = await ask(server, payload);

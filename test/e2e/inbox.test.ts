@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { accessibilityFaults, answerOf, ask, startBrowser, typeInto, type ConsoleBrowser } from "../harness/console.ts";
+import {
+  accessibilityFaults,
+  answerOf,
+  ask,
+  startConsole,
+  stopConsole,
+  typeInto,
+  type ConsoleBrowser,
+} from "../harness/console.ts";
 import { answer, itemsOf, watchInbox } from "../harness/inbox.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
@@ -11,18 +19,10 @@ let server: TestServer;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser(server);
+  ({ server, browser } = await startConsole());
 });
 
-after(async () => {
-  try {
-    await browser?.close();
-  } finally {
-    await server.stop();
-    removeFolder(server.dataDir);
-  }
-});
+after(() => stopConsole({ server, browser }));
 
 async function itemPath(threadId: string): Promise<string> {
   const [item] = await itemsOf(server, threadId);
@@ -204,7 +204,7 @@ test("a breakpoint is passed", async () => {
   await page.close();
 });
 
-test("from a deep link, `a` and Enter approve, and the audit trail has the person", async () => {
+test("without an undo window, `a` and Enter approve from a deep link, and the audit trail has the person", async () => {
   const { page, threadId } = await openItem(snake());
   await page.keyboard.press("a");
   await page.getByRole("dialog", { name: "Approve refund" }).waitFor();
@@ -216,30 +216,27 @@ test("from a deep link, `a` and Enter approve, and the audit trail has the perso
   await page.close();
 });
 
-test("`u` undoes a confirmed answer within its period; otherwise it is sent", async () => {
+test("`u` undoes an answer within its period; otherwise it is sent", async () => {
   const threadId = await ask(server, snake());
   const page = await browser.open(await itemPath(threadId), { name: "Ada", holdSecs: 30 });
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await page.keyboard.press("a");
-  await confirm(page);
-  await page.getByText("Sending. Press u").waitFor();
+  await page.getByText("Sent soon. Press u").waitFor();
   await page.keyboard.press("u");
   await page.getByText("Undone. Nothing was sent.").waitFor();
   assert.equal((await itemsOf(server, threadId)).length, 1);
   await page.keyboard.press("a");
-  await confirm(page);
   await page.getByRole("button", { name: "Send now" }).click();
   await isDone(page);
   await page.close();
 });
 
-test("leaving the page sends the confirmed answers", async () => {
+test("leaving the page sends the given answers", async () => {
   const threadId = await ask(server, snake());
   const page = await browser.open(await itemPath(threadId), { name: "Ada", holdSecs: 30 });
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await page.keyboard.press("a");
-  await confirm(page);
-  await page.getByText("Sending. Press u").waitFor();
+  await page.getByText("Sent soon. Press u").waitFor();
   const watcher = await watchInbox(server);
   await page.goto(`${server.url}/ok`);
   const { event, data } = await watcher.next();
@@ -257,8 +254,7 @@ test("one of two people who answer the same interrupt wins, and the other sees t
   ]);
   await bob.getByRole("button", { name: "Reject" }).click();
   await bob.getByLabel("Why").fill("No");
-  await bob.getByRole("button", { name: "Review and send" }).click();
-  await confirm(bob); // held, so that Ada is first
+  await bob.getByRole("button", { name: "Send", exact: true }).click(); // held, so that Ada is first
   await ada.getByRole("button", { name: "Approve" }).click();
   await confirm(ada);
   await isDone(ada);
@@ -379,7 +375,7 @@ test("an address names the view: filters stay through a reload, and wrong ones a
   const page = await browser.open("/inbox?metadata=batch%3Daddress&kind=dance&order=newest");
   await page.getByText("1 waiting").waitFor();
   await page.getByRole("button", { name: /^Filters/ }).click();
-  await page.getByLabel("Kind").selectOption("Form");
+  await page.getByLabel("Kind").selectOption("form");
   await page.getByText("No matching items").waitFor();
   await page.reload();
   await page.getByText("No matching items").waitFor();

@@ -4,26 +4,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
-import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+import { answerOf, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { call, type TestServer } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 
 let server: TestServer;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  server = await startServer();
-  browser = await startBrowser(server);
+  ({ server, browser } = await startConsole());
 });
 
-after(async () => {
-  try {
-    await browser?.close();
-  } finally {
-    await server.stop();
-    removeFolder(server.dataDir);
-  }
-});
+after(() => stopConsole({ server, browser }));
 
 const tab = (page: Page, name: string): Promise<void> =>
   page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name }).click();
@@ -98,5 +90,51 @@ test("a message to a paused thread warns that it abandons the open question, and
   const card = page.getByRole("region", { name: "Pending answer" });
   await card.getByText("refund, mail", { exact: true }).waitFor();
   await card.getByText('refund(amount: 5) · mail(to: "bob")').waitFor();
+  await page.close();
+});
+
+const CALL = { action_requests: [{ name: "refund", args: { amount: 5 } }] };
+
+test("a question is answered in the chat of its thread, by one key, and can be taken back", async () => {
+  const threadId = await ask(server, CALL);
+  const page = await browser.open(`/threads/${threadId}`, { name: "Ada", holdSecs: 30 });
+  const card = page.getByRole("region", { name: "Pending answer" });
+  await card.getByRole("button", { name: "Approve" }).waitFor();
+  await page.keyboard.press("a");
+  await card.getByText("Sent soon. Press u").waitFor();
+  await page.keyboard.press("u");
+  await card.getByRole("button", { name: "Edit" }).click();
+  await card.getByLabel("amount").fill("4");
+  await card.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("button", { name: "Send now" }).click();
+  await card.waitFor({ state: "detached" });
+  const edited = { type: "edit", edited_action: { name: "refund", args: { amount: 4 } } };
+  assert.deepEqual(await answerOf(server, threadId), { decisions: [edited] });
+  await page.close();
+});
+
+test("`n` on the page of threads opens a new thread with its composer", async () => {
+  const page = await browser.open("/threads");
+  await page.getByRole("button", { name: "New thread" }).waitFor();
+  await page.keyboard.press("n");
+  await page.waitForURL(/\/threads\/[0-9a-f-]{36}$/);
+  await page.getByText("No messages yet").waitFor();
+  await page.getByRole("form", { name: "Next run" }).waitFor();
+  await page.close();
+});
+
+test("a list of threads is filtered in its address, and its filters become a view", async () => {
+  await ask(server, "In the list", { tier: "gold" });
+  const page = await browser.open("/threads");
+  await page.getByRole("textbox", { name: "Metadata" }).fill("tier=gold");
+  await page.waitForURL(/metadata=/);
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByLabel("Name of the view").fill("Gold");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.waitForURL(/\/threads$/);
+  await page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: "Gold" }).click();
+  await page.waitForURL(/metadata=/);
+  await page.getByRole("list", { name: "Threads" }).getByRole("listitem").waitFor();
   await page.close();
 });

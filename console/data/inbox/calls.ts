@@ -13,6 +13,21 @@ export interface InboxPage {
 
 type Named = Pick<InboxItem, "thread_id" | "id">;
 
+type Counted<Value> = readonly { readonly value: Value; readonly count: number }[];
+
+/** Reply of GET /inbox/facets. */
+export interface InboxFacets {
+  readonly total: number;
+  readonly graph_id: Counted<string>;
+  readonly assistant_id: Counted<string>;
+  readonly node: Counted<string>;
+  readonly kind: Counted<string>;
+  /** Null: unclaimed. */
+  readonly claimed_by: Counted<string | null>;
+  readonly snoozed: Counted<boolean>;
+  readonly deadline: Counted<string>;
+}
+
 export type InboxQuery = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export function listInbox(query: InboxQuery, signal?: AbortSignal): Promise<InboxPage> {
@@ -23,6 +38,11 @@ export function listInbox(query: InboxQuery, signal?: AbortSignal): Promise<Inbo
 export async function countInbox(query: InboxQuery, signal?: AbortSignal): Promise<number> {
   const { count } = await call<{ readonly count: number }>("GET", "/inbox/count", { query, signal });
   return count;
+}
+
+/** The number of items that each choice of a filter would select. */
+export function countChoices(query: InboxQuery, signal?: AbortSignal): Promise<InboxFacets> {
+  return call("GET", "/inbox/facets", { query, signal });
 }
 
 export function getItem({ thread_id, id }: Named, signal?: AbortSignal): Promise<InboxItem> {

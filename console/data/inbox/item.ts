@@ -12,8 +12,8 @@ export type ItemSummary = Omit<
 export interface ListedItem extends ItemSummary {
   readonly state: InboxItem["state"] | "expired";
   readonly overdue: boolean;
-  readonly value: unknown;
-  readonly response_schema?: InboxItem["response_schema"];
+  /** Rows have none, except for a search in values. */
+  readonly value?: unknown;
   readonly metadata: InboxItem["metadata"];
   readonly answered?: { readonly by: string; readonly at: string; readonly run_id: string } | undefined;
 }

@@ -16,7 +16,7 @@ import { applied, keyOf, pathOf, readEvent, type InboxEvent, type ListedItem } f
 
 export const liveState = createValue<StreamState>("connecting");
 
-/** Query keys: ["inbox", "list", filters], ["inbox", "item", key], ["inbox", "audit", thread]. */
+/** Query keys: ["inbox", "list", filters], ["inbox", "facets", filters], ["inbox", "item", key], ["inbox", "audit", thread]. */
 export const INBOX = "inbox";
 
 export interface ListPage {
@@ -60,7 +60,7 @@ async function count(): Promise<void> {
   recounting = undefined;
   try {
     seen.clear();
-    total = await countInbox({});
+    total = await countInbox({ snoozed: false });
     showBadge();
   } catch {
     badge.set(""); // the current page shows the error
@@ -72,7 +72,10 @@ function recount(key: string, isOpen: boolean): void {
   if ((seen.get(key) ?? !isOpen) !== isOpen) total += isOpen ? 1 : -1;
   seen.set(key, isOpen);
   showBadge();
-  // An event may tell of a change that the count has already.
+  recountSoon(); // an event may describe a change that the count already includes
+}
+
+function recountSoon(): void {
   recounting ??= setTimeout(() => void count(), RECOUNT_AFTER_MS);
 }
 
@@ -85,6 +88,7 @@ function take(queries: QueryClient, event: InboxEvent): void {
   if (event.type === "added") announce(event);
   const changesOnly = event.type === "claimed" || event.type === "released" || event.type === "updated";
   if (!changesOnly) recount(key, event.type === "added");
+  else if (event.type === "updated") recountSoon(); // a follow-up date hides its item
   let known = false;
   queries.setQueriesData<InboxList>({ queryKey: [INBOX, "list"] }, (list) => {
     if (list === undefined) return list;

@@ -1,4 +1,5 @@
 // Outbox view: held and failed answers at the bottom of every page, with an undo button.
+import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState, type ReactNode } from "react";
 import { problemMessage } from "../../api/problem.ts";
 import { Button } from "../../ui/controls.tsx";
@@ -11,12 +12,9 @@ const TICK_MS = 250;
 
 export function OutboxView(): ReactNode {
   const parcels = useValue(outbox);
-  const undo = (): void => {
-    if (undoAnswer()) showToast("Undone. Nothing was sent.");
-  };
-  useShortcuts("Sending answers", parcels.length === 0 ? [] : [{ keys: "u", label: "Undo the answer", run: undo }]);
   return (
     <div className="outbox" role="status" aria-live="polite">
+      {parcels.length === 0 ? null : <UndoKey />}
       {parcels.map((parcel) => (
         <ParcelView key={parcel.id} parcel={parcel} />
       ))}
@@ -24,11 +22,31 @@ export function OutboxView(): ReactNode {
   );
 }
 
+/** Mounted with the first answer, and therefore before the keys of the page: `u` also leads from a thread to the list. */
+function UndoKey(): ReactNode {
+  const undo = useUndo();
+  useShortcuts("Sending answers", [{ keys: "u", label: "Undo the last answer", run: () => undo(), once: true }]);
+  return null;
+}
+
+/** Undoes an answer; its item is one step away. */
+function useUndo(): (id?: string) => void {
+  const navigate = useNavigate();
+  return (id) => {
+    const parcel = undoAnswer(id);
+    if (parcel === null) return;
+    const [answer] = parcel.answers;
+    const params = { threadId: answer?.thread_id ?? "", interruptId: answer?.interrupt_id ?? "" };
+    const show = (): void => void navigate({ to: "/inbox/$threadId/$interruptId", params, search: true });
+    showToast("Undone. Nothing was sent.", {
+      actions: parcel.answers.length === 1 ? [{ label: "Show the item", run: show }] : [],
+    });
+  };
+}
+
 function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
   const { id, label, state, error } = parcel;
-  const undo = (): void => {
-    if (undoAnswer(id)) showToast("Undone. Nothing was sent.");
-  };
+  const undo = useUndo();
   return (
     <div className={`toast ${state === "failed" ? "red" : "accent"}`}>
       <span>
@@ -39,7 +57,7 @@ function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
       </span>
       {state === "sending" ? null : (
         <>
-          <Button kind="quiet" icon="undo" hint="u" onClick={undo}>
+          <Button kind="quiet" icon="undo" hint="u" onClick={() => undo(id)}>
             Undo
           </Button>
           <Button kind="quiet" onClick={() => void send(id)}>

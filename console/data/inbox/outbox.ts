@@ -1,9 +1,14 @@
-// Outbox: confirmed answers, held for some seconds for undo and then sent.
+// Outbox: given answers, held for some seconds for undo and then sent.
 // Invariants:
 //   outbox.1. An answer takes effect once: a retry uses the same idempotency key.
-//   outbox.2. Leaving the page sends held answers: they are confirmed.
-//   outbox.3. An undone answer is never sent.
-import { sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
+//   outbox.2. Leaving the page sends held answers, and repeats those on their way, whose calls the browser may cut off.
+//   outbox.3. An undone answer is never sent, and its item shows it again for a change.
+//   outbox.4. The browser asks before it leaves a page with answers that it could not send: failed ones, and more than
+//        a page may send as it closes.
+import type { InboxItem } from "../../../src/api/inbox.ts";
+import type { Json } from "../../json/json.ts";
+import { answersBody, sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
+import { keyOf } from "./item.ts";
 import { createValue } from "../../hooks/value.ts";
 
 export interface PendingAnswer {
@@ -21,6 +26,20 @@ export interface PendingAnswer {
 export const outbox = createValue<readonly PendingAnswer[]>([]);
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
+/** The answer of an item that is on its way. */
+export function parcelOf(item: Pick<InboxItem, "thread_id" | "id">, parcels = outbox.get()): PendingAnswer | undefined {
+  return parcels.find(({ answers }) =>
+    answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
+  );
+}
+
+/** Undone answers by item, for its editor (outbox.3). */
+const undone = new Map<string, Json>();
+
+export function undoneAnswer(itemKey: string): Json | undefined {
+  return undone.get(itemKey);
+}
+
 function change(id: string, changes: Partial<PendingAnswer>): void {
   outbox.set(outbox.get().map((parcel) => (parcel.id === id ? { ...parcel, ...changes } : parcel)));
 }
@@ -33,6 +52,7 @@ export function post(
   onResults: PendingAnswer["onResults"],
 ): void {
   const id = newKey();
+  for (const answer of answers) undone.delete(itemKeyOf(answer));
   const parcel: PendingAnswer = {
     id,
     label,
@@ -76,19 +96,40 @@ function drop(id: string): void {
   outbox.set(outbox.get().filter((parcel) => parcel.id !== id));
 }
 
-/** The last held answer, or the given failed one. @returns false without one. */
-export function undoAnswer(id?: string): boolean {
-  const parcel = outbox.get().findLast((one) => one.state !== "sending" && (id === undefined || one.id === id));
-  if (parcel === undefined || (id === undefined && parcel.state !== "held")) return false;
+const itemKeyOf = ({ thread_id, interrupt_id: id }: Answer): string => keyOf({ thread_id, id });
+
+/** The given answer, or the last held one. @returns null without one. */
+export function undoAnswer(id?: string): PendingAnswer | null {
+  const parcel = outbox.get().findLast((one) => (id === undefined ? one.state === "held" : one.id === id));
+  if (parcel === undefined || parcel.state === "sending") return null;
   clearTimeout(timers.get(parcel.id)); // outbox.3
   timers.delete(parcel.id);
+  for (const answer of parcel.answers) {
+    if (answer.resume !== undefined) undone.set(itemKeyOf(answer), answer.resume);
+  }
   drop(parcel.id);
-  return true;
+  return parcel;
 }
 
-/** outbox.2; call once, at start. */
+/** Browsers send at most 64 KiB of a page that closes; headers need the rest. */
+const LEAVING_BYTES_MAX = 60_000;
+
+/** outbox.2, outbox.4; call once, at start. */
 export function sendOnLeave(): void {
-  window.addEventListener("pagehide", () => {
-    for (const { id, state } of outbox.get()) if (state === "held") void send(id, true);
+  window.addEventListener("beforeunload", (event) => {
+    if (isAtRisk(outbox.get())) event.preventDefault();
   });
+  window.addEventListener("pagehide", () => {
+    for (const { id, state, answers } of outbox.get()) {
+      if (state === "held") void send(id, true);
+      else if (state === "sending") void sendAnswers(answers, id, true).catch(() => undefined); // outbox.1
+    }
+  });
+}
+
+/** outbox.4 */
+function isAtRisk(parcels: readonly PendingAnswer[]): boolean {
+  if (parcels.some(({ state }) => state === "failed")) return true;
+  const texts = parcels.map(({ answers }) => JSON.stringify(answersBody(answers)));
+  return new TextEncoder().encode(texts.join("")).length > LEAVING_BYTES_MAX;
 }

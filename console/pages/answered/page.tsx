@@ -1,16 +1,15 @@
 // Page Answered: the decisions of all threads, with author, place, time and the end of the run that followed.
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect } from "react";
 import type { FoundAuditEntry } from "../../../src/api/audit/audit.ts";
 import { request } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
-import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
-import { ListBody, ListHeader, Rows, moveKeys, useCursorList } from "../../frames/list-page.tsx";
+import { FilterFields, FilteredList, NoItems } from "../../frames/filtered-list.tsx";
+import { useCursorList } from "../../frames/list-page.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
-import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { Button, Chip, EmptyState } from "../../ui/controls.tsx";
+import { Button, Chip } from "../../ui/controls.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { glance } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
@@ -27,7 +26,6 @@ const ROW_HEIGHT = 46;
 function AnsweredPage(): ReactNode {
   const filters = answeredRoute.useSearch();
   const navigate = useNavigate();
-  const [active, setActive] = useState(-1);
   const list = useCursorList<FoundAuditEntry>({
     key: ["answered", filters],
     path: "/audit",
@@ -40,43 +38,45 @@ function AnsweredPage(): ReactNode {
   useEffect(() => {
     if (entries.length === 0) loadMore?.();
   }, [entries.length, loadMore]);
-  useShortcuts("Answered", [
-    ...moveKeys("entry", active, (at) => setActive(Math.max(0, Math.min(entries.length - 1, at)))),
-    {
-      keys: "Enter",
-      label: "Open the item",
-      run: () => {
-        const entry = entries[active];
-        if (entry !== undefined) void navigate(targetOf(entry));
-      },
-    },
-  ]);
+  const graphs = useGraphNames();
   return (
-    <>
-      <ListHeader title="Answered" list={list} />
-      <FilterBar filters={filters} />
-      <ListBody list={list}>
-        {entries.length === 0 && !list.hasMore ? (
-          <None filtered={Object.keys(filters).length > 0} />
-        ) : (
-          <>
-            <div className="list-head answered-columns" aria-hidden="true">
-              {["Decision", "Request", "By", "Where", "What followed", "When"].map((name) => (
-                <span key={name}>{name}</span>
-              ))}
-            </div>
-            <Rows
-              list={list}
-              rowHeight={ROW_HEIGHT}
-              label="Answered items, newest first"
-              keyOf={(entry) => `${entry.thread_id}/${entry.seq}`}
-              active={active}
-              renderRow={(entry, at) => <Row entry={entry} active={at === active} />}
-            />
-          </>
-        )}
-      </ListBody>
-    </>
+    <FilteredList
+      title="Answered"
+      list={list}
+      filters={
+        <FilterFields
+          path="/answered"
+          filters={filters}
+          fields={[
+            { name: "text", label: "Search", placeholder: "request, answer, metadata" },
+            { name: "action", label: "Decision", any: "Any decision", options: ACTIONS },
+            { name: "by", label: "By", placeholder: "name" },
+            { name: "via", label: "Where", any: "Anywhere", options: CHANNELS },
+            { name: "graph", label: "Graph", any: "Any graph", options: graphs },
+            { name: "since", label: "Period", any: "Any time", options: PERIODS },
+          ]}
+        >
+          {(["csv", "ndjson"] as const).map((format) => (
+            <Button key={format} kind="quiet" onClick={() => void save(filters, format)}>
+              Save as {format === "csv" ? "CSV" : "JSON Lines"}
+            </Button>
+          ))}
+        </FilterFields>
+      }
+      headings={["Decision", "Request", "By", "Where", "What followed", "When"]}
+      columns="answered-columns"
+      rowHeight={ROW_HEIGHT}
+      label="Answered items, newest first"
+      noun="entry"
+      keyOf={(entry) => `${entry.thread_id}/${entry.seq}`}
+      onOpen={(entry) => void navigate(targetOf(entry))}
+      renderRow={(entry, className) => <Row entry={entry} className={className} />}
+      none={
+        <NoItems filtered={Object.keys(filters).length > 0} icon="check" nouns="entries" title="Nothing answered yet">
+          <p>Decisions from the inbox, the API, Slack and e-mail appear here, with the run that followed.</p>
+        </NoItems>
+      }
+    />
   );
 }
 
@@ -87,85 +87,31 @@ function targetOf({ thread_id: threadId, interrupt_id: interruptId, kind }: Foun
     : ({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId } } as const);
 }
 
-function Row({ entry, active }: { readonly entry: FoundAuditEntry; readonly active: boolean }): ReactNode {
+function Row({ entry, className }: { readonly entry: FoundAuditEntry; readonly className: string }): ReactNode {
   const end = endWords(entry.run_status, entry.run_ended_by);
   const place = entry.graph_id === null ? "" : `${entry.graph_id} › ${entry.node ?? ""}`;
   return (
-    <div role="listitem" className="answered-item">
-      <Link {...targetOf(entry)} className={`list-row answered-columns ${active ? "active" : ""}`}>
-        <span>
-          <Chip tone={entry.action.startsWith("answered") ? "green" : "neutral"}>
-            {entry.action.replaceAll("_", " ")}
-          </Chip>
-        </span>
-        <span className="truncate" title={place}>
-          {entry.title ?? <span className="muted">a run of the thread</span>}
-          {entry.action.startsWith("answered") ? (
-            <span className="muted answered-value">{glance(entry.value, 80)}</span>
-          ) : null}
-        </span>
-        <span className="truncate">{entry.by}</span>
-        <span className="muted truncate" title={entry.address ?? undefined}>
-          {entry.via}
-        </span>
-        <span>{end === null ? <span className="muted">–</span> : <Status status={end} />}</span>
-        <span className="muted numeric">
-          <RelativeTime at={entry.at} />
-        </span>
-      </Link>
-    </div>
-  );
-}
-
-function FilterBar({ filters }: { readonly filters: AnsweredFilters }): ReactNode {
-  const navigate = useNavigate();
-  const set = (name: keyof AnsweredFilters, value: string): void =>
-    void navigate({ to: "/answered", search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
-  return (
-    <ListFilters
-      onClear={Object.keys(filters).length === 0 ? null : () => void navigate({ to: "/answered", search: {} })}
-    >
-      <TextFilter
-        label="Search"
-        placeholder="request, answer, metadata"
-        value={filters.text}
-        onChange={(text) => set("text", text)}
-      />
-      <ChoiceFilter
-        label="Decision"
-        any="Any decision"
-        value={filters.action}
-        options={ACTIONS}
-        onChange={(action) => set("action", action)}
-      />
-      <TextFilter label="By" placeholder="name" value={filters.by} onChange={(by) => set("by", by)} />
-      <ChoiceFilter
-        label="Where"
-        any="Anywhere"
-        value={filters.via}
-        options={CHANNELS}
-        onChange={(via) => set("via", via)}
-      />
-      <ChoiceFilter
-        label="Graph"
-        any="Any graph"
-        value={filters.graph}
-        options={useGraphNames()}
-        onChange={(graph) => set("graph", graph)}
-      />
-      <ChoiceFilter
-        label="Period"
-        any="Any time"
-        value={filters.since}
-        options={PERIODS}
-        onChange={(since) => set("since", since)}
-      />
-      {(["csv", "ndjson"] as const).map((format) => (
-        <Button key={format} kind="quiet" onClick={() => void save(filters, format)}>
-          Save as {format === "csv" ? "CSV" : "JSON Lines"}
-        </Button>
-      ))}
-    </ListFilters>
+    <Link {...targetOf(entry)} className={className}>
+      <span>
+        <Chip tone={entry.action.startsWith("answered") ? "green" : "neutral"}>
+          {entry.action.replaceAll("_", " ")}
+        </Chip>
+      </span>
+      <span className="truncate" title={place}>
+        {entry.title ?? <span className="muted">a run of the thread</span>}
+        {entry.action.startsWith("answered") ? (
+          <span className="muted answered-value">{glance(entry.value, 80)}</span>
+        ) : null}
+      </span>
+      <span className="truncate">{entry.by}</span>
+      <span className="muted truncate" title={entry.address ?? undefined}>
+        {entry.via}
+      </span>
+      <span>{end === null ? <span className="muted">–</span> : <Status status={end} />}</span>
+      <span className="muted numeric">
+        <RelativeTime at={entry.at} />
+      </span>
+    </Link>
   );
 }
 
@@ -177,13 +123,4 @@ async function save(filters: AnsweredFilters, format: "csv" | "ndjson"): Promise
   } catch (error) {
     showToast(problemMessage(error), { tone: "red" });
   }
-}
-
-function None({ filtered }: { readonly filtered: boolean }): ReactNode {
-  if (filtered) return <EmptyState icon="filter" title="No matching entries" />;
-  return (
-    <EmptyState icon="check" title="Nothing answered yet">
-      <p>Decisions from the inbox, the API, Slack and e-mail appear here, with the run that followed.</p>
-    </EmptyState>
-  );
 }

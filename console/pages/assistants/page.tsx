@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useRef, useState } from "react";
+import { ListFilters, SearchFilter } from "../../frames/list-filters.tsx";
 import { useAbout } from "../../api/about.ts";
 import { call } from "../../api/client.ts";
 import type { Assistant } from "../../api/types.ts";
@@ -81,19 +82,18 @@ function AssistantsPage(): ReactNode {
       <ListBody list={list}>
         <div className="split assistants">
           <div className="split-list">
-            <search className="filter-bar" aria-label="Filters">
-              <input
-                ref={field}
-                type="search"
-                aria-label="Find an assistant"
+            <ListFilters onClear={null}>
+              <SearchFilter
+                field={field}
+                label="Find an assistant"
                 placeholder="Find by name"
-                value={search.find ?? ""}
-                onChange={(event) => {
-                  const find = event.target.value === "" ? undefined : event.target.value;
+                value={search.find}
+                onChange={(text) => {
+                  const find = text === "" ? undefined : text;
                   void navigate({ to: "/assistants", search: { ...search, find }, replace: true });
                 }}
               />
-            </search>
+            </ListFilters>
             {assistants.length === 0 ? (
               <EmptyState icon="filter" title="No matching assistants" />
             ) : (

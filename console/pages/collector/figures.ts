@@ -15,8 +15,8 @@ export interface Problem {
 
 interface Reply {
   readonly metrics: string;
-  /** Newest first. */
-  readonly problems: readonly Problem[];
+  /** Newest first; null for a collector in another process. */
+  readonly problems: readonly Problem[] | null;
 }
 
 const SAMPLE_MS = 1000;
@@ -24,7 +24,7 @@ const moments = createValue<readonly RateSample[]>([]);
 
 export interface Figures {
   readonly figures: readonly Figure[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly Problem[] | null;
   readonly moments: readonly RateSample[];
   /** The error of the last poll, or null. */
   readonly error: Error | null;
@@ -47,7 +47,7 @@ export function useFigures(): Figures {
   return useMemo(
     () => ({
       figures: reply.data?.figures ?? [],
-      problems: reply.data?.problems ?? [],
+      problems: reply.data === undefined ? [] : reply.data.problems,
       moments: kept,
       error: reply.error,
       isPending: reply.isPending,

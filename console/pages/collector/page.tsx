@@ -10,7 +10,7 @@ import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { guarded } from "../../ui/guarded.ts";
-import { glance } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import { NoCollector, isAbsent } from "../../ui/unavailable.tsx";
@@ -131,11 +131,13 @@ function Chart({ moments }: { readonly moments: readonly RateSample[] }): ReactN
   );
 }
 
-function Problems({ problems }: { readonly problems: readonly Problem[] }): ReactNode {
+function Problems({ problems }: { readonly problems: readonly Problem[] | null }): ReactNode {
   return (
     <section className="card collector-part" aria-labelledby="collector-problems">
       <h2 id="collector-problems">Recent warnings</h2>
-      {problems.length === 0 ? (
+      {problems === null ? (
+        <p className="muted">The collector runs in another process: its own log has them.</p>
+      ) : problems.length === 0 ? (
         <p className="muted">No warnings since the start.</p>
       ) : (
         <ul className="problems">

@@ -1,4 +1,4 @@
-// Test of what senders are told.
+// Test of the instructions for senders.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { About } from "../../api/about.ts";

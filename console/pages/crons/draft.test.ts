@@ -1,4 +1,4 @@
-// Test of a cron's form: what is typed becomes the body of a call.
+// Test of a cron's form: its fields → the body of a call.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cron } from "../../api/types.ts";

@@ -3,11 +3,13 @@ import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-route
 import { type ReactNode, useState } from "react";
 import type { Assistant, Cron } from "../../api/types.ts";
 import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
+import { NoItems } from "../../frames/filtered-list.tsx";
 import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
 import { useAssistants } from "../../graph/graph-names.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { EmptyState } from "../../ui/controls.tsx";
-import { glance, shortId } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
+import { shortId } from "../../ui/format.ts";
 import { guarded } from "../../ui/guarded.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { CronDialog } from "./cron-dialog.tsx";
@@ -168,13 +170,12 @@ function FilterBar({
 }
 
 function None({ filtered }: { readonly filtered: boolean }): ReactNode {
-  if (filtered) return <EmptyState icon="filter" title="No matching crons" />;
   return (
-    <EmptyState icon="crons" title="No crons yet">
+    <NoItems filtered={filtered} icon="crons" nouns="crons" title="No crons yet">
       <p>
         A cron starts runs of an assistant on a schedule: <code>0 9 * * MON-FRI</code>. Press{" "}
         <kbd className="key">n</kbd> to create one.
       </p>
-    </EmptyState>
+    </NoItems>
   );
 }

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
-import { glance } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
 import { isObject, memberOf, textOf, type Json } from "../../json/json.ts";
 import { Markdown } from "../../text/markdown.tsx";
 

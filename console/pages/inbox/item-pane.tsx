@@ -7,10 +7,11 @@ import { setTitle } from "../../browser/badge.ts";
 import { claimItem, getItem, releaseItem } from "../../data/inbox/calls.ts";
 import { keyOf } from "../../data/inbox/item.ts";
 import { INBOX } from "../../data/inbox/live.ts";
-import { outbox } from "../../data/inbox/outbox.ts";
+import { outbox, parcelOf } from "../../data/inbox/outbox.ts";
+import { markSeen } from "../../data/inbox/seen.ts";
 import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { copy } from "../../ui/copy.tsx";
-import { glance } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { READ_ONLY, useReadOnly } from "../../api/caller.ts";
 import { apiKey } from "../../api/credentials.ts";
@@ -18,15 +19,15 @@ import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import { useValue } from "../../hooks/value.ts";
-import { Answering } from "./answer/answering.tsx";
+import { Answering } from "../../answering/answering.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
-import { readRequest, type Request } from "./model/request.ts";
+import { readRequest, type Request } from "../../answering/model/request.ts";
 import { Outcome, ThreadLink } from "./outcome.tsx";
 import { Comments } from "./review/comments.tsx";
 import { ItemWork } from "./review/item-work.tsx";
 import { ReviewPanel } from "./review/review-panel.tsx";
-import { RequestView } from "./answer/request-view.tsx";
+import { RequestView } from "../../answering/request-view.tsx";
 import { Deadline, KindChip } from "./list/row.tsx";
 import { knownAs, useMe } from "./list/use-list.ts";
 
@@ -35,11 +36,13 @@ export function ItemPane({
   interruptId,
   onClose,
   onMove,
+  onAnswered,
 }: {
   readonly threadId: string;
   readonly interruptId: string;
   readonly onClose: () => void;
   readonly onMove: (step: number) => void;
+  readonly onAnswered: () => void;
 }): ReactNode {
   const named = { thread_id: threadId, id: interruptId };
   const { data, error, refetch } = useQuery({
@@ -64,7 +67,7 @@ export function ItemPane({
         <Failure error={error} onRetry={() => void refetch()} />
       ) : null}
       {data === undefined && error === null ? <Loading /> : null}
-      {data === undefined ? null : <Body item={data} />}
+      {data === undefined ? null : <Body item={data} onAnswered={onAnswered} />}
     </section>
   );
 }
@@ -80,6 +83,7 @@ function Header({
 }): ReactNode {
   const readOnly = useReadOnly();
   useEffect(() => setTitle(item.title), [item.title]);
+  useEffect(() => markSeen(keyOf(item)), [item.thread_id, item.id]);
   return (
     <header className="item-head">
       <div className="row">
@@ -165,7 +169,7 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
   );
 }
 
-function Body({ item }: { readonly item: InboxItem }): ReactNode {
+function Body({ item, onAnswered }: { readonly item: InboxItem; readonly onAnswered: () => void }): ReactNode {
   const request = readRequest(item);
   const readOnly = useReadOnly();
   return (
@@ -184,14 +188,18 @@ function Body({ item }: { readonly item: InboxItem }): ReactNode {
         <ReviewPanel item={item} />
         <Outcome item={item} request={request} />
         <Pending item={item}>
-          <Answer key={keyOf(item)} item={item} request={request} />
+          <Answer key={keyOf(item)} item={item} request={request} onAnswered={onAnswered} />
         </Pending>
       </aside>
     </div>
   );
 }
 
-function Answer(props: { readonly item: InboxItem; readonly request: Request }): ReactNode {
+function Answer(props: {
+  readonly item: InboxItem;
+  readonly request: Request;
+  readonly onAnswered: () => void;
+}): ReactNode {
   const readOnly = useReadOnly();
   if (props.item.state !== "open") return null;
   return readOnly ? (
@@ -203,14 +211,12 @@ function Answer(props: { readonly item: InboxItem; readonly request: Request }):
 
 /** While an answer is being sent, nothing is editable. */
 function Pending({ item, children }: { readonly item: InboxItem; readonly children: ReactNode }): ReactNode {
-  const parcel = useValue(outbox).find(({ answers }) =>
-    answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
-  );
+  const parcel = parcelOf(item, useValue(outbox));
   if (parcel === undefined || item.state !== "open") return children;
   return (
     <div className="note accent">
       <strong>{parcel.label}</strong>
-      <span>{parcel.state === "failed" ? "The answer could not be sent." : "Sending. Press u to undo."}</span>
+      <span>{parcel.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}</span>
       <div hidden>{children}</div>
     </div>
   );

@@ -9,9 +9,9 @@ import { INBOX } from "../../data/inbox/live.ts";
 import type { Json } from "../../json/json.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { absoluteTime, shortId } from "../../ui/format.ts";
-import { PartView } from "./answer/confirm-dialog.tsx";
-import { outcomeOf } from "./model/outcome.ts";
-import { decisionsOf, type Request } from "./model/request.ts";
+import { PartView } from "../../answering/confirm-dialog.tsx";
+import { outcomeOf } from "../../answering/model/outcome.ts";
+import { decisionsOf, type Request } from "../../answering/model/request.ts";
 
 const time = (at: string): string => absoluteTime(Date.parse(at));
 /** An answer is short: open to its last level. */

@@ -1,15 +1,16 @@
 // Page Inbox: pending interrupts. The list, its filters and keys, and the item of the URL beside it.
 import { createLazyRoute, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { setTitle } from "../../browser/badge.ts";
-import { type ListedItem, keyOf } from "../../data/inbox/item.ts";
+import { keyOf } from "../../data/inbox/item.ts";
 import { openPath } from "../../data/inbox/live.ts";
 import { useValue } from "../../hooks/value.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { VirtualList } from "../../ui/virtual-list.tsx";
 import { BulkBar } from "./bulk/bulk-bar.tsx";
-import { BulkDialog, BulkResults } from "./bulk/bulk-dialog.tsx";
+import { BulkResults } from "./bulk/bulk-results.tsx";
 import { useSelection } from "./bulk/selection.ts";
+import { useBulk } from "./bulk/use-bulk.tsx";
 import "./inbox.css";
 import { ItemPane } from "./item-pane.tsx";
 import { EmptyInbox } from "./list/empty-inbox.tsx";
@@ -37,7 +38,6 @@ function InboxPage(): ReactNode {
   const list = useList(filters);
   const { items } = list;
   const selection = useSelection(items);
-  const [bulk, setBulk] = useState<readonly ListedItem[] | null>(null);
   const narrow = useNarrow() || openKey !== null;
   const cursor = useCursor(items, openKey, filters);
   const close = (): void => void navigate({ to: "/inbox", search: filters });
@@ -45,7 +45,8 @@ function InboxPage(): ReactNode {
     if (openKey === null) setTitle("Inbox");
   }, [openKey]);
   useFollowedNotification(filters);
-  useInboxKeys({ cursor, selection, isOpen: openKey !== null, onClose: close, onBulk: setBulk });
+  const bulk = useBulk(cursor, selection);
+  useInboxKeys({ cursor, selection, isOpen: openKey !== null, onClose: close, onBulk: bulk.start });
   return (
     <div className={openKey === null ? "inbox" : "inbox with-item"}>
       <section className="inbox-list" aria-label="Pending items">
@@ -53,7 +54,7 @@ function InboxPage(): ReactNode {
         {selection.chosen.length === 0 ? null : (
           <BulkBar
             chosen={selection.chosen}
-            onApprove={() => setBulk(selection.chosen)}
+            onBulk={bulk.start}
             onClear={selection.clear}
             onAll={selection.all}
             total={items.length}
@@ -93,18 +94,17 @@ function InboxPage(): ReactNode {
         )}
       </section>
       {threadId === undefined || interruptId === undefined ? null : (
-        <ItemPane key={openKey} threadId={threadId} interruptId={interruptId} onClose={close} onMove={cursor.move} />
-      )}
-      <BulkResults />
-      {bulk === null ? null : (
-        <BulkDialog
-          items={bulk}
-          onClose={() => {
-            setBulk(null);
-            selection.clear();
-          }}
+        <ItemPane
+          key={openKey}
+          threadId={threadId}
+          interruptId={interruptId}
+          onClose={close}
+          onMove={cursor.move}
+          onAnswered={cursor.advance}
         />
       )}
+      <BulkResults />
+      {bulk.dialog}
     </div>
   );
 }

@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
+import { ListFilters, SearchFilter } from "../../frames/list-filters.tsx";
 import { type About, type SettingLine, useAbout } from "../../api/about.ts";
 import { request } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
@@ -70,22 +71,15 @@ function FilterBar({ settings }: { readonly settings: readonly SettingLine[] }):
   };
   useShortcuts("Settings", [{ keys: "/", label: "Find a setting", run: () => field.current?.focus() }]);
   return (
-    <search className="filter-bar" aria-label="Filters">
-      <input
-        ref={field}
-        type="search"
-        aria-label="Find a setting"
-        placeholder="Find a setting"
-        value={find}
-        onChange={(event) => set({ find: event.target.value })}
-      />
+    <ListFilters onClear={null}>
+      <SearchFilter field={field} label="Find a setting" value={find} onChange={(text) => set({ find: text })} />
       {(["set", "secret"] as const).map((kind) => (
         <Button key={kind} pressed={only === kind} onClick={() => set({ only: only === kind ? undefined : kind })}>
           {KINDS[kind]}
         </Button>
       ))}
       <span className="muted spread">{count(settings.length)} settings</span>
-    </search>
+    </ListFilters>
   );
 }
 

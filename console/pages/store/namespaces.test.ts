@@ -1,4 +1,4 @@
-// Test of the namespaces as a tree, and of what the page asks the store.
+// Test of the namespaces as a tree, and of the page's requests to the store.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { labelsOf, rowsOf, searchOf } from "./namespaces.ts";

@@ -2,12 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useRef, useState } from "react";
+import { ListFilters, SearchFilter, TextFilter } from "../../frames/list-filters.tsx";
 import { call } from "../../api/client.ts";
 import type { StoreItem } from "../../api/types.ts";
 import { ChoiceRow, ListBody, ListHeader, Rows, moveKeys, nearest, usePagedList } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { Button, Chip, EmptyState, Failure } from "../../ui/controls.tsx";
-import { glance } from "../../ui/format.ts";
+import { Chip, EmptyState, Failure } from "../../ui/controls.tsx";
+import { glance } from "../../json/excerpt.ts";
 import { guarded } from "../../ui/guarded.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { ItemDialog } from "./item-dialog.tsx";
@@ -127,29 +128,29 @@ function FilterBar({ field }: { readonly field: React.RefObject<HTMLInputElement
     void navigate({ to: "/store", search: { ...search, [name]: value === "" ? undefined : value }, replace: true });
   const { ns, key, ...view } = search;
   return (
-    <search className="filter-bar" aria-label="Filters">
-      <input
-        ref={field}
-        type="search"
-        aria-label="Semantic search"
+    <ListFilters
+      onClear={
+        Object.values(view).every((one) => one === undefined)
+          ? null
+          : () => void navigate({ to: "/store", search: { ns, key } })
+      }
+    >
+      <SearchFilter
+        field={field}
+        label="Semantic search"
         title="Ranks by semantic similarity if the server has an embedding function"
         placeholder="semantic search"
-        value={search.find ?? ""}
-        onChange={(event) => set("find", event.target.value)}
+        value={search.find}
+        onChange={(text) => set("find", text)}
       />
-      <input
-        aria-label="Members"
+      <TextFilter
+        label="Members"
         placeholder="member=value"
-        value={search.filter ?? ""}
-        onChange={(event) => set("filter", event.target.value)}
+        value={search.filter}
+        onChange={(text) => set("filter", text)}
       />
       {search.in === undefined ? null : <Chip tone="accent">in {search.in.replaceAll(".", " › ")}</Chip>}
-      {Object.values(view).every((one) => one === undefined) ? null : (
-        <Button kind="quiet" icon="cross" onClick={() => void navigate({ to: "/store", search: { ns, key } })}>
-          Clear
-        </Button>
-      )}
-    </search>
+    </ListFilters>
   );
 }
 

@@ -1,16 +1,13 @@
 // Chat: the messages of the thread as they stream, and the composer for the next run.
-import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
-import type { Interrupt, Run, Thread } from "../../api/types.ts";
-import { Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
+import type { Run, Thread } from "../../api/types.ts";
+import { EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { Conversation } from "../../messages/conversation.tsx";
-import { recognise } from "../../../src/api/dialects.ts";
-import { callText } from "../../../src/api/text/payload-text.ts";
-import type { Json } from "../../json/json.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { readMessages } from "../../messages/messages.ts";
 import { Composer } from "./composer.tsx";
 import { messagesOf, NOTHING_YET, type Live } from "./live.ts";
+import { Questions } from "./question/questions.tsx";
 import { useThreadState, useUntilStored } from "./use-thread.ts";
 
 const NEAR_END_PX = 120;
@@ -52,9 +49,7 @@ export function ChatTab({
           {thread.error === undefined || running !== null ? null : (
             <Failure error={new Error(`${thread.error.error}: ${thread.error.message}`)} />
           )}
-          {questions.map((question) => (
-            <QuestionCard key={question.id} threadId={thread.thread_id} question={question} />
-          ))}
+          <Questions threadId={thread.thread_id} questions={questions} />
         </div>
       </div>
       <Composer thread={thread} busy={running !== null} next={state.data?.next ?? []} />
@@ -86,35 +81,5 @@ function Working({ live, running }: { readonly live: Live | null; readonly runni
       <span className="spinner" aria-hidden="true" />
       {running.status === "pending" ? "Queued" : last === undefined ? "Running" : `Running; ${last} finished`}
     </p>
-  );
-}
-
-/** An open interrupt: the inbox answers it, with the forms. */
-export function QuestionCard({
-  threadId,
-  question,
-}: {
-  readonly threadId: string;
-  readonly question: Interrupt;
-}): ReactNode {
-  const node = question.ns.at(-1)?.split(":")[0] ?? "";
-  const { title, actions } = recognise((question.value ?? null) as Json, null);
-  const hint = actions.length > 1 ? actions.map(callText).join(" · ") : "";
-  return (
-    <section className="question-card" aria-label="Pending answer">
-      <div className="row">
-        <Chip tone="amber">pending answer</Chip>
-        <span className="muted truncate">{node}</span>
-      </div>
-      <p className="question-text">{title}</p>
-      <p className="muted small">{hint}</p>
-      <Link
-        to="/inbox/$threadId/$interruptId"
-        params={{ threadId, interruptId: question.id }}
-        className="button primary"
-      >
-        Answer
-      </Link>
-    </section>
   );
 }

@@ -1,4 +1,4 @@
-// Test of what a thread's checkpoints say of its graph's nodes.
+// Test of the marks on a graph's nodes, from a thread's checkpoints.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";

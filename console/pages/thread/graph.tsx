@@ -7,7 +7,7 @@ import type { GraphMarks, NodeMark } from "../../graph/graph-view.tsx";
 import { JsonDiff } from "../../diff/json-diff.tsx";
 import { EmptyState } from "../../ui/controls.tsx";
 import { duration, shortId } from "../../ui/format.ts";
-import { QuestionCard } from "./chat.tsx";
+import { AnswerLink, QuestionCard } from "./question/question-card.tsx";
 import { pausedNodes, historiesOf, takenEdges } from "./graph-marks.ts";
 import { idOf } from "./history.ts";
 import type { Live } from "./live.ts";
@@ -89,7 +89,9 @@ function Side({ thread, node }: { readonly thread: Thread; readonly node: string
   return (
     <aside className="graph-side" aria-label="Graph details" tabIndex={0}>
       {questions.map((question) => (
-        <QuestionCard key={question.id} threadId={thread.thread_id} question={question} />
+        <QuestionCard key={question.id} question={question}>
+          <AnswerLink threadId={thread.thread_id} question={question} />
+        </QuestionCard>
       ))}
       {node === null ? (
         <section className="stack muted">

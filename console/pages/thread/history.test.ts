@@ -1,4 +1,4 @@
-// Test of the timeline: rails, forks, what a step changed (history.1, history.2).
+// Test of the timeline: rails, forks, changes of a step (history.1, history.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";

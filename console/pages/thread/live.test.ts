@@ -1,4 +1,4 @@
-// Test of what is shown of a run while it runs (thread/live.1, thread/live.2).
+// Test of the messages shown during a run (thread/live.1, thread/live.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StreamEvent } from "../../api/events.ts";

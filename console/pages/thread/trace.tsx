@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../api/client.ts";
-import type { TracePage } from "../../../src/api/traces.ts";
+import type { TracePage } from "../../../src/api/traces/traces.ts";
 import type { Thread } from "../../api/types.ts";
 import { EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { count, duration } from "../../ui/format.ts";

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
-import type { SpanDetail, TraceItem, TraceTree } from "../../../src/api/traces.ts";
+import type { SpanDetail, TraceItem, TraceTree } from "../../../src/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { JsonDiff } from "../../diff/json-diff.tsx";

@@ -1,7 +1,7 @@
 // Test of two traces side by side, with the invariants of compare.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SpanSummary } from "../../../src/api/traces.ts";
+import type { SpanSummary } from "../../../src/api/traces/traces.ts";
 import { compareTrees, differenceOf } from "./compare.ts";
 import { treeOf } from "./tree.ts";
 

@@ -1,7 +1,7 @@
 // Test of the flame view's boxes, with the invariants of flame.ts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SpanSummary } from "../../../src/api/traces.ts";
+import type { SpanSummary } from "../../../src/api/traces/traces.ts";
 import { flameOf } from "./flame.ts";
 import { treeOf } from "./tree.ts";
 

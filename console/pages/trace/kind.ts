@@ -1,5 +1,5 @@
 // Kind: the type of work of a span, with its symbol and colour. Pure.
-import type { SpanSummary } from "../../../src/api/traces.ts";
+import type { SpanSummary } from "../../../src/api/traces/traces.ts";
 
 export interface Kind {
   readonly name: string;

@@ -3,7 +3,7 @@ import { visible } from "../../../src/api/text/visible-text.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import type { TraceTree } from "../../../src/api/traces.ts";
+import type { TraceTree } from "../../../src/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
 import { setTitle } from "../../browser/badge.ts";

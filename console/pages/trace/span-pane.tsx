@@ -1,9 +1,10 @@
 // Span pane: one span with all its uploaded data: messages, fields, and their source attributes.
+import { dollars } from "../../../src/api/traces/trace-costs.ts";
 import { visible } from "../../../src/api/text/visible-text.ts";
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { SpanDetail } from "../../../src/api/traces.ts";
+import type { SpanDetail } from "../../../src/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { useJsonFinder } from "../../json/json-finder.tsx";
 import { JsonView } from "../../json/json-view.tsx";
@@ -11,7 +12,8 @@ import { Conversation } from "../../messages/conversation.tsx";
 import { messagesIn, readMessages } from "../../messages/messages.ts";
 import { Chip, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyButton } from "../../ui/copy.tsx";
-import { bytes, count, glance } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
+import { bytes, count } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { kindOf } from "./kind.ts";
 import { microTime } from "./waterfall.ts";
@@ -94,7 +96,11 @@ function Head({ span }: { readonly span: SpanDetail }): ReactNode {
             {count(span.input_tokens)} in · {count(span.output_tokens ?? 0)} out
           </span>
         )}
-        {span.cost === undefined ? null : <span className="muted numeric">${span.cost}</span>}
+        {span.total_cost === undefined ? null : (
+          <span className="muted numeric" title="cost, with everything below">
+            {dollars(span.total_cost)}
+          </span>
+        )}
         {typeof checkpoint === "string" ? (
           <Link to="/threads/$threadId" params={{ threadId: checkpoint }} search={{ tab: "history" }}>
             thread
@@ -122,7 +128,10 @@ function Content({ span }: { readonly span: SpanDetail }): ReactNode {
   return (
     <div className="stack">
       <Side name="Input" value={span.inputs} />
-      <Side name="Output" value={span.outputs} />
+      {span.final_output === undefined ? null : <Result from={span.final_output} />}
+      {span.final_output !== undefined && span.outputs === undefined ? null : (
+        <Side name={span.final_output === undefined ? "Output" : "Own output"} value={span.outputs} />
+      )}
       {span.events === undefined ? null : (
         <section className="span-side">
           <h3>Events</h3>
@@ -141,6 +150,24 @@ function Content({ span }: { readonly span: SpanDetail }): ReactNode {
           </ul>
         </section>
       )}
+    </div>
+  );
+}
+
+/** The root of a trace shows the trace's result, and the span that it is from. */
+function Result({ from }: { readonly from: NonNullable<SpanDetail["final_output"]> }): ReactNode {
+  const search = traceRoute.useSearch();
+  const { traceId } = traceRoute.useParams();
+  return (
+    <div>
+      <Side name="Output" value={from.outputs} />
+      <p className="muted small">
+        {"of the span "}
+        <Link to="/traces/$traceId" params={{ traceId }} search={{ ...search, span: from.run_id }} replace>
+          {visible(from.name ?? from.run_id)}
+        </Link>
+        , which ended the trace
+      </p>
     </div>
   );
 }

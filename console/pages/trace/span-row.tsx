@@ -1,4 +1,5 @@
 // Span row: one span of the tree: its name, its facts, and its bar on the time axis.
+import { dollars } from "../../../src/api/traces/trace-costs.ts";
 import { visible } from "../../../src/api/text/visible-text.ts";
 import { useEffect, useRef, type ReactNode, type RefObject } from "react";
 import { Chip } from "../../ui/controls.tsx";
@@ -31,7 +32,7 @@ export function SpanRow({
   readonly onChoose: () => void;
   readonly onFold: () => void;
 }): ReactNode {
-  const { span, level, children, below, errorsBelow, durationUs, critical } = node;
+  const { span, level, children, below, errorsBelow, durationUs, critical, cost } = node;
   const kind = kindOf(span);
   const end = span.start_us + durationUs;
   const bar = barOf(tree, span.start_us, end, span.first_token_us);
@@ -75,6 +76,7 @@ export function SpanRow({
         {folded && errorsBelow > 0 ? <Chip tone="red">{count(errorsBelow)}</Chip> : null}
         <span className="span-facts numeric muted">
           {span.input_tokens === undefined ? null : `${count(span.input_tokens + (span.output_tokens ?? 0))} tok`}
+          {cost === null ? null : <span title="cost, with everything below"> {dollars(cost)}</span>}
         </span>
       </span>
       <span className="span-lane">

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { SpanDetail } from "../../../src/api/traces.ts";
+import type { SpanDetail } from "../../../src/api/traces/traces.ts";
 import { translationOf } from "./translation.ts";
 
 const RUN: SpanDetail = {

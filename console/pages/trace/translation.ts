@@ -1,7 +1,7 @@
 // Translation: which span attribute became which field of the run, reconstructed from the run with the order of sources
 // in the collector's tables. Pure.
 // Invariant translation.1: a field appears only with a visible or named source; no guesses.
-import type { SpanDetail } from "../../../src/api/traces.ts";
+import type { SpanDetail } from "../../../src/api/traces/traces.ts";
 
 export interface Line {
   /** Path in the run: `run_type`, `extra.metadata.ls_model_name`. */

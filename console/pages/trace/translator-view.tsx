@@ -1,8 +1,8 @@
 // Translator view: the run fields of a span with their source attributes, and the destination of each attribute.
 import type { ReactNode } from "react";
-import type { SpanDetail } from "../../../src/api/traces.ts";
+import type { SpanDetail } from "../../../src/api/traces/traces.ts";
 import { JsonView } from "../../json/json-view.tsx";
-import { glance } from "../../ui/format.ts";
+import { glance } from "../../json/excerpt.ts";
 import { type Destination, translationOf } from "./translation.ts";
 
 export function Translated({ span }: { readonly span: SpanDetail }): ReactNode {

@@ -1,7 +1,7 @@
 // Test of the tree of a trace (tree.1, tree.2), of folding, of own time and of the critical path.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { SpanSummary } from "../../../src/api/traces.ts";
+import type { SpanSummary } from "../../../src/api/traces/traces.ts";
 import { ancestorsOf, nextPlace, treeOf, visibleRows } from "./tree.ts";
 
 function span(id: string, parent: string | null, start: number, end: number | null, status = "success"): SpanSummary {

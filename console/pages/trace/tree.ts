@@ -2,7 +2,8 @@
 // Invariants:
 //   tree.1. Every span is a row once, also with a missing parent; parent cycles terminate.
 //   tree.2. A row stands below its parent and before the parent's later children.
-import type { SpanSummary } from "../../../src/api/traces.ts";
+import { traceCostsOf } from "../../../src/api/traces/trace-costs.ts";
+import type { SpanSummary } from "../../../src/api/traces/traces.ts";
 
 export interface SpanNode {
   readonly span: SpanSummary;
@@ -21,6 +22,8 @@ export interface SpanNode {
   readonly durationUs: number;
   /** On the critical path. */
   readonly critical: boolean;
+  /** US dollars, with all descendants; null if none of them has a cost. */
+  readonly cost: number | null;
 }
 
 export interface SpanTree {
@@ -50,6 +53,9 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
   }
   for (const list of children.values()) list.sort((a, b) => a.start_us - b.start_us);
   const critical = criticalOf(children, nowUs);
+  const costs = traceCostsOf(
+    runs.flatMap(({ dotted_order, cost }) => (cost === undefined ? [] : [{ dotted_order, cost }])),
+  ).below;
   const nodes: Mutable[] = [];
   const seen = new Set<string>();
   const add = (roots: readonly SpanSummary[]): void => {
@@ -69,6 +75,7 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
         ownUs: ownTime(next.span, own, nowUs),
         durationUs: endOf(next.span, nowUs) - next.span.start_us,
         critical: critical.has(next.span.id),
+        cost: costs.get(next.span.dotted_order) ?? null,
       });
       for (let at = own.length - 1; at >= 0; at--) {
         const span = own[at];

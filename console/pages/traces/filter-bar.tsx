@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { TraceItem } from "../../../src/api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { ChoiceFilter, ListFilters, TextFilter } from "../../frames/list-filters.tsx";
 import { Button, Chip } from "../../ui/controls.tsx";

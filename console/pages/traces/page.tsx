@@ -1,10 +1,10 @@
 // Page Traces: the traces in the store, newest first, with filters and a histogram.
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { TraceItem } from "../../../src/api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces/traces.ts";
+import { NoItems } from "../../frames/filtered-list.tsx";
 import { ListBody, ListHeader, Rows, moveKeys, useCursorList } from "../../frames/list-page.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
-import { EmptyState } from "../../ui/controls.tsx";
 import { NoTraceStore, isAbsent } from "../../ui/unavailable.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { PATH, SLOW_SHARE, latencyAt, traceQuery } from "./query.ts";
@@ -81,12 +81,11 @@ function TracesPage(): ReactNode {
 const COLUMNS = ["Status", "Name", "Latency", "Model", "Tokens", "Spans", "Project", "Started"] as const;
 
 function None({ filtered }: { readonly filtered: boolean }): ReactNode {
-  if (filtered) return <EmptyState icon="filter" title="No matching traces" />;
   return (
-    <EmptyState icon="traces" title="No traces yet">
+    <NoItems filtered={filtered} icon="traces" nouns="traces" title="No traces yet">
       <p>
         Runs of this server appear here automatically. For others, <Link to="/collector">point an exporter here</Link>.
       </p>
-    </EmptyState>
+    </NoItems>
   );
 }

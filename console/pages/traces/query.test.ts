@@ -1,7 +1,7 @@
-// Test of what the list of traces asks, and of the figures above it.
+// Test of the requests of the trace list, and of the figures above it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TraceItem } from "../../../src/api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces/traces.ts";
 import { binsOf, latencyAt, traceQuery, type TraceFilters } from "./query.ts";
 
 const NOW = Date.parse("2026-01-02T00:00:00.000Z");

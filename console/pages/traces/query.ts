@@ -1,5 +1,5 @@
 // Query of the trace list: URL parameters → the store's search; latencies and bins of the result. Pure.
-import type { TraceItem } from "../../../src/api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces/traces.ts";
 
 export interface TraceFilters {
   readonly name?: string | undefined;

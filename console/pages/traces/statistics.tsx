@@ -1,7 +1,7 @@
 // Statistics: number, failures and latencies of the listed traces, and a histogram of their start times.
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useMemo } from "react";
-import type { TraceItem } from "../../../src/api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces/traces.ts";
 import { count, duration } from "../../ui/format.ts";
 import { SLOW_SHARE, type TraceFilters, US_IN_MS, binsOf, latencyAt } from "./query.ts";
 

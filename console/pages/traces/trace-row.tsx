@@ -2,7 +2,7 @@
 import { visible } from "../../../src/api/text/visible-text.ts";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { TraceItem } from "../../../src/api/traces.ts";
+import type { TraceItem } from "../../../src/api/traces/traces.ts";
 import { Tokens } from "../../messages/tokens.tsx";
 import { Chip } from "../../ui/controls.tsx";
 import { count, duration } from "../../ui/format.ts";

@@ -2,18 +2,19 @@
 import type { ReactNode } from "react";
 import { useReadOnly } from "../../../api/caller.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
+import type { BulkKind } from "./bulk.ts";
 import { Button } from "../../../ui/controls.tsx";
 
 export function BulkBar({
   chosen,
   total,
-  onApprove,
+  onBulk,
   onAll,
   onClear,
 }: {
   readonly chosen: readonly ListedItem[];
   readonly total: number;
-  readonly onApprove: () => void;
+  readonly onBulk: (kind: BulkKind) => void;
   readonly onAll: () => void;
   readonly onClear: () => void;
 }): ReactNode {
@@ -21,8 +22,14 @@ export function BulkBar({
   return (
     <div className="bulk-bar" role="toolbar" aria-label="Selected items">
       <strong className="numeric">{chosen.length} selected</strong>
-      <Button kind="primary" icon="check" hint="a" disabled={readOnly} onClick={onApprove}>
+      <Button kind="primary" icon="check" hint="a" disabled={readOnly} onClick={() => onBulk("approve")}>
         Approve {chosen.length}
+      </Button>
+      <Button kind="danger" hint="r" disabled={readOnly} onClick={() => onBulk("reject")}>
+        Reject {chosen.length}
+      </Button>
+      <Button hint="w" needs="threads:claim" disabled={readOnly} onClick={() => onBulk("assign")}>
+        Assign {chosen.length}
       </Button>
       {chosen.length < total ? (
         <Button kind="quiet" onClick={onAll}>

@@ -1,80 +1,77 @@
-// Bulk dialog: one approval for many items. It lists all items, and later the result of each.
+// Bulk dialog: one approval or rejection for many items. It lists all of them before it sends.
 // Invariants:
-//   bulk-dialog.1. Only items of one graph and one action are approved together: the dialog excludes the others and
+//   bulk-dialog.1. Only items of one graph and one action are decided together: the dialog excludes the others and
 //        reports them.
-//   bulk-dialog.2. Every sent item has a result.
+//   bulk-dialog.2. Many items are always confirmed, and the answers can be undone as any other.
 import { useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useMemo, useState, type ReactNode } from "react";
-import { answersBody, type Answer, type AnswerResult } from "../../../data/inbox/calls.ts";
-import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+import type { InboxItem } from "../../../../src/api/inbox.ts";
+import { answersBody, type Answer } from "../../../data/inbox/calls.ts";
+import type { ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { post } from "../../../data/inbox/outbox.ts";
-import { Button, Chip } from "../../../ui/controls.tsx";
+import { holdSecs } from "../../../hooks/preferences.ts";
+import { Button, Failure, Field, Loading } from "../../../ui/controls.tsx";
 import { CopyCurl } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { glance } from "../../../ui/format.ts";
-import { holdSecs } from "../../../hooks/preferences.ts";
-import { showToast } from "../../../ui/toast.tsx";
-import { createValue, useValue } from "../../../hooks/value.ts";
-import { VirtualList } from "../../../ui/virtual-list.tsx";
-import { planOf, type Planned } from "./bulk.ts";
-import { refusal } from "../model/report.ts";
+import { glance } from "../../../json/excerpt.ts";
+import { BulkRows, reportBulk } from "./bulk-results.tsx";
+import { planOf, type Plan } from "./bulk.ts";
+import { useWholeItems } from "./load-items.ts";
 
-interface Results {
-  readonly planned: readonly Planned[];
-  readonly results: readonly AnswerResult[];
+type Kind = "approve" | "reject";
+
+const WORDS = {
+  approve: {
+    verb: "Approve",
+    done: "approved",
+    list: "Arguments to approve",
+    effect: "Approves all of these unchanged.",
+  },
+  reject: { verb: "Reject", done: "rejected", list: "Arguments to reject", effect: "Rejects all of these." },
+} as const satisfies Readonly<Record<Kind, object>>;
+
+interface BulkProps {
+  readonly kind: Kind;
+  readonly onClose: () => void;
 }
 
-/** Shown by the page, also long after its dialog has closed. */
-export const bulkResults = createValue<Results | null>(null);
-
-const ROW_PX = 40;
-const LIST_PX_MAX = 360;
-
-export function BulkDialog({
-  items,
-  onClose,
-}: {
-  readonly items: readonly ListedItem[];
-  readonly onClose: () => void;
-}): ReactNode {
-  const queries = useQueryClient();
-  const [plan] = useState(() => planOf(items));
-  const answers = useMemo(
-    (): readonly Answer[] =>
-      plan.taken.map(({ item, resume }) => ({
-        thread_id: item.thread_id,
-        interrupt_id: item.id,
-        ...(resume === undefined ? {} : { resume }),
-      })),
-    [plan],
+export function BulkDialog({ items, ...props }: BulkProps & { readonly items: readonly ListedItem[] }): ReactNode {
+  const { items: whole, error } = useWholeItems(items);
+  if (whole !== undefined) return <Loaded items={whole} {...props} />;
+  return (
+    <Dialog title={`${WORDS[props.kind].verb} ${items.length}`} onClose={props.onClose}>
+      {error === null ? <Loading /> : <Failure error={error} />}
+    </Dialog>
   );
+}
+
+function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly InboxItem[] }): ReactNode {
+  const [message, setMessage] = useState("");
+  const plan = useMemo(
+    () => planOf(items, kind === "approve" ? { type: kind } : { type: kind, message }),
+    [items, kind, message],
+  );
+  const answers = useMemo(() => answersOf(plan), [plan]);
+  const sendPlan = useSend(kind);
+  const { verb, list, effect } = WORDS[kind];
+  const title = `${verb} ${plan.taken.length} × ${plan.what}`;
   const send = (): void => {
+    if (plan.taken.length === 0) return;
     onClose();
-    post(`Approve ${plan.taken.length} × ${plan.what}`, answers, holdSecs.get() * 1000, (results) => {
-      const refused = results.filter(({ problem }) => problem !== null).length;
-      const sent = results.length - refused;
-      showToast(refused === 0 ? `Approved ${sent}.` : `Approved ${sent}, ${refused} not accepted.`, {
-        tone: refused === 0 ? "green" : "amber",
-        actions: [{ label: "Each result", run: () => bulkResults.set({ planned: plan.taken, results }) }],
-        ms: refused === 0 ? 6000 : null,
-      });
-      if (refused > 0) bulkResults.set({ planned: plan.taken, results });
-      void queries.invalidateQueries({ queryKey: [INBOX, "item"] });
-    });
+    sendPlan(title, plan, answers);
   };
+  const left = `${plan.left.length} selected items belong to another graph or action, or do not allow this, and are excluded.`;
   return (
     <Dialog
-      title={`Approve ${plan.taken.length} × ${plan.what}`}
-      description={
-        plan.left.length === 0
-          ? "Approves all of these unchanged."
-          : `${plan.left.length} selected items belong to another graph or action, or do not allow approval, and are excluded.`
-      }
+      title={title}
+      description={plan.left.length === 0 ? effect : left}
       wide
       onClose={onClose}
-      shortcuts={[{ keys: "Enter", label: "Confirm", run: send }]}
+      shortcuts={[
+        { keys: "Enter", label: "Confirm", run: send, once: true },
+        { keys: "Mod+Enter", label: "Confirm", run: send, inFields: true, once: true },
+      ]}
       footer={
         <>
           <CopyCurl method="POST" path="/inbox/answers" body={answersBody(answers)} />
@@ -88,19 +85,19 @@ export function BulkDialog({
         </>
       }
     >
-      <div className="bulk-list" style={{ height: Math.min(LIST_PX_MAX, plan.taken.length * ROW_PX) }}>
-        <VirtualList
-          items={plan.taken}
-          rowHeight={ROW_PX}
-          label="Arguments to approve"
-          keyOf={({ item }) => keyOf(item)}
-          renderRow={({ item, args }) => (
-            <div role="listitem" className="bulk-row">
-              <span className="truncate">{item.title}</span>
-              <code className="truncate muted" title={glance(args, 2000)}>
-                {glance(args, 200)}
-              </code>
-            </div>
+      <div className="stack">
+        {kind === "approve" ? null : (
+          <Field label="Why" hint="For each of them; optional unless the request needs a message.">
+            <textarea rows={2} value={message} onChange={(event) => setMessage(event.target.value)} />
+          </Field>
+        )}
+        <BulkRows
+          rows={plan.taken}
+          label={list}
+          second={({ args }) => (
+            <code className="truncate muted" title={glance(args, 2000)}>
+              {glance(args, 200)}
+            </code>
           )}
         />
       </div>
@@ -108,45 +105,22 @@ export function BulkDialog({
   );
 }
 
-/** bulk-dialog.2 */
-export function BulkResults(): ReactNode {
-  const shown = useValue(bulkResults);
-  if (shown === null) return null;
-  const close = (): void => bulkResults.set(null);
-  const rows = shown.planned.map(({ item }, at) => ({ item, result: shown.results[at] }));
-  const refused = rows.filter(({ result }) => result?.problem !== null).length;
-  return (
-    <Dialog title={`${rows.length - refused} approved, ${refused} not accepted`} wide onClose={close}>
-      <div className="bulk-list" style={{ height: Math.min(LIST_PX_MAX, rows.length * ROW_PX) }}>
-        <VirtualList
-          items={[...rows].sort((a, b) => Number(b.result?.problem !== null) - Number(a.result?.problem !== null))}
-          rowHeight={ROW_PX}
-          label="Results"
-          keyOf={({ item }) => keyOf(item)}
-          renderRow={({ item, result }) => (
-            <div role="listitem" className="bulk-row">
-              <Link
-                to="/inbox/$threadId/$interruptId"
-                params={{ threadId: item.thread_id, interruptId: item.id }}
-                className="truncate"
-                onClick={close}
-              >
-                {item.title}
-              </Link>
-              {result === undefined || result.problem === null ? (
-                <Chip tone="green">answered</Chip>
-              ) : (
-                <span className="row truncate">
-                  <Chip tone="amber">not accepted</Chip>
-                  <span className="truncate" title={result.problem.message}>
-                    {refusal(result.problem)}
-                  </span>
-                </span>
-              )}
-            </div>
-          )}
-        />
-      </div>
-    </Dialog>
-  );
+function answersOf({ taken }: Plan): readonly Answer[] {
+  return taken.map(({ item, resume }) => ({
+    thread_id: item.thread_id,
+    interrupt_id: item.id,
+    ...(resume === undefined ? {} : { resume }),
+  }));
+}
+
+function useSend(kind: Kind): (label: string, plan: Plan, answers: readonly Answer[]) => void {
+  const queries = useQueryClient();
+  return (label, plan, answers) =>
+    post(label, answers, holdSecs.get() * 1000, (results) => {
+      reportBulk(
+        WORDS[kind].done,
+        plan.taken.map(({ item }, at) => ({ item, problem: results[at]?.problem ?? null })),
+      );
+      void queries.invalidateQueries({ queryKey: [INBOX, "item"] });
+    });
 }

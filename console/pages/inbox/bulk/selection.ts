@@ -13,6 +13,8 @@ export interface Selection {
   readonly clear: () => void;
 }
 
+/** As many as one call answers. */
+const SELECTED_MAX = 1000;
 const NONE: ReadonlySet<string> = new Set();
 
 export function useSelection(items: readonly ListedItem[]): Selection {
@@ -41,7 +43,7 @@ export function useSelection(items: readonly ListedItem[]): Selection {
       setPicked(new Set([...keys, ...range.map(keyOf)]));
       setLast(key);
     },
-    all: () => setPicked(new Set(items.map(keyOf))),
+    all: () => setPicked(new Set(items.slice(0, SELECTED_MAX).map(keyOf))),
     clear: () => setPicked(NONE),
   };
 }

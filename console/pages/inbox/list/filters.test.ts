@@ -26,7 +26,11 @@ test("the request contains the filters that the server supports", () => {
   assert.equal(asked["metadata"], '{"tier":"gold"}');
   assert.equal(asked["claimed_by"], "ada");
   assert.equal(asked["unclaimed"], undefined);
-  assert.equal(asked["order"], "desc");
+  assert.deepEqual([asked["sort"], asked["values"], asked["snoozed"]], ["newest", "true", false]);
+  assert.deepEqual([queryOf({}, "ada")["sort"], queryOf({}, "ada")["values"]], ["oldest", "false"]);
+  assert.equal(queryOf({ snoozed: "only" }, "ada")["snoozed"], true);
+  assert.equal(queryOf({ snoozed: "all" }, "ada")["snoozed"], undefined);
+  assert.equal(queryOf({ due: "hour" }, "ada")["deadline"], "hour");
   assert.equal(queryOf({ claim: "nobody" }, "ada")["unclaimed"], true);
   assert.equal(queryOf({ claim: "bob" }, "ada")["claimed_by"], "bob");
 });

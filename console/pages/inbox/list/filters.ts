@@ -17,11 +17,22 @@ export interface Filters {
   readonly older?: string;
   /** `key=value`, several separated by commas. */
   readonly metadata?: string;
-  /** "nobody", "me", or a name. */
+  /** "nobody", "me", or a name; claims and assignments. */
   readonly claim?: string;
-  /** Oldest first unless `newest`. */
-  readonly order?: "newest";
+  /** Time left until the deadline. */
+  readonly due?: Due;
+  /** Items with a follow-up date in the future are hidden unless asked for. */
+  readonly snoozed?: Snoozed;
+  /** Oldest first by default. */
+  readonly order?: Order;
 }
+
+export const DUES = ["overdue", "hour", "day", "week", "later", "none"] as const;
+type Due = (typeof DUES)[number];
+export const SNOOZED = ["only", "all"] as const;
+type Snoozed = (typeof SNOOZED)[number];
+export const ORDERS = ["newest", "deadline"] as const;
+type Order = (typeof ORDERS)[number];
 
 const TEXTS = ["text", "graph", "assistant", "node", "action", "metadata", "claim"] as const;
 const TEXT_UNITS_MAX = 1024;
@@ -40,15 +51,29 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
   if (kind !== undefined) filters.kind = kind;
   const { older } = search;
   if (typeof older === "string" && /^\d{1,9}[smhd]?$/.test(older)) filters.older = older;
-  if (search["order"] === "newest") filters.order = "newest";
+  const due = DUES.find((one) => one === search["due"]);
+  if (due !== undefined) filters.due = due;
+  const snoozed = SNOOZED.find((one) => one === search["snoozed"]);
+  if (snoozed !== undefined) filters.snoozed = snoozed;
+  const order = ORDERS.find((one) => one === search["order"]);
+  if (order !== undefined) filters.order = order;
   return filters;
 }
 
 const PAGE_ITEMS = 100;
 
-/** @param me author name of this browser. */
-export function queryOf(filters: Filters, me: string): Readonly<Record<string, string | number | boolean | undefined>> {
-  const { graph, assistant, node, kind, older, metadata, claim, order } = filters;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The list. Rows have no values, except for a search in them. @param me author name of this browser. */
+export function queryOf(filters: Filters, me: string): Query {
+  const { text, order } = filters;
+  const sort = order ?? "oldest";
+  return { ...choicesOf(filters, me), sort, limit: PAGE_ITEMS, values: text === undefined ? "false" : "true" };
+}
+
+/** The part that also counts take. */
+export function choicesOf(filters: Filters, me: string): Query {
+  const { graph, assistant, node, kind, older, metadata, claim, due, snoozed } = filters;
   return {
     graph_id: graph,
     assistant_id: assistant,
@@ -58,8 +83,8 @@ export function queryOf(filters: Filters, me: string): Readonly<Record<string, s
     metadata: metadata === undefined ? undefined : JSON.stringify(metadataOf(metadata)),
     claimed_by: claim === undefined || claim === "nobody" ? undefined : claim === "me" ? me : claim,
     unclaimed: claim === "nobody" ? true : undefined,
-    order: order === "newest" ? "desc" : "asc",
-    limit: PAGE_ITEMS,
+    deadline: due,
+    snoozed: snoozed === "all" ? undefined : snoozed === "only",
   };
 }
 
@@ -99,7 +124,7 @@ const searched = new WeakMap<ListedItem, string>();
 function haystack(item: ListedItem): string {
   const known = searched.get(item);
   if (known !== undefined) return known;
-  const { title, node, graph_id, metadata, value, claim } = item;
+  const { title, node, graph_id, metadata, value = item.excerpt, claim } = item;
   const text = [
     title,
     node,

@@ -1,15 +1,15 @@
 // Row: one item of the list. Columns if wide, two lines if narrow.
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
-import { endOf, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
-import { outbox } from "../../../data/inbox/outbox.ts";
+import { endOf, keyOf, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
+import { outbox, parcelOf } from "../../../data/inbox/outbox.ts";
+import { seen } from "../../../data/inbox/seen.ts";
 import { useNow } from "../../../hooks/clock.ts";
 import { Chip, type Tone } from "../../../ui/controls.tsx";
 import { absoluteTime, relativeTime, shortId } from "../../../ui/format.ts";
 import { Age } from "../../../ui/time.tsx";
 import { useValue } from "../../../hooks/value.ts";
 import type { Filters } from "./filters.ts";
-import { hintOf } from "../model/hint.ts";
 
 interface RowProps {
   readonly item: ListedItem;
@@ -34,16 +34,24 @@ export const HEADINGS = (
   </div>
 );
 
+/** The arguments of an approval, unless its title has them. */
+function hintOf({ kind, title, action, actions, excerpt }: ListedItem): string {
+  if (kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`)) return "";
+  return actions > 1 ? excerpt : excerpt.replace(/^(name|action): [^·]* · /, "");
+}
+
 export const Row = memo(RowView);
 
 function RowView({ item, filters, narrow, active, open, selected, onSelect }: RowProps): ReactNode {
   const ended = item.state !== "open";
+  const unread = !useValue(seen).has(keyOf(item)) && !ended;
   const className = [
     "inbox-row",
     narrow ? "narrow" : "",
     active ? "active" : "",
     open ? "open" : "",
     ended ? "ended" : "",
+    unread ? "unread" : "",
   ];
   const params = { threadId: item.thread_id, interruptId: item.id };
   return (
@@ -65,6 +73,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
           aria-current={open ? "true" : undefined}
         >
           {item.title}
+          {unread ? <span className="visually-hidden"> (unread)</span> : null}
         </Link>
         <span className="row-hint truncate">{narrow ? null : hintOf(item)}</span>
         {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
@@ -120,16 +129,25 @@ function Claim({ item: { claim } }: { readonly item: ListedItem }): ReactNode {
 }
 
 function State({ item }: { readonly item: ListedItem }): ReactNode {
-  const parcel = useValue(outbox).find(({ answers }) =>
-    answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
-  );
+  const parcel = parcelOf(item, useValue(outbox));
   if (item.state !== "open") {
     const time = (at: string): string => new Date(at).toLocaleTimeString();
     return <Chip tone={item.state === "answered" ? "green" : "neutral"}>{endOf(item, time)}</Chip>;
   }
   if (parcel?.state === "failed") return <Chip tone="red">not sent</Chip>;
   if (parcel !== undefined) return <Chip tone="accent">sending</Chip>;
-  return <Deadline item={item} />;
+  return (
+    <>
+      <Snoozed until={item.snoozed_until} />
+      <Deadline item={item} />
+    </>
+  );
+}
+
+function Snoozed({ until }: { readonly until: string | undefined }): ReactNode {
+  const now = useNow();
+  const at = Date.parse(until ?? "");
+  return at > now ? <Chip title={`until ${absoluteTime(at)}, ${relativeTime(at, now)}`}>snoozed</Chip> : null;
 }
 
 export function Deadline({ item }: { readonly item: Pick<ListedItem, "deadline" | "overdue"> }): ReactNode {

@@ -2,6 +2,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import { type ListedItem, keyOf } from "../../../data/inbox/item.ts";
+import { parcelOf } from "../../../data/inbox/outbox.ts";
+import { advances } from "../../../hooks/preferences.ts";
 import type { Filters } from "./filters.ts";
 
 export interface Cursor {
@@ -11,6 +13,18 @@ export interface Cursor {
   readonly current: ListedItem | undefined;
   readonly open: (item: ListedItem) => void;
   readonly move: (step: number) => void;
+  /** Opens the item after an answered one; closes without another. */
+  readonly advance: () => void;
+}
+
+/** The next item to decide: below the place, then from the top. Pure. */
+export function nextOf(
+  items: readonly ListedItem[],
+  at: number,
+  isOnItsWay: (item: ListedItem) => boolean,
+): ListedItem | undefined {
+  const order = [...items.slice(at + 1), ...items.slice(0, at)];
+  return order.find((item) => item.state === "open" && !isOnItsWay(item));
 }
 
 /** @param openKey key of the item in the URL, or null */
@@ -33,5 +47,12 @@ export function useCursor(items: readonly ListedItem[], openKey: string | null, 
     if (openKey === null) setMovedTo(keyOf(next));
     else open(next, true);
   };
-  return { key, at, current: items[at], open, move };
+  const advance = (): void => {
+    // An item outside of the list was opened by a link, and stays.
+    if (!advances.get() || openKey === null || at === -1) return;
+    const next = nextOf(items, at, (item) => parcelOf(item) !== undefined);
+    if (next === undefined) void navigate({ to: "/inbox", search: filters });
+    else open(next, true);
+  };
+  return { key, at, current: items[at], open, move, advance };
 }

@@ -7,7 +7,7 @@ import type { ListedItem } from "../../../data/inbox/item.ts";
 import { callerName } from "../../../api/credentials.ts";
 import { ownName } from "../../../hooks/preferences.ts";
 import { createValue, useValue } from "../../../hooks/value.ts";
-import { matches, queryOf, type Filters } from "./filters.ts";
+import { choicesOf, matches, queryOf, type Filters } from "./filters.ts";
 
 const POLL_MS = 5000;
 const ITEMS_MAX = 10_000;
@@ -50,9 +50,10 @@ export function useList(filters: Filters): List {
   });
   const { data, hasNextPage, isFetching, fetchNextPage, refetch } = result;
   const all = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
+  const choices = useMemo(() => choicesOf(filters, me), [filters, me]);
   const total = useQuery({
-    queryKey: [INBOX, "count", query],
-    queryFn: ({ signal }) => countInbox(query, signal),
+    queryKey: [INBOX, "count", choices],
+    queryFn: ({ signal }) => countInbox(choices, signal),
     enabled: hasNextPage,
   });
   const items = useMemo(() => all.filter((item) => matches(item, filters)), [all, filters]);

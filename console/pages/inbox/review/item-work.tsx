@@ -1,6 +1,6 @@
 // Item work: the buttons of an item for its assignment to another person and for its follow-up date.
 import { useQueryClient } from "@tanstack/react-query";
-import { useState, type FormEvent, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import type { InboxItem } from "../../../../src/api/inbox.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { assignItem, snoozeItem } from "../../../data/inbox/item-calls.ts";
@@ -11,6 +11,7 @@ import { Button, Chip, Field } from "../../../ui/controls.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { RelativeTime } from "../../../ui/time.tsx";
 import { showToast } from "../../../ui/toast.tsx";
+import { AssignDialog } from "./assign-dialog.tsx";
 
 type Open = "assign" | "snooze" | null;
 
@@ -38,7 +39,13 @@ export function ItemWork({ item, readOnly }: { readonly item: InboxItem; readonl
       )}
       {open === "assign" ? (
         <AssignDialog
-          item={item}
+          title="Assign"
+          hint={
+            item.claim === null
+              ? "As in the audit trail. Others cannot answer the item in the inbox."
+              : `Replaces the claim of ${item.claim.by}.`
+          }
+          people={item.review?.assignees.flat() ?? []}
           onClose={() => setOpen(null)}
           onAssign={(to) => {
             setOpen(null);
@@ -74,55 +81,6 @@ function useChange(item: InboxItem): (work: Promise<InboxItem>, done: string) =>
       await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
     }
   };
-}
-
-function AssignDialog({
-  item,
-  onClose,
-  onAssign,
-}: {
-  readonly item: InboxItem;
-  readonly onClose: () => void;
-  readonly onAssign: (to: string) => void;
-}): ReactNode {
-  const [to, setTo] = useState("");
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (to.trim() !== "") onAssign(to.trim());
-  };
-  const people = item.review?.assignees.flat().filter((entry) => !entry.startsWith("group:")) ?? [];
-  return (
-    <Dialog title="Assign" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <Field
-          label="Name of the person"
-          hint={
-            item.claim === null
-              ? "As in the audit trail. Others cannot answer the item in the inbox."
-              : `Replaces the claim of ${item.claim.by}.`
-          }
-        >
-          <input
-            className="input"
-            autoFocus
-            list="assignees"
-            value={to}
-            onChange={(event) => setTo(event.target.value)}
-          />
-        </Field>
-        <datalist id="assignees">
-          {people.map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
-        <div className="actions">
-          <Button kind="primary" submit disabled={to.trim() === ""}>
-            Assign
-          </Button>
-        </div>
-      </form>
-    </Dialog>
-  );
 }
 
 const HOUR_MS = 3_600_000;

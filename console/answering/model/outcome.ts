@@ -1,5 +1,5 @@
 // Outcome: the reason why an item is no longer pending, from its state and from the audit trail. Pure.
-import type { AuditEntry } from "../../../../src/api/inbox.ts";
+import type { AuditEntry } from "../../../src/api/inbox.ts";
 
 type Entry = Pick<AuditEntry, "action" | "by" | "via" | "at" | "interrupt_id">;
 

@@ -1,7 +1,7 @@
 // Intent: the pending key press of the list for the item that it opens. That item consumes it once.
-import { createValue } from "../../../hooks/value.ts";
+import { createValue } from "../../hooks/value.ts";
 
-export type IntentKind = "approve" | "edit" | "reject" | "respond" | "ignore" | "claim";
+export type IntentKind = "approve" | "edit" | "reject" | "respond" | "ignore";
 
 export const intent = createValue<{ readonly key: string; readonly kind: IntentKind } | null>(null);
 

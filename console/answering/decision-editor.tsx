@@ -1,7 +1,7 @@
 // Decision editor: the input of one decision: edited arguments, or a message.
 import { type ReactNode, useEffect, useRef } from "react";
-import type { Json } from "../../../json/json.ts";
-import { type Action, type Decision, messageOf } from "../model/request.ts";
+import type { Json } from "../json/json.ts";
+import { type Action, type Decision, messageOf } from "./model/request.ts";
 import { ArgsEditor } from "./args-editor.tsx";
 
 export function DecisionEditor({

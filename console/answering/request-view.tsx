@@ -1,10 +1,10 @@
 // Request view: the request in readable form.
 import type { ReactNode } from "react";
-import type { InboxItem } from "../../../../src/api/inbox.ts";
-import { isObject, type Json } from "../../../json/json.ts";
-import { Markdown } from "../../../text/markdown.tsx";
-import { ValueTable } from "../../../json/value-table.tsx";
-import type { Action, Request } from "../model/request.ts";
+import type { InboxItem } from "../../src/api/inbox.ts";
+import { isObject, type Json } from "../json/json.ts";
+import { Markdown } from "../text/markdown.tsx";
+import { ValueTable } from "../json/value-table.tsx";
+import type { Action, Request } from "./model/request.ts";
 
 export function RequestView({ request, item }: { readonly request: Request; readonly item: InboxItem }): ReactNode {
   switch (request.kind) {

@@ -1,5 +1,5 @@
 // Draft: an unconfirmed answer, with everything its confirmation shows.
-import type { Json } from "../../../json/json.ts";
+import type { Json } from "../../json/json.ts";
 import type { Action, Decision } from "./request.ts";
 
 export type DraftPart =

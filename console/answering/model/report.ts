@@ -1,8 +1,8 @@
 // Report: the result of a sent answer, as text.
-import type { ApiProblem } from "../../../api/problem.ts";
-import type { AnswerResult } from "../../../data/inbox/calls.ts";
-import { memberOf, textOf } from "../../../json/json.ts";
-import { showToast } from "../../../ui/toast.tsx";
+import type { ApiProblem } from "../../api/problem.ts";
+import type { AnswerResult } from "../../data/inbox/calls.ts";
+import { memberOf, textOf } from "../../json/json.ts";
+import { showToast } from "../../ui/toast.tsx";
 import type { Draft } from "./draft.ts";
 
 export function reportOne({ label }: Draft, result: AnswerResult | undefined): void {

@@ -1,12 +1,12 @@
 // Args editor: a value as a form or as JSON, with the changes below. Types stay unchanged.
 import { useEffect, useMemo, useState, type ReactNode } from "react";
-import { JsonDiff } from "../../../diff/json-diff.tsx";
-import { ValueEditor } from "../../../json/editor.tsx";
-import { isLarge } from "../../../json/excerpt.ts";
-import { parseJson } from "../../../json/parse-json.ts";
-import { isObject, type Json, type JsonObject } from "../../../json/json.ts";
-import { isWhole, NOT_WHOLE, SchemaForm } from "../../../json/schema-form.tsx";
-import { faultsOf, fieldOf, schemaOfValue } from "../../../json/schema.ts";
+import { JsonDiff } from "../diff/json-diff.tsx";
+import { ValueEditor } from "../json/editor.tsx";
+import { isLarge } from "../json/excerpt.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { isObject, type Json, type JsonObject } from "../json/json.ts";
+import { isWhole, NOT_WHOLE, SchemaForm } from "../json/schema-form.tsx";
+import { faultsOf, fieldOf, schemaOfValue } from "../json/schema.ts";
 
 export function ArgsEditor({
   before,

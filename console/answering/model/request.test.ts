@@ -1,7 +1,7 @@
 // Tests of request: how each payload dialect is presented, what it allows, and the answer, to the letter.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json } from "../../../json/json.ts";
+import type { Json } from "../../json/json.ts";
 import { answerOf, approvable, approvalOf, decisionsOf, readRequest, type Decision, type Request } from "./request.ts";
 
 const ARGS = { amount: 129.9, count: 3, express: false, note: null, to: "ada@example.com", items: [{ sku: 7 }] };

@@ -1,21 +1,28 @@
 // Plain answer: a question without a schema. The answer is a text, a number, yes or no, or any JSON.
 import { type ReactNode, useEffect, useState } from "react";
-import { useShortcuts } from "../../../hooks/shortcuts.ts";
-import { JsonEditor } from "../../../json/editor.tsx";
-import { LARGE_UNITS } from "../../../json/excerpt.ts";
-import { type Json, isObject } from "../../../json/json.ts";
-import { numberOf } from "../../../json/typed-input.ts";
-import { parseJson } from "../../../json/parse-json.ts";
-import { Button } from "../../../ui/controls.tsx";
-import type { EditorProps } from "./editor-props.ts";
+import { useShortcuts } from "../hooks/shortcuts.ts";
+import { JsonEditor } from "../json/editor.tsx";
+import { LARGE_UNITS } from "../json/excerpt.ts";
+import { type Json, isObject } from "../json/json.ts";
+import { numberOf } from "../json/typed-input.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { Button } from "../ui/controls.tsx";
+import { sendLabel, type EditorProps } from "./editor-props.ts";
 import { focusForm } from "./form-answer.tsx";
 
 const TYPES = ["Text", "Number", "Yes or no", "JSON"] as const;
 type Type = (typeof TYPES)[number];
 
-export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & { readonly payload: Json }): ReactNode {
-  const [type, setType] = useState<Type>("Text");
-  const [text, setText] = useState("");
+export function PlainAnswer({
+  payload,
+  item,
+  onReview,
+  confirms,
+  wanted,
+  undone,
+}: EditorProps & { readonly payload: Json }): ReactNode {
+  const [type, setType] = useState<Type>(() => typeOf(undone));
+  const [text, setText] = useState(() => textOf(undone));
   /** The payload text that the answer started from: the confirmation shows the changes. */
   const [source, setSource] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -28,9 +35,9 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
     onReview({ label: `Answer ${item.title}`, resume: after, parts: [{ kind: "value", before, after }] });
   };
   useShortcuts("This item", [
-    { keys: "a", label: "Review the answer", run: () => (text === "" ? focusForm() : review()) },
+    { keys: "a", label: sendLabel(confirms), run: () => (text === "" ? focusForm() : review()), once: true },
     { keys: "e", label: "Focus the answer", run: focusForm },
-    { keys: "Mod+Enter", label: "Review the answer", run: () => review(), inFields: true },
+    { keys: "Mod+Enter", label: sendLabel(confirms), run: () => review(), inFields: true, once: true },
   ]);
   useEffect(() => {
     if (wanted === "approve" || wanted === "edit") focusForm();
@@ -70,7 +77,7 @@ export function PlainAnswer({ payload, item, onReview, wanted }: EditorProps & {
       {type === "Yes or no" ? null : (
         <div className="answer-foot">
           <Button kind="primary" submit>
-            Review and send
+            {sendLabel(confirms)}
           </Button>
         </div>
       )}
@@ -155,6 +162,18 @@ function Input({
     default:
       return type satisfies never;
   }
+}
+
+/** Type and text of an answer that was given before. */
+function typeOf(answer: Json | undefined): Type {
+  if (answer === undefined || typeof answer === "string") return "Text";
+  if (typeof answer === "number") return "Number";
+  return typeof answer === "boolean" ? "Yes or no" : "JSON";
+}
+
+function textOf(answer: Json | undefined): string {
+  if (answer === undefined) return "";
+  return typeof answer === "string" ? answer : JSON.stringify(answer, null, 2);
 }
 
 function valueOf(type: Type, text: string): ReturnType<typeof parseJson> {

@@ -1,23 +1,26 @@
 // Confirm dialog: shows the answer exactly as sent. Enter confirms.
 import type { ReactNode } from "react";
-import { Button, Chip, type Tone } from "../../../ui/controls.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { JsonDiff } from "../../../diff/json-diff.tsx";
-import { Visible } from "../../../text/visible.tsx";
-import { JsonView } from "../../../json/json-view.tsx";
-import { ValueTable } from "../../../json/value-table.tsx";
-import { messageOf, type Decision } from "../model/request.ts";
-import type { Draft, DraftPart } from "../model/draft.ts";
+import { Button, Chip, type Tone } from "../ui/controls.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { JsonDiff } from "../diff/json-diff.tsx";
+import { Visible } from "../text/visible.tsx";
+import { JsonView } from "../json/json-view.tsx";
+import { ValueTable } from "../json/value-table.tsx";
+import { messageOf, type Decision } from "./model/request.ts";
+import type { Draft, DraftPart } from "./model/draft.ts";
 
 export function ConfirmDialog({
   title,
   draft,
+  dangerous,
   curl,
   onConfirm,
   onClose,
 }: {
   readonly title: string;
   readonly draft: Draft;
+  /** The request says so. */
+  readonly dangerous: boolean;
   readonly curl: ReactNode;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
@@ -25,9 +28,10 @@ export function ConfirmDialog({
   return (
     <Dialog
       title={title}
+      {...(dangerous ? { description: "The request is marked as dangerous." } : {})}
       wide
       onClose={onClose}
-      shortcuts={[{ keys: "Enter", label: "Confirm", run: onConfirm }]}
+      shortcuts={[{ keys: "Enter", label: "Confirm", run: onConfirm, once: true }]}
       footer={
         <>
           {curl}

@@ -1,22 +1,24 @@
 // Form answer: an answer with a JSON Schema, as a form or as JSON.
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useShortcuts } from "../../../hooks/shortcuts.ts";
-import { JsonEditor } from "../../../json/editor.tsx";
-import type { Json, JsonObject } from "../../../json/json.ts";
-import { parseJson } from "../../../json/parse-json.ts";
-import { SchemaForm, isWhole } from "../../../json/schema-form.tsx";
-import { faultsOf, fieldOf, initialOf } from "../../../json/schema.ts";
-import { Button } from "../../../ui/controls.tsx";
-import type { EditorProps } from "./editor-props.ts";
+import { useShortcuts } from "../hooks/shortcuts.ts";
+import { JsonEditor } from "../json/editor.tsx";
+import type { Json, JsonObject } from "../json/json.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { SchemaForm, isWhole } from "../json/schema-form.tsx";
+import { faultsOf, fieldOf, initialOf } from "../json/schema.ts";
+import { Button } from "../ui/controls.tsx";
+import { sendLabel, type EditorProps } from "./editor-props.ts";
 
 export function FormAnswer({
   schema,
   item,
   onReview,
+  confirms,
   wanted,
+  undone,
 }: EditorProps & { readonly schema: JsonObject }): ReactNode {
   const field = useMemo(() => fieldOf(schema), [schema]);
-  const [value, setValue] = useState<Json | undefined>(() => initialOf(field));
+  const [value, setValue] = useState<Json | undefined>(() => undone ?? initialOf(field));
   const [tried, setTried] = useState(false);
   const [asJson, setAsJson] = useState(field.control === "json");
   const [broken, setBroken] = useState<string | null>(null);
@@ -31,9 +33,9 @@ export function FormAnswer({
     });
   };
   useShortcuts("This item", [
-    { keys: "a", label: "Review the answer", run: review },
+    { keys: "a", label: sendLabel(confirms), run: review, once: true },
     { keys: "e", label: "Focus the form", run: focusForm },
-    { keys: "Mod+Enter", label: "Review the answer", run: review, inFields: true },
+    { keys: "Mod+Enter", label: sendLabel(confirms), run: review, inFields: true, once: true },
   ]);
   useEffect(() => {
     if (wanted === "approve" || wanted === "edit") focusForm();
@@ -78,7 +80,7 @@ export function FormAnswer({
       )}
       <div className="answer-foot">
         <Button kind="primary" submit>
-          Review and send
+          {sendLabel(confirms)}
         </Button>
       </div>
     </form>

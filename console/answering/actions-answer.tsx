@@ -1,10 +1,10 @@
 // Actions answer: one decision per action pending approval.
 import { type ReactNode, useEffect, useState } from "react";
-import { useShortcuts } from "../../../hooks/shortcuts.ts";
-import { Button } from "../../../ui/controls.tsx";
-import { showToast } from "../../../ui/toast.tsx";
-import { labelOf } from "../model/draft.ts";
-import type { IntentKind } from "../model/intent.ts";
+import { useShortcuts } from "../hooks/shortcuts.ts";
+import { Button } from "../ui/controls.tsx";
+import { showToast } from "../ui/toast.tsx";
+import { labelOf } from "./model/draft.ts";
+import type { IntentKind } from "./model/intent.ts";
 import {
   type Action,
   DECISIONS,
@@ -14,9 +14,10 @@ import {
   allows,
   answerOf,
   approvable,
+  decisionsOf,
   messageOf,
-} from "../model/request.ts";
-import type { EditorProps } from "./editor-props.ts";
+} from "./model/request.ts";
+import { sendLabel, type EditorProps } from "./editor-props.ts";
 import { DecisionEditor } from "./decision-editor.tsx";
 
 type Actions = Request & { readonly kind: "actions" };
@@ -29,12 +30,18 @@ const WORDS: Readonly<Record<DecisionType, readonly [label: string, key: string]
   ignore: ["Ignore", "i"],
 };
 
-export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { readonly request: Actions }): ReactNode {
+export function ActionsAnswer({
+  request,
+  onReview,
+  confirms,
+  wanted,
+  undone,
+}: EditorProps & { readonly request: Actions }): ReactNode {
   const { actions } = request;
-  const answer = useDecisions(request, onReview);
+  const answer = useDecisions(request, onReview, undone);
   const { decisions, decide, approveRest, review } = answer;
   const rest = approvable(actions, decisions);
-  const run: Readonly<Record<Exclude<IntentKind, "claim">, () => void>> = {
+  const run: Readonly<Record<IntentKind, () => void>> = {
     approve: () => (actions.length === 1 ? decide("approve") : approveRest()),
     edit: () => decide("edit"),
     reject: () => decide("reject"),
@@ -42,15 +49,20 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
     ignore: () => decide("ignore"),
   };
   useShortcuts("This item", [
-    { keys: "a", label: actions.length === 1 ? "Approve" : "Approve the undecided actions", run: run.approve },
+    {
+      keys: "a",
+      label: actions.length === 1 ? "Approve" : "Approve the undecided actions",
+      run: run.approve,
+      once: true,
+    },
     { keys: "e", label: "Edit the arguments", run: run.edit },
     { keys: "r", label: "Reject, with a message", run: run.reject },
     { keys: "m", label: "Respond with a message", run: run.respond },
-    { keys: "i", label: "Ignore", run: run.ignore },
-    { keys: "Mod+Enter", label: "Review and send", run: () => review(decisions), inFields: true },
+    { keys: "i", label: "Ignore", run: run.ignore, once: true },
+    { keys: "Mod+Enter", label: sendLabel(confirms), run: () => review(decisions), inFields: true, once: true },
   ]);
   useEffect(() => {
-    if (wanted !== null && wanted !== "claim") run[wanted]();
+    if (wanted !== null) run[wanted]();
     // Depends on the intent only, not on the identity of the functions.
   }, [wanted]);
   const decided = decisions.filter((one) => one !== null).length;
@@ -71,7 +83,7 @@ export function ActionsAnswer({ request, onReview, wanted }: EditorProps & { rea
             disabled={decided < actions.length || answer.isFaulty}
             onClick={() => review(decisions)}
           >
-            Review and send
+            {sendLabel(confirms)}
           </Button>
         )}
       </div>
@@ -97,9 +109,16 @@ interface DecisionsState {
   readonly review: (all: Decisions) => void;
 }
 
-function useDecisions(request: Actions, onReview: EditorProps["onReview"]): DecisionsState {
+function useDecisions(
+  request: Actions,
+  onReview: EditorProps["onReview"],
+  undone: EditorProps["undone"],
+): DecisionsState {
   const { actions } = request;
-  const [decisions, setDecisions] = useState<Decisions>(() => actions.map(() => null));
+  const [decisions, setDecisions] = useState<Decisions>(() => {
+    const before = undone === undefined ? null : decisionsOf(request, undone);
+    return before ?? actions.map(() => null);
+  });
   const [faulty, setFaulty] = useState<ReadonlySet<number>>(new Set());
   const [active, setActive] = useState(0);
   const setFault = (at: number, isFaulty: boolean): void =>

@@ -7,11 +7,11 @@ import {
   type Decision,
   type DecisionType,
   type Question,
-} from "../../../../src/api/dialects.ts";
-import { visible } from "../../../../src/api/text/visible-text.ts";
-import { isObject, memberOf, textOf, type Json, type JsonObject } from "../../../json/json.ts";
+} from "../../../src/api/dialects.ts";
+import { visible } from "../../../src/api/text/visible-text.ts";
+import { isObject, memberOf, textOf, type Json, type JsonObject } from "../../json/json.ts";
 
-export type { Decision, DecisionType } from "../../../../src/api/dialects.ts";
+export type { Decision, DecisionType } from "../../../src/api/dialects.ts";
 
 /** In button order. */
 export const DECISIONS = ["approve", "edit", "reject", "respond", "ignore"] as const satisfies readonly DecisionType[];

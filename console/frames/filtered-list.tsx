@@ -1,0 +1,143 @@
+// Filtered list: the frame of the list pages whose rows are links: header, filters, headings, rows, and the empty state.
+import { useNavigate } from "@tanstack/react-router";
+import { useState, type ReactNode } from "react";
+import type { Shortcut } from "../hooks/shortcuts.ts";
+import { useShortcuts } from "../hooks/shortcuts.ts";
+import type { ViewPage } from "../hooks/views.ts";
+import { EmptyState } from "../ui/controls.tsx";
+import { ChoiceFilter, ListFilters, TextFilter } from "./list-filters.tsx";
+import { ListBody, ListHeader, moveKeys, Rows, type ListCreate, type PagedList } from "./list-page.tsx";
+import { SaveView } from "./save-view.tsx";
+
+/** A filter: a text, or with options a choice. */
+export interface FilterField<Name extends string> {
+  readonly name: Name;
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly any?: string;
+  readonly options?: Parameters<typeof ChoiceFilter>[0]["options"];
+}
+
+type Filters<Name extends string> = Readonly<Partial<Record<Name, string | undefined>>>;
+
+/** Filters of the URL, one field each. */
+export function FilterFields<Name extends string>({
+  path,
+  filters,
+  fields,
+  children,
+}: {
+  readonly path: ViewPage;
+  readonly filters: Filters<Name>;
+  readonly fields: readonly FilterField<Name>[];
+  /** More buttons. */
+  readonly children?: ReactNode;
+}): ReactNode {
+  const navigate = useNavigate();
+  const isFiltered = Object.keys(filters).length > 0;
+  const set = (name: Name, value: string): void =>
+    void navigate({ to: path, search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
+  return (
+    <ListFilters onClear={isFiltered ? () => void navigate({ to: path, search: {} }) : null}>
+      {fields.map(({ name, any = "", options, ...field }) => {
+        const shared = { ...field, value: filters[name], onChange: (value: string) => set(name, value) };
+        return options === undefined ? (
+          <TextFilter key={name} {...shared} />
+        ) : (
+          <ChoiceFilter key={name} {...shared} any={any} options={options} />
+        );
+      })}
+      {isFiltered ? <SaveView path={path} search={filters} /> : null}
+      {children}
+    </ListFilters>
+  );
+}
+
+interface FilteredListProps<Item> {
+  readonly title: string;
+  readonly list: PagedList<Item>;
+  readonly create?: ListCreate;
+  readonly filters: ReactNode;
+  readonly headings: readonly string[];
+  /** Class of the columns. */
+  readonly columns: string;
+  readonly rowHeight: number;
+  readonly label: string;
+  /** "thread": what a row is. */
+  readonly noun: string;
+  readonly keyOf: (item: Item) => string;
+  readonly onOpen: (item: Item) => void;
+  readonly shortcuts?: readonly Shortcut[];
+  /** The cells. */
+  readonly renderRow: (item: Item, className: string) => ReactNode;
+  readonly none: ReactNode;
+}
+
+export function FilteredList<Item>(props: FilteredListProps<Item>): ReactNode {
+  const { list, title, noun, columns, renderRow } = props;
+  const { items } = list;
+  const [active, setActive] = useState(-1);
+  const openActive = (): void => {
+    const item = items[active];
+    if (item !== undefined) props.onOpen(item);
+  };
+  useShortcuts(title, [
+    ...moveKeys(noun, active, (at) => setActive(Math.max(0, Math.min(items.length - 1, at)))),
+    { keys: "Enter", label: `Open the ${noun}`, run: openActive },
+    ...(props.shortcuts ?? []),
+  ]);
+  return (
+    <>
+      <ListHeader title={title} list={list} {...(props.create === undefined ? {} : { create: props.create })} />
+      {props.filters}
+      <ListBody list={list}>
+        {items.length === 0 && !list.hasMore ? (
+          props.none
+        ) : (
+          <>
+            <div className={`list-head ${columns}`} aria-hidden="true">
+              {props.headings.map((name) => (
+                <span key={name}>{name}</span>
+              ))}
+            </div>
+            <Rows
+              list={list}
+              rowHeight={props.rowHeight}
+              label={props.label}
+              keyOf={props.keyOf}
+              active={active}
+              renderRow={(item, at) => (
+                <div role="listitem" className="list-item">
+                  {renderRow(item, `list-row ${columns} ${at === active ? "active" : ""}`)}
+                </div>
+              )}
+            />
+          </>
+        )}
+      </ListBody>
+    </>
+  );
+}
+
+/** The empty state of a list: with filters, that nothing matches. */
+export function NoItems({
+  filtered,
+  icon,
+  nouns,
+  title,
+  children,
+}: {
+  readonly filtered: boolean;
+  readonly icon: Parameters<typeof EmptyState>[0]["icon"];
+  /** "threads" */
+  readonly nouns: string;
+  readonly title: string;
+  readonly children?: ReactNode;
+}): ReactNode {
+  if (filtered) return <EmptyState icon="filter" title={`No matching ${nouns}`} />;
+  return (
+    <EmptyState icon={icon} title={title}>
+      {children}
+    </EmptyState>
+  );
+}

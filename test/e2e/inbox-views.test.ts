@@ -1,0 +1,144 @@
+// The views of the inbox, in a real browser: filters as choices with counts, order, follow-up dates, unread items, and
+// views with a name.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { itemsOf } from "../harness/inbox.ts";
+import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
+
+let server: TestServer;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  server = await startServer();
+  browser = await startBrowser(server);
+});
+
+after(async () => {
+  try {
+    await browser?.close();
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+});
+
+const approval = (amount: number) => ({ action_requests: [{ name: "refund", args: { amount } }] });
+
+const rows = (page: Page) => page.getByRole("list", { name: "Pending items" }).getByRole("listitem");
+
+async function change(threadId: string, verb: string, body: object): Promise<void> {
+  const [item] = await itemsOf(server, threadId);
+  const { status, text } = await call(server, "POST", `/inbox/${threadId}/${item?.id}/${verb}`, body);
+  assert.equal(status, 200, text);
+}
+
+test("filters are choices with the counts of the server, also for what is assigned to me", async () => {
+  await ask(server, approval(1), { batch: "counts" });
+  const mine = await ask(server, approval(2), { batch: "counts" });
+  await ask(server, "How many?", { batch: "counts" });
+  await change(mine, "assign", { by: "Zoe", to: "Ada" });
+  const page = await browser.open("/inbox?metadata=batch%3Dcounts", { name: "Ada" });
+  await page.getByText("3 waiting").waitFor();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  const options = async (label: string): Promise<readonly string[]> =>
+    page.getByRole("combobox", { name: label, exact: true }).locator("option").allInnerTexts();
+  await page.getByRole("option", { name: "Approval (2)" }).waitFor({ state: "attached" });
+  assert.deepEqual(await options("Kind"), ["Any kind", "Approval (2)", "Form (0)", "Question (1)", "Breakpoint (0)"]);
+  assert.deepEqual(await options("Assignee"), ["Anyone or no one", "Assigned to me (1)", "Unassigned (2)"]);
+  assert.deepEqual(await options("Graph"), ["Any graph", "echo (3)"]);
+  assert.ok((await options("Deadline")).includes("No deadline (3)"));
+  await page.getByLabel("Assignee").selectOption("me");
+  await page.getByText("1 waiting").waitFor();
+  assert.match(await rows(page).innerText(), /amount: 2/);
+  await page.getByRole("option", { name: "Question (0)" }).waitFor({ state: "attached" });
+  await page.close();
+});
+
+test("the order is the longest wait, the newest, or the earliest deadline", async () => {
+  const ids = ["first", "second", "third"];
+  for (const title of ids) await ask(server, title, { batch: "order" });
+  const page = await browser.open("/inbox?metadata=batch%3Dorder", { name: "Ada" });
+  await page.getByText("3 waiting").waitFor();
+  const titles = (): Promise<readonly string[]> => rows(page).locator(".row-link").allInnerTexts();
+  const shown = (await titles()).map((title) => title.replace(/\s*\(unread\)/, ""));
+  assert.deepEqual(shown, ids);
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByLabel("Order").selectOption("newest");
+  await rows(page).first().getByText("third").waitFor();
+  const sorted = page.waitForRequest(/\/inbox\?.*sort=deadline/);
+  await page.getByLabel("Order").selectOption("deadline");
+  await sorted;
+  assert.match(page.url(), /order=deadline/);
+  await page.close();
+});
+
+test("a snoozed item is hidden, and a filter shows it", async () => {
+  const later = await ask(server, "Ask again later", { batch: "snooze" });
+  await ask(server, "Ask now", { batch: "snooze" });
+  await change(later, "snooze", { for_seconds: 3600 });
+  const page = await browser.open("/inbox?metadata=batch%3Dsnooze", { name: "Ada" });
+  await page.getByText("1 waiting").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Ask again later" }).count(), 0);
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  await page.getByRole("option", { name: "Only snoozed (1)" }).waitFor({ state: "attached" });
+  await page.getByLabel("Snoozed").selectOption("only");
+  await page.getByRole("link", { name: "Ask again later" }).waitFor();
+  await rows(page).getByText("snoozed", { exact: true }).waitFor();
+  assert.equal(await rows(page).count(), 1);
+  await page.close();
+});
+
+test("an item is unread until it was open in this browser", async () => {
+  await ask(server, "Read me", { batch: "unread" });
+  const page = await browser.open("/inbox?metadata=batch%3Dunread", { name: "Ada" });
+  await page.getByRole("link", { name: "Read me (unread)" }).click();
+  await page.getByRole("link", { name: "Read me", exact: true }).waitFor();
+  await page.reload();
+  await page.getByRole("link", { name: "Read me", exact: true }).waitFor();
+  await page.close();
+});
+
+test("rows come without values, and a search still finds words inside them", async () => {
+  await ask(server, { question: "Which one?", notes: { deep: `${"x ".repeat(300)}needle` } }, { batch: "values" });
+  const page = await browser.open("/inbox", { name: "Ada" });
+  const replies: string[] = [];
+  page.on("response", (response) => {
+    if (/\/inbox\?/.test(response.url()) && response.request().resourceType() === "fetch") replies.push(response.url());
+  });
+  await page.goto(`${server.url}/console/inbox?metadata=batch%3Dvalues`);
+  await page.getByText("1 waiting").waitFor();
+  assert.deepEqual([...new Set(replies.map((url) => new URL(url).searchParams.get("values")))], ["false"]);
+  await page.getByRole("searchbox").fill("needle");
+  await page.waitForURL(/text=needle/);
+  await page.getByRole("link", { name: "Which one?" }).waitFor();
+  await page.getByText("1 waiting").waitFor();
+  await page.close();
+});
+
+test("a view gets a name, a place in the navigation, another name, and is deleted", async () => {
+  await ask(server, "For the view", { batch: "view" });
+  const page = await browser.open("/inbox?metadata=batch%3Dview&kind=question", { name: "Ada" });
+  await page.getByText("1 waiting").waitFor();
+  await page.getByRole("button", { name: "Save view" }).click();
+  await page.getByLabel("Name of the view").fill("Questions");
+  await page.keyboard.press("Enter");
+  const nav = page.getByRole("navigation", { name: "Console" });
+  await nav.getByRole("link", { name: "Questions" }).waitFor();
+  await page.goto(`${server.url}/console/threads`);
+  await nav.getByRole("link", { name: "Questions" }).click();
+  await page.getByText("1 waiting").waitFor();
+  const { searchParams } = new URL(page.url());
+  assert.deepEqual([searchParams.get("metadata"), searchParams.get("kind")], ["batch=view", "question"]);
+  await nav.getByRole("button", { name: "Rename or delete Questions" }).click();
+  await page.getByLabel("Name of the view").fill("My questions");
+  await page.keyboard.press("Enter");
+  await nav.getByRole("link", { name: "My questions" }).waitFor();
+  assert.equal(await nav.getByRole("link", { name: "Questions", exact: true }).count(), 0);
+  await page.reload();
+  await nav.getByRole("button", { name: "Rename or delete My questions" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await nav.getByRole("link", { name: "My questions" }).waitFor({ state: "detached" });
+  await page.close();
+});
