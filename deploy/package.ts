@@ -5,7 +5,7 @@
 //   deploy/package.2. Its package.json requires only run-time dependencies: no copy of Node, no tools, no scripts.
 //   deploy/package.3. Files that the program finds by their path below the root have the same path here.
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
-//   deploy/package.5. No pictures, and declarations only of what can be imported.
+//   deploy/package.5. No pictures, and declarations only of importable modules.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -52,7 +52,7 @@ function isPublished(path: string): boolean {
   return !path.endsWith(".d.ts") || ENTRIES.some((entry) => path.includes(`/dist/program/${entry}`));
 }
 
-/** A source file of the `exports` → what stands for it in the package. */
+/** A source file of the `exports` → its counterpart in the package. */
 function published(file: string): unknown {
   if (!file.endsWith(".ts")) return file;
   const built = file.replace("./src/", "./dist/").slice(0, -".ts".length);

@@ -6,6 +6,7 @@
 //   folders.5. One file defines a rule code.
 //   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
 //   folders.7. Every source file that ARCHITECTURE.md names exists.
+//   folders.9. No two folders import each other, in src/ and in console/. A folder inside a folder counts on its own.
 //   folders.8. Every file and folder that a header lists under "The pieces:" exists, and the header of a room's main file
 //        lists every folder of the room and every file beside them.
 // The last tests plant violations, so that a check that finds no files cannot pass.
@@ -22,7 +23,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/base": ["config", "files", "log", ".", "json"],
   "src/exports": [".", "interrupts"],
   "src/http": ["pages", "server", "outbound"],
-  "src/api": ["openapi", "audit", "items", ".", "a2a", "notes", "text"],
+  "src/api": ["openapi", "audit", "items", ".", "a2a", "notes", "text", "traces"],
   "src/agent": [
     "server",
     "protocol",
@@ -37,6 +38,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "notify/items",
     "notify/rules",
     "inbox",
+    "search",
     "streams",
     "runs",
     "runs/accept",
@@ -216,6 +218,23 @@ function cycles(sources: Sources): string[] {
   return found;
 }
 
+/** folders.9. Each pair once, with an import of each direction. */
+function twoWayFolders(sources: Sources): string[] {
+  const firstImport = new Map<string, string>();
+  for (const [path, text] of sources) {
+    if (TEST_FILE.test(path)) continue;
+    for (const target of importsOf(path, text)) {
+      const key = `${posix.dirname(path)} ${posix.dirname(target)}`;
+      if (sources.has(target) && !firstImport.has(key)) firstImport.set(key, `${path} → ${target}`);
+    }
+  }
+  return [...firstImport].flatMap(([key, forth]) => {
+    const [from = "", to = ""] = key.split(" ");
+    const back = firstImport.get(`${to} ${from}`);
+    return from < to && back !== undefined ? [`${from} ↔ ${to}: ${forth}, ${back}`] : [];
+  });
+}
+
 /** folders.4. */
 function crowded(paths: Iterable<string>): string[] {
   const counted = [...paths].filter((path) => !TEST_FILE.test(path));
@@ -284,6 +303,10 @@ test("no files import each other in a cycle (folders.3)", () => {
   assert.deepEqual(cycles(read("src", "console")), []);
 });
 
+test("no two folders import each other (folders.9)", () => {
+  assert.deepEqual(twoWayFolders(read("src", "console")), []);
+});
+
 test("no folder holds more than 16 source files (folders.4)", () => {
   assert.deepEqual(crowded(read("src", "console", "test", "bench", "examples").keys()), []);
 });
@@ -338,6 +361,16 @@ test("a planted cycle is found, of types and over three files (folders.3)", () =
     ["src/b/c.ts", 'const a = await import("../a/a.ts");'],
   );
   assert.deepEqual(cycles(ring), ["src/a/a.ts → src/b/b.ts → src/b/c.ts → src/a/a.ts"]);
+});
+
+test("a planted pair of folders that import each other is found, parent and child too (folders.9)", () => {
+  const down = ["src/a/a.ts", 'import { c } from "./b/c.ts";'] as const;
+  const rest = [["src/a/b/c.ts", ""] as const, ["src/a/d.ts", ""] as const];
+  const up = ["src/a/b/e.ts", 'import type { D } from "../d.ts";'] as const;
+  assert.deepEqual(twoWayFolders(planted(down, ...rest, up)), [
+    "src/a ↔ src/a/b: src/a/a.ts → src/a/b/c.ts, src/a/b/e.ts → src/a/d.ts",
+  ]);
+  assert.deepEqual(twoWayFolders(planted(down, ...rest)), []);
 });
 
 test("a planted seventeenth file is found, a test is not counted (folders.4)", () => {
