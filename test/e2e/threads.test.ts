@@ -113,6 +113,24 @@ test("a question is answered in the chat of its thread, by one key, and can be t
   await page.close();
 });
 
+test("nothing moves below the pointer while the composer loads (thread/chat.1)", async () => {
+  const threadId = await ask(server, CALL);
+  const page = await browser.open("/threads", { name: "Bob" });
+  const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+  await page.route(/\/schemas$|code-editor/, async (route) => {
+    await isAllowed;
+    await route.continue();
+  });
+  await page.goto(`${server.url}/console/threads/${threadId}`);
+  await page.getByRole("region", { name: "Pending answer" }).getByRole("button", { name: "Approve" }).waitFor();
+  const messages = page.getByRole("region", { name: "Messages" });
+  const before = await messages.boundingBox();
+  allow();
+  await page.getByRole("textbox", { name: "Input as JSON" }).waitFor();
+  assert.deepEqual(await messages.boundingBox(), before);
+  await page.close();
+});
+
 test("`n` on the page of threads opens a new thread with its composer", async () => {
   const page = await browser.open("/threads");
   await page.getByRole("button", { name: "New thread" }).waitFor();

@@ -1,4 +1,8 @@
 // Chat: the messages of the thread as they stream, and the composer for the next run.
+// Invariants:
+//   thread/chat.1. Nothing moves below the pointer of a person who answers: open interrupts show after the state, and the
+//        view follows new messages only without a focus in an answer. A click on a button that moves between press and
+//        release is lost.
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
 import type { Run, Thread } from "../../api/types.ts";
 import { EmptyState, Failure, Loading } from "../../ui/controls.tsx";
@@ -25,14 +29,17 @@ export function ChatTab({
   const isStored = thread.status !== "busy" && !state.isPlaceholderData && !state.isFetching;
   const output = useUntilStored(live, isStored);
   const scroller = useRef<HTMLDivElement>(null);
+  const isShown = useRef(false);
   const values = state.data?.values;
   const messages = useMemo(() => readMessages(messagesOf(output ?? NOTHING_YET, values)), [output, values]);
   useEffect(() => {
     const element = scroller.current;
-    if (element === null) return;
+    if (element === null || state.isPending) return;
+    if (document.activeElement?.closest(".question-card") != null) return; // thread/chat.1
     const distance = element.scrollHeight - element.scrollTop - element.clientHeight;
-    if (distance < NEAR_END_PX || live === null) element.scrollTop = element.scrollHeight;
-  }, [messages, live]);
+    if (distance < NEAR_END_PX || !isShown.current) element.scrollTop = element.scrollHeight;
+    isShown.current = true;
+  }, [messages, live, state.isPending]);
   const questions = Object.values(thread.interrupts).flat();
   return (
     <div className="chat">
@@ -49,7 +56,7 @@ export function ChatTab({
           {thread.error === undefined || running !== null ? null : (
             <Failure error={new Error(`${thread.error.error}: ${thread.error.message}`)} />
           )}
-          <Questions threadId={thread.thread_id} questions={questions} />
+          {state.isPending ? null : <Questions threadId={thread.thread_id} questions={questions} />}
         </div>
       </div>
       <Composer thread={thread} busy={running !== null} next={state.data?.next ?? []} />

@@ -12,7 +12,7 @@ import { useAssistants } from "../../graph/graph-names.ts";
 import { breakpointWords, readList } from "../../hooks/search-params.ts";
 import { JsonEditor } from "../../json/editor.tsx";
 import { parseJson } from "../../json/parse-json.ts";
-import { Button, Chip } from "../../ui/controls.tsx";
+import { Button, Chip, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import { useRefresh } from "./use-thread.ts";
@@ -29,7 +29,7 @@ export function Composer({
   /** Next nodes of a paused thread; empty after the end. */
   readonly next: readonly string[];
 }): ReactNode {
-  const { assistantId, setChosen, schemas } = useAssistantOf(thread);
+  const { assistantId, setChosen, schemas, isPending } = useAssistantOf(thread);
   const [text, setText] = useState("");
   const [asJson, setAsJson] = useState<boolean | null>(null);
   const [jsonText, setJsonText] = useState<string | null>(null);
@@ -61,11 +61,15 @@ export function Composer({
         </div>
       ) : null}
       <AbandonsNote open={open} />
-      {json ? (
-        <JsonEditor key={`${assistantId}${example}`} initial={example} label="Input as JSON" onChange={setJsonText} />
-      ) : (
-        <MessageInput text={text} onChange={setText} onSubmit={submit} />
-      )}
+      <div className="composer-input">
+        {isPending && asJson === null ? (
+          <Loading label="Loading the input's schema" />
+        ) : json ? (
+          <JsonEditor key={`${assistantId}${example}`} initial={example} label="Input as JSON" onChange={setJsonText} />
+        ) : (
+          <MessageInput text={text} onChange={setText} onSubmit={submit} />
+        )}
+      </div>
       <div className="composer-tools">
         <AssistantSelect
           label="Assistant"
@@ -111,12 +115,12 @@ function useAssistantOf(thread: Thread) {
   const assistants = useAssistants();
   const [chosen, setChosen] = useState<string | null>(null);
   const assistantId = chosen ?? (typeof known === "string" ? known : (assistants[0]?.assistant_id ?? ""));
-  const { data: schemas } = useQuery({
+  const { data: schemas, isLoading: isPending } = useQuery({
     queryKey: ["schemas", assistantId],
     enabled: assistantId !== "",
     queryFn: ({ signal }) => call<GraphSchemas>("GET", `/assistants/${assistantId}/schemas`, { signal }),
   });
-  return { assistantId, setChosen, schemas };
+  return { assistantId, setChosen, schemas, isPending };
 }
 
 /** The call that starts the next run, with the breakpoints of the URL. */
