@@ -1,20 +1,22 @@
 // Filtered list: the frame of the list pages whose rows are links: header, filters, headings, rows, and the empty state.
 import { useNavigate } from "@tanstack/react-router";
-import { useState, type ReactNode } from "react";
+import { useRef, useState, type ReactNode } from "react";
 import type { Shortcut } from "../hooks/shortcuts.ts";
 import { useShortcuts } from "../hooks/shortcuts.ts";
 import type { ViewPage } from "../hooks/views.ts";
-import { EmptyState } from "../ui/controls.tsx";
-import { ChoiceFilter, ListFilters, TextFilter } from "./list-filters.tsx";
+import { Button, EmptyState } from "../ui/controls.tsx";
+import { ChoiceFilter, ListFilters, SearchFilter, TextFilter } from "./list-filters.tsx";
 import { ListBody, ListHeader, moveKeys, Rows, type ListCreate, type PagedList } from "./list-page.tsx";
 import { SaveView } from "./save-view.tsx";
 
-/** A filter: a text, or with options a choice. */
+/** A filter: a text, the words of a search, or with options a choice. */
 export interface FilterField<Name extends string> {
   readonly name: Name;
   readonly label: string;
   readonly placeholder?: string;
   readonly any?: string;
+  /** The field that the key `/` focuses. */
+  readonly isSearch?: boolean;
   readonly options?: Parameters<typeof ChoiceFilter>[0]["options"];
 }
 
@@ -34,18 +36,17 @@ export function FilterFields<Name extends string>({
   readonly children?: ReactNode;
 }): ReactNode {
   const navigate = useNavigate();
+  const field = useRef<HTMLInputElement>(null);
+  useShortcuts("Filters", [{ keys: "/", label: "Search", run: () => field.current?.focus() }]);
   const isFiltered = Object.keys(filters).length > 0;
   const set = (name: Name, value: string): void =>
     void navigate({ to: path, search: { ...filters, [name]: value === "" ? undefined : value }, replace: true });
   return (
     <ListFilters onClear={isFiltered ? () => void navigate({ to: path, search: {} }) : null}>
-      {fields.map(({ name, any = "", options, ...field }) => {
-        const shared = { ...field, value: filters[name], onChange: (value: string) => set(name, value) };
-        return options === undefined ? (
-          <TextFilter key={name} {...shared} />
-        ) : (
-          <ChoiceFilter key={name} {...shared} any={any} options={options} />
-        );
+      {fields.map(({ name, any = "", options, isSearch = false, ...rest }) => {
+        const shared = { ...rest, value: filters[name], onChange: (value: string) => set(name, value) };
+        if (options !== undefined) return <ChoiceFilter key={name} {...shared} any={any} options={options} />;
+        return isSearch ? <SearchFilter key={name} {...shared} field={field} /> : <TextFilter key={name} {...shared} />;
       })}
       {isFiltered ? <SaveView path={path} search={filters} /> : null}
       {children}
@@ -121,20 +122,38 @@ export function FilteredList<Item>(props: FilteredListProps<Item>): ReactNode {
 
 /** The empty state of a list: with filters, that nothing matches. */
 export function NoItems({
-  filtered,
+  path,
+  filters,
   icon,
   nouns,
   title,
   children,
 }: {
-  readonly filtered: boolean;
+  readonly path: ViewPage | "/crons" | "/traces";
+  /** Members of the query. */
+  readonly filters: Filters<string>;
   readonly icon: Parameters<typeof EmptyState>[0]["icon"];
   /** "threads" */
   readonly nouns: string;
   readonly title: string;
   readonly children?: ReactNode;
 }): ReactNode {
-  if (filtered) return <EmptyState icon="filter" title={`No matching ${nouns}`} />;
+  const navigate = useNavigate();
+  if (Object.keys(filters).length > 0) {
+    const { text, ...others } = filters;
+    const go = (search: Filters<string>) => (): void => void navigate({ to: path, search });
+    return (
+      <EmptyState icon="filter" title={`No matching ${nouns}`}>
+        {text === undefined ? null : <p>A search finds whole words and their beginnings.</p>}
+        <div className="row">
+          {text === undefined || Object.keys(others).length === 0 ? null : (
+            <Button onClick={go(others)}>Clear the search</Button>
+          )}
+          <Button onClick={go({})}>Show all {nouns}</Button>
+        </div>
+      </EmptyState>
+    );
+  }
   return (
     <EmptyState icon={icon} title={title}>
       {children}

@@ -1,5 +1,6 @@
 // List filters: the filter bar of a list page. Filters are members of the URL; an empty text stands for none.
 import type { ReactNode, RefObject } from "react";
+import { useTyped } from "../hooks/typed.ts";
 import { Button } from "../ui/controls.tsx";
 
 /** @param onClear null without active filters */
@@ -34,13 +35,9 @@ export function TextFilter({
   placeholder = label.toLowerCase(),
   onChange,
 }: FilterProps & { readonly placeholder?: string }): ReactNode {
+  const [typed, type] = useTyped(value ?? "", onChange);
   return (
-    <input
-      aria-label={label}
-      placeholder={placeholder}
-      value={value ?? ""}
-      onChange={(event) => onChange(event.target.value)}
-    />
+    <input aria-label={label} placeholder={placeholder} value={typed} onChange={(event) => type(event.target.value)} />
   );
 }
 
@@ -57,6 +54,7 @@ export function SearchFilter({
   readonly placeholder?: string;
   readonly title?: string;
 }): ReactNode {
+  const [typed, type] = useTyped(value ?? "", onChange);
   return (
     <input
       ref={field}
@@ -64,8 +62,8 @@ export function SearchFilter({
       aria-label={label}
       title={title}
       placeholder={placeholder}
-      value={value ?? ""}
-      onChange={(event) => onChange(event.target.value)}
+      value={typed}
+      onChange={(event) => type(event.target.value)}
     />
   );
 }

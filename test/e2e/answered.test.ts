@@ -31,8 +31,9 @@ test("decisions of all threads are listed with person, channel and run, found by
   const row = list.getByRole("listitem").filter({ hasText: "Refund order 4711?" });
   await row.getByText("success").waitFor();
   assert.match(await row.innerText(), /answered[^]*ann[^]*inbox/);
-  await page.getByRole("textbox", { name: "Search" }).fill("4711 YES");
+  await page.getByRole("searchbox", { name: "Search" }).fill("4711 YES");
   await list.getByText("Delete the file?").waitFor({ state: "detached" });
+  await row.waitFor();
   assert.match(page.url(), /text=/);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as CSV" }).click();
@@ -40,6 +41,11 @@ test("decisions of all threads are listed with person, channel and run, found by
   const text = readFileSync(file, "utf8");
   assert.equal(text.trim().split("\r\n").length, 2);
   assert.match(text, /Refund order 4711\?/);
+  await page.keyboard.press("/");
+  await page.keyboard.type(" nowhere");
+  await page.getByText("No matching entries").waitFor();
+  await page.getByRole("button", { name: "Show all entries" }).click();
+  await list.getByText("Delete the file?").waitFor();
   await row.getByRole("link").click();
   await page.getByRole("status").filter({ hasText: "Answered by ann at" }).waitFor();
   await page.close();

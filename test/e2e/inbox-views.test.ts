@@ -100,20 +100,32 @@ test("an item is unread until it was open in this browser", async () => {
   await page.close();
 });
 
-test("rows come without values, and a search still finds words inside them", async () => {
+test("the server searches: words inside values, in rows without values, and an empty result has ways out", async () => {
   await ask(server, { question: "Which one?", notes: { deep: `${"x ".repeat(300)}needle` } }, { batch: "values" });
+  await ask(server, "Another one?", { batch: "values" });
   const page = await browser.open("/inbox", { name: "Ada" });
-  const replies: string[] = [];
-  page.on("response", (response) => {
-    if (/\/inbox\?/.test(response.url()) && response.request().resourceType() === "fetch") replies.push(response.url());
+  const calls: URLSearchParams[] = [];
+  page.on("request", (request) => {
+    if (/\/inbox\?/.test(request.url()) && request.resourceType() === "fetch")
+      calls.push(new URL(request.url()).searchParams);
   });
   await page.goto(`${server.url}/console/inbox?metadata=batch%3Dvalues`);
+  await page.getByText("2 waiting").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("need");
+  await page.waitForURL(/text=need/);
   await page.getByText("1 waiting").waitFor();
-  assert.deepEqual([...new Set(replies.map((url) => new URL(url).searchParams.get("values")))], ["false"]);
-  await page.getByRole("searchbox").fill("needle");
-  await page.waitForURL(/text=needle/);
   await page.getByRole("link", { name: "Which one?" }).waitFor();
-  await page.getByText("1 waiting").waitFor();
+  assert.deepEqual([...new Set(calls.map((one) => one.get("values")))], ["false"]);
+  assert.ok(calls.some((one) => one.get("q") === "need"));
+  await page.getByRole("searchbox").fill("needles");
+  await page.getByText("No matching items").waitFor();
+  const answered = page.getByRole("link", { name: "Search the answered items" });
+  assert.match((await answered.getAttribute("href")) ?? "", /answered\?text=needles/);
+  await page.getByRole("button", { name: "Clear the search" }).click();
+  await page.getByText("2 waiting").waitFor();
+  assert.equal(await page.getByRole("searchbox").inputValue(), "");
+  assert.match(page.url(), /metadata=/);
   await page.close();
 });
 

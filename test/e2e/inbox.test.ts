@@ -379,7 +379,7 @@ test("an address names the view: filters stay through a reload, and wrong ones a
   await page.getByText("No matching items").waitFor();
   await page.reload();
   await page.getByText("No matching items").waitFor();
-  await page.getByRole("button", { name: /^kind: form/ }).click();
+  await page.getByRole("button", { name: /^Kind: Form/ }).click();
   await page.getByText("1 waiting").waitFor();
   assert.equal(new URL(page.url()).searchParams.get("kind"), null);
   await page.close();

@@ -156,3 +156,21 @@ test("a list of threads is filtered in its address, and its filters become a vie
   await page.getByRole("list", { name: "Threads" }).getByRole("listitem").waitFor();
   await page.close();
 });
+
+test("threads are found by the words of their state, and an empty result leads back to all", async () => {
+  await ask(server, "The quokka smiles");
+  const page = await browser.open("/threads");
+  const rows = page.getByRole("list", { name: "Threads" }).getByRole("listitem");
+  await rows.nth(1).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("quokka smil");
+  await page.waitForURL(/text=quokka/);
+  await rows.nth(1).waitFor({ state: "detached" });
+  assert.equal(await rows.count(), 1);
+  await page.getByRole("searchbox", { name: "Search" }).fill("quokkas");
+  await page.getByText("No matching threads").waitFor();
+  await page.getByRole("button", { name: "Show all threads" }).click();
+  await rows.nth(1).waitFor();
+  assert.equal(await page.getByRole("searchbox", { name: "Search" }).inputValue(), "");
+  await page.close();
+});

@@ -34,10 +34,19 @@ export function listInbox(query: InboxQuery, signal?: AbortSignal): Promise<Inbo
   return call("GET", "/inbox", { query, signal });
 }
 
+export interface Total {
+  readonly count: number;
+  /** There may be more items than counted. */
+  readonly isAtLeast: boolean;
+}
+
+/** Matches of a search that a server on SQLite reads. */
+const SEARCHED_MAX = 50_000;
+
 /** The number of items on all pages. */
-export async function countInbox(query: InboxQuery, signal?: AbortSignal): Promise<number> {
+export async function countInbox(query: InboxQuery, signal?: AbortSignal): Promise<Total> {
   const { count } = await call<{ readonly count: number }>("GET", "/inbox/count", { query, signal });
-  return count;
+  return { count, isAtLeast: query["q"] !== undefined && count === SEARCHED_MAX };
 }
 
 /** The number of items that each choice of a filter would select. */

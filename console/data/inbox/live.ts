@@ -60,7 +60,7 @@ async function count(): Promise<void> {
   recounting = undefined;
   try {
     seen.clear();
-    total = await countInbox({ snoozed: false });
+    ({ count: total } = await countInbox({ snoozed: false }));
     showBadge();
   } catch {
     badge.set(""); // the current page shows the error

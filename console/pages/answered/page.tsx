@@ -48,7 +48,7 @@ function AnsweredPage(): ReactNode {
           path="/answered"
           filters={filters}
           fields={[
-            { name: "text", label: "Search", placeholder: "request, answer, metadata" },
+            { name: "text", label: "Search", placeholder: "request, answer, metadata", isSearch: true },
             { name: "action", label: "Decision", any: "Any decision", options: ACTIONS },
             { name: "by", label: "By", placeholder: "name" },
             { name: "via", label: "Where", any: "Anywhere", options: CHANNELS },
@@ -72,7 +72,7 @@ function AnsweredPage(): ReactNode {
       onOpen={(entry) => void navigate(targetOf(entry))}
       renderRow={(entry, className) => <Row entry={entry} className={className} />}
       none={
-        <NoItems filtered={Object.keys(filters).length > 0} icon="check" nouns="entries" title="Nothing answered yet">
+        <NoItems path="/answered" filters={filters} icon="check" nouns="entries" title="Nothing answered yet">
           <p>Decisions from the inbox, the API, Slack and e-mail appear here, with the run that followed.</p>
         </NoItems>
       }

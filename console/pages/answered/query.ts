@@ -1,6 +1,7 @@
 // Query of the page Answered: filters of the URL → parameters of the search. Pure.
 
 export interface AnsweredFilters {
+  /** Words that the server searches for. */
   readonly text?: string | undefined;
   readonly action?: string | undefined;
   readonly by?: string | undefined;
@@ -34,7 +35,7 @@ export function searchOf(
 ): Readonly<Record<string, string | undefined>> {
   const days = Number(since);
   return {
-    text,
+    q: text,
     action: action ?? DECISIONS,
     by,
     via,

@@ -69,7 +69,7 @@ function CronsPage(): ReactNode {
       <FilterBar filters={filters} assistants={assistants} />
       <ListBody list={list}>
         {crons.length === 0 ? (
-          <None filtered={Object.keys(filters).length > 0} />
+          <None filters={filters} />
         ) : (
           <div className="split">
             <div className="split-list">
@@ -169,9 +169,9 @@ function FilterBar({
   );
 }
 
-function None({ filtered }: { readonly filtered: boolean }): ReactNode {
+function None({ filters }: { readonly filters: Omit<Filters, "cron"> }): ReactNode {
   return (
-    <NoItems filtered={filtered} icon="crons" nouns="crons" title="No crons yet">
+    <NoItems path="/crons" filters={filters} icon="crons" nouns="crons" title="No crons yet">
       <p>
         A cron starts runs of an assistant on a schedule: <code>0 9 * * MON-FRI</code>. Press{" "}
         <kbd className="key">n</kbd> to create one.

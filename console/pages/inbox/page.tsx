@@ -15,7 +15,7 @@ import "./inbox.css";
 import { ItemPane } from "./item-pane.tsx";
 import { EmptyInbox } from "./list/empty-inbox.tsx";
 import { FilterBar } from "./list/filter-bar.tsx";
-import { type Filters, activeFilters, readFilters } from "./list/filters.ts";
+import { type Filters, readFilters } from "./list/filters.ts";
 import { HEADINGS, Row } from "./list/row.tsx";
 import { useCursor } from "./list/use-cursor.ts";
 import { useInboxKeys } from "./list/use-inbox-keys.ts";
@@ -62,9 +62,7 @@ function InboxPage(): ReactNode {
         )}
         {list.error === null ? null : <Failure error={list.error} onRetry={list.reload} />}
         {list.isLoading ? <Loading /> : null}
-        {!list.isLoading && items.length === 0 && list.error === null ? (
-          <EmptyInbox filtered={activeFilters(filters).length > 0} />
-        ) : null}
+        {!list.isLoading && items.length === 0 && list.error === null ? <EmptyInbox filters={filters} /> : null}
         {items.length === 0 ? null : (
           <>
             {narrow ? null : HEADINGS}

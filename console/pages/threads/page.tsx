@@ -47,6 +47,7 @@ function ThreadsPage(): ReactNode {
           path="/threads"
           filters={filters}
           fields={[
+            { name: "text", label: "Search", placeholder: "message, state, metadata", isSearch: true },
             { name: "status", label: "Status", any: "Any status", options: STATUSES },
             { name: "graph", label: "Graph", any: "Any graph", options: graphs },
             { name: "metadata", label: "Metadata", placeholder: "metadata: key=value" },
@@ -64,7 +65,7 @@ function ThreadsPage(): ReactNode {
       onOpen={(thread) => void navigate({ to: "/threads/$threadId", params: { threadId: thread.thread_id } })}
       renderRow={(thread, className) => <Row thread={thread} className={className} />}
       none={
-        <NoItems filtered={Object.keys(filters).length > 0} icon="threads" nouns="threads" title="No threads yet">
+        <NoItems path="/threads" filters={filters} icon="threads" nouns="threads" title="No threads yet">
           <p>
             The first run creates a thread. <Link to="/assistants">Try an assistant</Link> to start one.
           </p>

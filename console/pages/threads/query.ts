@@ -2,6 +2,8 @@
 import { pairsOf } from "../../ui/pairs.ts";
 
 export interface ThreadFilters {
+  /** Words that the server searches for. */
+  readonly text?: string | undefined;
   readonly status?: string | undefined;
   readonly graph?: string | undefined;
   /** `key=value`, several separated by commas; a JSON value counts as JSON. */
@@ -14,7 +16,7 @@ export const STATUSES = ["idle", "busy", "interrupted", "error"] as const;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function searchBody(filters: ThreadFilters, limit: number, offset: number): Readonly<Record<string, unknown>> {
-  const { status, graph, metadata, id, sort } = filters;
+  const { text, status, graph, metadata, id, sort } = filters;
   const pairs = { ...pairsOf(metadata), ...(graph === undefined ? {} : { graph_id: graph }) };
   return {
     limit,
@@ -22,6 +24,7 @@ export function searchBody(filters: ThreadFilters, limit: number, offset: number
     sort_by: sort === "created" ? "created_at" : "updated_at",
     select: ["thread_id", "created_at", "updated_at", "metadata", "status", "interrupts", "error"],
     extract: { last: "values.messages[-1].content", first: "values.messages[0].content" },
+    ...(text === undefined ? {} : { q: text }),
     ...(STATUSES.some((one) => one === status) ? { status } : {}),
     ...(Object.keys(pairs).length === 0 ? {} : { metadata: pairs }),
     ...(id !== undefined && UUID.test(id) ? { ids: [id] } : {}),

@@ -6,5 +6,5 @@ import { rootRoute } from "../../browser/root-route.ts";
 export const threadsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/threads",
-  validateSearch: (search) => readTexts(search, ["status", "graph", "metadata", "id", "sort"]),
+  validateSearch: (search) => readTexts(search, ["text", "status", "graph", "metadata", "id", "sort"]),
 }).lazy(() => import("./page.tsx").then(({ page }) => page));

@@ -7,7 +7,7 @@ import { ListBody, ListHeader, Rows, moveKeys, useCursorList } from "../../frame
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { NoTraceStore, isAbsent } from "../../ui/unavailable.tsx";
 import { FilterBar } from "./filter-bar.tsx";
-import { PATH, SLOW_SHARE, latencyAt, traceQuery } from "./query.ts";
+import { PATH, SLOW_SHARE, type TraceFilters, latencyAt, traceQuery } from "./query.ts";
 import { Statistics } from "./statistics.tsx";
 import { TraceRow } from "./trace-row.tsx";
 import "./traces.css";
@@ -54,7 +54,7 @@ function TracesPage(): ReactNode {
       <FilterBar filters={filters} traces={traces} />
       <ListBody list={list}>
         {traces.length === 0 ? (
-          <None filtered={Object.keys(filters).length > 0} />
+          <None filters={filters} />
         ) : (
           <>
             <Statistics traces={traces} more={list.hasMore} filters={filters} />
@@ -80,9 +80,9 @@ function TracesPage(): ReactNode {
 
 const COLUMNS = ["Status", "Name", "Latency", "Model", "Tokens", "Spans", "Project", "Started"] as const;
 
-function None({ filtered }: { readonly filtered: boolean }): ReactNode {
+function None({ filters }: { readonly filters: TraceFilters }): ReactNode {
   return (
-    <NoItems filtered={filtered} icon="traces" nouns="traces" title="No traces yet">
+    <NoItems path="/traces" filters={filters} icon="traces" nouns="traces" title="No traces yet">
       <p>
         Runs of this server appear here automatically. For others, <Link to="/collector">point an exporter here</Link>.
       </p>

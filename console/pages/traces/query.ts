@@ -1,7 +1,7 @@
 // Query of the trace list: URL parameters → the store's search; latencies and bins of the result. Pure.
 import type { TraceItem } from "../../../src/api/traces/traces.ts";
 
-export interface TraceFilters {
+export interface TraceFilters extends Readonly<Partial<Record<string, string | undefined>>> {
   readonly name?: string | undefined;
   readonly project?: string | undefined;
   readonly model?: string | undefined;

@@ -1,22 +1,34 @@
 // Empty inbox: offers the sample graph, so that newcomers see an example item.
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { call } from "../../../api/client.ts";
 import { Button, EmptyState, Failure } from "../../../ui/controls.tsx";
+import { activeFilters, type Filters } from "./filters.ts";
 
 const SAMPLE_GRAPH = "refund-approval";
 const SAMPLE_INPUT = {
   messages: [{ role: "user", content: "My order 4711 arrived broken. I want my money back." }],
 };
 
-export function EmptyInbox({ filtered }: { readonly filtered: boolean }): ReactNode {
+export function EmptyInbox({ filters }: { readonly filters: Filters }): ReactNode {
   const navigate = useNavigate();
-  if (filtered) {
+  const active = activeFilters(filters);
+  if (active.length > 0) {
+    const { text, ...others } = filters;
+    const go = (search: Filters) => (): void => void navigate({ to: "/inbox", search });
     return (
       <EmptyState icon="filter" title="No matching items">
-        <p>These filters may hide pending items.</p>
-        <Button onClick={() => void navigate({ to: "/inbox", search: {} })}>Show all pending items</Button>
+        {text === undefined ? null : <p>A search finds whole words and their beginnings.</p>}
+        <div className="row">
+          {text === undefined || active.length === 1 ? null : <Button onClick={go(others)}>Clear the search</Button>}
+          <Button onClick={go({})}>Show all pending items</Button>
+        </div>
+        {text === undefined ? null : (
+          <Link to="/answered" search={{ text }}>
+            Search the answered items
+          </Link>
+        )}
       </EmptyState>
     );
   }

@@ -1,17 +1,19 @@
 // Filter bar: search, filters and order of the list, all in the URL.
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState, type ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { liveState } from "../../../data/inbox/live.ts";
+import { useAssistants } from "../../../graph/graph-names.ts";
 import { Button, Chip, IconButton } from "../../../ui/controls.tsx";
 import { copy } from "../../../ui/copy.tsx";
+import { count } from "../../../ui/format.ts";
 import { Icon } from "../../../ui/icons.tsx";
+import { useTyped } from "../../../hooks/typed.ts";
 import { useValue } from "../../../hooks/value.ts";
 import { SaveView } from "../../../frames/save-view.tsx";
+import { filterWords } from "./filter-words.ts";
 import { activeFilters, readFilters, type Filters } from "./filters.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import type { List } from "./use-list.ts";
-
-const SEARCH_AFTER_MS = 200;
 
 export function FilterBar({
   filters,
@@ -24,7 +26,9 @@ export function FilterBar({
 }): ReactNode {
   const navigate = useNavigate();
   const [more, setMore] = useState(false);
-  const active = activeFilters(filters).filter((name) => name !== "text");
+  const names = new Map(useAssistants().map(({ assistant_id: id, name }) => [id, name]));
+  const active = activeFilters(filters);
+  const choices = active.filter((name) => name !== "text").length;
   const set = (changes: Readonly<Partial<Record<keyof Filters, string>>>): void => {
     const to = "."; // keeps the open item
     void navigate({ to, search: (before) => readFilters({ ...before, ...changes }), replace: true });
@@ -54,7 +58,7 @@ export function FilterBar({
             onClick={() => setMore(!more)}
           >
             {compact ? <span className="visually-hidden">Filters</span> : "Filters"}
-            {active.length === 0 ? null : <Chip tone="accent">{active.length}</Chip>}
+            {choices === 0 ? null : <Chip tone="accent">{choices}</Chip>}
           </Button>
         </div>
       </div>
@@ -64,7 +68,7 @@ export function FilterBar({
           {active.map((name) => (
             <li key={name}>
               <button type="button" className="chip accent" onClick={() => set({ [name]: "" })}>
-                {name}: {filters[name]}
+                <span className="truncate">{filterWords(name, filters, names)}</span>
                 <Icon name="cross" />
                 <span className="visually-hidden">Remove this filter</span>
               </button>
@@ -85,9 +89,11 @@ export function FilterBar({
 }
 
 /** The server's total, unless the browser filters. */
-function waitingWords(waiting: number, { total, hasMore }: List, { text, action }: Filters): string {
-  if (!hasMore) return String(waiting);
-  return text === undefined && action === undefined && total !== undefined ? String(total) : `${waiting}+`;
+function waitingWords(waiting: number, { total, hasMore }: List, { action }: Filters): string {
+  if (!hasMore) return count(waiting);
+  return action === undefined && total !== undefined
+    ? `${count(total.count)}${total.isAtLeast ? "+" : ""}`
+    : `${count(waiting)}+`;
 }
 
 function Live(): ReactNode {
@@ -101,13 +107,7 @@ function Live(): ReactNode {
 }
 
 function Search({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }): ReactNode {
-  const [typed, setTyped] = useState(text);
-  useEffect(() => setTyped(text), [text]);
-  useEffect(() => {
-    if (typed === text) return undefined;
-    const timer = setTimeout(() => onChange(typed), SEARCH_AFTER_MS);
-    return () => clearTimeout(timer);
-  });
+  const [typed, type] = useTyped(text, onChange);
   return (
     <div className="search">
       <Icon name="search" />
@@ -117,7 +117,7 @@ function Search({ text, onChange }: { readonly text: string; readonly onChange: 
         aria-label="Search pending items"
         placeholder="Search"
         value={typed}
-        onChange={(event) => setTyped(event.target.value)}
+        onChange={(event) => type(event.target.value)}
       />
     </div>
   );

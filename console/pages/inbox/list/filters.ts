@@ -1,12 +1,11 @@
 // Filters of the inbox: from the URL, as a server query, and the part that the browser filters. Pure.
-import { excerptOf } from "../../../json/excerpt.ts";
-import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+import type { ListedItem } from "../../../data/inbox/item.ts";
 
 export const KINDS = ["tool_approval", "form", "question", "breakpoint"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Filters {
-  /** Matches the loaded items: all words must occur. */
+  /** Words that the server searches for. */
   readonly text?: string;
   readonly graph?: string;
   readonly assistant?: string;
@@ -64,17 +63,16 @@ const PAGE_ITEMS = 100;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The list. Rows have no values, except for a search in them. @param me author name of this browser. */
+/** The list; rows have no values. @param me author name of this browser. */
 export function queryOf(filters: Filters, me: string): Query {
-  const { text, order } = filters;
-  const sort = order ?? "oldest";
-  return { ...choicesOf(filters, me), sort, limit: PAGE_ITEMS, values: text === undefined ? "false" : "true" };
+  return { ...choicesOf(filters, me), sort: filters.order ?? "oldest", limit: PAGE_ITEMS, values: "false" };
 }
 
 /** The part that also counts take. */
 export function choicesOf(filters: Filters, me: string): Query {
-  const { graph, assistant, node, kind, older, metadata, claim, due, snoozed } = filters;
+  const { text, graph, assistant, node, kind, older, metadata, claim, due, snoozed } = filters;
   return {
+    q: text,
     graph_id: graph,
     assistant_id: assistant,
     node,
@@ -106,37 +104,9 @@ function scalar(text: string): unknown {
   }
 }
 
-/** Filters without server support: the action's name, and words anywhere in the item. */
-export function matches(item: ListedItem, { text = "", action }: Filters): boolean {
-  if (action !== undefined && item.action !== action) return false;
-  const words = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== "");
-  if (words.length === 0) return true;
-  const content = haystack(item);
-  return words.every((word) => content.includes(word));
-}
-
-const SEARCHED_UNITS_MAX = 100_000;
-const searched = new WeakMap<ListedItem, string>();
-
-function haystack(item: ListedItem): string {
-  const known = searched.get(item);
-  if (known !== undefined) return known;
-  const { title, node, graph_id, metadata, value = item.excerpt, claim } = item;
-  const text = [
-    title,
-    node,
-    graph_id,
-    keyOf(item),
-    claim?.by,
-    JSON.stringify(metadata),
-    excerptOf(value, SEARCHED_UNITS_MAX),
-  ].join("\n");
-  const made = text.slice(0, SEARCHED_UNITS_MAX).toLowerCase();
-  searched.set(item, made);
-  return made;
+/** The filter without server support: the action's name. */
+export function matches(item: ListedItem, { action }: Filters): boolean {
+  return action === undefined || item.action === action;
 }
 
 /** Active filters, for the empty state and for removing them. */

@@ -6,25 +6,11 @@ import { kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { useAssistants } from "../../../graph/graph-names.ts";
 import { Field } from "../../../ui/controls.tsx";
+import { AGES, DUE_LABELS } from "./filter-words.ts";
 import { choicesOf, DUES, KINDS, type Filters } from "./filters.ts";
 import { useMe } from "./use-list.ts";
 
 const RECOUNT_MS = 10_000;
-const AGES: readonly Choice[] = [
-  { value: "15m", label: "Over 15 minutes" },
-  { value: "1h", label: "Over an hour" },
-  { value: "1d", label: "Over a day" },
-  { value: "7d", label: "Over a week" },
-];
-const DUE_LABELS: Readonly<Record<(typeof DUES)[number], string>> = {
-  overdue: "Overdue",
-  hour: "Within an hour",
-  day: "Within a day",
-  week: "Within a week",
-  later: "Later",
-  none: "No deadline",
-};
-
 interface Choice {
   readonly value: string;
   readonly label?: string;

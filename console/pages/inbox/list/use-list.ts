@@ -1,7 +1,7 @@
 // Inbox list: its pages as scrolling loads them, filtered by the browser, and the author name of this browser.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
-import { countInbox, listInbox } from "../../../data/inbox/calls.ts";
+import { countInbox, listInbox, type Total } from "../../../data/inbox/calls.ts";
 import { INBOX, liveState, type InboxList, type ListPage } from "../../../data/inbox/live.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { callerName } from "../../../api/credentials.ts";
@@ -31,7 +31,7 @@ export interface List {
   readonly error: unknown;
   readonly hasMore: boolean;
   /** Items on all pages, before the filters of the browser; undefined once all are loaded. */
-  readonly total: number | undefined;
+  readonly total: Total | undefined;
   readonly loadMore: () => void;
   readonly reload: () => void;
 }
@@ -57,8 +57,8 @@ export function useList(filters: Filters): List {
     enabled: hasNextPage,
   });
   const items = useMemo(() => all.filter((item) => matches(item, filters)), [all, filters]);
-  // Browser-side filters need every page, and server-side filters may return short pages.
-  const wantsAll = filters.text !== undefined || filters.action !== undefined || all.length < SCREENFUL;
+  // The browser-side filter needs every page, and server-side filters may return short pages.
+  const wantsAll = filters.action !== undefined || all.length < SCREENFUL;
   const canLoad = hasNextPage && !isFetching && all.length < ITEMS_MAX;
   useEffect(() => {
     if (wantsAll && canLoad) void fetchNextPage();
