@@ -35,6 +35,8 @@ export interface AgentContext {
 export interface AgentLimits {
   readonly assistantsMax: number;
   readonly cronsMax: number;
+  /** Of the answers of one call, in bytes of JSON. */
+  readonly answerBytesMax: number;
   /** Default for new threads without a TTL of their own. */
   readonly threadTtl: Pick<Thread, "ttlMs" | "ttlStrategy">;
 }

@@ -136,6 +136,7 @@ export const RUN_REFUSALS = [
   "interrupt_unknown",
   "answer_ambiguous",
   "answer_invalid",
+  "answer_too_large",
   "answer_delayed",
   "nothing_to_continue",
   "graph_incompatible",

@@ -70,6 +70,8 @@ export interface GraphsPorts {
   readonly types: TypeReader;
   readonly tracing: Tracing | null;
   readonly clock: Clock;
+  /** Of the interrupts of one task, in bytes of JSON. */
+  readonly interruptBytesMax: number;
 }
 
 interface Deployment {
@@ -98,8 +100,10 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
   };
 }
 
-async function contextOf({ folder }: GraphsConfig, { library, storage, store }: GraphsPorts): Promise<RunContext> {
+async function contextOf({ folder }: GraphsConfig, ports: GraphsPorts): Promise<RunContext> {
+  const { library, storage, store, interruptBytesMax } = ports;
   return {
+    interruptBytesMax,
     library,
     codec: createCodec(library),
     ids: await createInterruptIds(library),

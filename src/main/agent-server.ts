@@ -162,7 +162,15 @@ async function openGraphs(
     import("../base/clock.ts"),
   ]);
   const types = createTypeReader(graphs, config.schemaTimeoutMs, { clock, log });
-  return createGraphs(graphs, { library, storage, store, types, tracing, clock });
+  return createGraphs(graphs, {
+    library,
+    storage,
+    store,
+    types,
+    tracing,
+    clock,
+    interruptBytesMax: config.interruptBytesMax,
+  });
 }
 
 /** @throws {Error} if the embedding function does not load */

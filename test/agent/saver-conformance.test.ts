@@ -63,6 +63,7 @@ class ThreadSavers extends BaseCheckpointSaver {
       history: "stored",
       read: (query) => this.#storage.transaction(query),
       answersKept: new Map(),
+      interruptBytesMax: Infinity,
       onWrite: () => store(saver.take()),
       settle: () => store(saver.take()),
       onFailure: (error) => {

@@ -1,4 +1,5 @@
-// Tests of answers that only LangGraph can reject: a refinement of a Zod schema, LangGraph 1.7.
+// Tests of answers that only LangGraph can reject (a refinement of a Zod schema, LangGraph 1.7), and of answers and
+// interrupts that are too large.
 // Rules:
 //   refused-answers.1. The run fails with `answer_invalid`; the thread pauses again at the same interrupt, with an
 //        entry in the audit trail.
@@ -6,14 +7,26 @@
 //   refused-answers.3. A rejected default answer applies once; the interrupt stays open, overdue.
 //   refused-answers.4. The same holds in a subgraph and at the second interrupt of a node; siblings keep their answers
 //        and interrupts.
+//   refused-answers.5. Answers of one call above HOLDPOINT_MAX_ANSWER_BYTES get 413, on every way; their interrupts
+//        stay open. Those of exactly that size are accepted.
+//   refused-answers.6. A run that passes more than HOLDPOINT_MAX_INTERRUPT_BYTES to interrupt() fails, and names the
+//        setting. The thread takes new runs.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { onOldest } from "../harness/langgraph.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { newNotes, newThread, onlyQuestion, questionsOf, until } from "../harness/threads.ts";
 
-const server = await startServerHere();
+const ANSWER_BYTES_MAX = 20_000;
+const INTERRUPT_BYTES_MAX = 40_000;
+const server = await startServerHere({
+  env: {
+    HOLDPOINT_MAX_ANSWER_BYTES: String(ANSWER_BYTES_MAX),
+    HOLDPOINT_MAX_INTERRUPT_BYTES: String(INTERRUPT_BYTES_MAX),
+  },
+});
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();
@@ -134,3 +147,42 @@ test("a refused default answer is not retried (refused-answers.3)", options, asy
     [[null, true]],
   );
 });
+
+/** A text whose JSON has `bytes` bytes: each `ü` has two, and the quotes one each. */
+const textOf = (bytes: number): string => "ü".repeat((bytes - 2) / 2);
+
+test("a large answer is refused on every way, and its interrupt stays open (refused-answers.5)", async () => {
+  const thread = await newThread(server, "echo");
+  const { id } = onlyQuestion(await thread.run({ input: { payload: "?" } }));
+  const large = textOf(ANSWER_BYTES_MAX + 2);
+  const { threadId, path } = thread;
+  const command = { id: 1, method: "input.respond", params: { interrupt_id: id, namespace: [], response: large } };
+  const ways: readonly (readonly [path: string, body: object])[] = [
+    [`${path}/runs/wait`, { assistant_id: "echo", command: { resume: large } }],
+    [`${path}/runs`, { assistant_id: "echo", command: { resume: { [id]: large } } }],
+    [`${path}/runs/stream`, { assistant_id: "echo", command: { resume: large } }],
+    ["/inbox/answers", { answers: [{ thread_id: threadId, interrupt_id: id, resume: large }] }],
+    [`${path}/commands`, command],
+  ];
+  for (const [at, body] of ways) {
+    const { status, text } = await call(server, "POST", at, body);
+    assert.match(text, /answer_too_large|HOLDPOINT_MAX_ANSWER_BYTES/, `${at}: ${status} ${text}`);
+    if (at.includes("/runs")) assert.equal(status, 413, text);
+    assert.deepEqual(await open(thread), [{ id, value: "?" }], at);
+  }
+  const fitting = textOf(ANSWER_BYTES_MAX);
+  assert.ok(isDeepStrictEqual((await thread.resume(fitting))["answer"], [fitting])); // without a difference of texts
+});
+
+for (const durability of ["sync", "async", "exit"]) {
+  test(`a large interrupt fails its run (${durability}, refused-answers.6)`, async () => {
+    const thread = await newThread(server, "echo");
+    const result = await thread.run({ input: { payload: textOf(INTERRUPT_BYTES_MAX + 2) }, durability });
+    const { error, message } = result.__error__ ?? {};
+    assert.equal(error, "interrupt_too_large", JSON.stringify(result).slice(0, 500));
+    assert.match(message ?? "", /HOLDPOINT_MAX_INTERRUPT_BYTES/);
+    assert.deepEqual([(await thread.get()).status, await open(thread)], ["error", []]);
+    onlyQuestion(await thread.run({ input: { payload: "?" } }));
+    assert.deepEqual((await thread.resume("yes"))["answer"], ["yes"]);
+  });
+}

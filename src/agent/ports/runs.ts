@@ -43,7 +43,8 @@ export interface RunTx {
   hasPendingRun(threadId: string): Awaitable<boolean>;
   /** The greatest run id. New ids sort after it even if the clock went back. */
   newestRunId(): Awaitable<string | null>;
-  insertRun(run: Run): Awaitable<void>;
+  /** @param inputHash contentHash() of its input, if the caller has it: a long input takes long */
+  insertRun(run: Run, inputHash?: string | null): Awaitable<void>;
   updateRun(runId: string, patch: Partial<Run>): Awaitable<void>;
   deleteRun(runId: string): Awaitable<void>;
   /** Deletes runs of a thread that ended before `before`. @returns the number deleted */

@@ -11,7 +11,7 @@ import type { Json } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
 import type { AuditRecord, Tx, UnindexedThread } from "../ports/ports.ts";
 import type { SearchIndex } from "../services.ts";
-import { viewOf } from "../threads/thread-view.ts";
+import { valuesOf } from "../threads/thread-view.ts";
 import { documentsOf, type SearchSource } from "./search-document.ts";
 
 export interface SearchIndexer extends SearchIndex, Service {}
@@ -143,8 +143,8 @@ async function readSource(
   const found = await agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     if (thread === null) return null;
-    const view = await viewOf(agent, tx, thread);
-    return { thread, values: view.values, ...(await readItems(tx, threadId)) };
+    const values = await valuesOf(agent, tx, thread);
+    return { thread, values, ...(await readItems(tx, threadId)) };
   });
   if (found === null) return null;
   const { thread, values, items, trail, seq, isComplete } = found;

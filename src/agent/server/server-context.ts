@@ -75,6 +75,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     limits: {
       assistantsMax: config.assistantsMax,
       cronsMax: config.cronsMax,
+      answerBytesMax: config.answerBytesMax,
       threadTtl: ports.threadTtl.fallback,
     },
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),

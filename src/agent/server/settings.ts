@@ -145,7 +145,7 @@ export const AGENT_SETTINGS = {
   ),
   bodyBytesMax: integer(
     "HOLDPOINT_MAX_BODY_BYTES",
-    64 * MEBIBYTE,
+    32 * MEBIBYTE,
     { min: 1024, max: 1024 * MEBIBYTE },
     { meaning: "Largest request body in bytes." },
   ),
@@ -161,6 +161,18 @@ export const AGENT_SETTINGS = {
     MEBIBYTE,
     { min: 1024, max: 256 * MEBIBYTE },
     { meaning: "Largest value of one item of the store, in bytes of JSON." },
+  ),
+  interruptBytesMax: integer(
+    "HOLDPOINT_MAX_INTERRUPT_BYTES",
+    8 * MEBIBYTE,
+    { min: 1024, max: 256 * MEBIBYTE },
+    { meaning: "Largest value that a node may pass to interrupt(), in bytes of JSON; beyond it, the run fails." },
+  ),
+  answerBytesMax: integer(
+    "HOLDPOINT_MAX_ANSWER_BYTES",
+    4 * MEBIBYTE,
+    { min: 1024, max: 256 * MEBIBYTE },
+    { meaning: "Largest answer, or answers of one call, in bytes of JSON; beyond it, calls get 413." },
   ),
   keepAliveMs: integer(
     "HOLDPOINT_WAIT_KEEPALIVE_MS",

@@ -27,7 +27,8 @@ export async function viewOf(agent: AgentContext, tx: Tx, thread: Thread, withVa
   return { thread, open, values: withValues ? await valuesOf(agent, tx, thread) : null };
 }
 
-async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
+/** Null for a thread without a state. */
+export async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
   const { overlay } = thread;
   if (overlay !== null) {
     const json = (): Json => agent.graphs.toClientJson(overlay);

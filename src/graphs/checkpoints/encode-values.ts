@@ -3,8 +3,7 @@
 //   encode-values.1. Short values are encoded before the call returns: later changes are not in the text.
 //   encode-values.2. Long values are encoded in slices of the event loop (base/stringify-in-slices.ts).
 import { BIG_VALUE_UNITS, type Encoded } from "../../agent/model/model.ts";
-import { contentHash } from "../../base/ids.ts";
-import { inSlice } from "../../base/slices.ts";
+import { contentHash, contentHashInSlices } from "../../base/ids.ts";
 import { LONG_UNITS, isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "./codec/value-codec.ts";
 
@@ -40,9 +39,13 @@ async function encodeInSlices(codec: Codec, values: readonly ValueToEncode[]): P
   const encodings: EncodedValue[] = [];
   for (const { channel, value, text } of values) {
     const encoded = text ?? (await codec.encodeInSlices(value, [channel]));
-    encodings.push(encoded.length <= LONG_UNITS ? hashed(encoded) : await inSlice(() => hashed(encoded)));
+    encodings.push(encoded.length <= LONG_UNITS ? hashed(encoded) : await hashedInSlices(encoded));
   }
   return encodings;
+}
+
+async function hashedInSlices(encoded: Encoded): Promise<EncodedValue> {
+  return { encoded, hash: await contentHashInSlices(encoded) };
 }
 
 function hashed(encoded: Encoded): EncodedValue {

@@ -1,5 +1,5 @@
 // Put writes: the writes of a task → its row. A later call for the same task adds to the row (run-checkpointer.3).
-import { type ValueToEncode, encodeValues } from "./encode-values.ts";
+import { type EncodedValue, type ValueToEncode, encodeValues } from "./encode-values.ts";
 import { type SaverState, blobReference } from "./saver-state.ts";
 
 /** One call of the library's `putWrites`. */
@@ -21,10 +21,31 @@ const SPECIAL_WRITES: Readonly<Record<string, number>> = {
   __resume__: -4,
 };
 
+/** Each list of interrupts, its reply and its inbox item are read whole, and people see them. */
+class InterruptTooLargeError extends Error {
+  constructor(bytes: number, bytesMax: number) {
+    const cure = "Pass a reference to the data instead, or raise HOLDPOINT_MAX_INTERRUPT_BYTES.";
+    super(`The value of interrupt() has ${bytes} bytes as JSON, and ${bytesMax} are allowed. ${cure}`);
+    this.name = "interrupt_too_large";
+  }
+}
+
+/** @throws {InterruptTooLargeError} */
+function checkInterrupts(writes: readonly FreshWrite[], texts: readonly EncodedValue[], bytesMax: number): void {
+  for (const [at, { channel }] of writes.entries()) {
+    const text = texts[at]?.encoded ?? "";
+    if (channel !== "__interrupt__" || text.length <= bytesMax / UTF8_BYTES_PER_UNIT_MAX) continue;
+    const bytes = Buffer.byteLength(text);
+    if (bytes > bytesMax) throw new InterruptTooLargeError(bytes, bytesMax);
+  }
+}
+
+const UTF8_BYTES_PER_UNIT_MAX = 3;
+
 /** @returns undefined once the row is there; a promise while a long value is being encoded */
 export function putTaskWrites(state: SaverState, put: WritesPut): Promise<void> | undefined {
   const { ns, checkpointId, taskId, taskPath, list } = put;
-  const { codec, threadId, runId } = state.options;
+  const { codec, threadId, runId, interruptBytesMax } = state.options;
   const key = `${ns}\n${checkpointId}\n${taskId}`;
   const before = state.slowWrites.get(key);
   if (before !== undefined) return before.then(() => putTaskWrites(state, put)); // in the order of the calls
@@ -32,6 +53,7 @@ export function putTaskWrites(state: SaverState, put: WritesPut): Promise<void> 
   if (entries === undefined) state.entriesOf.set(key, (entries = new Map()));
   const fresh = freshWrites(entries, list);
   const written = encodeValues(codec, fresh, (texts) => {
+    checkInterrupts(fresh, texts, interruptBytesMax);
     for (const [at, text] of texts.entries()) {
       const { index, channel } = fresh[at] as FreshWrite;
       const reference = blobReference(state, text);

@@ -26,6 +26,8 @@ export interface SaverOptions {
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
   /** Task id → number of its valid saved answers; reads drop the answers after those. */
   readonly answersKept: ReadonlyMap<string, number>;
+  /** Of the interrupts of one task, in bytes of JSON. */
+  readonly interruptBytesMax: number;
   /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */
   readonly onWrite: () => Promise<void> | undefined;
   /** Stores all writes so far, so that reads find them. */

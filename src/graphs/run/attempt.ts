@@ -100,6 +100,7 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
     history: attempt.history,
     read: context.read,
     answersKept: handed.kept,
+    interruptBytesMax: context.interruptBytesMax,
     onWrite: () => {
       handed.withdraw(saver);
       if (run.request.durability === "sync") return sink.now(take);

@@ -11,6 +11,8 @@ export interface RunContext {
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
   /** The project: the stacks of its errors name paths relative to it. */
   readonly folder: string;
+  /** Of the interrupts of one task, in bytes of JSON. */
+  readonly interruptBytesMax: number;
   /** The long-term store, as LangGraph's BaseStore. */
   readonly store: object;
   /** Graphs whose interrupts need more than node names for their place: their runs are watched. */

@@ -155,7 +155,7 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     const items = closed.filter(({ state }) => state === how);
     await noteClosed(tx, items, how, note);
   }
-  const isBegun = await store(agent, tx, { caller, call, run, enqueue: !claimed && (!busy || dueAt !== null) });
+  const isBegun = await store(agent, tx, { caller, start, run, enqueue: !claimed && (!busy || dueAt !== null) });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
@@ -177,10 +177,11 @@ function openOf(known: readonly Interrupt[]): readonly Interrupt[] {
 async function store(
   agent: AgentContext,
   tx: Tx,
-  stored: { readonly caller: Caller; readonly call: RunCall; readonly run: Run; readonly enqueue: boolean },
+  stored: { readonly caller: Caller; readonly start: GivenStart; readonly run: Run; readonly enqueue: boolean },
 ): Promise<boolean> {
-  const { caller, call, run } = stored;
-  await tx.insertRun(run);
+  const { caller, run } = stored;
+  const { call, given } = stored.start;
+  await tx.insertRun(run, given.inputHash);
   await noteDisabledBreakpoints(agent, tx, caller, run);
   if (stored.enqueue) await tx.queueRun(run); // on a busy thread, the end of its run enqueues it
   const { threadId, runId, createdAt, status } = run;

@@ -55,7 +55,7 @@ async function startAll(
   }
   const given: GivenByCall[] = [];
   for (const [index, { call }] of starts.entries()) {
-    const reading = readGiven(agent.graphs, call);
+    const reading = readGiven(agent, call);
     given.push(
       await reading.catch((error: unknown) => {
         throw describe(error, index);

@@ -156,11 +156,11 @@ function readVerbs(
 
 function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
   return {
-    insertRun(run) {
+    insertRun(run, inputHash) {
       db.hold(threadKey(run.threadId));
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
-        const hash = contentHash(input); // postgres/runs.2
+        const hash = inputHash ?? contentHash(input); // postgres/runs.2
         const sql = "INSERT INTO holdpoint.blobs (thread_id, hash, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
         db.run(sql, run.threadId, hash, input);
         input = `#${hash}`;

@@ -127,10 +127,10 @@ function writeVerbs(
   pending: PendingRuns,
 ): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
   return {
-    insertRun(run) {
+    insertRun(run, inputHash) {
       let { input } = run;
       if (input !== null && input.length > BIG_VALUE_UNITS) {
-        const hash = contentHash(input); // sqlite/runs.2
+        const hash = inputHash ?? contentHash(input); // sqlite/runs.2
         db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, input);
         input = `#${hash}`;
       }
