@@ -1,4 +1,4 @@
-// Tests of sliced work, and of JSON parsed in slices: slices.1, slices.2, parse-in-slices.1, parse-in-slices.2.
+// Tests of sliced work, and of JSON parsed in slices: slices.1, slices.2, slices.3, parse-in-slices.1, parse-in-slices.2.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
@@ -27,6 +27,23 @@ test("work runs in order, one slice a turn, with other work of the loop between 
     inSlice(() => assert.fail("mine")),
     /mine/,
   );
+});
+
+test("a short piece runs at once, unless another one waits or the time of the turn is used (slices.3)", async () => {
+  await new Promise(setImmediate); // a new turn
+  await new Promise(setImmediate);
+  const done: string[] = [];
+  const note = (name: string) => () => void done.push(name);
+  const first = inSlice(note("first"));
+  assert.deepEqual(done, ["first"]);
+  const busy = inSlice(() => {
+    for (const until = performance.now() + 11; performance.now() < until;);
+  });
+  const late = inSlice(note("late"));
+  assert.deepEqual(done, ["first"]);
+  const later = inSlice(note("later"));
+  await Promise.all([first, busy, late, later]);
+  assert.deepEqual(done, ["first", "late", "later"]);
 });
 
 const PAD = JSON.stringify("x".repeat(PLAIN_UNITS_MAX / 4));

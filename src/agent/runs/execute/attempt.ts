@@ -1,4 +1,5 @@
 // Attempt: executes one claimed run in its slot, and publishes its end after the commit (worker.2).
+import { setImmediate } from "node:timers/promises";
 import { metadataOf } from "../../events/synthetic-events.ts";
 import type { RunEnd, Tx } from "../../ports/ports.ts";
 import type { Awaitable } from "../../ports/ports.ts";
@@ -35,7 +36,7 @@ export async function executeAttempt(
   const startedAt = clock.monotonic();
   const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
   const eventLog = ports.events.open(run, claimed.eventStart);
-  if (claimed.eventStart.isBegun) ports.events.wakes.wake(run.threadId); // first-event-id.2
+  if (claimed.eventStart.isBegun) await showBegin(run, ports);
   else eventLog.append(metadataOf(run));
   const executed = await executeRun(run, history, controller, {
     ...ports,
@@ -60,6 +61,17 @@ export async function executeAttempt(
   } else
     publishEnd(claimed, { ...executed, finished: executed.finished, durationMs: clock.monotonic() - startedAt }, ports);
   return executed.next;
+}
+
+/**
+ * Wakes the readers of the thread. They read the stored begin (first-event-id.2) before the graph starts: its first step
+ * keeps the event loop busy for milliseconds, and their read would join its first commit.
+ */
+async function showBegin({ threadId }: Claimed["run"], { events: { wakes } }: AttemptPorts): Promise<void> {
+  wakes.wake(threadId);
+  if (wakes.listeners(threadId) === 0) return;
+  await setImmediate(); // the readers ask for the row
+  await setImmediate(); // they have read it
 }
 
 /** The run did not end here: it was deleted, requeued or taken over, or its end is not stored. */
