@@ -1,5 +1,5 @@
 // Benchmark of the thread protocol, each figure next to its limit: the first event of a run, deltas for many readers,
-// readers without events, replays of long threads, and what the protocol costs runs that do not use it.
+// readers without events, and replays of long threads. Each ratio has both sides measured in turn, and medians of them.
 import { DatabaseSync } from "node:sqlite";
 import { randomUUID } from "node:crypto";
 import { spawn } from "node:child_process";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { removeFolder, startServer, temporaryFolder, type MeasuredServer } from "./agent/server.ts";
-import { cpuSeconds, cpuSecondsOfTree, runScript } from "./measure.ts";
+import { cpuSeconds, cpuSecondsOfTree, median, runScript } from "./measure.ts";
 import { post, readTo } from "./protocol/events.ts";
 
 const script = (name: string): string => join(import.meta.dirname, "protocol", name);
@@ -24,6 +24,19 @@ function note(what: string, measured: string, ratio: number, asked: string): voi
   console.log(`${what.padEnd(50)} ${measured.padEnd(40)} ${ratio.toFixed(2).padStart(8)}   ${asked}`);
 }
 
+const TURNS = 3;
+
+/** Measures both sides several times in turn: the load of the machine changes during a run. */
+async function inTurns<T>(measure: () => Promise<T>): Promise<readonly T[]> {
+  const turns: T[] = [];
+  for (let turn = 0; turn < TURNS; turn++) turns.push(await measure());
+  return turns;
+}
+
+function mid(turns: readonly Readonly<Record<string, number>>[], name: string): number {
+  return median(turns.map((turn) => turn[name] ?? Number.NaN));
+}
+
 export async function benchProtocol({ short }: { readonly short: boolean }): Promise<void> {
   const server = await startServer(temporaryFolder(), { HOLDPOINT_PROTOCOL_COMPACT_SECONDS: "0" });
   await measureFirstEvent(server, short);
@@ -35,8 +48,8 @@ export async function benchProtocol({ short }: { readonly short: boolean }): Pro
 }
 
 async function measureFirstEvent({ url }: MeasuredServer, short: boolean): Promise<void> {
-  const result = await runScript(script("first-event.ts"), [url, short ? 100 : 300]);
-  const { restMs = Number.NaN, protocolMs = Number.NaN } = result;
+  const turns = await inTurns(() => runScript(script("first-event.ts"), [url, short ? 50 : 150]));
+  const [protocolMs, restMs] = [mid(turns, "protocolMs"), mid(turns, "restMs")];
   const measured = `${protocolMs.toFixed(2)} / ${restMs.toFixed(2)} ms`;
   note("first event of a run / of a REST stream", measured, protocolMs / restMs, "at most 1.5");
 }
@@ -46,6 +59,17 @@ async function command({ url }: MeasuredServer, threadId: string, method: string
 }
 
 async function measureFanOut(server: MeasuredServer): Promise<void> {
+  const turns = await inTurns(() => fanOut(server));
+  const [rate, bareRate] = [mid(turns, "rate"), mid(turns, "bareRate")];
+  const measured = `${Math.round(rate / 1000)} / ${Math.round(bareRate / 1000)} thousand a second`;
+  note(`${DELTAS} deltas to ${READERS} readers / bare writer`, measured, rate / bareRate, "at least 0.5");
+  const [cpu, bareCpu] = [mid(turns, "cpu"), mid(turns, "bareCpu")];
+  const seconds = `${cpu.toFixed(2)} / ${bareCpu.toFixed(2)} CPU seconds`;
+  note("the same, CPU of the run and its readers", seconds, cpu / bareCpu, "reported");
+}
+
+/** Both sides once: the run with its readers, and the same bytes from a bare writer. */
+async function fanOut(server: MeasuredServer): Promise<Record<"rate" | "bareRate" | "cpu" | "bareCpu", number>> {
   const folder = temporaryFolder();
   const gate = join(folder, "gate");
   const threadId = randomUUID();
@@ -55,7 +79,7 @@ async function measureFanOut(server: MeasuredServer): Promise<void> {
   const recorded = post(stream, { channels: ["lifecycle", "messages"] }).then(record);
   const before = await server.metrics();
   const served = await runScript(script("readers.ts"), [stream, READERS, gate]);
-  const servedCpu = (await server.metrics()).cpuSeconds - before.cpuSeconds;
+  const cpu = (await server.metrics()).cpuSeconds - before.cpuSeconds;
   const body = join(folder, "body");
   writeFileSync(body, await recorded);
   const floor = spawn(process.execPath, [script("floor.ts"), body], { stdio: ["ignore", "pipe", "inherit"] });
@@ -65,11 +89,8 @@ async function measureFanOut(server: MeasuredServer): Promise<void> {
   const bareCpu = cpuSecondsOfTree(floor.pid ?? 0) ?? Number.NaN;
   floor.kill();
   removeFolder(folder);
-  const rate = (result: Record<string, number>): number => (result["deliveries"] ?? 0) / (result["seconds"] ?? 0);
-  const measured = `${Math.round(rate(served) / 1000)} / ${Math.round(rate(bare) / 1000)} thousand a second`;
-  note(`${DELTAS} deltas to ${READERS} readers / bare writer`, measured, rate(served) / rate(bare), "at least 0.5");
-  const cpu = `${servedCpu.toFixed(2)} / ${bareCpu.toFixed(2)} CPU seconds`;
-  note("the same, CPU of the run and its readers", cpu, servedCpu / bareCpu, "reported");
+  const rateOf = (result: Record<string, number>): number => (result["deliveries"] ?? 0) / (result["seconds"] ?? 0);
+  return { rate: rateOf(served), bareRate: rateOf(bare), cpu, bareCpu };
 }
 
 /** The text of a stream up to the end of its run. */
@@ -80,21 +101,13 @@ async function record(response: Awaited<ReturnType<typeof post>>): Promise<Buffe
   return Buffer.concat(pieces);
 }
 
-/** The first ones warm up. */
+/** Replays and reads take turns; the first ones warm up. */
 const ROUNDS = 20;
 
 async function measureReplay(server: MeasuredServer, runs: number): Promise<void> {
   const threadId = randomUUID();
   const stream = `${server.url}/threads/${threadId}/stream/events`;
-  const gate = join(server.folder, "holdpoint.db"); // is there
-  for (let run = 0; run < runs; run++) {
-    const follower = post(stream, { channels: ["lifecycle"], since: 2 ** 52 }).then((response) =>
-      readTo(response, END),
-    );
-    await command(server, threadId, "run.start", { assistant_id: "speaker", input: { gate, events: 20 } });
-    await follower;
-  }
-  await wait(1000); // the compaction follows at once
+  await makeRuns(server, threadId, runs);
   const filter = { channels: ["lifecycle", "input", "messages", "tools", "custom", "tasks", "updates"], since: 0 };
   const db = new DatabaseSync(join(server.folder, "holdpoint.db"), { readOnly: true });
   const newest = db.prepare("SELECT run_id FROM events WHERE thread_id = ? ORDER BY seq DESC LIMIT 1").get(threadId);
@@ -104,29 +117,44 @@ async function measureReplay(server: MeasuredServer, runs: number): Promise<void
   let [replayCpu, readCpu] = [0, 0];
   let rows = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const startedAt = performance.now();
     const cpuBefore = (await server.metrics()).cpuSeconds;
+    const startedAt = performance.now();
     await readTo(await post(stream, filter), last);
     replays.push(performance.now() - startedAt);
     replayCpu += (await server.metrics()).cpuSeconds - cpuBefore;
     const readAt = performance.now();
     const readBefore = cpuSeconds();
-    const one = db.prepare("SELECT * FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT 1");
-    rows = 0;
-    for (let seq = 0; ; rows++) {
-      const row = one.get(threadId, seq);
-      if (row === undefined) break;
-      seq = Number(row["seq"]);
-    }
+    rows = readRows(db, threadId);
     reads.push(performance.now() - readAt);
     readCpu += cpuSeconds() - readBefore;
   }
   db.close();
-  const [replayMs, readMs] = [Math.min(...replays), Math.min(...reads)];
+  const [replayMs, readMs] = [median(replays), median(reads)];
   const measured = `${replayMs.toFixed(0)} / ${readMs.toFixed(0)} ms, ${rows} rows`;
   note(`replay of ${runs} runs / reading their rows`, measured, replayMs / readMs, "at most 3");
   const cpu = `${((replayCpu / ROUNDS) * 1000).toFixed(0)} / ${((readCpu / ROUNDS) * 1000).toFixed(0)} CPU ms a round`;
   note("the same, CPU of the server / of the reads", cpu, replayCpu / readCpu, "reported");
+}
+
+async function makeRuns(server: MeasuredServer, threadId: string, runs: number): Promise<void> {
+  const gate = join(server.folder, "holdpoint.db"); // is there
+  const filter = { channels: ["lifecycle"], since: 2 ** 52 };
+  for (let run = 0; run < runs; run++) {
+    const stream = await post(`${server.url}/threads/${threadId}/stream/events`, filter);
+    await command(server, threadId, "run.start", { assistant_id: "speaker", input: { gate, events: 20 } });
+    await readTo(stream, END);
+  }
+  await wait(1000); // the compaction follows at once
+}
+
+/** @returns the number of rows */
+function readRows(db: DatabaseSync, threadId: string): number {
+  const one = db.prepare("SELECT * FROM events WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT 1");
+  for (let seq = 0, rows = 0; ; rows++) {
+    const row = one.get(threadId, seq);
+    if (row === undefined) return rows;
+    seq = Number(row["seq"]);
+  }
 }
 
 /** Voluntary context switches of a process so far: it wakes up as often. */
