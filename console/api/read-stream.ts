@@ -3,13 +3,19 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { request } from "./client.ts";
 import type { StreamEvent } from "./events.ts";
 
-/** Resolves at the end of the stream. @throws {ApiProblem} if it fails to open or breaks. */
+/**
+ * Resolves at the end of the stream.
+ * @param body of a POST; a GET without it
+ * @throws {ApiProblem} if it fails to open or breaks
+ */
 export async function readStream(
   path: string,
   onEvent: (event: StreamEvent) => void,
   signal: AbortSignal,
+  body?: unknown,
 ): Promise<void> {
-  const response = await request("GET", path, { headers: { accept: "text/event-stream" }, signal });
+  const headers = { accept: "text/event-stream" };
+  const response = await request(body === undefined ? "GET" : "POST", path, { headers, signal, body });
   const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   const reader = events?.getReader();
   for (;;) {

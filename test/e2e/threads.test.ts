@@ -1,5 +1,7 @@
 // A thread in a real browser: live updates, a reload in the middle of a run, a pause in the graph, and time travel.
+import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -36,6 +38,63 @@ test("a message grows while it is written, also after a reload in the middle, an
   await page.getByText("This half came first. This half came after the wait.").waitFor();
   await page.getByText("idle", { exact: true }).waitFor();
   assert.equal(await page.getByText("This half came first.").count(), 1, "the message is there once");
+  await page.close();
+});
+
+/** A front end on the thread protocol that begins a run. */
+async function frontEnd(assistantId: string, input: object) {
+  const threadId = randomUUID();
+  const front = new Client({ apiUrl: server.url, apiKey: null }).threads.stream(threadId, { assistantId });
+  await front.submitRun({ input });
+  return { threadId, front };
+}
+
+test("a run of a front end grows as it is written, also after a reload in the middle, and ends complete", async () => {
+  const gate = join(server.dataDir, "front-gate");
+  const { threadId, front } = await frontEnd("writer", { messages: [{ role: "user", content: gate }] });
+  const page = await browser.open(`/threads/${threadId}`);
+  await page.getByText("This half came first.").waitFor();
+  await page.reload();
+  await page.getByText("This half came first.").waitFor();
+  await page.getByRole("button", { name: "Cancel run" }).waitFor();
+  assert.equal(await page.getByText("This half came after the wait.").count(), 0);
+  writeFileSync(gate, "");
+  await page.getByText("This half came first. This half came after the wait.").waitFor();
+  await page.getByText("idle", { exact: true }).waitFor();
+  assert.equal(await page.getByText("This half came first.").count(), 1, "the message is there once");
+  await front.close();
+  await page.close();
+});
+
+test("tools, a question and the error of a front end's runs are in its thread, and the answer reaches its page", async () => {
+  const call = (name: string, args: object) => ({ id: `of-${name}`, name, args });
+  const calls = [
+    call("search", { text: "a quokka" }),
+    call("task", { description: "count them", subagent_type: "helper" }),
+    call("confirm", { text: "Shall I feed it?" }),
+  ];
+  const { threadId, front } = await frontEnd("tooled", { messages: [{ role: "user", content: "go" }], calls });
+  const { promise: isDone, resolve: done } = Promise.withResolvers<void>();
+  front.onEvent(({ method, params }) => {
+    const { event } = params.data as { readonly event?: string };
+    if (method === "lifecycle" && params.namespace.length === 0 && event === "completed") done();
+  });
+  const page = await browser.open(`/threads/${threadId}`, { name: "Ada" });
+  const messages = page.getByRole("region", { name: "Messages" });
+  for (const name of ["search", "task", "confirm"]) await messages.getByText(name, { exact: true }).first().waitFor();
+  const question = page.getByRole("region", { name: "Pending answer" });
+  await question.getByText("Shall I feed it?").first().waitFor();
+  await question.getByRole("textbox", { name: "Answer" }).fill("yes");
+  await question.getByRole("button", { name: "Review and send" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await isDone;
+  await page.getByText("idle", { exact: true }).waitFor();
+  await front.close();
+
+  const broken = await frontEnd("fails_below", {});
+  await page.goto(`${server.url}/console/threads/${broken.threadId}`);
+  await page.getByText("TypeError: broken below").waitFor();
+  await broken.front.close();
   await page.close();
 });
 

@@ -82,7 +82,7 @@ function NoMessages({ values }: { readonly values: unknown }): ReactNode {
 }
 
 function Working({ live, running }: { readonly live: Live | null; readonly running: Run }): ReactNode {
-  const last = live?.nodesDone.at(-1);
+  const last = live?.nodesDone.at(-1)?.replaceAll(":", " › ");
   return (
     <p className="chat-working muted" role="status">
       <span className="spinner" aria-hidden="true" />

@@ -53,6 +53,8 @@ test("nodes that ended are noted in their order, questions are none of them", ()
     { event: "updates", data: { two: null, __interrupt__: [] } },
   ].reduce(withEvent, NOTHING_YET);
   assert.deepEqual(live.nodesDone, ["one", "two"]);
+  const below = withEvent(live, { event: "updates|two:7d|inside:8e", data: { three: {} } });
+  assert.equal(below.nodesDone.at(-1), "two:inside:three");
 });
 
 for (const event of ["values|sub:1", "debug", "custom", "end"]) {

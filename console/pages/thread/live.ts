@@ -9,24 +9,25 @@ export interface Live {
   readonly values: Readonly<Record<string, unknown>> | null;
   /** Streaming messages by id, in start order. */
   readonly writing: ReadonlyMap<string, Members>;
-  /** In the order of their end. */
+  /** In the order of their end; nodes of subgraphs as in drawings: `outer:inside:node`. */
   readonly nodesDone: readonly string[];
   readonly error: string | null;
 }
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 export const NOTHING_YET: Live = { values: null, writing: new Map(), nodesDone: [], error: null };
 
 export function withEvent(live: Live, { event, data }: StreamEvent): Live {
-  const [kind = "", namespace] = event.split("|");
+  const [kind = "", ...namespace] = event.split("|");
   if (kind === "metadata") return NOTHING_YET; // thread/live.1: a restarted or replayed run
   if (kind === "error") return { ...live, error: messageOf(data) };
   if (kind === "messages" || kind.startsWith("messages/")) return withMessage(live, kind, data);
-  if (namespace !== undefined || !isMembers(data)) return live; // thread/live.2; subgraphs have states of their own
-  if (kind === "values") return { ...live, values: data };
+  if (!isMembers(data)) return live; // thread/live.2
+  if (kind === "values") return namespace.length > 0 ? live : { ...live, values: data }; // subgraphs have their own
   if (kind !== "updates") return live;
-  const nodes = Object.keys(data).filter((name) => !name.startsWith("__"));
+  const path = namespace.map((part) => `${part.replace(/:.*$/, "")}:`).join("");
+  const nodes = Object.keys(data).flatMap((name) => (name.startsWith("__") ? [] : [`${path}${name}`]));
   return { ...live, nodesDone: [...live.nodesDone, ...nodes] };
 }
 

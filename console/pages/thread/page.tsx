@@ -66,7 +66,7 @@ function Loaded({ thread }: { readonly thread: Thread }): ReactNode {
   const navigate = useNavigate();
   const runs = useRuns(thread);
   const running = runs.data?.find(({ status }) => status === "running" || status === "pending") ?? null;
-  const live = useLive(thread.thread_id, running?.run_id ?? null);
+  const live = useLive(thread.thread_id, running);
   const tab = TABS.find((one) => one === search.tab) ?? "chat";
   const go = (to: Tab): void =>
     void navigate({ to: "/threads/$threadId", params: { threadId: thread.thread_id }, search: { ...search, tab: to } });

@@ -4,9 +4,11 @@ import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useEffect, useState } from "react";
 import { call } from "../../api/client.ts";
 import { ApiProblem } from "../../api/problem.ts";
+import type { StreamEvent } from "../../api/events.ts";
 import { readStream } from "../../api/read-stream.ts";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
 import { NOTHING_YET, withEvent, type Live } from "./live.ts";
+import { SILENCE, withSpoken } from "./spoken.ts";
 
 const LOOK_MS = 1500;
 const RUNS_MAX = 100;
@@ -69,24 +71,30 @@ export function useRefresh(threadId: string): () => Promise<void> {
   return () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
 }
 
-/** @param runId of the running run; null for none. Null if no run streams, or before its first event. */
-export function useLive(threadId: string, runId: string | null): Live | null {
+/** @param run the running one; null for none. Null if no run streams, or before its first event. */
+export function useLive(threadId: string, run: Run | null): Live | null {
   const [live, setLive] = useState<{ readonly runId: string; readonly output: Live } | null>(null);
   const queries = useQueryClient();
+  const runId = run?.run_id ?? null;
+  const isSilent = run !== null && !hasMessages(run);
   useEffect(() => {
     if (runId === null) return undefined;
     const stop = new AbortController();
     let output = NOTHING_YET;
+    let spoken = SILENCE;
     let frame = 0;
     const show = (): void => {
       frame = 0;
-      setLive({ runId, output });
+      setLive({ runId, output: { ...output, writing: new Map([...output.writing, ...spoken]) } });
+    };
+    const showSoon = (): void => {
+      if (frame === 0) frame = requestAnimationFrame(show); // one render for many events
     };
     readStream(
       `/threads/${threadId}/runs/${runId}/stream`,
       (event) => {
         output = withEvent(output, event);
-        if (frame === 0) frame = requestAnimationFrame(show); // one render for many events
+        showSoon();
       },
       stop.signal,
     )
@@ -95,12 +103,28 @@ export function useLive(threadId: string, runId: string | null): Live | null {
         if (!stop.signal.aborted)
           void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
       });
+    const hear = ({ data }: StreamEvent): void => {
+      const next = withSpoken(spoken, data, runId);
+      if (next === spoken) return;
+      spoken = next;
+      showSoon();
+    };
+    if (isSilent) {
+      const filter = { channels: ["messages"] };
+      readStream(`/threads/${threadId}/stream/events`, hear, stop.signal, filter).catch(() => undefined);
+    }
     return () => {
       stop.abort();
       cancelAnimationFrame(frame);
     };
-  }, [threadId, runId, queries]);
+  }, [threadId, runId, isSilent, queries]);
   return runId !== null && live?.runId === runId ? live.output : null;
+}
+
+/** Whether the stream of the run has messages as they are written. */
+function hasMessages({ kwargs }: Run): boolean {
+  const { stream_mode: modes } = kwargs;
+  return Array.isArray(modes) && modes.some((mode) => String(mode).startsWith("messages"));
 }
 
 /** Keeps a run's streamed content visible until the stored state includes it. */
