@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { itemsOf } from "../harness/inbox.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
@@ -30,6 +30,7 @@ test("decisions of all threads are listed with person, channel and run, found by
   await list.getByText("Delete the file?").waitFor();
   const row = list.getByRole("listitem").filter({ hasText: "Refund order 4711?" });
   await row.getByText("success").waitFor();
+  await assertAccessible(page);
   assert.match(await row.innerText(), /answered[^]*ann[^]*inbox/);
   await page.getByRole("searchbox", { name: "Search" }).fill("4711 YES");
   await list.getByText("Delete the file?").waitFor({ state: "detached" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { answerOf, ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { answerOf, ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
 import { answer, auditOf, itemsOf, watchInbox } from "../harness/inbox.ts";
 import { removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
@@ -130,6 +130,7 @@ test("a dangerous request is confirmed, with an undo window too", async () => {
   await page.keyboard.press("j");
   await page.keyboard.press("a");
   await page.getByRole("dialog", { name: "Approve refund" }).getByText("marked as dangerous").waitFor();
+  await assertAccessible(page);
   assert.equal(await page.getByRole("button", { name: "Send now" }).count(), 0);
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Send now" }).click();
@@ -178,12 +179,14 @@ test("many items are rejected with one message, each with its result", async () 
   await page.keyboard.press("r");
   const dialog = page.getByRole("dialog", { name: "Reject 3 × refund" });
   await dialog.getByLabel("Why").fill("Over the limit");
+  await assertAccessible(page);
   const [item] = await itemsOf(server, threads[2] ?? "");
   await answer(server, { by: "Bob", answers: [{ thread_id: threads[2], interrupt_id: item?.id, resume: APPROVED }] });
   await page.keyboard.press("Control+Enter");
   await page.getByRole("button", { name: "Send now" }).click();
   const results = page.getByRole("dialog", { name: "2 rejected, 1 not accepted" });
   await results.getByText(/answered by Bob at .*, with another answer/).waitFor();
+  await assertAccessible(page);
   for (const threadId of threads.slice(0, 2)) {
     assert.deepEqual(await answerOf(server, threadId), {
       decisions: [{ type: "reject", message: "Over the limit" }],
@@ -201,6 +204,7 @@ test("many items are assigned to one person, each with its result", async () => 
   await page.getByRole("button", { name: "Select all 3" }).click();
   await page.keyboard.press("w");
   await page.getByRole("dialog", { name: "Assign 3" }).getByLabel("Name of the person").fill("Zoe");
+  await assertAccessible(page);
   const [item] = await itemsOf(server, threads[0] ?? "");
   await answer(server, { by: "Bob", answers: [{ thread_id: threads[0], interrupt_id: item?.id, resume: APPROVED }] });
   await page.keyboard.press("Enter");

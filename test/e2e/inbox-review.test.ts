@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { itemsOf } from "../harness/inbox.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
@@ -50,6 +50,7 @@ test("an item is assigned, snoozed and commented on", async () => {
   const page = await open(path, "Grace");
   await page.getByRole("button", { name: "Assign" }).click();
   await page.getByLabel("Name of the person").fill("Zoe");
+  await assertAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Assign" }).click();
   await page.getByText("is assigned to Grace or Ruth").waitFor();
   await page.getByRole("button", { name: "Assign" }).click();

@@ -224,6 +224,7 @@ test("threads are found by the words of their state, and an empty result leads b
   await page.keyboard.press("/");
   await page.keyboard.type("quokka smil");
   await page.waitForURL(/text=quokka/);
+  await rows.filter({ hasText: "The quokka smiles" }).waitFor();
   await rows.nth(1).waitFor({ state: "detached" });
   assert.equal(await rows.count(), 1);
   await page.getByRole("searchbox", { name: "Search" }).fill("quokkas");

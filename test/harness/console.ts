@@ -151,6 +151,14 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   );
 }
 
+/** The current page has no accessibility faults, light and dark. */
+export async function assertAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await accessibilityFaults(page), [], colorScheme);
+  }
+}
+
 /**
  * Replaces the text of a JSON editor by keyboard. Playwright's `fill` selects in one step and types in another; in
  * between the editor may restore its own selection, and insert the text instead of replacing it.

@@ -48,9 +48,9 @@ function AnsweredPage(): ReactNode {
           path="/answered"
           filters={filters}
           fields={[
-            { name: "text", label: "Search", placeholder: "request, answer, metadata", isSearch: true },
+            { name: "text", label: "Search", placeholder: "Search", isSearch: true },
             { name: "action", label: "Decision", any: "Any decision", options: ACTIONS },
-            { name: "by", label: "By", placeholder: "name" },
+            { name: "by", label: "By", placeholder: "person" },
             { name: "via", label: "Where", any: "Anywhere", options: CHANNELS },
             { name: "graph", label: "Graph", any: "Any graph", options: graphs },
             { name: "since", label: "Period", any: "Any time", options: PERIODS },

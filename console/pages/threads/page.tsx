@@ -1,6 +1,7 @@
 // Page Threads: all threads, most recently updated first.
 import { Link, createLazyRoute, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { recognise } from "../../../src/api/dialects.ts";
 import { call } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
 import type { Thread } from "../../api/types.ts";
@@ -9,8 +10,10 @@ import { usePagedList } from "../../frames/list-page.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
 import { Chip } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
+import type { Json } from "../../json/json.ts";
 import { shortId } from "../../ui/format.ts";
 import { guarded } from "../../ui/guarded.ts";
+import { visible } from "../../../src/api/text/visible-text.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
@@ -47,7 +50,7 @@ function ThreadsPage(): ReactNode {
           path="/threads"
           filters={filters}
           fields={[
-            { name: "text", label: "Search", placeholder: "message, state, metadata", isSearch: true },
+            { name: "text", label: "Search", placeholder: "Search", isSearch: true },
             { name: "status", label: "Status", any: "Any status", options: STATUSES },
             { name: "graph", label: "Graph", any: "Any graph", options: graphs },
             { name: "metadata", label: "Metadata", placeholder: "metadata: key=value" },
@@ -90,18 +93,22 @@ function useNewThread() {
 }
 
 function Row({ thread, className }: { readonly thread: Thread; readonly className: string }): ReactNode {
-  const questions = Object.values(thread.interrupts).flat().length;
-  const line = lineOf(thread.extracted?.["last"]) || lineOf(thread.extracted?.["first"]);
+  const questions = Object.values(thread.interrupts).flat();
+  const [question] = questions;
+  const asked = question === undefined ? "" : recognise((question.value ?? null) as Json, null).title;
+  const line = lineOf(thread.extracted?.["last"]) || lineOf(thread.extracted?.["first"]) || asked;
   return (
     <Link to="/threads/$threadId" params={{ threadId: thread.thread_id }} className={className}>
       <span>
         <Status status={thread.status} />
       </span>
       <span className="truncate">
-        {line !== "" ? line : <span className="muted">{thread.error?.message ?? fallbackLine(thread)}</span>}
-        {questions > 0 ? (
+        {line !== "" ? visible(line) : <span className="muted">{thread.error?.message ?? fallbackLine(thread)}</span>}
+        {questions.length > 0 ? (
           <span className="thread-waits">
-            <Chip tone="amber">{questions === 1 ? "1 pending answer" : `${questions} pending answers`}</Chip>
+            <Chip tone="amber">
+              {questions.length === 1 ? "1 pending answer" : `${questions.length} pending answers`}
+            </Chip>
           </span>
         ) : null}
       </span>
@@ -120,7 +127,7 @@ const OWN_KEYS = new Set(["graph_id", "assistant_id"]);
 
 function fallbackLine({ metadata }: Thread): string {
   const own = Object.entries(metadata).filter(([key]) => !OWN_KEYS.has(key));
-  return own.length === 0 ? "no messages" : glance(Object.fromEntries(own));
+  return own.length === 0 ? "no messages" : own.map(([key, value]) => `${key}: ${glance(value)}`).join(" · ");
 }
 
 function graphOf({ metadata }: Thread): string {
