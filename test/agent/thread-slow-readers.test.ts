@@ -3,14 +3,18 @@
 //     over a socket; the server holds little for it, and it gets all that is kept once it reads again.
 //   thread-slow-readers.2. 1,000 idle readers take little memory, and do not hinder a run.
 //   thread-slow-readers.3. Comments come while the server works on a large run.
+//   thread-slow-readers.4. Readers get the begin of a run before its graph can keep the event loop busy. (On PostgreSQL,
+//     where they wait for the network, the graph does not wait for them.)
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { Agent, request, type IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEndOf } from "../harness/protocol/thread-page.ts";
+import { isEndOf, isRunning } from "../harness/protocol/thread-page.ts";
 import { call, removeFolder, startServer } from "../harness/server.ts";
 import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
@@ -120,4 +124,20 @@ test("comments while a large run is converted (thread-slow-readers.3)", PATIENCE
   assert.ok(comments >= 2, `${comments} comments`);
   reader.close();
   stream.destroy();
+});
+
+const skip = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres";
+
+test("the begin of a run whose graph blocks (thread-slow-readers.4)", { ...PATIENCE, skip }, async () => {
+  const threadId = String((await call(server, "POST", "/threads", {})).body["thread_id"]);
+  const gate = join(server.dataDir, "gate");
+  const reader = await openEvents(server, threadId, ALL);
+  const started = sendCommand(server, threadId, "run.start", { assistant_id: "blocks", input: { gate } });
+  const [begin] = await reader.until(isRunning);
+  writeFileSync(gate, "");
+  const { result } = await started;
+  assert.equal(begin?.data["run_id"], result["run_id"]);
+  const events = await reader.until(isEndOf(result["run_id"]));
+  assert.equal(events.findLast(({ method }) => method === "values")?.data["answer"], true);
+  reader.close();
 });

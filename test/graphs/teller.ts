@@ -52,3 +52,15 @@ export const asksThenSpeaks = new StateGraph(State)
   .addEdge("waits", "speaks")
   .addEdge("speaks", "__end__")
   .compile();
+
+const BLOCKED_MS_MAX = 60_000;
+
+/** Keeps the event loop busy until the file is there. */
+export const blocks = new StateGraph(State)
+  .addNode("blocks", (state) => {
+    for (const until = performance.now() + BLOCKED_MS_MAX; !existsSync(state.gate) && performance.now() < until;);
+    return { answer: existsSync(state.gate) };
+  })
+  .addEdge("__start__", "blocks")
+  .addEdge("blocks", "__end__")
+  .compile();
