@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { ask, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
 import { itemsOf } from "../harness/inbox.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
@@ -49,10 +49,31 @@ test("filters are choices with the counts of the server, also for what is assign
   assert.deepEqual(await options("Assignee"), ["Anyone or no one", "Assigned to me (1)", "Unassigned (2)"]);
   assert.deepEqual(await options("Graph"), ["Any graph", "echo (3)"]);
   assert.ok((await options("Deadline")).includes("No deadline (3)"));
-  await page.getByLabel("Assignee").selectOption("me");
+  assert.ok((await options("Metadata")).includes("counts (3)"));
+  await page.getByRole("combobox", { name: "Assignee" }).selectOption("me");
   await page.getByText("1 waiting").waitFor();
   assert.match(await rows(page).innerText(), /amount: 2/);
   await page.getByRole("option", { name: "Question (0)" }).waitFor({ state: "attached" });
+  await page.close();
+});
+
+test("metadata is chosen by key and value with counts, or typed", async () => {
+  await ask(server, "One", { batch: "meta", tier: "gold" });
+  await ask(server, "Two", { batch: "meta", tier: 7 });
+  const page = await browser.open("/inbox?metadata=batch%3Dmeta", { name: "Ada" });
+  await page.getByText("2 waiting").waitFor();
+  await page.getByRole("button", { name: /^Filters/ }).click();
+  const choices = page.getByRole("combobox", { name: "Metadata", exact: true });
+  await choices.locator("option", { hasText: "gold (1)" }).waitFor({ state: "attached" });
+  await choices.selectOption({ label: "7 (1)" });
+  await page.getByText("1 waiting").waitFor();
+  await page.getByRole("link", { name: "Two" }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get("metadata"), "batch=meta, tier=7");
+  const text = page.getByRole("textbox", { name: "Metadata as text" });
+  await text.fill("tier=gold, batch=meta");
+  await text.press("Enter");
+  await page.getByRole("link", { name: "One" }).waitFor();
+  await assertAccessible(page);
   await page.close();
 });
 
@@ -65,10 +86,10 @@ test("the order is the longest wait, the newest, or the earliest deadline", asyn
   const shown = (await titles()).map((title) => title.replace(/\s*\(unread\)/, ""));
   assert.deepEqual(shown, ids);
   await page.getByRole("button", { name: /^Filters/ }).click();
-  await page.getByLabel("Order").selectOption("newest");
+  await page.getByRole("combobox", { name: "Order" }).selectOption("newest");
   await rows(page).first().getByText("third").waitFor();
   const sorted = page.waitForRequest(/\/inbox\?.*sort=deadline/);
-  await page.getByLabel("Order").selectOption("deadline");
+  await page.getByRole("combobox", { name: "Order" }).selectOption("deadline");
   await sorted;
   assert.match(page.url(), /order=deadline/);
   await page.close();
@@ -83,7 +104,7 @@ test("a snoozed item is hidden, and a filter shows it", async () => {
   assert.equal(await page.getByRole("link", { name: "Ask again later" }).count(), 0);
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByRole("option", { name: "Only snoozed (1)" }).waitFor({ state: "attached" });
-  await page.getByLabel("Snoozed").selectOption("only");
+  await page.getByRole("combobox", { name: "Snoozed" }).selectOption("only");
   await page.getByRole("link", { name: "Ask again later" }).waitFor();
   await rows(page).getByText("snoozed", { exact: true }).waitFor();
   assert.equal(await rows(page).count(), 1);

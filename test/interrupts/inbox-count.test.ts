@@ -57,6 +57,16 @@ test("a facet counts with all filters but its own (interrupts/inbox-count.2)", a
   assert.deepEqual(gold["graph_id"], [{ value: "echo", count: 2 }]);
 });
 
+test("members of the metadata are counted where they are asked for (interrupts/inbox-count.2)", async () => {
+  const { metadata } = await read<{ readonly metadata: readonly object[] }>("/inbox/facets?metadata_choices=true");
+  const [gold, tin] = [
+    { value: "gold", count: 2 },
+    { value: "tin", count: 1 },
+  ];
+  assert.deepEqual(metadata, [{ key: "tier", count: 3, values: [gold, tin] }]);
+  assert.ok(!("metadata" in (await read<object>("/inbox/facets"))));
+});
+
 test("a row without its value has an excerpt and its decisions (interrupts/inbox-count.3)", async () => {
   const payload = { question: "Drop the table?", table: "orders", dangerous: true };
   const thread = await newThread(server, "echo");

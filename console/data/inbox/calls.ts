@@ -15,6 +15,11 @@ type Named = Pick<InboxItem, "thread_id" | "id">;
 
 type Counted<Value> = readonly { readonly value: Value; readonly count: number }[];
 
+export interface MetadataFacet {
+  readonly key: string;
+  readonly values: Counted<Json>;
+}
+
 /** Reply of GET /inbox/facets. */
 export interface InboxFacets {
   readonly total: number;
@@ -26,6 +31,8 @@ export interface InboxFacets {
   readonly claimed_by: Counted<string | null>;
   readonly snoozed: Counted<boolean>;
   readonly deadline: Counted<string>;
+  /** Members of the threads' metadata; absent from older servers. */
+  readonly metadata?: readonly MetadataFacet[];
 }
 
 export type InboxQuery = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -51,7 +58,7 @@ export async function countInbox(query: InboxQuery, signal?: AbortSignal): Promi
 
 /** The number of items that each choice of a filter would select. */
 export function countChoices(query: InboxQuery, signal?: AbortSignal): Promise<InboxFacets> {
-  return call("GET", "/inbox/facets", { query, signal });
+  return call("GET", "/inbox/facets", { query: { ...query, metadata_choices: true }, signal });
 }
 
 export function getItem({ thread_id, id }: Named, signal?: AbortSignal): Promise<InboxItem> {

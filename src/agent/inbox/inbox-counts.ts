@@ -2,6 +2,7 @@
 // Invariants:
 //   inbox-counts.1. A count reads parts in transactions of their own, so that no call waits for 100,000 items.
 //   inbox-counts.2. A facet counts the items that match all filters but its own.
+import type { Json } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
 import type { InboxPart, InboxQuery, InboxTally, Tx } from "../ports/ports.ts";
 import type { InboxSearch } from "./inbox.ts";
@@ -22,6 +23,23 @@ export interface Facets {
 }
 
 const VALUES_MAX = 100;
+
+/** A member of the threads' metadata, with its values. */
+export interface MetadataFacet {
+  readonly key: string;
+  readonly count: number;
+  /** Most frequent first. */
+  readonly values: readonly { readonly value: Json; readonly count: number }[];
+}
+
+const KEYS_MAX = 30;
+const KEY_VALUES_MAX = 20;
+/** Different members that a tally counts: the others may be identifiers. */
+const MEMBERS_MAX = 10_000;
+/** Longer values are cut in the index, and no choices. */
+const VALUE_UNITS_MAX = 200;
+/** Filters of their own. */
+const OWN_KEYS = new Set(["graph_id", "assistant_id"]);
 
 /** The number of items on all pages. */
 export async function countInbox(agent: AgentContext, search: InboxSearch): Promise<number> {
@@ -61,6 +79,31 @@ export async function facetsOf(agent: AgentContext, search: InboxSearch): Promis
     total,
     counts: Object.fromEntries(FACETS.map((facet) => [facet, sorted(counts[facet])])) as unknown as Facets["counts"],
   };
+}
+
+/** The members of the matching items' metadata: each would select its count if it were added to the filters. */
+export async function metadataFacets(agent: AgentContext, search: InboxSearch): Promise<readonly MetadataFacet[]> {
+  const counts = new Map<string, Map<string, number>>();
+  let members = 0;
+  for await (const tallies of parts(agent, search, (tx, query) => tx.tallyMetadata(query))) {
+    for (const { key, text, count } of tallies) {
+      if (OWN_KEYS.has(key) || text.length >= VALUE_UNITS_MAX) continue;
+      const values = counts.get(key) ?? new Map<string, number>();
+      const before = values.get(text);
+      if (before === undefined && ++members > MEMBERS_MAX) continue;
+      counts.set(key, values.set(text, (before ?? 0) + count));
+    }
+  }
+  const facets = [...counts].map(([key, values]) => ({
+    key,
+    count: [...values.values()].reduce((sum, count) => sum + count, 0),
+    values: sorted(values)
+      .slice(0, KEY_VALUES_MAX)
+      .map(({ value, count }) => ({ value: JSON.parse(String(value)) as Json, count })),
+  }));
+  return facets
+    .toSorted((left, right) => right.count - left.count || (left.key < right.key ? -1 : 1))
+    .slice(0, KEYS_MAX);
 }
 
 /** inbox-counts.1 */

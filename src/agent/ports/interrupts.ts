@@ -73,6 +73,14 @@ export interface InboxTally {
   readonly count: number;
 }
 
+/** A number of items whose thread's metadata has the same member: a text, number, boolean or null. */
+export interface MetadataTally {
+  readonly key: string;
+  /** JSON text of the value, cut at 200 units. */
+  readonly text: string;
+  readonly count: number;
+}
+
 /** A part of a total that is read in several short transactions. */
 export interface InboxPart<T> {
   readonly found: T;
@@ -98,6 +106,8 @@ export interface InterruptTx extends AuditTx {
   countInbox(query: InboxQuery): Awaitable<InboxPart<number>>;
   /** The items that match after `query.after`, up to the end of the part, by facet. */
   tallyInbox(query: InboxQuery): Awaitable<InboxPart<readonly InboxTally[]>>;
+  /** The items that match after `query.after`, up to the end of the part, by members of the metadata. */
+  tallyMetadata(query: InboxQuery): Awaitable<InboxPart<readonly MetadataTally[]>>;
   /** Open interrupts of paused threads with a passed deadline and an expiry action; earliest first. */
   dueInterrupts(at: number, limit: number): Awaitable<readonly Interrupt[]>;
   /** The earliest such deadline. */

@@ -4,6 +4,7 @@
 //   contract/inbox-counts.2. A deadline filter selects by the time left.
 //   contract/inbox-counts.3. A tally groups by graph, assistant, node, kind, holder of the claim, follow-up date and time
 //        left; its numbers add up to the count, over any number of parts.
+//   contract/inbox-counts.4. A tally of metadata has the texts, numbers, booleans and nulls of matching items.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../agent/model/model.ts";
@@ -134,6 +135,28 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
     assert.deepEqual([own?.graphId, own?.assistantId, own?.node], ["g", "s", "n"]);
     await storage.transaction((tx) => tx.deleteThread(threadId));
     assert.deepEqual((await totalsOf(storage, { now: NOW })).count, 1);
+  });
+
+  test("a tally of metadata counts its members, within scope and filters (contract/inbox-counts.4)", async (t) => {
+    const storage = await open(t);
+    await put(
+      storage,
+      [
+        ["a", {}],
+        ["b", { kind: "form" }],
+      ],
+      { team: "x", tier: 7, tags: ["t"] },
+    );
+    await put(storage, [["c", {}]], { team: "x", tier: 8 });
+    await put(storage, [["d", {}]], { team: "y" });
+    const members = async (query: Partial<InboxQuery>): Promise<readonly string[]> => {
+      const { found } = await storage.read(async (tx) => tx.tallyMetadata({ ...EVERYTHING, ...query }));
+      return found.map(({ key, text, count }) => `${key}=${text} ${count}`).toSorted();
+    };
+    assert.deepEqual(await members({}), ['team="x" 3', 'team="y" 1', "tier=7 2", "tier=8 1"]);
+    assert.deepEqual(await members({ kind: "form" }), ['team="x" 1', "tier=7 1"]);
+    assert.deepEqual(await members({ metadata: { tier: 8 } }), ['team="x" 1', "tier=8 1"]);
+    assert.deepEqual(await members({ scope: [{ key: "team", op: "eq", value: "y" }] }), ['team="y" 1']);
   });
 
   test("a count of many items is exact, in parts of any index (contract/inbox-counts.3)", async (t) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ListedItem } from "../../../data/inbox/item.ts";
-import { matches, metadataOf, queryOf, readFilters } from "./filters.ts";
+import { isWritable, matches, metadataOf, queryOf, readFilters, withPair } from "./filters.ts";
 
 const ADDRESSES: readonly (readonly [search: Record<string, unknown>, filters: object])[] = [
   [{}, {}],
@@ -44,6 +44,14 @@ test("metadata is written as people write it, and keeps the types that JSON has"
     url: "a=b",
     flag: true,
   });
+});
+
+test("a chosen pair joins the filter and replaces the one of its name; its value reads back as it was", () => {
+  assert.equal(withPair("", "tier", "gold"), "tier=gold");
+  assert.equal(withPair("tier=gold, vip=true", "tier", "tin"), "vip=true, tier=tin");
+  for (const value of ["7", 7, true, null, "true", "gold", "a b", " x", "a=b", ""])
+    assert.deepEqual(metadataOf(withPair("", "key", value)), { key: value }, String(value));
+  assert.deepEqual([isWritable("a", "b,c"), isWritable("a=b", 1), isWritable("a", 1)], [false, false, true]);
 });
 
 test("the browser compares the action's name, and leaves words to the server", () => {

@@ -1,4 +1,5 @@
 // Filters of the inbox: from the URL, as a server query, and the part that the browser filters. Pure.
+import type { Json } from "../../../json/json.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 
 export const KINDS = ["tool_approval", "form", "question", "breakpoint"] as const;
@@ -94,6 +95,23 @@ export function metadataOf(text: string): Readonly<Record<string, unknown>> {
     return [name, at === -1 ? true : scalar(pair.slice(at + 1).trim())];
   });
   return Object.fromEntries(pairs.filter(([name]) => name !== ""));
+}
+
+/** The filter with one more pair: `tier=gold`, 7 of `customer` → `tier=gold, customer=7`; a pair of the same name goes. */
+export function withPair(text: string, key: string, value: Json): string {
+  const others = text.split(",").filter((pair) => pair.trim() !== "" && pair.split("=")[0]?.trim() !== key);
+  return [...others, pairText(key, value)].map((pair) => pair.trim()).join(", ");
+}
+
+/** A text that looks like another value is quoted. */
+function pairText(key: string, value: Json): string {
+  const plain = typeof value === "string" && value.trim() === value && scalar(value) === value;
+  return `${key}=${plain ? value : JSON.stringify(value)}`;
+}
+
+/** A pair that the text of the filter can hold: commas separate pairs. */
+export function isWritable(key: string, value: Json): boolean {
+  return !/[,=]/.test(key) && key.trim() === key && key !== "" && !pairText(key, value).includes(",");
 }
 
 function scalar(text: string): unknown {

@@ -1,12 +1,13 @@
 // More filters: the choices of each filter of the inbox, with the number of items that each would select.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useMemo, useState, type ReactNode } from "react";
+import { useMemo, type ReactNode } from "react";
 import { countChoices, type InboxFacets } from "../../../data/inbox/calls.ts";
 import { kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { useAssistants } from "../../../graph/graph-names.ts";
 import { Field } from "../../../ui/controls.tsx";
 import { AGES, DUE_LABELS } from "./filter-words.ts";
+import { MetadataFilter } from "./metadata-filter.tsx";
 import { choicesOf, DUES, KINDS, type Filters } from "./filters.ts";
 import { useMe } from "./use-list.ts";
 
@@ -44,7 +45,11 @@ export function MoreFilters({
       {select("due", "Deadline", "Any deadline", choices.due)}
       {select("older", "Age", "Any age", AGES)}
       {select("snoozed", "Snoozed", "Hidden", choices.snoozed)}
-      <Metadata value={filters.metadata ?? ""} onChange={(metadata) => onChange({ metadata })} />
+      <MetadataFilter
+        value={filters.metadata ?? ""}
+        facets={choices.metadata}
+        onChange={(metadata) => onChange({ metadata })}
+      />
       {select("order", "Order", "Longest waiting first", [
         { value: "newest", label: "Newest first" },
         { value: "deadline", label: "Earliest deadline first" },
@@ -72,6 +77,7 @@ function useChoices(filters: Filters, items: readonly ListedItem[]) {
     action: actions.map((value) => ({ value })),
     assistant: (data?.assistant_id ?? []).map((one) => ({ ...one, label: names.get(one.value) ?? one.value })),
     claim: claims(data, me),
+    metadata: data?.metadata ?? [],
     due: all(DUES, (one) => DUE_LABELS[one], data?.deadline),
     snoozed: [
       { value: "only", label: "Only snoozed", count: snoozed ?? 0 },
@@ -129,31 +135,6 @@ function Choices({
           </option>
         ))}
       </select>
-    </Field>
-  );
-}
-
-function Metadata({
-  value,
-  onChange,
-}: {
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}): ReactNode {
-  const [typed, setTyped] = useState<string | null>(null);
-  const finish = (): void => {
-    if (typed !== null && typed !== value) onChange(typed);
-    setTyped(null);
-  };
-  return (
-    <Field label="Metadata">
-      <input
-        value={typed ?? value}
-        placeholder="key=value"
-        onChange={(event) => setTyped(event.target.value)}
-        onBlur={finish}
-        onKeyDown={(event) => event.key === "Enter" && finish()}
-      />
     </Field>
   );
 }

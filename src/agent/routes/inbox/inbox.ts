@@ -12,7 +12,7 @@ import { assignItem, assignItemTo, releaseItem } from "../../inbox/assign-item.t
 import { answerInbox, type AnswerResult } from "../../inbox/answer-inbox.ts";
 import { serializeAuditEntry, serializeInboxItem } from "../../serializers/inbox-item.ts";
 import { serializeReview } from "../../serializers/review-object.ts";
-import { countInbox, facetsOf } from "../../inbox/inbox-counts.ts";
+import { countInbox, facetsOf, metadataFacets } from "../../inbox/inbox-counts.ts";
 import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
 import type { Caller } from "../../model/model.ts";
 import { idempotencyKeyOf } from "../idempotency-key.ts";
@@ -76,10 +76,8 @@ function countRoutes(agent: AgentContext): readonly AgentRoute[] {
       json({ count: await countInbox(agent, await current(agent, searchedBy(query, scope, agent.clock.now()))) }),
     ),
     route(facetInbox, async ({ query, scope }) => {
-      const { total, counts } = await facetsOf(
-        agent,
-        await current(agent, searchedBy(query, scope, agent.clock.now())),
-      );
+      const search = await current(agent, searchedBy(query, scope, agent.clock.now()));
+      const { total, counts } = await facetsOf(agent, search);
       return json({
         total,
         graph_id: counts.graphId,
@@ -89,6 +87,7 @@ function countRoutes(agent: AgentContext): readonly AgentRoute[] {
         claimed_by: counts.claimedBy,
         snoozed: counts.snoozed,
         deadline: counts.deadline,
+        ...(query.metadata_choices ? { metadata: await metadataFacets(agent, search) } : {}),
       });
     }),
   ];

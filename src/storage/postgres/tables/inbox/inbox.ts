@@ -18,11 +18,14 @@ import { isMatch, searchText } from "../search/search.ts";
 const BYTES = "octet_length(i.value) + octet_length(t.metadata)";
 const ITEMS = "holdpoint.interrupts AS i JOIN holdpoint.threads AS t ON t.thread_id = i.thread_id";
 
+/** Different members of the metadata that a tally has, the most frequent ones. */
+const MEMBERS_MAX = 10_000;
+
 /** @param columns of an interrupt, in the table `i` */
 export function inboxVerbs(
   db: Sql,
   { columns, readInterrupt }: { readonly columns: string; readonly readInterrupt: (row: Row) => Interrupt },
-): Pick<InterruptTx, "inbox" | "countInbox" | "tallyInbox"> {
+): Pick<InterruptTx, "inbox" | "countInbox" | "tallyInbox" | "tallyMetadata"> {
   return {
     async inbox(query) {
       const search = conditionsOf(query);
@@ -70,6 +73,21 @@ export function inboxVerbs(
         ...search.parameters,
       );
       return { found: rows.map(tallyOf), next: null };
+    },
+    async tallyMetadata(query) {
+      const search = conditionsOf(query);
+      const rows = await db.all(
+        `SELECT x.key, x.value, count(*) AS n
+         FROM ${ITEMS} JOIN holdpoint.inbox_metadata AS x ON x.thread_id = i.thread_id AND x.interrupt_id = i.interrupt_id
+         ${search.where()} GROUP BY 1, 2 ORDER BY 3 DESC LIMIT ${MEMBERS_MAX}`,
+        ...search.parameters,
+      );
+      const found = rows.map((row) => ({
+        key: String(row["key"]),
+        text: String(row["value"]),
+        count: Number(row["n"]),
+      }));
+      return { found, next: null };
     },
   };
 }

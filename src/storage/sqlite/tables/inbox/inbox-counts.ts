@@ -2,7 +2,14 @@
 // Invariant sqlite/inbox-counts.1: a part reads at most PART_ROWS rows of the index that it follows, found or not, so it
 // delays no other call.
 import type { InterruptKind } from "../../../../agent/model/model.ts";
-import type { InboxPart, InboxPlace, InboxQuery, InboxTally, InterruptTx } from "../../../../agent/ports/ports.ts";
+import type {
+  InboxPart,
+  InboxPlace,
+  InboxQuery,
+  InboxTally,
+  InterruptTx,
+  MetadataTally,
+} from "../../../../agent/ports/ports.ts";
 import { bucketAt } from "../../../shared/deadline-buckets.ts";
 import type { Database, Row } from "../../client/database.ts";
 import { planInbox } from "./inbox-plan.ts";
@@ -11,8 +18,8 @@ const PART_ROWS = 1000;
 /** Of a search: each part reads the matching documents anew. */
 const SEARCHED_ROWS = 10_000;
 
-export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tallyInbox"> {
-  const part = (query: InboxQuery, columns: string): InboxPart<readonly Row[]> => {
+export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tallyInbox" | "tallyMetadata"> {
+  const part = (query: InboxQuery, columns: string, join = "", group = ""): InboxPart<readonly Row[]> => {
     const { from, where, parameters, place, scan } = planInbox(db, query);
     const end = db.get(
       `SELECT ${place.join(", ")} FROM ${scan.from} WHERE ${scan.where} ORDER BY ${place.join(", ")} LIMIT 1 OFFSET ?`,
@@ -22,7 +29,10 @@ export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tall
     const next = end === null ? null : placeOf(end);
     const until = next === null ? [] : [next.createdAt, next.threadId, next.interruptId];
     const within = next === null ? "" : ` AND (${place.join(", ")}) <= (?, ?, ?)`;
-    return { found: db.all(`SELECT ${columns} FROM ${from} WHERE ${where}${within}`, ...parameters, ...until), next };
+    return {
+      found: db.all(`SELECT ${columns} FROM ${from}${join} WHERE ${where}${within}${group}`, ...parameters, ...until),
+      next,
+    };
   };
   return {
     countInbox(query) {
@@ -33,11 +43,21 @@ export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tall
       const { found, next } = part(query, FACETS);
       return { found: found.map((row) => tallyOf(row, query.now)), next };
     },
+    tallyMetadata(query) {
+      const { found, next } = part(query, "x.key, x.value, count(*) AS n", MEMBERS, " GROUP BY x.key, x.value");
+      return { found: found.map(memberOf), next };
+    },
   };
 }
 
 const FACETS = `i.graph_id, i.assistant_id, i.node, i.kind, i.claim ->> '$.by' AS claimed_by,
   i.claim ->> '$.until' AS claimed_until, i.snoozed_until, i.expires_at`;
+
+const MEMBERS = " CROSS JOIN inbox_metadata AS x ON x.thread_id = i.thread_id AND x.interrupt_id = i.interrupt_id";
+
+function memberOf(row: Row): MetadataTally {
+  return { key: String(row["key"]), text: String(row["value"]), count: Number(row["n"]) };
+}
 
 function tallyOf(row: Row, now: number): InboxTally {
   const { claimed_by: by, claimed_until: until, snoozed_until: snoozed, expires_at: expiresAt } = row;
