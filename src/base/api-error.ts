@@ -22,6 +22,7 @@ export const ERROR_CODES = {
   graph_not_found: [404, "Graph not found"],
   trace_not_found: [404, "Not found in the trace store"],
   part_absent: [404, "Not available in this process"],
+  provider_unreachable: [502, "The OpenID provider does not respond"],
   part_unreachable: [502, "Another process does not respond"],
   sample_refused: [502, "The collector rejected the sample span"],
   checkpoint_not_found: [404, "Checkpoint not found"],

@@ -6,7 +6,7 @@
 import type { CallerSource } from "../agent/auth/role-access.ts";
 import type { RoleRule } from "../agent/auth/role-rules.ts";
 import type { SignInPorts } from "../agent/auth/sign-in.ts";
-import type { Access, Storage } from "../agent/ports/ports.ts";
+import type { Access, AccessChanges, Storage } from "../agent/ports/ports.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Clock } from "../base/clock.ts";
 import type { ConfigProblem } from "../base/config/config.ts";
@@ -83,19 +83,21 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
   if (!authenticates(config, graphs)) return { access: null, signIn: null };
   const keys = config.apiKeys ?? [];
   for (const { name, weak } of keys) if (weak) log.warning("api_key_short", { name });
-  const [{ apiKeySource }, { storedKeySource }, { createRoleAccess }] = await Promise.all([
+  const [{ createAccessChanges }, { apiKeySource }, { storedKeySource }, { createRoleAccess }] = await Promise.all([
+    import("../agent/auth/access-changes.ts"),
     import("../agent/auth/api-keys.ts"),
     import("../agent/auth/stored-keys.ts"),
     import("../agent/auth/role-access.ts"),
   ]);
-  const signIn = await openSignIn(parts);
+  const changes = createAccessChanges();
+  const signIn = await openSignIn(parts, changes);
   const programs: readonly CallerSource[] = [apiKeySource(keys), storedKeySource({ storage, clock })];
   const sources = signIn === null ? programs : [...programs, signIn.sessions.source];
   const people = signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules };
-  return { access: createRoleAccess(sources, people), signIn };
+  return { access: createRoleAccess(sources, people, changes), signIn };
 }
 
-async function openSignIn(parts: AccessParts): Promise<SignInPorts | null> {
+async function openSignIn(parts: AccessParts, changes: AccessChanges): Promise<SignInPorts | null> {
   const { config, log, storage, clock, newId, prefix } = parts;
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcScopes: scopes } = config;
   if (issuer === null || clientId === null) return null;
@@ -114,7 +116,7 @@ async function openSignIn(parts: AccessParts): Promise<SignInPorts | null> {
     rules,
     cookies,
     provider: createIdentityProvider({ issuer, clientId, clientSecret, scopes }, clock.monotonic),
-    sessions: createSessions({ storage, clock, newId, cookies, rules, ...times }),
+    sessions: createSessions({ storage, clock, newId, cookies, rules, changes, ...times, publicUrl: config.publicUrl }),
     claims: { name: config.oidcNameClaim, groups: config.oidcGroupsClaim },
   };
 }

@@ -20,6 +20,7 @@ import {
 } from "openid-client";
 import type { Identity, IdentityProvider } from "../agent/ports/ports.ts";
 import type { JsonObject } from "../base/json/json.ts";
+import { createLogoutTokens } from "./logout-token.ts";
 
 export interface ProviderOptions {
   readonly issuer: string;
@@ -44,6 +45,7 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
     });
     return config;
   };
+  const logoutTokens = createLogoutTokens(options.clientId, monotonic);
   return {
     newAttempt: () => ({ state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }),
     async authorizationUrl({ state, nonce, verifier }, redirectUri) {
@@ -65,8 +67,10 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
     async signOutUrl(idToken, returnTo) {
       const config = await configuration();
       if (config.serverMetadata().end_session_endpoint === undefined) return null;
-      return buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: returnTo }).href;
+      const hint = idToken === null ? {} : { id_token_hint: idToken };
+      return buildEndSessionUrl(config, { ...hint, post_logout_redirect_uri: returnTo }).href;
     },
+    loggedOut: async (token) => logoutTokens.read(token, (await configuration()).serverMetadata()),
   };
 }
 

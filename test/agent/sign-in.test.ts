@@ -6,8 +6,13 @@
 //        nothing; on every server.
 //   sign-in-flow.4. Pages of other sites change nothing in the name of somebody who is signed in.
 //   sign-in-flow.5. The page after the sign-in is one of this server.
+//   sign-in-flow.7. A logout at the provider ends the session here, and only a logout token of the provider does.
+//   sign-in-flow.8. A stream ends with the session or key that opened it.
+//   sign-in-flow.9. The database has no ID token in clear.
 //   sign-in-flow.6. Incomplete or contradictory settings prevent the start, each by name.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   newBrowser,
@@ -34,6 +39,7 @@ before(async () => {
   server = await startServerHere({
     env: { ...provider.env, HOLDPOINT_ROLES: ROLES, HOLDPOINT_API_KEYS: `root:${ADMIN}` },
   });
+  SESSION = sessionOn(server);
   provider.allow(server.url);
   const person = (name: string, more: object) =>
     provider.accounts.set(name, {
@@ -61,7 +67,8 @@ interface CallerObject {
   readonly signed_in: boolean;
 }
 
-const SESSION = "holdpoint-session";
+const sessionOn = ({ url }: Pick<ServerHere, "url">): string => `holdpoint-session-${new URL(url).port}`;
+let SESSION = "";
 const json = (path: string): string => `${server.url}${path}`;
 const callerOf = async (browser: Browser, on = server): Promise<{ status: number; caller: CallerObject }> => {
   const { status, text } = await browser.visit(`${on.url}/console/api/caller`);
@@ -297,6 +304,124 @@ test("a sign-in with fewer groups takes rights from older sessions too (sign-in-
   assert.equal((await callerOf(before)).caller.role, "reviewer");
 });
 
+/** Signs out at the provider, not here. */
+async function logOutThere(browser: Browser): Promise<void> {
+  const page = await browser.visit(`${provider.issuer}/session/end`);
+  const xsrf = /name="xsrf" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
+  const body = new URLSearchParams({ xsrf, logout: "yes" });
+  await browser.visit(`${provider.issuer}/session/end/confirm`, { method: "POST", body });
+}
+
+test("a logout at the provider ends the session here, and no other (sign-in-flow.7)", async () => {
+  const [browser, other] = [await signedIn("ann"), await signedIn("ann")];
+  await logOutThere(browser);
+  assert.equal((await callerOf(browser)).status, 401);
+  assert.equal((await callerOf(other)).status, 200, "another session at the provider");
+});
+
+const backChannel = (token: string) =>
+  newBrowser().visit(json("/auth/back-channel-logout"), {
+    method: "POST",
+    body: new URLSearchParams({ logout_token: token }),
+  });
+
+test("a logout token without a session of the provider ends all sessions of its person, once (sign-in-flow.7)", async () => {
+  const [one, two, other] = [await signedIn("ann"), await signedIn("ann"), await signedIn("fin")];
+  const token = await provider.logoutToken({ sub: "ann" });
+  const reply = await backChannel(token);
+  assert.deepEqual([reply.status, reply.headers.get("cache-control")], [200, "no-store"], reply.text);
+  for (const browser of [one, two]) assert.equal((await callerOf(browser)).status, 401);
+  assert.equal((await callerOf(other)).status, 200);
+  const again = await signedIn("ann");
+  assert.match((await backChannel(token)).text, /used before/);
+  assert.equal((await callerOf(again)).status, 200);
+});
+
+const LOGOUT_EVENT = { "http://schemas.openid.net/event/backchannel-logout": {} };
+const WRONG_TOKENS: readonly (readonly [name: string, token: () => Promise<string>])[] = [
+  ["a token with a signature of somebody else", () => provider.logoutToken({ sub: "ann" }, true)],
+  ["a token for another client", () => provider.logoutToken({ sub: "ann", aud: "another" })],
+  ["a token of another issuer", () => provider.logoutToken({ sub: "ann", iss: "https://evil.example" })],
+  ["a token of an hour ago", () => provider.logoutToken({ sub: "ann", iat: Math.floor(Date.now() / 1000) - 3600 })],
+  ["a token that has expired", () => provider.logoutToken({ sub: "ann", exp: Math.floor(Date.now() / 1000) - 60 })],
+  ["an ID token", () => provider.logoutToken({ sub: "ann", events: undefined, nonce: "n" })],
+  ["a token without the event", () => provider.logoutToken({ sub: "ann", events: undefined })],
+  ["a logout token with a nonce", () => provider.logoutToken({ sub: "ann", nonce: "n", events: LOGOUT_EVENT })],
+  ["a token without an id", () => provider.logoutToken({ sub: "ann", jti: undefined as unknown as string })],
+  ["a token that names nobody", () => provider.logoutToken({})],
+  ["an unsigned token", async () => `${btoa('{"alg":"none"}')}.${btoa('{"sub":"ann"}')}.`],
+  ["no token", async () => ""],
+  ["a text", async () => "x".repeat(40_000)],
+];
+for (const [name, token] of WRONG_TOKENS) {
+  test(`${name} ends no session (sign-in-flow.7)`, async () => {
+    const browser = await signedIn("ann");
+    const reply = await backChannel(await token());
+    assert.equal(reply.status, 400, reply.text);
+    assert.match(reply.text, /"error":"invalid_request"/);
+    assert.equal((await callerOf(browser)).status, 200);
+  });
+}
+
+/** Opens a stream. @returns `isCut`, which resolves when the reply breaks off before its end */
+async function openStream(path: string, headers: Readonly<Record<string, string>>): Promise<{ isCut: Promise<void> }> {
+  const response = await fetch(json(path), { headers });
+  assert.equal(response.status, 200);
+  return { isCut: assert.rejects(response.text(), /terminated/) };
+}
+
+const cookieOf = ({ cookies }: Browser): Readonly<Record<string, string>> => ({
+  cookie: `${SESSION}=${cookies.get(SESSION) ?? ""}`,
+});
+
+test("a stream is cut when its session ends, by sign-out or by the provider (sign-in-flow.8)", async () => {
+  const ends: readonly ((browser: Browser) => Promise<unknown>)[] = [
+    (browser) => post(browser, "/auth/sign-out", SAME_ORIGIN),
+    (browser) => logOutThere(browser),
+    () => call(server, "DELETE", "/people/sue%40example.com", undefined, { "x-api-key": ADMIN }),
+  ];
+  for (const end of ends) {
+    const browser = await signedIn("sue");
+    const { isCut } = await openStream("/inbox/events", cookieOf(browser));
+    await end(browser);
+    await isCut;
+  }
+});
+
+test("a stream is cut when its key is revoked (sign-in-flow.8)", async () => {
+  const body = { name: "reader", role: "viewer" };
+  const made = await call(server, "POST", "/keys", body, { "x-api-key": ADMIN });
+  const { key, key_id: keyId } = made.body as { readonly key: string; readonly key_id: string };
+  const { isCut } = await openStream("/inbox/events", { "x-api-key": key });
+  await call(server, "DELETE", `/keys/${keyId}`, undefined, { "x-api-key": ADMIN });
+  await isCut;
+});
+
+test("the database has no ID token in clear, and the sign-out knows it still (sign-in-flow.9)", async () => {
+  const browser = await signedIn("ann");
+  const out = await post(browser, "/auth/sign-out", SAME_ORIGIN);
+  const hint = new URL((JSON.parse(out.text) as { readonly url: string }).url).searchParams.get("id_token_hint") ?? "";
+  assert.match(hint, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  await signedIn("ann");
+  const stored = readdirSync(server.dataDir).map((name) => readFileSync(join(server.dataDir, name), "latin1"));
+  const header = hint.split(".")[0] ?? "none";
+  assert.ok(stored.some((text) => text.includes("ann@example.com")));
+  assert.ok(!stored.some((text) => text.includes(header)));
+});
+
+test("servers on two ports of one host do not sign each other out (sign-in-flow.3)", async (t) => {
+  const env = { ...provider.env, HOLDPOINT_ROLES: "*=viewer" };
+  const second = await startServerHere({ env });
+  t.after(async () => {
+    await second.stop();
+    removeFolder(second.dataDir);
+  });
+  const browser = await signedIn("ann");
+  browser.cookies.set(sessionOn(second), "A".repeat(43)); // of the other server
+  assert.equal((await callerOf(browser)).status, 200);
+  assert.equal((await callerOf(browser, second)).status, 401);
+});
+
 const ELSEWHERE: readonly (readonly [name: string, headers: Readonly<Record<string, string>>])[] = [
   ["another site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
   ["another port of this machine", { "sec-fetch-site": "same-site", origin: "http://127.0.0.1:9999" }],
@@ -381,10 +506,11 @@ test("a session that ends on one server has ended on every other (sign-in-flow.3
   own.accounts.set("ann", { email: "ann@example.com" });
   const browser = newBrowser();
   await browser.signIn(servers[0].url, "ann");
+  const token = browser.cookies.get(sessionOn(servers[0])) ?? "";
+  browser.cookies.set(sessionOn(servers[1]), token); // a browser gets it from the shared public address
   for (const one of servers) assert.equal((await callerOf(browser, one)).status, 200);
-  const token = browser.cookies.get(SESSION) ?? "";
   await browser.visit(`${servers[1].url}/auth/sign-out`, { method: "POST", headers: SAME_ORIGIN });
-  browser.cookies.set(SESSION, token);
+  for (const one of servers) browser.cookies.set(sessionOn(one), token);
   for (const one of servers) assert.equal((await callerOf(browser, one)).status, 401);
 });
 

@@ -5,7 +5,8 @@
 //        filters of handlers do.
 import { ApiError } from "../../base/api-error.ts";
 import type { Caller, Person, Role, RoleLimits } from "../model/model.ts";
-import type { Access, AccessRequest } from "../ports/ports.ts";
+import type { Access, AccessChanges, AccessRequest } from "../ports/ports.ts";
+import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
 import { grantOf, type RoleRule } from "./role-rules.ts";
 import { leastRole, permissionsOf, roleMay } from "./roles.ts";
@@ -20,8 +21,13 @@ interface PeopleAccess {
 }
 
 /** @param people null without sign-in */
-export function createRoleAccess(sources: readonly CallerSource[], people: PeopleAccess | null = null): Access {
+export function createRoleAccess(
+  sources: readonly CallerSource[],
+  people: PeopleAccess | null = null,
+  changes: AccessChanges = createAccessChanges(),
+): Access {
   return {
+    changes,
     ...(people === null
       ? {}
       : { grantOf: (groups, email) => grantOf(people.rules, groups, email === null ? {} : { email }) }),

@@ -5,9 +5,10 @@ import { test, type TestContext } from "node:test";
 import { systemClock } from "../../base/clock.ts";
 import { createIdSource } from "../../base/ids.ts";
 import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
+import { createAccessChanges } from "./access-changes.ts";
 import { createCookies } from "./cookies.ts";
 import { parseRoleRules } from "./role-rules.ts";
-import { createSessions, SESSION_COOKIE } from "./sessions.ts";
+import { createSessions } from "./sessions.ts";
 
 const HOUR = 3_600_000;
 const IDLE = 12 * HOUR;
@@ -27,22 +28,23 @@ const FROM = { providerSession: null, idToken: "a.b.c", claims: {} };
 const requestWith = (token: string) => ({
   method: "GET",
   url: "/",
-  headers: { cookie: `theme=dark; ${SESSION_COOKIE}=${token}` },
+  headers: { host: "localhost:8123", cookie: `theme=dark; holdpoint-session-8123=${token}` },
 });
-const tokenIn = (cookie: string | null): string => /holdpoint-session=([\w-]*);/.exec(cookie ?? "")?.[1] ?? "";
+const tokenIn = (cookie: string | null): string => /holdpoint-session-8123=([\w-]*);/.exec(cookie ?? "")?.[1] ?? "";
 
 async function opened(t: TestContext) {
   const storage = await openStorage(t);
   let now = 1_000_000;
   const cookies = createCookies({ secure: false, path: "" });
+  const changes = createAccessChanges();
   const clock = { ...systemClock, now: () => now };
   const times = { idleMs: IDLE, lifeMs: LIFE };
   const newId = createIdSource(() => now);
   const rules = parseRoleRules("*=viewer");
-  const sessions = createSessions({ storage, clock, newId, cookies, rules, ...times });
+  const sessions = createSessions({ storage, clock, newId, cookies, rules, ...times, publicUrl: null, changes });
   const cookie = await storage.transaction(async (tx) => {
     await tx.putPerson(ANN);
-    return sessions.open(tx, "ann", { method: "GET", url: "/", headers: {} }, FROM);
+    return sessions.open(tx, "ann", { method: "GET", url: "/", headers: { host: "localhost:8123" } }, FROM);
   });
   const isIn = async (token: string): Promise<boolean> => {
     const caller = await sessions.source(requestWith(token)).catch(() => null);

@@ -7,16 +7,18 @@
 //   sessions.4. A rotation replaces the token. The old one works until the new one has been used, and a minute longer,
 //        for requests on their way and lost replies.
 //   sessions.5. Credentials in headers take precedence: a request with a key is never made in the name of a cookie.
+//   sessions.6. The provider's ID token is sealed with the token of the session: the storage alone cannot show it.
+//   sessions.7. Cookies ignore ports, so the name has the server's: servers on one host do not sign each other out.
 import type { Clock } from "../../base/clock.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Caller, Person, Session } from "../model/model.ts";
-import type { AccessRequest, Storage, Tx } from "../ports/ports.ts";
+import type { AccessChanges, AccessRequest, ProviderLogout, Storage, Tx } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
 import { type CallerSource, personCaller, unauthenticated } from "./role-access.ts";
 import { grantOf, type RoleRule } from "./role-rules.ts";
+import { seal, unseal } from "./sealed-text.ts";
 import { newToken, tokenHash, USE_EVERY_MS } from "./stored-keys.ts";
 
-export const SESSION_COOKIE = "holdpoint-session";
 const ROTATE_EVERY_MS = 60 * 60 * 1000;
 const PREVIOUS_MS = 60_000;
 const TOKEN = /^[\w-]{43}$/;
@@ -31,6 +33,9 @@ export interface SessionPorts {
   readonly idleMs: number;
   /** Life of a session, however much it is used. */
   readonly lifeMs: number;
+  /** Address of the server as people reach it; null where the port of a request tells it. */
+  readonly publicUrl: string | null;
+  readonly changes: AccessChanges;
 }
 
 export interface Sessions {
@@ -40,25 +45,41 @@ export interface Sessions {
   /** Replaces the token if it is old enough (sessions.4). @returns `Set-Cookie`, or null */
   rotate(request: AccessRequest): Promise<string | null>;
   /** Ends the session of the request. @returns the ended one, and `Set-Cookie` */
-  end(request: AccessRequest): Promise<{ readonly session: Session | null; readonly cookie: string }>;
+  end(request: AccessRequest): Promise<{ readonly session: EndedSession | null; readonly cookie: string }>;
+  /** Ends the sessions that a logout at the provider means. @returns their number */
+  endAtProvider(logout: ProviderLogout): Promise<number>;
   /** Deletes sessions that have ended by time. */
   sweep(): Promise<void>;
 }
 
-export type SessionOrigin = Pick<Session, "providerSession" | "idToken" | "claims">;
+export interface SessionOrigin extends Pick<Session, "providerSession" | "claims"> {
+  readonly idToken: string;
+}
+
+export interface EndedSession {
+  readonly person: string;
+  /** Null after a rotation that this browser has not seen. */
+  readonly idToken: string | null;
+}
 
 export function createSessions(ports: SessionPorts): Sessions {
-  const { storage, clock, cookies, idleMs, lifeMs } = ports;
-  const cookieOf = (token: string, ms: number): string => cookies.write(SESSION_COOKIE, token, Math.ceil(ms / 1000));
+  const { storage, clock, cookies, idleMs, lifeMs, changes } = ports;
+  const nameFor = (request: AccessRequest): string => sessionCookie(ports.publicUrl, request);
+  const cookieOf = (request: AccessRequest, token: string, ms: number): string =>
+    cookies.write(nameFor(request), token, Math.ceil(ms / 1000));
+  const tokenIn = (request: AccessRequest): string | null => {
+    const token = cookies.read(request, nameFor(request));
+    return token === null || !TOKEN.test(token) ? null : token;
+  };
   const hashIn = (request: AccessRequest): string | null => {
-    const token = cookies.read(request, SESSION_COOKIE);
-    return token === null || !TOKEN.test(token) ? null : tokenHash(token);
+    const token = tokenIn(request);
+    return token === null ? null : tokenHash(token);
   };
   return {
     source: async (request) => {
       const hash = hashIn(request);
       if (hash === null || hasCredentials(request)) return null; // sessions.5
-      const found = await live(ports, hash);
+      const found = await live(ports, hash, request.isRecheck !== true);
       if (found === null) throw unauthenticated("Your session has ended: sign in again.");
       requireSameOrigin(request);
       return callerOf(ports.rules, found);
@@ -71,32 +92,46 @@ export function createSessions(ports: SessionPorts): Sessions {
       const now = clock.now();
       const times = { rotatedAt: now, createdAt: now, usedAt: now, expiresAt: now + lifeMs };
       const own = { sessionId: ports.newId(), person, tokenHash: tokenHash(token), previousHash: null };
-      await tx.insertSession({ ...own, ...from, ...times, previousUntil: null });
-      return cookieOf(token, lifeMs);
+      const { idToken, ...rest } = from;
+      const sealedIdToken = seal(idToken, token); // sessions.6
+      await tx.insertSession({ ...own, ...rest, sealedIdToken, ...times, previousUntil: null });
+      return cookieOf(request, token, lifeMs);
     },
     async rotate(request) {
-      const hash = hashIn(request);
-      const found = hash === null ? null : await live(ports, hash);
+      const before = tokenIn(request);
+      if (before === null) return null;
+      const hash = tokenHash(before);
+      const found = await live(ports, hash, true);
       const now = clock.now();
-      if (hash === null || found === null || found.session.tokenHash !== hash) return null;
-      const { sessionId, rotatedAt, expiresAt } = found.session;
+      if (found === null || found.session.tokenHash !== hash) return null;
+      const { sessionId, rotatedAt, expiresAt, sealedIdToken } = found.session;
       if (now - rotatedAt < Math.min(ROTATE_EVERY_MS, lifeMs / 4)) return null;
       const token = newToken();
-      const rotation = { sessionId, from: hash, to: tokenHash(token), at: now };
+      const idToken = unseal(sealedIdToken, before);
+      const sealed = idToken === null ? "" : seal(idToken, token);
+      const rotation = { sessionId, from: hash, to: tokenHash(token), sealedIdToken: sealed, at: now };
       const won = await storage.transaction((tx) => tx.rotateSession(rotation));
-      return won ? cookieOf(token, expiresAt - now) : null;
+      return won ? cookieOf(request, token, expiresAt - now) : null;
     },
     async end(request) {
-      const hash = hashIn(request);
-      const cookie = cookieOf("", 0);
-      if (hash === null) return { session: null, cookie };
+      const token = tokenIn(request);
+      const cookie = cookieOf(request, "", 0);
+      if (token === null) return { session: null, cookie };
       requireSameOrigin(request);
       const session = await storage.transaction(async (tx) => {
-        const own = await tx.sessionByToken(hash);
+        const own = await tx.sessionByToken(tokenHash(token));
         if (own !== null) await tx.deleteSession(own.sessionId);
         return own;
       });
-      return { session, cookie };
+      if (session === null) return { session: null, cookie };
+      const { person, sealedIdToken } = session;
+      changes.ended(person);
+      return { session: { person, idToken: unseal(sealedIdToken, token) }, cookie };
+    },
+    async endAtProvider(logout) {
+      const ended = await storage.transaction((tx) => deleteAtProvider(tx, logout));
+      for (const person of new Set(ended)) changes.ended(person);
+      return ended.length;
     },
     async sweep() {
       const now = clock.now();
@@ -105,13 +140,31 @@ export function createSessions(ports: SessionPorts): Sessions {
   };
 }
 
+/** @returns the person of each session that a logout at the provider means */
+async function deleteAtProvider(
+  tx: Tx,
+  { issuer, subject, providerSession }: ProviderLogout,
+): Promise<readonly string[]> {
+  if (subject === null) return providerSession === null ? [] : tx.deleteSessionsAt(providerSession);
+  const person = await tx.personOf(issuer, subject);
+  if (person === null) return [];
+  const count = await tx.deleteSessionsOf(person.name, providerSession);
+  return Array.from({ length: count }, () => person.name);
+}
+
 interface Live {
   readonly session: Session;
   readonly person: Person;
 }
 
-/** sessions.1, sessions.2. */
-async function live({ storage, clock, idleMs }: SessionPorts, hash: string): Promise<Live | null> {
+/** sessions.7. */
+function sessionCookie(publicUrl: string | null, { headers: { host } }: AccessRequest): string {
+  const port = typeof host === "string" ? (/:(\d+)$/.exec(host)?.[1] ?? "80") : "80";
+  return `holdpoint-session-${publicUrl === null ? port : tokenHash(publicUrl).slice(0, 10)}`;
+}
+
+/** sessions.1, sessions.2. @param isUse whether it counts as a request of the person */
+async function live({ storage, clock, idleMs }: SessionPorts, hash: string, isUse: boolean): Promise<Live | null> {
   const found = await storage.read(async (tx) => {
     const session = await tx.sessionByToken(hash);
     return session === null ? null : { session, person: await tx.person(session.person) };
@@ -123,7 +176,7 @@ async function live({ storage, clock, idleMs }: SessionPorts, hash: string): Pro
   const isPrevious = session.tokenHash !== hash;
   if (isPrevious && session.previousUntil !== null && session.previousUntil <= now) return null; // sessions.4
   const isFirstUse = !isPrevious && session.previousHash !== null && session.previousUntil === null;
-  if (isFirstUse || session.usedAt <= now - USE_EVERY_MS) void noteUse(storage, session, now, isFirstUse);
+  if (isUse && (isFirstUse || session.usedAt <= now - USE_EVERY_MS)) void noteUse(storage, session, now, isFirstUse);
   return { session, person };
 }
 

@@ -43,8 +43,8 @@ export interface Session {
   readonly rotatedAt: number;
   /** Session id of the provider (`sid`), for its back-channel logout. */
   readonly providerSession: string | null;
-  /** For the logout at the provider (`id_token_hint`). */
-  readonly idToken: string;
+  /** ID token for the logout at the provider (`id_token_hint`), sealed with the session's token; empty without one. */
+  readonly sealedIdToken: string;
   /** Claims that roles depend on. */
   readonly claims: JsonObject;
   readonly createdAt: number;

@@ -8,6 +8,8 @@ export interface AccessRequest {
   /** Path and query, as received. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The renewed check of an open stream, which is no use of a session. */
+  readonly isRecheck?: boolean;
 }
 
 /** Operation to authorize: an event such as `threads:create_run`, and the members of the request. */
@@ -23,6 +25,8 @@ export interface AuthorizationDecision {
 }
 
 export interface Access {
+  /** Ends of credentials in this process; absent where handlers of the deployment decide. */
+  readonly changes?: AccessChanges;
   /** @throws {ApiError} `unauthenticated` */
   authenticate(request: AccessRequest): Promise<Caller>;
   /** @throws {ApiError} `forbidden` */
@@ -32,4 +36,12 @@ export interface Access {
    * where no rules say so.
    */
   grantOf?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
+}
+
+/** Tells open streams of this process that the credentials of a caller may have ended. */
+export interface AccessChanges {
+  /** A session, key or person of this name has ended. */
+  ended(name: string): void;
+  /** @returns an unsubscribe function */
+  onEnded(name: string, callback: () => void): () => void;
 }

@@ -1,6 +1,7 @@
 // Attach: a reader of a thread's events, within the rights of its caller now and later.
 // Invariants:
-//   attach.1. A reader is authorized again every RECHECK_MS, and disconnected when it may not read any more.
+//   attach.1. A reader is authorized again every RECHECK_MS, and when the credentials of its caller end in this process;
+//     it is disconnected when it may not read any more.
 //   attach.2. Readers are limited per thread and per process.
 //   attach.3. A reader of a thread that does not exist, or is out of its scope, is disconnected after IDLE_MS. An
 //     authenticated caller has at most IDLE_MAX such readers in a process.
@@ -8,6 +9,7 @@
 import { ApiError } from "../../base/api-error.ts";
 import { ANONYMOUS } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
+import { RECHECK_MS } from "../routes/while-admitted.ts";
 import type { AgentContext } from "../context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { AccessRequest } from "../ports/ports.ts";
@@ -16,7 +18,6 @@ import { positionAfter } from "./convert/event-place.ts";
 import type { EventFilter } from "./event-filter.ts";
 import { type Reading, readEvents } from "./read-events.ts";
 
-const RECHECK_MS = 60_000;
 const READERS_MAX = 256;
 const PROCESS_READERS_MAX = 10_000;
 const IDLE_MAX = 64;
@@ -39,17 +40,18 @@ export async function watchScope(
 ): Promise<ScopeWatch> {
   const { access } = agent;
   if (access === null) return UNWATCHED;
-  const read = async (): Promise<{ readonly caller: Caller; readonly scope: Scope }> => {
-    const caller = await access.authenticate(request);
+  const read = async (isRecheck: boolean): Promise<{ readonly caller: Caller; readonly scope: Scope }> => {
+    const caller = await access.authenticate({ ...request, isRecheck });
     return { caller, scope: await askOf(agent, caller)("threads:read", { thread_id: threadId }) };
   };
-  let now = await read();
+  let now = await read(false);
   let cancel: () => void = () => undefined;
   let stopped = false;
   const callbacks = new Set<() => void>();
   const again = async (): Promise<void> => {
+    cancel();
     try {
-      now = await read();
+      now = await read(true);
       for (const callback of callbacks) callback();
       schedule();
     } catch (error) {
@@ -57,9 +59,11 @@ export async function watchScope(
     }
   };
   const schedule = (): void => {
+    cancel();
     if (!stopped) cancel = agent.clock.after(RECHECK_MS, () => void again());
   };
   schedule();
+  const unsubscribe = access.changes?.onEnded(now.caller.name, () => void again());
   return {
     caller: now.caller,
     scope: () => now.scope,
@@ -70,6 +74,7 @@ export async function watchScope(
     stop() {
       stopped = true;
       cancel();
+      unsubscribe?.();
     },
   };
 }

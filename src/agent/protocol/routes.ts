@@ -7,7 +7,7 @@ import { ApiError } from "../../base/api-error.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { SSE_HEADERS, withHeartbeats } from "../../http/server/sse.ts";
 import type { AgentContext } from "../context.ts";
-import { type AgentRoute, id, json, route } from "../routes/route.ts";
+import { type AgentRoute, type Call, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
 import { askOf } from "./command-call.ts";
@@ -33,35 +33,7 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
       if (error !== null && isForHttp(error)) throw error as Error;
       return json(envelope, runId === null ? {} : { "Content-Location": `/threads/${threadId}/runs/${runId}` });
     }),
-    route(contract.streamThreadEvents, async ({ ids, body, request }): Promise<HttpReply> => {
-      const threadId = id(ids, "thread_id");
-      let reading: Reading | null = null;
-      const watch = await watchScope(agent, request, threadId, () => reading?.cut());
-      const filter = filterOf(body);
-      const since = filter.since ?? (await seqAfter(agent, threadId, request.headers["last-event-id"]));
-      const attached = await attach(agent, threadId, { ...filter, since }, watch).catch((error: unknown) => {
-        watch.stop();
-        throw error;
-      });
-      reading = attached;
-      const leave = (): void => {
-        watch.stop();
-        attached.leave();
-      };
-      request.onDisconnect(leave);
-      const pieces = withHeartbeats(
-        framesOf(attached, since),
-        agent.clock,
-        Math.min(heartbeatMs, HEARTBEAT_MS_MAX),
-        true,
-      );
-      return {
-        status: 200,
-        body: pieces,
-        headers: { ...SSE_HEADERS, "Cache-Control": "no-store, no-transform" },
-        stallMs: STALL_MS,
-      };
-    }),
+    route(contract.streamThreadEvents, (call) => streamEvents(agent, call, heartbeatMs), { watches: true }),
     route(contract.createSocketTicket, async ({ ids, request, caller }) => {
       const threadId = id(ids, "thread_id");
       await askOf(agent, caller)("threads:read", { thread_id: threadId });
@@ -74,6 +46,35 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
       throw new ApiError("upgrade_required", detail, {}, { Upgrade: "websocket", Connection: "Upgrade" });
     }),
   ];
+}
+
+async function streamEvents(
+  agent: AgentContext,
+  { ids, body, request }: Call<unknown, contract.EventFilterBody>,
+  heartbeatMs: number,
+): Promise<HttpReply> {
+  const threadId = id(ids, "thread_id");
+  let reading: Reading | null = null;
+  const watch = await watchScope(agent, request, threadId, () => reading?.cut());
+  const filter = filterOf(body);
+  const since = filter.since ?? (await seqAfter(agent, threadId, request.headers["last-event-id"]));
+  const attached = await attach(agent, threadId, { ...filter, since }, watch).catch((error: unknown) => {
+    watch.stop();
+    throw error;
+  });
+  reading = attached;
+  const leave = (): void => {
+    watch.stop();
+    attached.leave();
+  };
+  request.onDisconnect(leave);
+  const pieces = withHeartbeats(framesOf(attached, since), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX), true);
+  return {
+    status: 200,
+    body: pieces,
+    headers: { ...SSE_HEADERS, "Cache-Control": "no-store, no-transform" },
+    stallMs: STALL_MS,
+  };
 }
 
 /** The position of clients that name their last event: its id or its seq. Null, a full replay, if it is unknown. */

@@ -2,6 +2,8 @@
 // Invariants:
 //   route.1. An unauthenticated caller is rejected before the body is read, and before any lookup.
 //   route.2. An operation acts only after the authorization of its event.
+//   route.3. A streamed reply ends with the access of its caller (while-admitted.ts).
+import { isDeepStrictEqual } from "node:util";
 import {
   type AccessEvent,
   type AnyOperation,
@@ -21,6 +23,7 @@ import type { AgentContext } from "../context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { Access } from "../ports/ports.ts";
 import { requireInScope } from "./path-scope.ts";
+import { whileAdmitted } from "./while-admitted.ts";
 
 export interface Call<Query, Body> {
   readonly ids: Readonly<Record<string, string>>;
@@ -42,9 +45,11 @@ export interface AgentRoute {
   readonly bind: (agent: AgentContext) => HttpRoute;
 }
 
+/** @param watches whether the operation itself ends its stream with the access of the caller (route.3) */
 export function route<Query, Body>(
   operation: Operation<Query, Body>,
   act: (call: Call<Query, Body>) => Promise<HttpReply>,
+  { watches = false } = {},
 ): AgentRoute {
   const { method, path } = operation;
   const handle = async (agent: AgentContext, request: HttpRequest): Promise<HttpReply> => {
@@ -57,13 +62,17 @@ export function route<Query, Body>(
     const body = parse(operation.body, sent.value ?? {}, "body");
     const call = { ids, query, body, caller, request: { ...request, body: sent } };
     const { access: event } = operation;
+    const checked = (reply: HttpReply, isSame: (now: Caller) => Promise<boolean>): HttpReply =>
+      access === null || watches ? reply : lastingReply(reply, { agent, access, request, caller, isSame });
     if (access === null || event === "public" || event === "authenticated") {
-      return act({ ...call, scope: null, ask: async () => null });
+      return checked(await act({ ...call, scope: null, ask: async () => null }), async () => true);
     }
     const ask: Ask = async (other, value) => (await authorize(access, caller, other, value)).scope;
     const admitted = await admit(access, event, call);
     if (admitted.scope !== null && !isRunEvent(event)) await requireInScope(agent, ids, admitted.scope);
-    return act({ ...call, ...admitted, ask }); // route.2
+    const isSame = async (now: Caller): Promise<boolean> =>
+      isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
+    return checked(await act({ ...call, ...admitted, ask }), isSame); // route.2
   };
   return {
     operation,
@@ -74,6 +83,24 @@ export function route<Query, Body>(
       handle: (request) => handle(agent, request),
     }),
   };
+}
+
+interface Lasting {
+  readonly agent: AgentContext;
+  readonly access: Access;
+  readonly request: HttpRequest;
+  readonly caller: Caller;
+  /** Whether a caller has the rights that the call had. */
+  readonly isSame: (now: Caller) => Promise<boolean>;
+}
+
+/** route.3. */
+function lastingReply(reply: HttpReply, { agent, access, request, caller, isSame }: Lasting): HttpReply {
+  const { body } = reply;
+  if (body === null || typeof body === "string") return reply;
+  const { changes } = access;
+  const check = async (): Promise<boolean> => isSame(await access.authenticate({ ...request, isRecheck: true }));
+  return { ...reply, body: whileAdmitted(body, { clock: agent.clock, changes, name: caller.name, check }) };
 }
 
 const NO_BODY: JsonBody = { value: undefined, text: "" };

@@ -3,13 +3,20 @@
 //   GET  /auth/sign-in?return_to=/console/inbox
 //   GET  /auth/callback       from the provider
 //   POST /auth/sign-out       → {"url": where to go next}
+//   POST /auth/back-channel-logout   from the provider: logout_token=…
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { beginSignIn, endSignIn, safeReturn, type SignInFailure, type SignInPorts } from "../auth/sign-in.ts";
 import { json } from "../routes/route.ts";
 
-const PATHS = { signIn: "/auth/sign-in", callback: "/auth/callback", signOut: "/auth/sign-out" } as const;
+const PATHS = {
+  signIn: "/auth/sign-in",
+  callback: "/auth/callback",
+  signOut: "/auth/sign-out",
+  backChannel: "/auth/back-channel-logout",
+} as const;
+const LOGOUT_TOKEN_UNITS_MAX = 16_384;
 
 /** @param publicUrl address of the server as people reach it, with its prefix */
 export function signInRoutes(ports: SignInPorts, publicUrl: () => string): readonly HttpRoute[] {
@@ -50,7 +57,29 @@ export function signInRoutes(ports: SignInPorts, publicUrl: () => string): reado
       },
     },
     { method: "post", path: PATHS.signOut, handle: (request) => signOut(ports, request, console()) },
+    { method: "post", path: PATHS.backChannel, handle: (request) => signOutByProvider(ports, request) },
   ];
+}
+
+/** Replies as OpenID Connect Back-Channel Logout 1.0 defines them. */
+async function signOutByProvider({ sessions, provider, log }: SignInPorts, request: HttpRequest): Promise<HttpReply> {
+  const invalid = (reason: string): HttpReply => {
+    log.warning("provider_logout_refused", { reason });
+    const body = JSON.stringify({ error: "invalid_request", error_description: reason });
+    return { status: 400, body, headers: NO_STORE };
+  };
+  const token = new URLSearchParams(await request.readForm()).get("logout_token") ?? "";
+  if (token === "" || token.length > LOGOUT_TOKEN_UNITS_MAX) return invalid("no logout_token of a usual size");
+  let logout: Awaited<ReturnType<typeof provider.loggedOut>>;
+  try {
+    logout = await provider.loggedOut(token);
+  } catch (error) {
+    log.warning("provider_logout_unchecked", { reason: describeError(error).message });
+    throw new ApiError("provider_unreachable", "The keys of the provider cannot be fetched: send the token again.");
+  }
+  if ("invalid" in logout) return invalid(logout.invalid);
+  log.info("signed_out_by_provider", { sessions: await sessions.endAtProvider(logout) });
+  return { status: 200, body: null, headers: NO_STORE };
 }
 
 async function signOut(

@@ -32,7 +32,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     previousUntil: null,
     rotatedAt: 1,
     providerSession: null,
-    idToken: "a.b.c",
+    sealedIdToken: "sealed",
     claims: {},
     createdAt: 1,
     usedAt: 1,
@@ -92,8 +92,9 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     assert.deepEqual(await by(one.tokenHash), one);
     assert.equal(await by("other"), null);
     const { sessionId } = one;
-    const rotated = { tokenHash: "new", previousHash: one.tokenHash, previousUntil: null, rotatedAt: 7 };
-    const rotation = { sessionId, from: one.tokenHash, to: "new", at: 7 };
+    const sealedIdToken = "sealed again";
+    const rotated = { tokenHash: "new", previousHash: one.tokenHash, previousUntil: null, rotatedAt: 7, sealedIdToken };
+    const rotation = { sessionId, from: one.tokenHash, to: "new", sealedIdToken, at: 7 };
     assert.equal(await storage.transaction((tx) => tx.rotateSession(rotation)), true);
     assert.deepEqual(await by("new"), { ...one, ...rotated });
     assert.deepEqual(await by(one.tokenHash), { ...one, ...rotated });
@@ -113,7 +114,9 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     const { sessionId, tokenHash: from, ...rest } = session();
     await storage.transaction((tx) => tx.insertSession({ sessionId, tokenHash: from, ...rest }));
     const tries = Array.from({ length: 20 }, (_, at) =>
-      storage.transaction((tx) => tx.rotateSession({ sessionId, from, to: `new ${at}`, at: 2 })),
+      storage.transaction((tx) =>
+        tx.rotateSession({ sessionId, from, to: `new ${at}`, sealedIdToken: `sealed ${at}`, at: 2 }),
+      ),
     );
     const won = (await Promise.all(tries)).flatMap((yes, at) => (yes ? [at] : []));
     assert.equal(won.length, 1);
@@ -126,6 +129,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     const all = {
       ann: session({ usedAt: 50 }),
       annThere: session({ providerSession: "sid", usedAt: 50 }),
+      annElsewhere: session({ providerSession: "another sid", usedAt: 50 }),
       bob: session({ person: "bob", usedAt: 50 }),
       idle: session({ person: "cleo", usedAt: 10 }),
       expired: session({ person: "cleo", usedAt: 50, expiresAt: 40 }),
@@ -142,6 +146,9 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
       return found;
     };
     assert.equal(await storage.transaction((tx) => tx.deleteSessionsOf("ann", "sid")), 1);
+    assert.deepEqual(await left(), ["ann", "annElsewhere", "bob", "idle", "expired", "used"]);
+    assert.deepEqual(await storage.transaction((tx) => tx.deleteSessionsAt("another sid")), ["ann"]);
+    assert.deepEqual(await storage.transaction((tx) => tx.deleteSessionsAt("another sid")), []);
     assert.deepEqual(await left(), ["ann", "bob", "idle", "expired", "used"]);
     assert.equal(await storage.transaction((tx) => tx.deleteSessionsOf("ann", null)), 1);
     assert.equal(await storage.transaction((tx) => tx.deletePerson("bob")), true);

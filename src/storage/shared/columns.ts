@@ -295,7 +295,7 @@ export const SESSION_COLUMNS: Columns<Session> = {
   previousUntil: ["previous_until", "plain"],
   rotatedAt: ["rotated_at", "plain"],
   providerSession: ["provider_session", "plain"],
-  idToken: ["id_token", "plain"],
+  sealedIdToken: ["id_token", "plain"],
   claims: ["claims", "json"],
   createdAt: ["created_at", "plain"],
   usedAt: ["used_at", "plain"],

@@ -1,8 +1,10 @@
 // A real OpenID provider on a real socket, and a browser without a screen that signs in there: it keeps cookies, follows
 // redirects and fills in the provider's own form.
+import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
 
 export interface Account {
@@ -19,7 +21,9 @@ export interface OpenIdProvider {
   readonly env: Readonly<Record<string, string>>;
   /** Subject → claims; every password is right. */
   readonly accounts: Map<string, Account>;
-  /** Registers the server as a client. */
+  /** A logout token with claims in place of the usual ones, signed by the provider unless `isForged`. */
+  readonly logoutToken: (claims: JWTPayload, isForged?: boolean) => Promise<string>;
+  /** Registers the server as a client. The first one gets the provider's logouts. */
   readonly allow: (...serverUrls: readonly string[]) => void;
   readonly stop: () => Promise<void>;
 }
@@ -28,6 +32,8 @@ const CLIENT = { id: "holdpoint", secret: "a-secret-of-the-test-client-4d1c" };
 
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   const accounts = new Map<string, Account>();
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const signingKey = { ...(await exportJWK(privateKey)), kid: "test", use: "sig", alg: "RS256" };
   let handle: ReturnType<Provider["callback"]> | null = null;
   const server = createServer((request, response) => {
     if (handle === null) response.writeHead(503).end();
@@ -39,13 +45,19 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   return {
     issuer,
     accounts,
+    async logoutToken(claims, isForged = false) {
+      const key = isForged ? (await generateKeyPair("RS256")).privateKey : privateKey;
+      const now = Math.floor(Date.now() / 1000);
+      const usual = { iss: issuer, aud: CLIENT.id, iat: now, exp: now + 120, jti: randomUUID(), events: LOGOUT };
+      return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg: "RS256", kid: "test" }).sign(key);
+    },
     env: {
       HOLDPOINT_OIDC_ISSUER: issuer,
       HOLDPOINT_OIDC_CLIENT_ID: CLIENT.id,
       HOLDPOINT_OIDC_CLIENT_SECRET: CLIENT.secret,
     },
     allow(...serverUrls) {
-      handle = providerOf(issuer, accounts, serverUrls).callback();
+      handle = providerOf({ issuer, accounts, signingKey }, serverUrls).callback();
     },
     async stop() {
       server.closeAllConnections();
@@ -55,7 +67,15 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   };
 }
 
-function providerOf(issuer: string, accounts: Map<string, Account>, serverUrls: readonly string[]): Provider {
+const LOGOUT = { "http://schemas.openid.net/event/backchannel-logout": {} };
+
+interface ProviderParts {
+  readonly issuer: string;
+  readonly accounts: Map<string, Account>;
+  readonly signingKey: object;
+}
+
+function providerOf({ issuer, accounts, signingKey }: ProviderParts, serverUrls: readonly string[]): Provider {
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -63,10 +83,16 @@ function providerOf(issuer: string, accounts: Map<string, Account>, serverUrls: 
         client_secret: CLIENT.secret,
         redirect_uris: serverUrls.map((url) => `${url}/auth/callback`),
         post_logout_redirect_uris: serverUrls.map((url) => `${url}/console/inbox`),
+        backchannel_logout_uri: `${serverUrls[0]}/auth/back-channel-logout`,
+        backchannel_logout_session_required: true,
       },
     ],
     claims: { openid: ["sub", "sid"], email: ["email", "email_verified"], profile: ["name", "groups", "department"] },
     pkce: { required: () => true },
+    jwks: { keys: [signingKey] },
+    features: { backchannelLogout: { enabled: true } },
+    // The provider's own connections refuse addresses of this machine, where the server under test is.
+    fetch: (url, options) => fetch(url, { ...options, dispatcher: undefined } as object),
     cookies: { keys: ["a-key-of-the-test-provider"] },
     async findAccount(_context, id) {
       const claims = accounts.get(id);

@@ -18,6 +18,14 @@ export interface Identity {
   readonly idToken: string;
 }
 
+/** A logout at the provider: of one session there, or of all sessions of a person. At least one of both is known. */
+export interface ProviderLogout {
+  readonly issuer: string;
+  readonly subject: string | null;
+  /** `sid` */
+  readonly providerSession: string | null;
+}
+
 export interface IdentityProvider {
   newAttempt(): SignInAttempt;
   /** Address to send the browser to. @throws {Error} if the provider cannot be reached */
@@ -28,6 +36,11 @@ export interface IdentityProvider {
    * @throws {Error} for a code, state, nonce or token that does not fit
    */
   identify(callback: URL, attempt: SignInAttempt): Promise<Identity>;
-  /** Address that ends the session at the provider; null if it has none. */
-  signOutUrl(idToken: string, returnTo: string): Promise<string | null>;
+  /** Address that ends the session at the provider; null if it has none. @param idToken null if it is not known */
+  signOutUrl(idToken: string | null, returnTo: string): Promise<string | null>;
+  /**
+   * Checks the logout token of a back-channel logout: one of the provider for this client, unused and recent.
+   * @throws {Error} if the provider's keys cannot be fetched
+   */
+  loggedOut(token: string): Promise<ProviderLogout | { readonly invalid: string }>;
 }

@@ -7,6 +7,7 @@ export interface Rotation {
   /** The newest token so far. Without it the rotation does nothing. */
   readonly from: string;
   readonly to: string;
+  readonly sealedIdToken: string;
   readonly at: number;
 }
 
@@ -23,6 +24,8 @@ export interface SessionTx {
   deleteSession(sessionId: string): Awaitable<boolean>;
   /** Deletes the sessions of a person; of one session at the provider only, if given. @returns their number */
   deleteSessionsOf(person: string, providerSession: string | null): Awaitable<number>;
+  /** Deletes the sessions that belong to one session at the provider. @returns the person of each */
+  deleteSessionsAt(providerSession: string): Awaitable<readonly string[]>;
   /** Deletes sessions that expired before `now` or were last used before `usedBefore`. @returns their number */
   deleteOldSessions(now: number, usedBefore: number): Awaitable<number>;
 }

@@ -30,6 +30,7 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.revokeKey, async ({ ids, caller }) => {
       const { keyId, name } = await revokeKey(agent, id(ids, "key_id"));
+      agent.access?.changes?.ended(name);
       log.info("key_revoked", { key: keyId, name, by: caller.name });
       return NO_CONTENT;
     }),
@@ -42,6 +43,7 @@ export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
       const name = id(ids, "person");
       if (!(await storage.transaction((tx) => tx.deletePerson(name))))
         throw new ApiError("person_not_found", `No person with the name ${name} has signed in.`);
+      agent.access?.changes?.ended(name);
       log.info("person_removed", { name, by: caller.name });
       return NO_CONTENT;
     }),

@@ -374,4 +374,9 @@ export const MIGRATIONS: readonly string[] = [
     FOR EACH ROW EXECUTE FUNCTION holdpoint.note_change();
   INSERT INTO holdpoint.search_queue (thread_id) SELECT thread_id FROM holdpoint.threads;
   `,
+  // ID tokens are sealed from here on: those of older sessions are removed. A logout at the provider names its session.
+  `
+  UPDATE holdpoint.sessions SET id_token = '';
+  CREATE INDEX sessions_provider ON holdpoint.sessions (provider_session) WHERE provider_session IS NOT NULL;
+  `,
 ];

@@ -340,6 +340,11 @@ export const MIGRATIONS: readonly string[] = [
   -- Merges go in steps; at 16 parts of equal size, the default merges all of them in one commit.
   INSERT INTO search_words (search_words, rank) VALUES ('crisismerge', 1999);
   `,
+  // ID tokens are sealed from here on: those of older sessions are removed. A logout at the provider names its session.
+  `
+  UPDATE sessions SET id_token = '';
+  CREATE INDEX sessions_provider ON sessions (provider_session) WHERE provider_session IS NOT NULL;
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -18,15 +18,16 @@ export function sessionVerbs(db: Sql): SessionTx {
       );
       return row === null ? null : SESSIONS.read(row);
     },
-    rotateSession: async ({ sessionId, from, to, at }) =>
+    rotateSession: async ({ sessionId, from, to, sealedIdToken, at }) =>
       (await db.count(
         `UPDATE holdpoint.sessions
-         SET previous_hash = token_hash, token_hash = $1, previous_until = NULL, rotated_at = $2
+         SET previous_hash = token_hash, token_hash = $1, previous_until = NULL, rotated_at = $2, id_token = $5
          WHERE session_id = $3 AND token_hash = $4`,
         to,
         at,
         sessionId,
         from,
+        sealedIdToken,
       )) === 1,
     limitPrevious(sessionId, until) {
       const sql = "UPDATE holdpoint.sessions SET previous_until = $1 WHERE session_id = $2 AND previous_until IS NULL";
@@ -43,6 +44,10 @@ export function sessionVerbs(db: Sql): SessionTx {
         person,
         providerSession,
       ),
+    async deleteSessionsAt(providerSession) {
+      const sql = "DELETE FROM holdpoint.sessions WHERE provider_session = $1 RETURNING person";
+      return (await db.all(sql, providerSession)).map(({ person }) => person as string);
+    },
     deleteOldSessions: async (now, usedBefore) =>
       db.count("DELETE FROM holdpoint.sessions WHERE expires_at < $1 OR used_at < $2", now, usedBefore),
   };

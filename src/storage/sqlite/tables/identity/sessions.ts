@@ -16,11 +16,13 @@ export function sessionVerbs(db: Database): SessionTx {
         db.get(`SELECT ${SESSIONS.columns} FROM sessions WHERE previous_hash = ?`, hash);
       return row === null ? null : SESSIONS.read(row);
     },
-    rotateSession: ({ sessionId, from, to, at }) =>
+    rotateSession: ({ sessionId, from, to, sealedIdToken, at }) =>
       db.run(
-        `UPDATE sessions SET previous_hash = token_hash, token_hash = ?, previous_until = NULL, rotated_at = ?
+        `UPDATE sessions SET previous_hash = token_hash, token_hash = ?, id_token = ?, previous_until = NULL,
+           rotated_at = ?
          WHERE session_id = ? AND token_hash = ?`,
         to,
+        sealedIdToken,
         at,
         sessionId,
         from,
@@ -40,6 +42,10 @@ export function sessionVerbs(db: Database): SessionTx {
       providerSession === null
         ? db.run("DELETE FROM sessions WHERE person = ?", person)
         : db.run("DELETE FROM sessions WHERE person = ? AND provider_session = ?", person, providerSession),
+    deleteSessionsAt: (providerSession) =>
+      db
+        .all("DELETE FROM sessions WHERE provider_session = ? RETURNING person", providerSession)
+        .map(({ person }) => person as string),
     deleteOldSessions: (now, usedBefore) =>
       db.run("DELETE FROM sessions WHERE expires_at < ? OR used_at < ?", now, usedBefore),
   };
