@@ -402,6 +402,7 @@ test("the database has no ID token in clear, and the sign-out knows it still (si
   const out = await post(browser, "/auth/sign-out", SAME_ORIGIN);
   const hint = new URL((JSON.parse(out.text) as { readonly url: string }).url).searchParams.get("id_token_hint") ?? "";
   assert.match(hint, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+  if (process.env["HOLDPOINT_TEST_STORAGE"] === "postgres") return; // the rest reads the files of the embedded database
   await signedIn("ann");
   const stored = readdirSync(server.dataDir).map((name) => readFileSync(join(server.dataDir, name), "latin1"));
   const header = hint.split(".")[0] ?? "none";
