@@ -134,6 +134,7 @@ const PAGES: readonly {
   readonly isThere: (page: Page) => ReturnType<Page["getByText"]>;
 }[] = [
   { path: "/inbox", isThere: (page) => page.getByRole("heading", { name: "Inbox" }) },
+  { path: "/answered", isThere: (page) => page.getByRole("list", { name: "Answered items, newest first" }) },
   { path: "/threads", isThere: (page) => page.getByRole("list", { name: "Threads" }) },
   ...["chat", "state", "history", "graph", "runs", "trace"].map((tab) => ({
     path: `/threads/THREAD?tab=${tab}`,

@@ -115,6 +115,17 @@ test("an answered row keeps its two lines in the list beside an item", async () 
   await page.close();
 });
 
+test("beside a long title, all buttons of an item are in sight", async () => {
+  const threadId = await ask(server, "Shall I send the quarterly report to all customers? ".repeat(4));
+  const [item] = await itemsOf(server, threadId);
+  const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", width: 1280 });
+  for (const name of ["Claim", "Assign", "Snooze", "Next item"]) {
+    const box = await page.getByRole("button", { name }).boundingBox();
+    assert.ok(box !== null && box.x + box.width <= 1280, `${name} ends at ${box?.x} + ${box?.width}`);
+  }
+  await page.close();
+});
+
 test("on a phone the decisions and Claim are in sight, and the pages have names", async () => {
   const threadId = await ask(server, {
     ...snake("a long title that takes all the width of the header"),
