@@ -4,6 +4,7 @@ import { Chip } from "../ui/controls.tsx";
 import { glance } from "../json/excerpt.ts";
 import { JsonView } from "../json/json-view.tsx";
 import { Visible } from "../text/visible.tsx";
+import { MessageImage } from "./attachment.tsx";
 import type { Message, Speaker, ToolCall } from "./messages.ts";
 import "./conversation.css";
 
@@ -51,7 +52,7 @@ function Body({ message, writing }: { readonly message: Message; readonly writin
         </p>
       )}
       {images.map((address) => (
-        <img key={address} className="message-image" src={address} alt="Sent in the conversation" />
+        <MessageImage key={address} address={address} />
       ))}
       {calls.map((call, at) => (
         <Call key={call.id ?? `${at}`} call={call} />

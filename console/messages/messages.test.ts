@@ -98,6 +98,17 @@ test("distinguishes reasoning, images and unknown parts; remote images are not s
   assert.equal(message?.others.length, 1);
 });
 
+for (const part of [
+  { type: "image_url", image_url: { url: "attachment:image-2" } },
+  { type: "image", source: { type: "base64", media_type: "image/png", data: "attachment:image-2" } },
+  { type: "blob", mime_type: "image/png", content: "attachment:image-2" },
+  { inlineData: { mimeType: "image/png", data: "attachment:image-2" } },
+])
+  test(`an image of ${JSON.stringify(part).slice(0, 30)}… that the collector keeps apart is an image`, () => {
+    const [message] = readMessages([{ type: "human", content: [part] }]);
+    assert.deepEqual([message?.images, message?.others, message?.text], [["attachment:image-2"], [], ""]);
+  });
+
 const VALUES: readonly (readonly [name: string, value: unknown, count: number | null])[] = [
   ["a state", { messages: [{ type: "human", content: "a" }], other: 1 }, 1],
   ["batches of messages", { messages: [[{ type: "human", content: "a" }]] }, 1],

@@ -149,10 +149,24 @@ function contentOf(message: Members): Content {
 
 function imageOf(part: Members): string | null {
   const { image_url: url, source } = part;
+  const reference = imageReference(part, PART_LEVELS_MAX);
+  if (reference !== null) return reference;
   const address = isMembers(url) ? url["url"] : url;
   if (typeof address === "string" && address.startsWith("data:image/")) return address;
   if (!isMembers(source) || typeof source["data"] !== "string" || typeof source["media_type"] !== "string") return null;
   return `data:${source["media_type"]};base64,${source["data"]}`;
+}
+
+const PART_LEVELS_MAX = 3;
+
+/** `attachment:image-1` in a part of any dialect: the collector keeps images of traces apart. */
+function imageReference(part: Members, levels: number): string | null {
+  for (const value of Object.values(part)) {
+    if (typeof value === "string" && /^attachment:image-\d{1,3}$/.test(value)) return value;
+    const inside = isMembers(value) && levels > 1 ? imageReference(value, levels - 1) : null;
+    if (inside !== null) return inside;
+  }
+  return null;
 }
 
 type Call = Pick<ToolCall, "id" | "name" | "args">;

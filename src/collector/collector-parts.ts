@@ -203,6 +203,7 @@ function processingOf(
       genericOtel: config.genericOtelEnabled,
       project: config.project ?? "",
       explain: config.explainAttributes,
+      inlineMedia: !config.mediaAttachments,
       drop: ports.rules.drop,
     },
     durable: ports.spool !== null,

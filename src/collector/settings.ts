@@ -178,6 +178,9 @@ export const collectorSettings = {
   genericOtelEnabled: boolean("GENERIC_OTEL_ENABLED", false, {
     meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
   }),
+  mediaAttachments: boolean("MEDIA_ATTACHMENTS", true, {
+    meaning: "Send base64 images, audio, video and files of messages as attachments of the run.",
+  }),
   rulesFile: text("RULES_FILE", null, {
     meaning:
       "JSON file with rules for redaction, dropped spans, sampling, forwarding and limits. A fault in it prevents the start.",

@@ -88,6 +88,43 @@ describe("batches", () => {
   });
 });
 
+describe("images of messages", () => {
+  const bytes = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(5_000, 0xa7)]);
+  const part = (url: string) => [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
+  const url = `data:image/png;base64,${bytes.toString("base64")}`;
+  const span = {
+    ...spanOf(1, 0),
+    attributes: { "gen_ai.operation.name": "chat", "gen_ai.prompt": JSON.stringify({ messages: part(url) }) },
+  };
+  const cases = [
+    { name: "are attachments of the run", env: {}, batchOnly: false, isAttached: true },
+    {
+      name: "stay in the messages with MEDIA_ATTACHMENTS=false",
+      env: { MEDIA_ATTACHMENTS: "false" },
+      batchOnly: false,
+    },
+    { name: "return to the messages for a backend without multipart", env: {}, batchOnly: true },
+    { name: "are attachments from the spool too", env: { SPOOL_DIR: "spool" }, batchOnly: false, isAttached: true },
+  ];
+  for (const { name, env, batchOnly, isAttached = false } of cases)
+    test(name, async () => {
+      const folder = await mkdtemp(`${tmpdir()}/holdpoint-media-`);
+      const backend = await startBackend({ batchOnly });
+      const spool = "SPOOL_DIR" in env ? { SPOOL_DIR: folder } : {};
+      const collector = await startCollector(backend.url, { ...env, ...spool });
+      await collector.send(jsonRequest([span]));
+      await backend.whenRuns(1);
+      await collector.stop();
+      await backend.close();
+      await rm(folder, { recursive: true });
+      assert.deepEqual(backend.violations, []);
+      const [run] = backend.runs;
+      assert.deepEqual(run?.inputs["messages"], part(isAttached ? "attachment:image-1" : url));
+      const attachment = { name: "image-1", type: "image/png", bytes: bytes.length };
+      assert.deepEqual(run?.attachments, isAttached ? [attachment] : []);
+    });
+});
+
 describe("keys", () => {
   test("the request's key wins over the environment's, and two keys never share an upload", async () => {
     const { backend } = await withBoth({ TRACING_API_KEY: "env-key" }, async (collector, backend) => {

@@ -19,7 +19,18 @@ before(async () => {
 
 after(() => stopConsole({ server, browser }));
 
-/** A trace with a known cost, as a sender writes it. */
+/** One white pixel, and more bytes than stay in a message. */
+const PIXEL = Buffer.concat([
+  Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg==",
+    "base64",
+  ),
+  Buffer.alloc(1_000),
+]).toString("base64");
+
+const IMAGE = { modality: "image", mime_type: "image/png", content: PIXEL };
+
+/** A trace with a known cost and an image, as a sender writes it. */
 async function sendCosts(): Promise<void> {
   const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
   const span = {
@@ -32,6 +43,7 @@ async function sendCosts(): Promise<void> {
       text("gen_ai.operation.name", "chat"),
       text("gen_ai.request.model", "gpt-5"),
       { key: "gen_ai.usage.cost", value: { doubleValue: 0.0125 } },
+      text("gen_ai.input.messages", JSON.stringify([{ role: "user", parts: [{ type: "blob", ...IMAGE }] }])),
     ],
   };
   const body = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
@@ -62,6 +74,22 @@ test("a run's trace is in the list, with its result in the root, and a sender's 
   await page.getByRole("link", { name: "thread", exact: true }).click();
   await page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name: "Trace" }).click();
   await page.getByText("invoke_agent tooled").waitFor();
+  await page.close();
+});
+
+test("an image of a message is shown, and can be saved", async () => {
+  const page = await browser.open("/traces");
+  await page
+    .getByRole("list", { name: "Traces" })
+    .getByRole("link", { name: /chat gpt-5/ })
+    .click();
+  const image = page.getByRole("img", { name: "Attachment image-1" });
+  await image.waitFor();
+  assert.equal(await image.evaluate((element: { readonly naturalWidth?: number }) => element.naturalWidth), 1);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download image-1" }).click();
+  assert.equal((await saved).suggestedFilename(), "image-1.png");
+  await assertAccessible(page);
   await page.close();
 });
 

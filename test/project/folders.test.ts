@@ -80,6 +80,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "upload",
     "assemble",
     "translate/fields",
+    "translate/media",
     "upload/backend",
     "encode",
     "translate/messages",

@@ -8,6 +8,7 @@ import type { SpanDetail } from "../../../src/api/traces/traces.ts";
 import { call } from "../../api/client.ts";
 import { useJsonFinder } from "../../json/json-finder.tsx";
 import { JsonView } from "../../json/json-view.tsx";
+import { RunOfMessages, saveAttachment } from "../../messages/attachment.tsx";
 import { Conversation } from "../../messages/conversation.tsx";
 import { messagesIn, readMessages } from "../../messages/messages.ts";
 import { Chip, Failure, Loading } from "../../ui/controls.tsx";
@@ -126,31 +127,41 @@ function Head({ span }: { readonly span: SpanDetail }): ReactNode {
 
 function Content({ span }: { readonly span: SpanDetail }): ReactNode {
   return (
-    <div className="stack">
-      <Side name="Input" value={span.inputs} />
-      {span.final_output === undefined ? null : <Result from={span.final_output} />}
-      {span.final_output !== undefined && span.outputs === undefined ? null : (
-        <Side name={span.final_output === undefined ? "Output" : "Own output"} value={span.outputs} />
-      )}
-      {span.events === undefined ? null : (
-        <section className="span-side">
-          <h3>Events</h3>
-          <JsonView value={span.events} label="events" openLevels={1} />
-        </section>
-      )}
-      {(span.attachments ?? []).length === 0 ? null : (
-        <section className="span-side">
-          <h3>Attachments</h3>
-          <ul>
-            {span.attachments?.map((file) => (
-              <li key={file.name}>
-                <code>{file.name}</code> <span className="muted">{`${file.type}, ${bytes(file.bytes)}`}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </div>
+    <RunOfMessages.Provider value={span.id}>
+      <div className="stack">
+        <Side name="Input" value={span.inputs} />
+        {span.final_output === undefined ? null : <Result from={span.final_output} />}
+        {span.final_output !== undefined && span.outputs === undefined ? null : (
+          <Side name={span.final_output === undefined ? "Output" : "Own output"} value={span.outputs} />
+        )}
+        {span.events === undefined ? null : (
+          <section className="span-side">
+            <h3>Events</h3>
+            <JsonView value={span.events} label="events" openLevels={1} />
+          </section>
+        )}
+        {(span.attachments ?? []).length === 0 ? null : (
+          <section className="span-side">
+            <h3>Attachments</h3>
+            <ul>
+              {span.attachments?.map((file) => (
+                <li key={file.name}>
+                  <code>{file.name}</code> <span className="muted">{`${file.type}, ${bytes(file.bytes)}`}</span>{" "}
+                  <button
+                    type="button"
+                    className="text-button"
+                    aria-label={`Download ${file.name}`}
+                    onClick={() => void saveAttachment(span.id, file.name)}
+                  >
+                    Download
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+      </div>
+    </RunOfMessages.Provider>
   );
 }
 
@@ -160,7 +171,9 @@ function Result({ from }: { readonly from: NonNullable<SpanDetail["final_output"
   const { traceId } = traceRoute.useParams();
   return (
     <div>
-      <Side name="Output" value={from.outputs} />
+      <RunOfMessages.Provider value={from.run_id}>
+        <Side name="Output" value={from.outputs} />
+      </RunOfMessages.Provider>
       <p className="muted small">
         {"of the span "}
         <Link to="/traces/$traceId" params={{ traceId }} search={{ ...search, span: from.run_id }} replace>

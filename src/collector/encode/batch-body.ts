@@ -8,6 +8,7 @@
 import { promisify } from "node:util";
 import { constants, gunzipSync, gzip, gzipSync, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { closing } from "./multipart.ts";
+import { withMedia } from "../shared/attachment-reference.ts";
 import type { Tenant } from "../shared/tenants.ts";
 
 export type BodyEncoding = "zstd" | "gzip" | "identity";
@@ -160,23 +161,35 @@ export async function shorten(body: Body, level: number): Promise<Body | null> {
   return compress({ tenant, createdMs, boundary, bytes, rawBytes, offsets: [0], first }, body.encoding, level);
 }
 
-export function hasAttachments(body: Body): boolean {
-  return partsOf(body).some(({ name }) => name.startsWith(ATTACHMENT));
-}
-
 /**
  * The same runs for a backend without multipart: `{"post": […], "patch": […]}`, content inline. This form carries no
- * attachments.
+ * attachments: media return to the places of their references.
+ * @returns null if a run has an attachment of another kind
  */
-export function batchJsonOf(body: Body): string {
+export function batchJsonOf(body: Body): string | null {
   const runs = new Map<string, { readonly event: string; json: string }>();
+  const media = new Map<string, Map<string, string>>();
   for (const part of partsOf(body)) {
-    const [event = "", id = "", field] = part.name.split(".");
-    if (event === "attachment") continue;
+    const [event = "", id = "", field = ""] = part.name.split(".");
+    if (event === "attachment") {
+      if (!media.has(id)) media.set(id, new Map());
+      media.get(id)?.set(field, `data:${part.type};base64,${part.content.toString("base64")}`);
+      continue;
+    }
     const text = part.content.toString("utf8");
     const run = runs.get(id);
-    if (field === undefined) runs.set(id, { event, json: text });
+    if (field === "") runs.set(id, { event, json: text });
     else if (run !== undefined) run.json = `${run.json.slice(0, -1)},"${field}":${text}}`;
+  }
+  for (const [id, urls] of media) {
+    const run = runs.get(id);
+    if (run === undefined) return null;
+    const placed = new Set<string>();
+    run.json = withMedia(run.json, (name) => {
+      placed.add(name);
+      return urls.get(name);
+    });
+    if ([...urls.keys()].some((name) => !placed.has(name))) return null;
   }
   const list = (event: string): string => {
     const texts: string[] = [];

@@ -13,6 +13,7 @@ import { createFactsReader, type Facts, type FactsReader } from "./attributes/sp
 import { inputsOf } from "./fields/inputs.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources, type Sources, union } from "./attributes/known-keys.ts";
+import { createMedia, type Media } from "./media/media.ts";
 import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
 import { metadataOf } from "./fields/metadata.ts";
 import { resourceText } from "./attributes/resource-texts.ts";
@@ -42,6 +43,8 @@ export interface TranslateOptions {
   readonly genericOtel: boolean;
   /** Rules for spans to drop: these keep their place, without an upload. */
   readonly drop?: DropDefinition;
+  /** Not MEDIA_ATTACHMENTS: base64 content stays in the messages. */
+  readonly inlineMedia?: boolean;
   /** TRACING_PROJECT, "" for none. */
   readonly project: string;
   /** EXPLAIN_ATTRIBUTES: the metadata names the destination of every attribute. */
@@ -133,19 +136,22 @@ function contentOf(work: Work): RunContent {
   const usage = usageOf(facts);
   const usageIsSum = typed.declared && typed.type !== "llm" && typed.type !== "embedding";
   facts.enter("inputs");
-  const inputs = textOf(inputsOf(subject));
+  const rawInputs = textOf(inputsOf(subject));
   facts.enter("outputs");
-  const outputs = outputsText(outputsOf(subject), usageIsSum ? null : usage);
+  const rawOutputs = outputsText(outputsOf(subject), usageIsSum ? null : usage);
   facts.enter("error");
   const error = errorOf(facts, talk);
   facts.enter("events");
-  const events = eventsText(facts, talk, times.start, unheardEvents(talk, inputs, outputs));
+  const rawEvents = eventsText(facts, talk, times.start, unheardEvents(talk, rawInputs, rawOutputs));
   facts.enter("attachments");
-  const attachments = attachmentsOf(facts);
+  const media = mediaOf(facts, work.options);
   facts.enter("name");
   const name = runNameOf(facts, typed.type).toWellFormed();
   const rest = restOf(work);
-  const extra = extraText(work, typed.type, usage, usageIsSum); // translate.3
+  const rawExtra = extraText(work, typed.type, usage, usageIsSum); // translate.3
+  const [inputs, outputs] = [media.take(rawInputs), media.take(rawOutputs)];
+  const [events, extra] = [media.take(rawEvents), media.take(rawExtra)];
+  const attachments = media.attachments();
   let size = inputs.length + outputs.length + extra.length + events.length + error.length + name.length;
   for (const one of attachments) size += one.bytes.length;
   return {
@@ -163,6 +169,11 @@ function contentOf(work: Work): RunContent {
     attachments,
     size,
   };
+}
+
+function mediaOf(facts: Facts, { inlineMedia }: TranslateOptions): Media {
+  const given = attachmentsOf(facts);
+  return inlineMedia === true ? { take: (text) => text, attachments: () => given } : createMedia(given);
 }
 
 function restOf(

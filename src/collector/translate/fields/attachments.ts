@@ -7,10 +7,10 @@ import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { isObject, jsonOf } from "../attributes/plain-values.ts";
+import { ATTACHMENTS_MAX } from "../../shared/attachment-reference.ts";
 import type { Attachment } from "../../shared/trace-run.ts";
 
 const ATTACHMENTS = sources("langsmith.attachments");
-const ATTACHMENTS_MAX = 100;
 const NAME_CHARS_MAX = 128;
 const NONE: readonly Attachment[] = [];
 

@@ -8,15 +8,15 @@
 //        no reader left.
 //   backend/http.6. The wait between attempts does not depend on our wall clock.
 //   backend/http.7. One 404 has no effect. The older form is used while /info requires it, or for OLDER_FORM_MS after
-//        two 404s in a row when /info does not mention the form. That form carries no attachments: runs with
-//        attachments are refused.
+//        two 404s in a row when /info does not mention the form. That form carries no attachments: media return
+//        to their messages, and runs with other attachments are refused.
 // The pieces:
 //   exchange.ts   one request and its whole reply
 //   info.ts       reads the reply of /info
 //   reply.ts      the outcome of an upload by its status
 import type { Clock } from "../../../base/clock.ts";
 import { mask } from "../../../base/log/log.ts";
-import { batchJsonOf, hasAttachments, type Body } from "../../encode/batch-body.ts";
+import { batchJsonOf, type Body } from "../../encode/batch-body.ts";
 import { createLine, exchange, type BackendLine, type BackendRequest, type LineOptions } from "./exchange.ts";
 import { LIMITS_ASSUMED, readInfo } from "./info.ts";
 import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
@@ -121,9 +121,9 @@ async function send(state: BackendState, body: Body, signal: AbortSignal): Promi
   try {
     const beganAt = clock.monotonic();
     const asMultipart = state.multipartKnown ?? beganAt >= state.olderUntil;
-    if (!asMultipart && hasAttachments(body))
-      return { kind: "refused", reason: "the backend has no multipart form, and no other takes attachments" }; // backend/http.7
     const form = asMultipart ? multipartRequest(body) : batchRequest(body);
+    if (form === null)
+      return { kind: "refused", reason: "the backend has no multipart form, and no other takes attachments" }; // backend/http.7
     const reply = await exchange(line, { ...form, timeoutMs: options.timeoutMs, signal });
     if (asMultipart && reply.status === 404) return await onMissing(state, beganAt);
     if (asMultipart) state.misses = 0;
@@ -156,8 +156,10 @@ function multipartRequest(body: Body): Form {
   return { path: "/runs/multipart", method: "POST", headers, body: body.bytes };
 }
 
-function batchRequest(body: Body): Form {
-  const json = Buffer.from(batchJsonOf(body));
+function batchRequest(body: Body): Form | null {
+  const text = batchJsonOf(body);
+  if (text === null) return null;
+  const json = Buffer.from(text);
   return {
     path: "/runs/batch",
     method: "POST",

@@ -1,0 +1,56 @@
+// Media type: what the bytes of a message part are, by the part's own words or by their first bytes.
+/** First bytes in hex, "." for any digit. */
+const SIGNATURES: readonly (readonly [signature: RegExp, type: string])[] = [
+  [/^89504e470d0a1a0a/, "image/png"],
+  [/^ffd8ff/, "image/jpeg"],
+  [/^474946383[79]61/, "image/gif"],
+  [/^52494646.{8}57454250/, "image/webp"],
+  [/^52494646.{8}57415645/, "audio/wav"],
+  [/^52494646.{8}41564920/, "video/x-msvideo"],
+  [/^(49492a00|4d4d002a)/, "image/tiff"],
+  [/^.{8}66747970(61766966|61766973)/, "image/avif"],
+  [/^.{8}66747970(68656963|68656978|6d696631)/, "image/heic"],
+  [/^.{8}667479704d3441/, "audio/mp4"],
+  [/^.{8}66747970/, "video/mp4"],
+  [/^1a45dfa3/, "video/webm"],
+  [/^(494433|fff[b3a2])/, "audio/mpeg"],
+  [/^4f676753/, "audio/ogg"],
+  [/^664c6143/, "audio/flac"],
+  [/^25504446/, "application/pdf"],
+  [/^504b0304/, "application/zip"],
+];
+const SIGNATURE_CHARS = 24;
+
+/** Formats of parts that name no media type. */
+const FORMATS: Readonly<Record<string, string>> = {
+  aac: "audio/aac",
+  flac: "audio/flac",
+  mp3: "audio/mpeg",
+  ogg: "audio/ogg",
+  opus: "audio/ogg",
+  pcm16: "audio/pcm",
+  wav: "audio/wav",
+  gif: "image/gif",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  png: "image/png",
+  webp: "image/webp",
+  mp4: "video/mp4",
+  pdf: "application/pdf",
+};
+
+const TYPE_MEMBER = /"(?:mime|media|content)_?type\\*"\s*:\s*\\*"([\w.+-]+)\\*\/([\w.+-]+)/i;
+const FORMAT_MEMBER = /"format\\*"\s*:\s*\\*"(\w+)/i;
+const UNKNOWN = "application/octet-stream";
+
+/** @param members text of the part around the content @returns null if neither says anything */
+export function mediaType(members: string, base64: string): string | null {
+  const [, kind, subtype] = TYPE_MEMBER.exec(members) ?? [];
+  const declared = kind === undefined ? undefined : `${kind}/${subtype}`.toLowerCase();
+  if (declared !== undefined && declared !== UNKNOWN) return declared;
+  const head = Buffer.from(base64.slice(0, SIGNATURE_CHARS), "base64").toString("hex");
+  const found = SIGNATURES.find(([signature]) => signature.test(head));
+  if (found !== undefined) return found[1];
+  const format = FORMAT_MEMBER.exec(members)?.[1]?.toLowerCase() ?? "";
+  return (Object.hasOwn(FORMATS, format) ? FORMATS[format] : declared) ?? null;
+}

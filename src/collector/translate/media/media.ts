@@ -1,0 +1,93 @@
+// Media: base64 images, audio and files in the messages of a run become its attachments, and a reference takes their
+// place. Messages stay small for the backend's search and views, and the bytes are sent once, without base64.
+//   {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO…"}} → {… {"url": "attachment:image-1"}}
+// Invariants:
+//   media.1. Only whole content is taken: a data URL, or the value of a member that senders use for content, whose type
+//        the part or its first bytes tell. Everything else, such as signatures and embeddings, stays in the text.
+//   media.2. Equal content is one attachment, however often a conversation repeats it.
+//   media.3. A run has at most ATTACHMENTS_MAX attachments; further content stays in the text.
+//   media.4. The text stays JSON: a run of base64 is inside of one string, and a reference needs no escaping.
+import type { Attachment } from "../../shared/trace-run.ts";
+import { ATTACHMENTS_MAX, MEDIA_REFERENCE } from "../../shared/attachment-reference.ts";
+import { base64Runs, RUN_CHARS_MIN, unescaped } from "./base64-runs.ts";
+import { mediaType } from "./media-type.ts";
+
+export interface Media {
+  /** @returns the text with references */
+  take(text: string): string;
+  /** The given ones and the taken ones. */
+  attachments(): readonly Attachment[];
+}
+
+const DATA_URL = /data:([\w.+-]+)\\*\/([\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,$/i;
+const DATA_URL_CHARS_MAX = 200;
+/** Members of OpenAI, Anthropic, Google, Bedrock, LangChain, MCP, AI SDK and the GenAI conventions. */
+const MEMBER =
+  /(\\*)"(data|content|bytes|blob|base64|body|image|audio|video|file|result|b64_json|file_?data|image_?bytes|video_?bytes)\1"\s*:\s*\1"$/i;
+const MEMBER_CHARS_MAX = 60;
+/** On either side of the content. */
+const PART_CHARS_MAX = 300;
+
+/** @param given attachments that the sender named itself */
+export function createMedia(given: readonly Attachment[]): Media {
+  const taken = new Map<string, Attachment>();
+  const names = new Set(given.map(({ name }) => name));
+  const nameFor = (kind: string): string => {
+    for (let n = 1; ; n++) if (!names.has(`${kind}-${n}`)) return `${kind}-${n}`;
+  };
+  const referenceTo = (base64: string, type: string): string | null => {
+    const known = taken.get(base64);
+    if (known !== undefined) return MEDIA_REFERENCE + known.name; // media.2
+    if (given.length + taken.size >= ATTACHMENTS_MAX) return null; // media.3
+    const kind = /^(image|audio|video)\//.exec(type)?.[1] ?? "file";
+    const name = nameFor(kind);
+    names.add(name);
+    taken.set(base64, { name, mimeType: type, bytes: Buffer.from(base64, "base64") });
+    return MEDIA_REFERENCE + name;
+  };
+  return {
+    take(text) {
+      if (text.length < RUN_CHARS_MIN) return text;
+      const pieces: string[] = [];
+      let kept = 0;
+      for (const { start, end } of base64Runs(text)) {
+        const content = contentAt(text, start, end);
+        const reference = content === null ? null : referenceTo(content.base64, content.type);
+        if (content === null || reference === null) continue;
+        pieces.push(text.slice(kept, content.start), reference);
+        kept = end;
+      }
+      if (kept === 0) return text;
+      pieces.push(text.slice(kept));
+      return pieces.join(""); // a flat copy: concatenated slices would keep the whole text in memory
+    },
+    attachments: () => (taken.size === 0 ? given : [...given, ...taken.values()]),
+  };
+}
+
+interface Content {
+  /** Of the text to replace. */
+  readonly start: number;
+  readonly base64: string;
+  readonly type: string;
+}
+
+/** media.1. */
+function contentAt(text: string, start: number, end: number): Content | null {
+  const url = DATA_URL.exec(text.slice(Math.max(0, start - DATA_URL_CHARS_MAX), start));
+  const base64 = unescaped(text.slice(start, end));
+  if (url !== null) return { start: start - url[0].length, base64, type: `${url[1]}/${url[2]}`.toLowerCase() };
+  const member = MEMBER.exec(text.slice(Math.max(0, start - MEMBER_CHARS_MAX), start));
+  if (member === null || !text.startsWith(`${member[1]}"`, end)) return null;
+  const type = mediaType(partAround(text, start, end), base64);
+  return type === null ? null : { start, base64, type };
+}
+
+/** The members beside the content, in its own object only: a signature is no image because its neighbour is one. */
+function partAround(text: string, start: number, end: number): string {
+  const before = text.slice(Math.max(0, start - PART_CHARS_MAX), start);
+  const after = text.slice(end, end + PART_CHARS_MAX);
+  const from = Math.max(before.lastIndexOf("{"), before.lastIndexOf("}"));
+  const to = after.search(/[{}]/);
+  return before.slice(from + 1) + (to === -1 ? after : after.slice(0, to));
+}
