@@ -11,7 +11,7 @@
 //   json/       views, editors and forms of JSON
 //   ui/         basic elements
 //   hooks/      shortcuts, preferences, values in the URL
-//   browser/    title, icon and address of the tab
+//   browser/    title, icon and address of the tab; pages that stay still under a press
 //   styles/     style sheets of all pages
 //   build.ts    bundles the console
 //   router.ts   the routes, from routes.ts
@@ -21,6 +21,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/problem.ts";
+import { stayStillWhilePressed } from "./browser/press.ts";
 import { sendOnLeave } from "./data/inbox/outbox.ts";
 import { applyTheme } from "./hooks/preferences.ts";
 import { loadViews } from "./hooks/views.ts";
@@ -51,6 +52,7 @@ Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLScript
 applyTheme();
 loadViews();
 startShortcuts();
+stayStillWhilePressed();
 sendOnLeave();
 const place = document.getElementById("root");
 if (place === null) throw new Error("the page has no #root");

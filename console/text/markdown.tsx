@@ -3,10 +3,13 @@ import { lazy, Suspense, type ReactNode } from "react";
 import { visible } from "../../src/api/text/visible-text.ts";
 import { Visible } from "./visible.tsx";
 
-const Rendered = lazy(() => import("./rendered-markdown.tsx"));
+/** Loads beside the page's data: tables and lists that appear later would move what is below them. */
+const loading = import("./rendered-markdown.tsx");
+loading.catch(() => undefined); // appears where it is used
+const Rendered = lazy(() => loading);
 const PLAIN = /^[^*_`#[\]<>|~\n]*$/;
 
-/** Text without markup skips the renderer, which loads on first use. */
+/** Text without markup skips the renderer. */
 export function Markdown({ text }: { readonly text: string }): ReactNode {
   if (PLAIN.test(text)) {
     return (

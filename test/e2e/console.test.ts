@@ -2,6 +2,7 @@
 // 10,000 spans, and every page, light, dark and on a phone.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { accessibilityFaults, startBrowser, typeInto, type ConsoleBrowser } from "../harness/console.ts";
 import { npmStart, type Started } from "../harness/npm-start.ts";
@@ -182,6 +183,101 @@ test("every page is accessible, light and dark, and on a phone nothing of it is 
   }
   await page.close();
 });
+
+/** Pages with controls below or beside what arrives late. */
+const STILL = ["/inbox/ITEM", "/answered", "/threads", "/threads/THREAD?tab=chat", "/traces", "/crons", "/assistants"];
+
+test("replies that arrive late, one after the other, move no control, and none is replaced", async () => {
+  const item = new URL(server.link).pathname.replace("/console/inbox/", "");
+  const page = await browser.open("/settings", { name: "Ada" });
+  await page.addInitScript(WATCH_CONTROLS);
+  const isLate = await delayReplies(page);
+  for (const width of [1280, 1000, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of STILL) {
+      const address = path.replace("THREAD", server.threadId).replace("ITEM", item);
+      await page.goto(`${server.url}/console${address}`);
+      await page.getByRole("main").getByRole("button").first().waitFor();
+      while (await isLate()) await page.evaluate(FRAMES);
+      assert.deepEqual(await page.evaluate("moves"), [], `${path} at ${width} pixels`);
+    }
+  }
+  await page.close();
+});
+
+/** Records controls outside of lists that change their place, or leave the page. */
+const WATCH_CONTROLS = `
+  globalThis.moves = [];
+  const places = new Map();
+  const placeOf = (control) => {
+    const { x, y, width } = control.getBoundingClientRect();
+    return width === 0 ? undefined : [Math.round(x), Math.round(y)];
+  };
+  const look = () => {
+    for (const [control, [x, y]] of places) {
+      const now = control.isConnected ? placeOf(control) : undefined;
+      if (now !== undefined && Math.abs(now[0] - x) <= 2 && Math.abs(now[1] - y) <= 2) continue;
+      const name = control.getAttribute("aria-label") ?? control.textContent;
+      moves.push(control.tagName + " " + name + ": " + [x, y] + " to " + (now ?? "nowhere"));
+      places.delete(control);
+    }
+    for (const control of document.querySelectorAll("button, input, select, textarea, summary")) {
+      if (control.closest(".virtual-row, .graph-view, [role=tree]") !== null || places.has(control)) continue;
+      const place = placeOf(control);
+      if (place !== undefined) places.set(control, place);
+    }
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);`;
+
+const FRAMES = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`;
+
+const BETWEEN_MS = 60;
+
+/** Lets calls of the API pass one at a time. @returns whether any waits, or did so a moment ago */
+async function delayReplies(page: Page): Promise<() => Promise<boolean>> {
+  let waiting = 0;
+  let turn = Promise.resolve();
+  await page.route(/./, async (route) => {
+    if (route.request().resourceType() !== "fetch") return route.continue();
+    waiting++;
+    turn = turn.then(() => setTimeout(BETWEEN_MS));
+    await turn;
+    await route.continue().catch(() => undefined); // of the page before
+    waiting--;
+  });
+  return async () => {
+    if (waiting > 0) return true;
+    await setTimeout(2 * BETWEEN_MS);
+    return waiting > 0;
+  };
+}
+
+test("a press whose release comes after late data is a click (press.1)", async () => {
+  const item = new URL(server.link).pathname.replace("/console/inbox/", "");
+  const page = await browser.open("/settings", { name: "Ada" });
+  const { promise: isAllowed, resolve: allow } = Promise.withResolvers<void>();
+  await page.route(/\/comments(\?|$)/, async (route) => {
+    await isAllowed;
+    await route.fulfill({ json: { items: [COMMENT], next_cursor: null } });
+  });
+  await page.goto(`${server.url}/console/inbox/${item}`);
+  await page.getByLabel("New comment").fill("Hello");
+  const button = page.getByRole("button", { name: "Comment", exact: true });
+  await button.hover();
+  await page.mouse.down();
+  const arrived = page.waitForResponse(/\/comments/);
+  allow();
+  await (await arrived).finished();
+  await page.evaluate(`${FRAMES}.then(() => ${FRAMES})`);
+  const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/comments"));
+  await page.mouse.up();
+  await sent;
+  await page.getByText("I came late").waitFor();
+  await page.close();
+});
+
+const COMMENT = { seq: 1, by: "Bob", at: new Date().toISOString(), value: "I came late\n".repeat(8) };
 
 test("an item of the store is put, changed and deleted by keyboard and dialog", async () => {
   const page = await browser.open("/store", { name: "Ada" });

@@ -128,17 +128,24 @@ test("beside a long title, all buttons of an item are in sight", async () => {
 
 test("on a phone the decisions and Claim are in sight, and the pages have names", async () => {
   const threadId = await ask(server, {
-    ...snake("a long title that takes all the width of the header"),
-    note: "x ".repeat(4000),
+    ...snake(`a long title that takes all the width of the header${"\n\nand a long text".repeat(40)}`),
   });
   const [item] = await itemsOf(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", width: 360, height: 740 });
+  await page.getByLabel("New comment").waitFor(); // all of the request has its height
   for (const name of ["Approve", "Reject", "Claim"]) {
-    const box = await page.getByRole("button", { name, exact: true }).boundingBox();
+    const button = page.getByRole("button", { name, exact: true });
+    const box = await button.boundingBox();
     assert.ok(
       box !== null && box.y + box.height <= 740 && box.x >= 0 && box.x + box.width <= 360,
       `${name} is in sight`,
     );
+    const isOnTop = await button.evaluate((element) => {
+      const { x, y, width, height } = element.getBoundingClientRect();
+      const { document } = element.ownerDocument.defaultView;
+      return element.contains(document.elementFromPoint(x + width / 2, y + height - 2));
+    });
+    assert.ok(isOnTop, `${name} is not cut off`);
   }
   assert.ok(await page.getByRole("navigation").getByText("Threads").isVisible());
   await page.close();

@@ -141,7 +141,8 @@ function Row({
 function Source({ graph }: { readonly graph: string }): ReactNode {
   const about = useAbout();
   const source = about.data?.graphs.find(({ graph_id: id }) => id === graph)?.source;
-  return source === undefined ? null : <code className="muted">{source}</code>;
+  // Its line is there before it: the tabs below do not move.
+  return source === undefined && !about.isPending ? null : <code className="muted assistant-source">{source}</code>;
 }
 
 /** @param id of an assistant, or the name of a graph. */
@@ -161,9 +162,9 @@ function Chosen({ id }: { readonly id: string }): ReactNode {
         <h2>{assistant.name}</h2>
         <CopyButton text={assistant.assistant_id} what="the assistant's id" />
         <Chip tone="accent">{assistant.graph_id}</Chip>
-        <Source graph={assistant.graph_id} />
         <Chip>version {assistant.version}</Chip>
         <AssistantActions assistant={assistant} />
+        <Source graph={assistant.graph_id} />
         {assistant.description === null ? null : <p className="muted assistant-about">{assistant.description}</p>}
       </header>
       <nav className="tabs" aria-label="Views of the assistant">

@@ -1,6 +1,9 @@
 // Conversation: the last messages of the thread, as context for the answer. Loads when expanded.
+// Invariants:
+//   inbox/conversation.1. The content below it appears once the conversation has its height, and then stays: messages
+//        that arrive late do not move a button under the pointer.
 import { useQuery } from "@tanstack/react-query";
-import { useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
@@ -10,7 +13,14 @@ import { Markdown } from "../../text/markdown.tsx";
 const SHOWN_MAX = 6;
 const OPEN_KEY = "holdpoint.conversation";
 
-export function Conversation({ threadId }: { readonly threadId: string }): ReactNode {
+export function Conversation({
+  threadId,
+  children,
+}: {
+  readonly threadId: string;
+  /** The content below it. */
+  readonly children: ReactNode;
+}): ReactNode {
   const [open, setOpen] = useState(() => localStorage.getItem(OPEN_KEY) !== "closed");
   const { data, error } = useQuery({
     queryKey: ["threads", threadId, "state"],
@@ -19,25 +29,34 @@ export function Conversation({ threadId }: { readonly threadId: string }): React
   });
   const messages = memberOf(data?.values, "messages");
   const list: readonly Json[] = Array.isArray(messages) ? messages : [];
-  if (data !== undefined && list.length === 0) return null;
+  const [isSettled, setSettled] = useState(!open);
+  const hasEnded = data !== undefined || error !== null || !open;
+  useEffect(() => {
+    if (hasEnded) setSettled(true); // inbox/conversation.1
+  }, [hasEnded]);
+  const below = isSettled || hasEnded ? children : null;
+  if (data !== undefined && list.length === 0) return <>{below}</>;
   return (
-    <details
-      className="fold"
-      open={open}
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-        localStorage.setItem(OPEN_KEY, event.currentTarget.open ? "open" : "closed");
-      }}
-    >
-      <summary>Conversation{list.length === 0 ? "" : ` · ${list.length} messages`}</summary>
-      {error === null ? null : <Failure error={error} />}
-      {data === undefined && error === null && open ? <Loading /> : null}
-      <ol className="messages">
-        {list.slice(-SHOWN_MAX).map((message, at) => (
-          <Message key={textOf(memberOf(message, "id")) ?? String(at)} message={message} />
-        ))}
-      </ol>
-    </details>
+    <>
+      <details
+        className="fold"
+        open={open}
+        onToggle={(event) => {
+          setOpen(event.currentTarget.open);
+          localStorage.setItem(OPEN_KEY, event.currentTarget.open ? "open" : "closed");
+        }}
+      >
+        <summary>Conversation{list.length === 0 ? "" : ` · ${list.length} messages`}</summary>
+        {error === null ? null : <Failure error={error} />}
+        {data === undefined && error === null && open ? <Loading /> : null}
+        <ol className="messages">
+          {list.slice(-SHOWN_MAX).map((message, at) => (
+            <Message key={textOf(memberOf(message, "id")) ?? String(at)} message={message} />
+          ))}
+        </ol>
+      </details>
+      {below}
+    </>
   );
 }
 

@@ -51,13 +51,14 @@ export function ItemPane({
   });
   return (
     <section className="item" aria-label="Item">
-      {data === undefined ? (
-        <div className="page-header">
+      <header className="item-head">
+        <div className="row">
+          {/* The same button before and after the item arrives: a press on it is not lost. */}
           <IconButton icon="back" label="Back to the list" onClick={onClose} />
+          {data === undefined ? null : <Heading item={data} onMove={onMove} />}
         </div>
-      ) : (
-        <Header item={data} onClose={onClose} onMove={onMove} />
-      )}
+        {data === undefined ? null : <ItemFacts item={data} />}
+      </header>
       {error instanceof ApiProblem && error.status === 404 ? (
         <EmptyState icon="inbox" title="Item not found">
           <p>Its thread may have been deleted.</p>
@@ -72,50 +73,44 @@ export function ItemPane({
   );
 }
 
-function Header({
-  item,
-  onClose,
-  onMove,
-}: {
-  readonly item: InboxItem;
-  readonly onClose: () => void;
-  readonly onMove: (step: number) => void;
-}): ReactNode {
+function Heading({ item, onMove }: { readonly item: InboxItem; readonly onMove: (step: number) => void }): ReactNode {
   const readOnly = useReadOnly();
   useEffect(() => setTitle(item.title), [item.title]);
   useEffect(() => markSeen(keyOf(item)), [item.thread_id, item.id]);
   return (
-    <header className="item-head">
-      <div className="row">
-        <IconButton icon="back" label="Back to the list" onClick={onClose} />
-        <h2 className="item-title">{item.title}</h2>
-        <div className="row spread">
-          <ClaimButton item={item} />
-          <ItemWork item={item} readOnly={readOnly} />
-          <IconButton icon="link" label="Copy a link to this item" onClick={() => void copy(linkOf(), "the link")} />
-          <IconButton icon="chevron" label="Next item" onClick={() => onMove(1)} />
-        </div>
+    <>
+      <h2 className="item-title">{item.title}</h2>
+      <div className="row spread">
+        <ClaimButton item={item} />
+        <ItemWork item={item} readOnly={readOnly} />
+        <IconButton icon="link" label="Copy a link to this item" onClick={() => void copy(linkOf(), "the link")} />
+        <IconButton icon="chevron" label="Next item" onClick={() => onMove(1)} />
       </div>
-      <div className="item-facts">
-        <KindChip kind={item.kind} />
-        <span>
-          {item.graph_id} <span className="muted">›</span> {item.node}
-        </span>
-        <span className="muted">
-          asked <RelativeTime at={item.created_at} />
-        </span>
-        {item.state === "open" ? <Deadline item={item} /> : null}
-        <ThreadLink item={item} />
-        {Object.entries(item.metadata)
-          .filter(([name]) => name !== "graph_id" && name !== "assistant_id")
-          .slice(0, 4)
-          .map(([name, value]) => (
-            <Chip key={name}>
-              {glance(name)}={glance(value)}
-            </Chip>
-          ))}
-      </div>
-    </header>
+    </>
+  );
+}
+
+function ItemFacts({ item }: { readonly item: InboxItem }): ReactNode {
+  return (
+    <div className="item-facts">
+      <KindChip kind={item.kind} />
+      <span>
+        {item.graph_id} <span className="muted">›</span> {item.node}
+      </span>
+      <span className="muted">
+        asked <RelativeTime at={item.created_at} />
+      </span>
+      {item.state === "open" ? <Deadline item={item} /> : null}
+      <ThreadLink item={item} />
+      {Object.entries(item.metadata)
+        .filter(([name]) => name !== "graph_id" && name !== "assistant_id")
+        .slice(0, 4)
+        .map(([name, value]) => (
+          <Chip key={name}>
+            {glance(name)}={glance(value)}
+          </Chip>
+        ))}
+    </div>
   );
 }
 
@@ -176,13 +171,14 @@ function Body({ item, onAnswered }: { readonly item: InboxItem; readonly onAnswe
     <div className="item-body">
       <div className="item-left">
         <RequestView request={request} item={item} />
-        <Conversation threadId={item.thread_id} />
-        <details className="fold">
-          <summary>Raw payload</summary>
-          <JsonView value={item.value} label="the payload" />
-        </details>
-        <Comments item={item} readOnly={readOnly} />
-        <Audit item={item} />
+        <Conversation threadId={item.thread_id}>
+          <details className="fold">
+            <summary>Raw payload</summary>
+            <JsonView value={item.value} label="the payload" />
+          </details>
+          <Comments item={item} readOnly={readOnly} />
+          <Audit item={item} />
+        </Conversation>
       </div>
       <aside className="item-right" aria-label="Answer">
         <ReviewPanel item={item} />
