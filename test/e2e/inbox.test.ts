@@ -78,7 +78,7 @@ const DIALECTS: readonly {
     asks: snake(),
     async steps(page) {
       await page.getByRole("button", { name: "Edit" }).click();
-      await page.getByLabel("amount").fill("99.5");
+      await page.getByLabel("amount").fill("99,5");
       await page.getByRole("button", { name: "Review and send" }).click();
       const changes = page.getByRole("dialog").getByRole("group", { name: "Changes" });
       assert.equal(await changes.innerText(), "amount\n129.9 → 99.5");
@@ -128,6 +128,7 @@ const DIALECTS: readonly {
           express: { type: "boolean" },
           carrier: { enum: ["post", "ups"] },
           note: { type: "string" },
+          until: { type: "string", format: "date" },
           tags: { type: "array", items: { type: "string" } },
         },
       },
@@ -138,11 +139,12 @@ const DIALECTS: readonly {
       await page.getByLabel("days").fill("3");
       await page.getByLabel("express").selectOption("Yes");
       await page.getByLabel("carrier").selectOption("ups");
+      await page.locator("input[type=date]").fill("2026-12-24");
       await page.getByRole("button", { name: "Add tags" }).click();
       await page.getByLabel("tags 1", { exact: true }).fill("a");
       await page.getByRole("button", { name: "Review and send" }).click();
     },
-    answers: { days: 3, express: true, carrier: "ups", tags: ["a"] },
+    answers: { days: 3, express: true, carrier: "ups", until: "2026-12-24", tags: ["a"] },
   },
   {
     name: "a plain question is answered with a text that was begun from the payload",
