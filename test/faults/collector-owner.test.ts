@@ -10,7 +10,7 @@ import { type CollectorProcess, startCollectorProcess } from "../fakes/processes
 
 const RACES = process.env["HOLDPOINT_FAULTS"] === "full" ? 100 : 4;
 
-test(`${RACES} times two processes start on one spool: one owner each time, whose work the next one finishes`, async () => {
+test(`${RACES} times two processes start on one spool: one owner each time, whose work the next one finishes`, async (t) => {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-owner-`);
   const backend = await startBackend();
   const wins = [0, 0];
@@ -24,6 +24,7 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
     const said: string[][] = [[], []];
     const racers = await Promise.all(said.map((words) => startCollectorProcess(env, words)));
     const owners = racers.filter((racer): racer is CollectorProcess => racer !== null);
+    for (const { child } of owners) t.after(() => child.kill("SIGKILL")); // a failed assertion leaves none behind
     assert.equal(owners.length, 1, said.map((words) => words.join("")).join("\n---\n"));
     const [owner] = owners;
     const place = racers.indexOf(owner ?? null);

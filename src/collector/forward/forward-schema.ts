@@ -11,7 +11,11 @@ const DestinationSchema = z.strictObject({
     .regex(/^[\w-]{1,64}$/, "has 1 to 64 letters, digits, or _ -")
     .describe("Appears in metrics and logs, and in FORWARD_HEADERS."),
   endpoint: z
-    .url({ protocol: /^https?$/, error: "is not an http or https URL" })
+    .url({
+      protocol: /^https?$/,
+      error:
+        "is not an http or https URL. For OTLP, name the address for HTTP, usually on port 4318, not the one for gRPC",
+    })
     .refine((url) => !URL.canParse(url) || new URL(url).username === "", {
       error: "has a user name in it: credentials go into FORWARD_HEADERS",
     })
