@@ -1,11 +1,12 @@
 // Tests of four eyes: every way to make the state of a thread excludes its author from the answer.
 //   four-eyes-ways.1. An edit below an open question excludes its author at once, with the author's vote.
 //   four-eyes-ways.2. The state at the creation of a thread, of a copy and of a fork has an author, too.
+//   four-eyes-ways.3. The runs of a cron have its creator and everybody who changed it as authors.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { problemOf } from "../harness/threads.ts";
+import { problemOf, until } from "../harness/threads.ts";
 import { post, read, resume, REVIEW_GRAPHS, trailOf, vote, type Question } from "../harness/reviews/questions.ts";
-import { removeFolder } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 
 const server = await startServerHere({ config: REVIEW_GRAPHS });
@@ -116,4 +117,26 @@ suite("a state of other origin (four-eyes-ways.2)", () => {
     assert.deepEqual(await excludedOf(asked), ["bob", "ann"]);
     assert.equal(codeOf(await vote(server, "ann", asked, true)), "reviewer_excluded");
   });
+});
+
+const BOB = { authorization: "Bearer bob" };
+
+test("the question of a cron's run excludes its creator and whoever changed it (four-eyes-ways.3)", async () => {
+  const threadId = await newThread("ann");
+  const cron = { assistant_id: "echo", schedule: "0 0 1 1 *", input: { payload: "nothing" } };
+  const made = await post(server, "ann", `/threads/${threadId}/runs/crons`, cron);
+  assert.equal(made.status, 200, made.text);
+  const path = `/runs/crons/${String(made.body["cron_id"])}`;
+  const change = { schedule: "* * * * * *", input: { payload: FOUR_EYES } };
+  const changed = await call(server, "PATCH", path, change, BOB);
+  assert.equal(changed.status, 200, changed.text);
+  const item = await until("the question", async () => {
+    const { body } = await read(server, `/inbox?thread_id=${threadId}`);
+    return (body["items"] as readonly { readonly id: string }[])[0];
+  });
+  await call(server, "DELETE", path, undefined, BOB);
+  const asked = { thread_id: threadId, interrupt_id: item.id, path: `/inbox/${threadId}/${item.id}` };
+  assert.deepEqual(await excludedOf(asked), ["ann", "bob"]);
+  assert.equal(codeOf(await vote(server, "bob", asked, true)), "reviewer_excluded");
+  assert.equal((await vote(server, "carl", asked, true)).status, "answered");
 });

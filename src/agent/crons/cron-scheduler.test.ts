@@ -237,14 +237,14 @@ test("a change counts from the moment it is made", async (t) => {
   const { agent, pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ schedule: "0 0 1 1 *" });
   await pass(10 * MINUTE_MS);
-  await patchCron(agent, null, cronId, { schedule: "* * * * *" });
+  await patchCron(agent, { caller: ANN, scope: null }, cronId, { schedule: "* * * * *" });
   await pass(MINUTE_MS);
   assert.equal((await runs()).length, 1);
-  await patchCron(agent, null, cronId, { enabled: false });
+  await patchCron(agent, { caller: ANN, scope: null }, cronId, { enabled: false });
   assert.equal((await cron(cronId))?.nextAt, null);
   await pass(5 * MINUTE_MS);
   assert.equal((await runs()).length, 1);
-  await patchCron(agent, null, cronId, { enabled: true, payload: { input: { x: 2 } } });
+  await patchCron(agent, { caller: ANN, scope: null }, cronId, { enabled: true, payload: { input: { x: 2 } } });
   await pass(MINUTE_MS);
   assert.deepEqual(
     (await runs()).map(({ input }) => input),

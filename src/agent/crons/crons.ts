@@ -2,6 +2,7 @@
 // Invariants:
 //   crons.1. An accepted cron has a schedule with a tick, in an existing time zone.
 //   crons.2. The runs of a cron belong to its creator: they have its name, and the reach it had at creation.
+//   crons.3. Everybody who changed a cron counts as an author of its runs, for rules with four eyes.
 import { parse } from "../../api/operation.ts";
 import { runBody } from "../../api/runs.ts";
 import { ApiError } from "../../base/api-error.ts";
@@ -20,6 +21,8 @@ import { callFromBody } from "../runs/accept/run-body.ts";
 import { type RunCall, checkControlValues, checkNodeNames } from "../runs/accept/run-request.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
+
+const EDITORS_MAX = 100;
 
 export interface NewCron extends Schedule {
   readonly threadId: string | null;
@@ -81,7 +84,12 @@ export async function createCron(
 }
 
 /** @throws {ApiError} `cron_not_found`, `cron_schedule_invalid`, `node_unknown`, `webhook_refused` */
-export async function patchCron(agent: AgentContext, scope: Scope, cronId: string, patch: CronPatch): Promise<Cron> {
+export async function patchCron(
+  agent: AgentContext,
+  { caller, scope }: Pick<CronCreator, "caller" | "scope">,
+  cronId: string,
+  patch: CronPatch,
+): Promise<Cron> {
   const at = agent.clock.now();
   const cron = await agent.storage.transaction(async (tx) => {
     const before = await requireCron(tx, cronId, null);
@@ -90,6 +98,7 @@ export async function patchCron(agent: AgentContext, scope: Scope, cronId: strin
       ...patch,
       metadata: stamped({ ...before.metadata, ...patch.metadata }, scope),
       payload: { ...before.payload, ...patch.payload },
+      caller: editedBy(before.caller, caller.name), // crons.3
       updatedAt: at,
     };
     await checkCall(agent, tx, runCallOf(after.payload, after.metadata, after.reach));
@@ -101,6 +110,12 @@ export async function patchCron(agent: AgentContext, scope: Scope, cronId: strin
   });
   agent.wakeCrons();
   return cron;
+}
+
+function editedBy(creator: Caller, name: string): Caller {
+  const { editors = [] } = creator;
+  if (name === creator.name || editors.includes(name)) return creator;
+  return { ...creator, editors: [...editors, name].slice(-EDITORS_MAX) };
 }
 
 /** @throws {ApiError} `cron_not_found` */

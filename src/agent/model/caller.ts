@@ -14,6 +14,8 @@ export interface Caller {
   readonly role?: Role;
   /** Limits of the role; absent for none. */
   readonly limits?: RoleLimits;
+  /** Others who changed the cron whose run this is: authors of the run, too. */
+  readonly editors?: readonly string[];
   /** Absent for actions of the server itself. */
   readonly origin?: Origin;
 }

@@ -118,6 +118,8 @@ export interface RunRequest {
   readonly permissions: readonly string[];
   /** Name of the caller whose input or edit the run has; absent if it only answers or continues. */
   readonly startedBy?: string;
+  /** Further authors: people who changed the cron of the run. */
+  readonly alsoStartedBy?: readonly string[];
   /** Absent if equal to VALUES_ONLY. */
   readonly stream?: StreamRequest;
   /** Webhook URL for the end of the run, as given in the call. */

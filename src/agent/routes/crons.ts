@@ -54,12 +54,12 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       return listReply(textsOf(crons, object), paginationHeaders(total, body.offset, count));
     }),
     route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
-    route(contract.patchCron, async ({ ids, body, scope, ask }) => {
+    route(contract.patchCron, async ({ ids, body, scope, ask, caller }) => {
       const cronId = id(ids, "cron_id");
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
       const given = { before: body.interrupt_before, after: body.interrupt_after };
       await askToDisable(agent, ask, { assistantId, threadId }, given);
-      return longJson(serializeCron(await patchCron(agent, scope, cronId, patchOf(body))));
+      return longJson(serializeCron(await patchCron(agent, { caller, scope }, cronId, patchOf(body))));
     }),
     route(contract.deleteCron, async ({ ids }) => {
       await deleteCron(agent, id(ids, "cron_id"));

@@ -20,3 +20,11 @@ for (const [name, endedBy, input, author, expected] of CASES) {
     assert.deepEqual(startersAfter({ startedBy: ["ann"] }, { ...run, request }, endedBy), expected);
   });
 }
+
+test("everybody who changed a cron is an author of its runs (starters.3)", () => {
+  const run = runRecord({ runId: "r", threadId: "t", input: {} as never });
+  const request = { ...run.request, startedBy: "bob", alsoStartedBy: ["carl", "ann"] };
+  assert.deepEqual(startersAfter({ startedBy: ["ann"] }, { ...run, request }, "pause"), ["bob", "carl", "ann"]);
+  const edit = { ...run, input: null, request };
+  assert.deepEqual(startersAfter({ startedBy: ["ann"] }, edit, "pause"), ["ann", "bob", "carl"]);
+});

@@ -93,13 +93,17 @@ export function runRequestOf(parts: RequestParts): RunRequest {
     goesFirst,
     user: caller.user,
     permissions: caller.permissions,
-    ...(bringsContent(intent) || checkpointId !== null ? { startedBy: caller.name } : {}),
+    ...(bringsContent(intent) || checkpointId !== null ? authorsFrom(caller) : {}),
     ...(isDefault(call.stream) ? {} : { stream: call.stream }),
     ...(call.subgraph === null ? {} : { subgraph: call.subgraph }),
     ...(call.webhook === null ? {} : { webhook: call.webhook }),
     ...(call.notify === null ? {} : { notify: call.notify }),
     ...(call.afterSeconds === 0 ? {} : { afterSeconds: call.afterSeconds }),
   };
+}
+
+function authorsFrom({ name, editors }: Caller): Pick<RunRequest, "startedBy" | "alsoStartedBy"> {
+  return editors === undefined ? { startedBy: name } : { startedBy: name, alsoStartedBy: editors };
 }
 
 /** Input and edits. An answer or a continuation brings none of its own, unless it chooses an older state. */
