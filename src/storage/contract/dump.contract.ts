@@ -25,14 +25,14 @@ function rowOf({ columns }: DumpTable, number: number): DumpRow {
   const values = {
     text: `${ODD} ${number}`,
     json: JSON.stringify({ [ODD]: number }),
+    jsontext: JSON.stringify({ by: ODD, at: 1, until: number }),
     value: JSON.stringify([null, false, ODD, [1], { a: [] }][number % 5]),
     integer: number,
     boolean: number % 2 === 0,
     bytes: Uint8Array.of(0, 255, number),
   };
   const cells = Object.entries(columns).map(([column, type]) => [column, values[type]] as const);
-  const row = Object.fromEntries(cells);
-  return "claim" in row ? { ...row, claim: JSON.stringify({ by: ODD, at: 1, until: number }) } : row;
+  return Object.fromEntries(cells);
 }
 
 const ROWS = DUMP_TABLES.flatMap((table) => Array.from({ length: 60 }, (_, at) => [table, rowOf(table, at)] as const));
@@ -92,7 +92,13 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
       [at(50, '["secrets",{}]'), /line 51 is not a row/],
       [at(50, '["threads",{"mood":"x"}]'), /threads has no column mood/],
       [at(50, '["threads",{"toString":"x"}]'), /threads has no column toString/],
-      [at(50, '["threads",{"created_at":"x"}]'), /wrong type/],
+      [at(50, '["threads",{"created_at":"x"}]'), /line 51: threads\.created_at has the wrong type/],
+      [at(50, '["threads",{"metadata":"{no"}]'), /line 51: threads\.metadata is not JSON/],
+      [at(50, '["threads",{"config":""}]'), /line 51: threads\.config is not JSON/],
+      [at(50, '["interrupts",{"value":"a"}]'), /line 51: interrupts\.value is not JSON/],
+      [at(50, '["threads",{"thread_id":"x"}]'), /nothing is imported: .*null/i],
+      [lines.toSpliced(50, 0, lines[49] ?? ""), /nothing is imported: .*unique/i],
+      [at(0, '{"holdpoint_dump":-1,"library":"1.4.18"}'), /not a Holdpoint dump/],
       [at(0, '{"holdpoint_dump":2,"library":"1.4.18"}'), /newer version of Holdpoint/],
       [at(0, '{"holdpoint_dump":1,"library":"9.0.0"}'), /states come from @langchain\/langgraph 9\.0\.0/],
       [at(0, '["threads",{}]'), /not a Holdpoint dump/],

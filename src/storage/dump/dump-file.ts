@@ -33,17 +33,26 @@ export async function importFile(storage: Storage & Dumpable, versions: Versions
 }
 
 const CHUNK_BYTES = 1024 * 1024;
+/** Below the longest string of V8. */
+const LINE_UNITS_MAX = 500_000_000;
 
 /** Opens the file when the caller asks for the first line. A last line without a line break counts. */
 async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = "";
+  let begun: string[] = [];
+  let units = 0;
   const chunks = createReadStream(path, { encoding: "utf8", highWaterMark: CHUNK_BYTES }) as AsyncIterable<string>;
   for await (const chunk of chunks) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
+    const [first = "", ...others] = chunk.split("\n");
+    begun.push(first);
+    units += first.length;
+    if (units > LINE_UNITS_MAX) throw new DumpError(`a line has more than ${LINE_UNITS_MAX} characters`);
+    for (const next of others) {
+      yield begun.join("");
+      begun = [next];
+      units = next.length;
+    }
   }
-  if (rest !== "") yield rest;
+  if (units > 0) yield begun.join("");
 }
 
 /** Puts waiting runs into the queue, if the adapter's rows do not contain the queue. */

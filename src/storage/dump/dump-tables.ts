@@ -4,8 +4,11 @@
 //        and the worker of a run: that worker does not exist in the target.
 //   dump-tables.2. Tables come in load order; rows come in key order.
 
-/** `json`: text that SQL reads; `value`: JSON of any value, including null; `bytes`: base64 in a file. */
-export type ColumnType = "text" | "integer" | "boolean" | "json" | "value" | "bytes";
+/**
+ * `json`: JSON that SQL reads; `jsontext`: JSON that only the server reads; `value`: JSON of any value, including null;
+ * `bytes`: base64 in a file.
+ */
+export type ColumnType = "text" | "integer" | "boolean" | "json" | "jsontext" | "value" | "bytes";
 
 export interface DumpTable {
   readonly name: string;
@@ -15,6 +18,7 @@ export interface DumpTable {
 }
 
 const text = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, "text"] as const));
+const jsontext = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, "jsontext"] as const));
 const integer = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, "integer"] as const));
 
 function table(name: string, key: readonly string[], columns: Readonly<Record<string, ColumnType>>): DumpTable {
@@ -24,19 +28,22 @@ function table(name: string, key: readonly string[], columns: Readonly<Record<st
 export const DUMP_TABLES: readonly DumpTable[] = [
   table("fingerprints", ["hash"], { ...text("hash", "body"), ...integer("created_at") }),
   table("assistants", ["assistant_id"], {
-    ...text("assistant_id", "graph_id", "name", "description", "config", "context"),
+    ...jsontext("config"),
+    ...text("assistant_id", "graph_id", "name", "description", "context"),
     ...integer("version", "created_at", "updated_at"),
     metadata: "json",
   }),
   table("assistant_versions", ["assistant_id", "version"], {
-    ...text("assistant_id", "graph_id", "name", "description", "config", "context"),
+    ...jsontext("config"),
+    ...text("assistant_id", "graph_id", "name", "description", "context"),
     ...integer("version", "created_at"),
     metadata: "json",
   }),
   table("assistant_metadata", ["key", "value", "assistant_id"], text("key", "value", "assistant_id")),
   table("threads", ["thread_id"], {
-    ...text("thread_id", "config", "status", "pause", "graph_id", "assistant_id", "checkpoint_id", "overlay", "error"),
-    ...text("on_completion", "ttl_strategy", "started_by"),
+    ...jsontext("config", "error", "started_by"),
+    ...text("thread_id", "status", "pause", "graph_id", "assistant_id", "checkpoint_id", "overlay"),
+    ...text("on_completion", "ttl_strategy"),
     ...integer("created_at", "updated_at", "state_updated_at", "ttl_ms", "pruned_at"),
     metadata: "json",
   }),
@@ -51,15 +58,16 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   }),
   table("blobs", ["thread_id", "hash"], text("thread_id", "hash", "data")),
   table("runs", ["run_id"], {
-    ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "queue_key", "metadata"),
-    ...text("multitask", "request", "input", "error", "checkpoint_id", "overlay", "paused_on"),
+    ...jsontext("metadata", "request", "error", "paused_on"),
+    ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "queue_key"),
+    ...text("multitask", "input", "checkpoint_id", "overlay"),
     ...integer("attempt", "crashes", "suspicions", "alone", "storage_failures", "urgent"),
     ...integer("due_at", "created_at", "updated_at"),
   }),
   table("interrupts", ["thread_id", "interrupt_id"], {
+    ...jsontext("ns", "response_schema", "claim", "on_expiry", "review", "answer"),
     ...text("thread_id", "interrupt_id", "library_id", "task_id", "graph_ns", "checkpoint_id", "root_checkpoint_id"),
-    ...text("ns", "response_schema", "state", "run_id", "graph_id", "assistant_id", "node", "kind"),
-    ...text("claim", "on_expiry", "review", "answer"),
+    ...text("state", "run_id", "graph_id", "assistant_id", "node", "kind"),
     ...integer("idx", "position", "created_at", "expires_at", "snoozed_until", "escalates_at"),
     value: "value",
   }),
@@ -68,7 +76,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...integer("created_at"),
   }),
   table("audit", ["thread_id", "seq"], {
-    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "via", "origin", "previous", "digest"),
+    ...jsontext("origin"),
+    ...text("thread_id", "action", "by", "interrupt_id", "run_id", "via", "previous", "digest"),
     ...integer("seq", "at", "chain", "position"),
     value: "value",
   }),
@@ -76,41 +85,48 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("audit_deleted", ["chain", "position"], { ...integer("chain", "position", "seq"), ...text("digest") }),
   table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
   table("webhooks", ["run_id"], {
-    ...text("run_id", "url", "host", "channel", "batch", "body", "headers"),
+    ...jsontext("headers"),
+    ...text("run_id", "url", "host", "channel", "batch", "body"),
     ...integer("attempts", "due_at", "created_at"),
   }),
   table("notices", ["notice_id"], {
-    ...text("notice_id", "thread_id", "interrupt_id", "target", "shown"),
+    ...jsontext("target"),
+    ...text("notice_id", "thread_id", "interrupt_id", "shown"),
     ...integer("created_at"),
   }),
   table("spent_tokens", ["token"], { ...text("token"), ...integer("expires_at") }),
   table("run_webhooks", ["thread_id", "run_id", "webhook_id"], {
-    ...text("thread_id", "run_id", "webhook_id", "url", "format", "headers"),
+    ...jsontext("headers"),
+    ...text("thread_id", "run_id", "webhook_id", "url", "format"),
     ...integer("created_at"),
   }),
   table("crons", ["cron_id"], {
-    ...text("cron_id", "assistant_id", "thread_id", "schedule", "timezone", "on_run_completed", "payload", "caller"),
-    ...text("reach"),
+    ...jsontext("payload", "caller", "reach"),
+    ...text("cron_id", "assistant_id", "thread_id", "schedule", "timezone", "on_run_completed"),
     ...integer("end_time", "next_run_date", "created_at", "updated_at"),
     enabled: "boolean",
     metadata: "json",
   }),
   table("store_items", ["item_id"], {
-    ...text("ns", "key", "value"),
+    ...jsontext("value"),
+    ...text("ns", "key"),
     ...integer("item_id", "created_at", "updated_at", "ttl_ms", "expires_at"),
   }),
   table("store_order", ["prefix", "updated_at", "item_id"], { ...text("prefix"), ...integer("updated_at", "item_id") }),
   table("store_vectors", ["item_id", "field"], { ...text("field"), ...integer("item_id"), vector: "bytes" }),
   table("people", ["name"], {
-    ...text("name", "issuer", "subject", "display_name", "email", "groups"),
+    ...jsontext("groups"),
+    ...text("name", "issuer", "subject", "display_name", "email"),
     ...integer("created_at", "seen_at"),
   }),
   table("sessions", ["session_id"], {
-    ...text("session_id", "person", "token_hash", "previous_hash", "provider_session", "id_token", "claims"),
+    ...jsontext("claims"),
+    ...text("session_id", "person", "token_hash", "previous_hash", "provider_session", "id_token"),
     ...integer("previous_until", "rotated_at", "created_at", "used_at", "expires_at"),
   }),
   table("api_keys", ["key_id"], {
-    ...text("key_id", "name", "hash", "role", "limits", "created_by"),
+    ...jsontext("limits"),
+    ...text("key_id", "name", "hash", "role", "created_by"),
     ...integer("created_at", "expires_at", "used_at"),
   }),
   table("socket_tickets", ["digest"], { ...text("digest", "caller", "headers"), ...integer("expires_at") }),

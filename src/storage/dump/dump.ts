@@ -8,6 +8,7 @@
 //   dump.3. Rows keep their content: ids, order, times and answers stay the same.
 import { createHash } from "node:crypto";
 import type { Awaitable } from "../../agent/ports/ports.ts";
+import { describeError } from "../../base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { DUMP_TABLES, type ColumnType, type DumpTable } from "./dump-tables.ts";
 import { compareVersions, type Versions } from "../shared/schema-version.ts";
@@ -29,8 +30,8 @@ export interface Dumpable {
 }
 
 export class DumpError extends Error {
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = "DumpError";
   }
 }
@@ -79,7 +80,12 @@ export async function importLines(
       throw new DumpError("the storage is not empty: import into a new data folder, or a new database"); // dump.1
   }
   const counts: Record<string, number> = {};
-  await port.load(checkedRows(lines, versions, counts));
+  try {
+    await port.load(checkedRows(lines, versions, counts));
+  } catch (error) {
+    if (error instanceof DumpError) throw error;
+    throw new DumpError(`nothing is imported: ${describeError(error).message}`, { cause: error }); // dump.1
+  }
   return counts;
 }
 
@@ -122,9 +128,9 @@ function parsed(line: string, number: number): Json {
 
 function checkHead(head: Json, versions: Versions): void {
   const { holdpoint_dump: format, library } = isJsonObject(head) ? head : {};
-  if (typeof format !== "number" || typeof library !== "string")
+  if (!Number.isInteger(format) || Number(format) < 1 || typeof library !== "string")
     throw new DumpError("the file is not a Holdpoint dump");
-  if (format > FORMAT)
+  if (Number(format) > FORMAT)
     throw new DumpError("the dump comes from a newer version of Holdpoint: import it with that version");
   if (compareVersions(library, versions.library) > 0)
     throw new DumpError(
@@ -146,12 +152,15 @@ function rowOf(value: Json, number: number): readonly [DumpTable, DumpRow] {
       throw new DumpError(
         `line ${number}: ${table.name} has no column ${column} in this version; the dump comes from a newer version of Holdpoint`,
       );
-    row[column] = valueOf(member, type, number);
+    row[column] = valueOf(member, type, `line ${number}: ${table.name}.${column}`);
   }
   return [table, row];
 }
 
-function valueOf(value: Json, type: ColumnType, number: number): DumpValue {
+const JSON_TYPES: ReadonlySet<ColumnType> = new Set(["json", "jsontext", "value"]);
+
+/** @param place of the value, for errors */
+function valueOf(value: Json, type: ColumnType, place: string): DumpValue {
   if (value === null) return null;
   if (
     type === "integer"
@@ -159,9 +168,20 @@ function valueOf(value: Json, type: ColumnType, number: number): DumpValue {
       : type === "boolean"
         ? typeof value === "boolean"
         : typeof value === "string"
-  )
+  ) {
+    if (JSON_TYPES.has(type) && !isJsonText(value as string)) throw new DumpError(`${place} is not JSON`);
     return type === "bytes" ? Buffer.from(value as string, "base64") : (value as DumpValue);
-  throw new DumpError(`line ${number} has a value of the wrong type`);
+  }
+  throw new DumpError(`${place} has the wrong type`);
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function rowToJson({ columns }: DumpTable, row: DumpRow): JsonObject {
