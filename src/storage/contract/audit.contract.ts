@@ -136,6 +136,26 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
       faults: [["missing", 1, 5, null]],
     },
     {
+      name: "two entries in each other's places",
+      change: (name, row) => {
+        const position = Number(row["position"]);
+        return name === "audit" && (position === 2 || position === 3) ? { ...row, position: 5 - position } : row;
+      },
+      faults: [
+        ["changed", 1, 1, 1],
+        ["changed", 2, 2, 3],
+        ["changed", 3, 3, 2],
+      ],
+    },
+    {
+      name: "an entry of another chain",
+      change: entryAt(3, (row) => ({ ...row, previous: "0".repeat(64) })),
+      faults: [
+        ["changed", 2, 2, 2],
+        ["changed", 3, 3, 3],
+      ],
+    },
+    {
       name: "a lower count than there are entries",
       change: (name, row) => (name === "audit_heads" ? { ...row, count: 4 } : row),
       faults: [
