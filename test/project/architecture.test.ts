@@ -6,11 +6,10 @@
 //   architecture.4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
 // Test files may import anything. The last tests plant wrong files, so that a blind check fails.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
-
-const ROOT = join(import.meta.dirname, "../..");
+import { filesBelow, ROOT } from "./source-files.ts";
 
 /** Room → the imports allowed besides itself, as in ARCHITECTURE.md. */
 const ROOMS: Readonly<Record<string, string>> = {
@@ -106,13 +105,6 @@ function consoleFaultsOf(path: string, text: string, read: Read = readSource): s
   return faults;
 }
 
-function sourceFiles(root = "src"): string[] {
-  const entries = readdirSync(join(ROOT, root), { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => posix.join(root, posix.relative(join(ROOT, root), join(entry.parentPath, entry.name))));
-}
-
 test("ARCHITECTURE.md has the same table of rooms as this test (architecture.1)", () => {
   const documented: Record<string, string> = {};
   for (const line of readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n")) {
@@ -123,7 +115,7 @@ test("ARCHITECTURE.md has the same table of rooms as this test (architecture.1)"
 });
 
 test("every source file is in a room, imports only allowed rooms, and does not read the environment (architecture.2, architecture.3)", () => {
-  const files = sourceFiles();
+  const files = filesBelow("src");
   assert.ok(files.includes("src/base/config/config.ts"), "the sources were not found");
   assert.deepEqual(
     files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
@@ -132,7 +124,7 @@ test("every source file is in a room, imports only allowed rooms, and does not r
 });
 
 test("the console imports its own files, types of src/api, and its code without packages (architecture.4)", () => {
-  const files = sourceFiles("console");
+  const files = filesBelow("console");
   assert.ok(files.includes("console/main.tsx"), "the console was not found");
   assert.deepEqual(
     files.flatMap((path) => consoleFaultsOf(path, readFileSync(join(ROOT, path), "utf8"))),

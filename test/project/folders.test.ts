@@ -14,8 +14,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
+import { filesBelow, ROOT } from "./source-files.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const FILES_MAX = 16;
 
 /** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md describes each. */
@@ -119,11 +119,7 @@ const RULE = /^(?:\/\/|\s*\*)\s+([a-z][\w/.-]*)\.(\d+)\. /gm;
 type Sources = ReadonlyMap<string, string>;
 
 function read(...roots: readonly string[]): Sources {
-  const paths = roots.flatMap((root) =>
-    readdirSync(join(ROOT, root), { recursive: true, encoding: "utf8" })
-      .filter((path) => CODE_FILE.test(path) && !path.includes("node_modules"))
-      .map((path) => posix.join(root, path.replaceAll("\\", "/"))),
-  );
+  const paths = roots.flatMap(filesBelow).filter((path) => CODE_FILE.test(path));
   return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
 }
 

@@ -3,12 +3,12 @@
 //   functions.2. No function has more than four parameters: more are one object.
 // The last test plants violations, so that a check that sees no functions cannot pass.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
-import { join, posix } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { functionShapes } from "./function-shapes.ts";
+import { filesBelow, ROOT } from "./source-files.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
 const LINES_MAX = 80;
 const PARAMETERS_MAX = 4;
 const SOURCE = /(?<!\.d|\.test|\.contract)\.tsx?$/;
@@ -21,11 +21,7 @@ function faultsOf(sources: ReadonlyMap<string, string>): string[] {
 }
 
 function read(...roots: readonly string[]): ReadonlyMap<string, string> {
-  const paths = roots.flatMap((root) =>
-    readdirSync(join(ROOT, root), { recursive: true, encoding: "utf8" })
-      .filter((path) => SOURCE.test(path) && !path.includes("node_modules"))
-      .map((path) => posix.join(root, path.replaceAll("\\", "/"))),
-  );
+  const paths = roots.flatMap(filesBelow).filter((path) => SOURCE.test(path));
   return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
 }
 
