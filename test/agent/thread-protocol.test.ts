@@ -3,7 +3,8 @@
 //   thread-protocol.2. Ids and seqs are unique, ordered, and the same after a restart; new ones are above all old ones.
 //   thread-protocol.3. Every reader sees a question open and close, one answer counts, and the same answer again
 //   succeeds.
-//   thread-protocol.4. New input abandons a question; a map of open ids answers it.
+//   thread-protocol.4. New input abandons a question; a map of open ids answers it. If the server is set so, any input
+//   answers the only open question, but never one of several.
 //   thread-protocol.5. A replay omits ends of older runs and requests of closed questions; `since` returns only later events.
 //   thread-protocol.6. REST runs appear too, and the stream of a REST run has no event of the protocol.
 //   thread-protocol.7. Refusals are envelopes with the codes of the protocol and of the product, and create nothing.
@@ -178,6 +179,37 @@ test("text abandons a question, a map of open ids answers both (thread-protocol.
   await sendCommand(server, threadId, "input.respond", { responses });
   assert.equal((await reader.until(isEnd)).at(-1)?.data["event"], "completed");
   reader.close();
+});
+
+test("any input is an answer where the server is set so (thread-protocol.4)", PATIENCE, async () => {
+  const other = await startServerHere({ env: { HOLDPOINT_PROTOCOL_INPUT_ANSWERS: "true" } });
+  const begin = (threadId: string, assistant: string, input: unknown, more: object = {}) =>
+    sendCommand(other, threadId, "run.start", { assistant_id: assistant, input, ...more });
+  try {
+    const [one, several] = [randomUUID(), randomUUID()];
+    const reader = await openEvents(other, one, { channels: ["lifecycle", "input"] });
+    await begin(one, "series", {});
+    await reader.until(isEnd);
+    for (const input of ["text", { any: "object" }]) {
+      await begin(one, "series", input);
+      assert.equal((await reader.until(isEnd))[0]?.data["how"], "answered");
+    }
+    const { result } = await sendCommand(other, one, "state.listCheckpoints", { limit: 100 });
+    const first = (result["checkpoints"] as readonly { readonly id: string }[]).at(-1)?.id;
+    await begin(one, "series", {}, { config: { configurable: { checkpoint_id: first } } });
+    assert.equal((await reader.until(isEnd))[0]?.data["how"], "abandoned");
+    reader.close();
+
+    const readerOfSeveral = await openEvents(other, several, { channels: ["lifecycle", "input"] });
+    await begin(several, "parallel", {});
+    await readerOfSeveral.until(isEnd);
+    await begin(several, "parallel", { notes: "" });
+    assert.equal((await readerOfSeveral.until(isEnd))[0]?.data["how"], "abandoned");
+    readerOfSeveral.close();
+  } finally {
+    await other.stop();
+    removeFolder(other.dataDir);
+  }
 });
 
 test(

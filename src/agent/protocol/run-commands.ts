@@ -2,7 +2,8 @@
 // Invariants:
 //   run-commands.1. An answer counts by the id of its question alone; all answers of a command are taken, or none.
 //   run-commands.2. Input on a paused thread is an answer only when its keys are ids of open questions. Anything else
-//        is new input and gives the questions up: a chat message must not become a decision.
+//        is new input and gives the questions up: a chat message must not become a decision. A server can be set to
+//        take any input as the answer of the only open question, but not an input for an older checkpoint.
 //   run-commands.3. The same answers of the same caller again are the success of the first time.
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
@@ -59,9 +60,10 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
     multitask_strategy: one ?? other ?? null,
     if_not_exists: "create",
   } as JsonObject;
-  const { input } = params;
-  const resumes = isJsonObject(input) && (await answersOpenQuestions(agent, call.threadId, input)); // run-commands.2
-  return startWith(agent, call, { ...body, ...(resumes ? { command: { resume: input } } : { input: input ?? null }) });
+  const input = params.input ?? null;
+  const single = agent.inputAnswers && !("checkpoint" in body);
+  const answers = await answersIn(agent, { threadId: call.threadId, input, single }); // run-commands.2
+  return startWith(agent, call, { ...body, ...(answers === null ? { input } : { command: { resume: answers } }) });
 }
 
 /** Hooks name the thread and the checkpoint in `configurable`. */
@@ -76,14 +78,25 @@ function startingPoint(threadId: string, config: JsonObject): JsonObject {
   return { ...kept, checkpoint: { checkpoint_id: id, checkpoint_ns: ns ?? "", checkpoint_map: map ?? null } };
 }
 
-async function answersOpenQuestions(agent: AgentContext, threadId: string, input: JsonObject): Promise<boolean> {
-  const keys = Object.keys(input);
-  if (keys.length === 0) return false;
+interface StartInput {
+  readonly threadId: string;
+  readonly input: Json;
+  /** Any input answers the only open interrupt. */
+  readonly single: boolean;
+}
+
+/** run-commands.2. @returns answers by interrupt id; null when the input is new input */
+async function answersIn(agent: AgentContext, { threadId, input, single }: StartInput): Promise<JsonObject | null> {
+  const keys = isJsonObject(input) ? Object.keys(input) : [];
+  if (input === null || (keys.length === 0 && !single)) return null;
   const open = await agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     return thread?.status === "interrupted" ? tx.interrupts(threadId, "open") : [];
   });
-  return keys.every((key) => open.some(({ interruptId }) => interruptId === key));
+  const ids = open.map(({ interruptId }) => interruptId);
+  if (isJsonObject(input) && keys.length > 0 && keys.every((key) => ids.includes(key))) return input;
+  const [only, ...others] = ids;
+  return single && only !== undefined && others.length === 0 ? { [only]: input } : null;
 }
 
 async function startWith(

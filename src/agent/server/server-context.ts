@@ -79,6 +79,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
       threadTtl: ports.threadTtl.fallback,
     },
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),
+    inputAnswers: config.protocolInputAnswers,
     search: { catchUp: () => search.catchUp() },
     wakeCrons: () => crons.wake(),
   };

@@ -216,6 +216,10 @@ export const AGENT_SETTINGS = {
         "Time after the end of a run started over the thread protocol at which its text deltas and `tasks` events are removed. Replays then have its messages in whole blocks.",
     },
   ),
+  protocolInputAnswers: boolean("HOLDPOINT_PROTOCOL_INPUT_ANSWERS", false, {
+    meaning:
+      "Over the thread protocol, any input on a thread with exactly one open interrupt is its answer, as on the LangGraph server. By default it is new input, which abandons the interrupt.",
+  }),
   streamEventsMax: integer(
     "HOLDPOINT_STREAM_MAX_EVENTS",
     100_000,
