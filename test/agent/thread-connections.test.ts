@@ -189,7 +189,7 @@ test("states by namespace, and lists of checkpoints (thread-connections.7)", PAT
   const stream = await openEvents(server, threadId, { channels: ["lifecycle", "input"] });
   const events = await stream.until(isEndOf(result["run_id"]));
   stream.close();
-  const namespace = events.find(({ method }) => method === "input.requested")?.namespace.slice(0, 1) ?? [];
+  const namespace = events.find(({ data }) => data["event"] === "started")?.namespace.slice(0, 1) ?? [];
   const [segment = ""] = namespace;
   const get = (params: object) => sendCommand(server, threadId, "state.get", params);
   const whole = await get({ namespace });

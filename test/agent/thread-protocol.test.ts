@@ -2,7 +2,7 @@
 //   thread-protocol.1. A run shows in the order of the reference: running, states, tasks, messages, end; the same on every replay.
 //   thread-protocol.2. Ids and seqs are unique, ordered, and the same after a restart; new ones are above all old ones.
 //   thread-protocol.3. Every reader sees a question open and close, one answer counts, and the same answer again
-//   succeeds.
+//   succeeds. The namespace of a question is that of its graph.
 //   thread-protocol.4. New input abandons a question; a map of open ids answers it. If the server is set so, any input
 //   answers the only open question, but never one of several.
 //   thread-protocol.5. A replay omits ends of older runs and requests of closed questions; `since` returns only later events.
@@ -129,7 +129,7 @@ test("a question is answered once, and every reader hears of it (thread-protocol
   const reader = await openEvents(server, threadId, { channels: ["lifecycle", "input"] });
   await start(threadId, "echo", { payload: { question: "sure?" } });
   const asked = await reader.until(isEnd);
-  assert.deepEqual(asked.map(shape), ["lifecycle running", "input.requested@ask", "lifecycle interrupted"]);
+  assert.deepEqual(asked.map(shape), ["lifecycle running", "input.requested", "lifecycle interrupted"]);
   const { interrupt_id: id, payload } = asked[1]?.data ?? {};
   assert.deepEqual(payload, { question: "sure?" });
 
@@ -247,7 +247,7 @@ test("a REST run appears in the protocol and keeps its own stream (thread-protoc
     "lifecycle running",
     "checkpoints",
     "values",
-    "input.requested@ask",
+    "input.requested",
     "lifecycle interrupted",
   ]);
   await sendCommand(server, threadId, "input.respond", { interrupt_id: seen[3]?.data["interrupt_id"], response: 8 });
@@ -308,7 +308,7 @@ test("without kept events a reader gets a baseline with the same ids (thread-pro
   server = await startServerHere({ dataDir });
   const late = await openEvents(server, threadId, ALL);
   const replayed = await late.until(isEnd);
-  assert.deepEqual(replayed.map(shape), ["checkpoints", "values", "input.requested@ask", "lifecycle interrupted"]);
+  assert.deepEqual(replayed.map(shape), ["checkpoints", "values", "input.requested", "lifecycle interrupted"]);
   assert.deepEqual(
     replayed.slice(2).map(({ id }) => id),
     seen.slice(-2).map(({ id }) => id),

@@ -59,7 +59,7 @@ for (const kind of ["deep", "shallow", "empty", "wrong"] as const) {
     const live = thread.requests[0]?.namespace ?? [];
     assert.deepEqual(
       live.map((segment) => segment.split(":")[0]),
-      ["outer", "inside", "ask_twice"],
+      ["outer", "inside"],
     );
     const namespace = { deep: live, shallow: live.slice(0, 1), empty: [], wrong: ["nonesuch:1"] }[kind];
     const respond = (id: unknown, response: string) =>

@@ -54,7 +54,7 @@ function checkElement(question: WireInterrupt, path: readonly string[], index = 
 }
 
 /** As a state shows it: with the member that clients of the thread protocol read. */
-const inState = (question: WireInterrupt): object => ({ ...question, namespace: question.ns });
+const inState = (question: WireInterrupt): object => ({ ...question, namespace: question.ns.slice(0, -1) });
 
 /** interrupts.5: the thread, its state and the state's tasks show these questions and no others. */
 async function checkShown(thread: TestThread, result: Result): Promise<void> {

@@ -98,6 +98,14 @@ export interface Interrupt {
   readonly answer: AnswerRecord | null;
 }
 
+/**
+ * The path of the graph whose task raised it, `[]` for the root: its namespace in the thread protocol. Pages of SDKs
+ * before 1.9.31 show only interrupts of the root's namespace.
+ */
+export function graphPath({ graphNs }: Pick<Interrupt, "graphNs">): readonly string[] {
+  return graphNs === "" ? [] : graphNs.split("|");
+}
+
 export interface AnswerRecord {
   readonly runId: string;
   readonly at: number;

@@ -6,6 +6,7 @@
 import type { AgentContext } from "../context.ts";
 import { endMark } from "../events/end-mark.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
+import { graphPath } from "../model/interrupt.ts";
 import { isActive } from "../model/status.ts";
 import type { RunHead, Tx } from "../ports/ports.ts";
 import { stateEvents } from "./convert/converted-row.ts";
@@ -46,7 +47,7 @@ export async function baselineOf(agent: AgentContext, tx: Tx, query: BaselineQue
     if (!(await isGone(question.runId))) continue;
     const mark = { run_id: question.runId, attempt: asker?.attempt ?? 1 };
     const requested = parts("input.requested", requestedId(mark, question.interruptId), question.createdAt); // baseline.1
-    made.push(wireEvent({ ...requested, namespace: question.ns }, JSON.stringify(requestedData(question))));
+    made.push(wireEvent({ ...requested, namespace: graphPath(question) }, JSON.stringify(requestedData(question))));
   }
   if (ended !== null) {
     const mark = endMark(ended, ended.pausedOn);

@@ -1,12 +1,13 @@
 // State object: a saved state → the JSON object of a thread's state.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
+import { graphPath } from "../model/interrupt.ts";
 import type { StateSnapshot } from "../ports/ports.ts";
 import { serializeInterrupt } from "./api-objects.ts";
 
-/** With `namespace`, which clients of the thread protocol read: the task that asks, as `input.requested` names it. */
+/** With `namespace`, which clients of the thread protocol read: the graph of the task, as `input.requested` names it. */
 function placed(interrupt: Interrupt, resumable: boolean): JsonObject {
-  return { ...serializeInterrupt(interrupt, resumable), namespace: interrupt.ns };
+  return { ...serializeInterrupt(interrupt, resumable), namespace: graphPath(interrupt) };
 }
 
 /**

@@ -14,14 +14,16 @@ export const missingClients = existsSync(join(CLIENTS, "node_modules"))
   ? false
   : "not installed: npm ci --ignore-scripts --prefix test/sdk/clients";
 
-/** 1.11 is that of `@langchain/react` 1.1. */
-export const CLIENT_VERSIONS = ["1.11", "1.12", "1.15"] as const;
+/** 1.9 is that of `@langchain/svelte` 1.0, 1.11 that of `@langchain/react` 1.1. */
+export const CLIENT_VERSIONS = ["1.9", "1.11", "1.12", "1.15"] as const;
 type Version = (typeof CLIENT_VERSIONS)[number];
 
 export interface OfficialClient {
   readonly Client: typeof Sdk.Client;
   /** The base of the hooks of all frameworks. */
   readonly StreamController: typeof Stream.StreamController;
+  readonly messagesProjection: typeof Stream.messagesProjection;
+  readonly toolCallsProjection: typeof Stream.toolCallsProjection;
   /** How the hooks of all frameworks carry out tools of the page. */
   readonly flushPendingHeadlessToolInterrupts: typeof Sdk.flushPendingHeadlessToolInterrupts;
   readonly scheduleCoalescedHeadlessToolFlush: typeof Sdk.scheduleCoalescedHeadlessToolFlush;

@@ -14,6 +14,7 @@ import { type Converted, convertLine, type Draft } from "./convert-line.ts";
 import { NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { requestedData } from "./root-lifecycle.ts";
 import { type EventParts, type WireEvent, wireEvent } from "./wire-event.ts";
+import { graphPath } from "../../model/interrupt.ts";
 
 const KEPT_UNITS = 16 * 1024 * 1024;
 
@@ -195,7 +196,7 @@ async function fill(
     if (draft.kind === "state") return stateEvents(agent, tx, { threadId, ...draft });
     const question = await tx.interrupt(threadId, draft.interruptId);
     if (question === null) return [];
-    const parts = { ...draft.parts, namespace: question.ns };
+    const parts = { ...draft.parts, namespace: graphPath(question) };
     return [wireEvent(parts, JSON.stringify(requestedData(question)))];
   });
 }
