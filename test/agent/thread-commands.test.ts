@@ -5,6 +5,7 @@
 //   thread-commands.4. `reject` on a busy thread makes nothing; a rollback ends the run once, then the new one begins.
 //   thread-commands.5. Any JSON value is an answer as it is; malformed answers are refused.
 //   thread-commands.6. Unknown members of a filter are ignored.
+//   thread-commands.7. Answers by question belong to the assistant that asked, whoever starts the run.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
@@ -125,4 +126,14 @@ test("unknown members of a filter (thread-commands.6)", PATIENCE, async () => {
   const other = await openEvents(server, threadId, { ...LIFE, nonesuch: 1, channels: ["nonesuch", ...LIFE.channels] });
   await other.until(isEnd);
   for (const one of [reader, other]) one.close();
+});
+
+test("a map of answers from the page of another assistant (thread-commands.7)", PATIENCE, async () => {
+  const { threadId, reader, id } = await paused("?");
+  const { result } = await start(threadId, "teller", { [String(id)]: "yes" });
+  const events = await reader.until(isEndOf(result["run_id"]));
+  assert.deepEqual([events[0]?.data["how"], events.at(-1)?.data["event"]], ["answered", "completed"]);
+  const { result: state } = await send(threadId, "state.get", { keys: ["answer"] });
+  assert.deepEqual(state["values"], { answer: ["yes"] });
+  reader.close();
 });

@@ -5,17 +5,20 @@
 //   succeeds. The namespace of a question is that of its graph.
 //   thread-protocol.4. New input abandons a question; a map of open ids answers it. If the server is set so, any input
 //   answers the only open question, but never one of several.
-//   thread-protocol.5. A replay omits ends of older runs and requests of closed questions; `since` returns only later events.
+//   thread-protocol.5. A replay omits ends of older runs and requests of closed questions; `since` returns all later events.
 //   thread-protocol.6. REST runs appear too, and the stream of a REST run has no event of the protocol.
 //   thread-protocol.7. Refusals are envelopes with the codes of the protocol and of the product, and create nothing.
 //   thread-protocol.8. A run that ends without having begun, by a cancellation in the queue, has one end.
-//   thread-protocol.9. Without stored events, a reader gets the state, the open questions and the newest end.
+//   thread-protocol.9. Without stored events, a reader gets the state, the open questions and the newest end; one with a
+//     position is told that it missed events.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { Client } from "pg";
+import { WebSocket } from "ws";
 import { readEvents } from "../harness/events.ts";
 import { openEvents, sendCommand, type ProtocolEvent } from "../harness/thread-protocol.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
@@ -219,7 +222,7 @@ test(
     const threadId = randomUUID();
     const live = await openEvents(server, threadId, { channels: ["lifecycle", "input"] });
     await start(threadId, "echo", { payload: 1 });
-    await live.until(isEnd);
+    const first = await live.until(isEnd);
     await start(threadId, "echo", { payload: 2 });
     const second = await live.until(isEnd);
     const replay = await openEvents(server, threadId, { channels: ["lifecycle", "input"] });
@@ -232,7 +235,9 @@ test(
       (await since.until(isEnd)).map(({ id }) => id),
       second.slice(2).map(({ id }) => id),
     );
-    for (const one of [live, replay, since]) one.close();
+    const tape = await openEvents(server, threadId, { channels: ["lifecycle", "input"], since: 0 });
+    assert.deepEqual([...(await tape.until(isEnd)), ...(await tape.until(isEnd))], [...first, ...second]);
+    for (const one of [live, replay, since, tape]) one.close();
   },
 );
 
@@ -278,6 +283,22 @@ test("refusals are envelopes, and nothing is made (thread-protocol.7)", PATIENCE
     422,
   );
   assert.equal((await call(server, "GET", path)).status, 426);
+  const post = async (type: string, body: string): Promise<number> =>
+    (
+      await fetch(`${server.url}/threads/${threadId}/commands`, {
+        method: "POST",
+        headers: { "content-type": type },
+        body,
+      })
+    ).status;
+  assert.equal(await post("application/json", '{"id":1,'), 400);
+  assert.equal(await post("text/plain", '{"id":1,"method":"agent.getTree"}'), 415);
+  for (const body of [
+    '{"id":1}',
+    '{"id":1.5,"method":"agent.getTree"}',
+    '{"id":1,"method":"agent.getTree","params":[]}',
+  ])
+    assert.equal(await post("application/json", body), 422);
 });
 
 test("a run cancelled in the queue has one end and no begin (thread-protocol.8)", PATIENCE, async () => {
@@ -308,6 +329,10 @@ test("without kept events a reader gets a baseline with the same ids (thread-pro
   server = await startServerHere({ dataDir });
   const late = await openEvents(server, threadId, ALL);
   const replayed = await late.until(isEnd);
+  const since = seen[0]?.seq ?? 0;
+  const { text, socketReply } = await missed(threadId, since);
+  assert.match(text, /\n: missed\nid: /);
+  assert.equal(socketReply["missed_events"], 4);
   assert.deepEqual(replayed.map(shape), ["checkpoints", "values", "input.requested", "lifecycle interrupted"]);
   assert.deepEqual(
     replayed.slice(2).map(({ id }) => id),
@@ -322,6 +347,28 @@ test("without kept events a reader gets a baseline with the same ids (thread-pro
   assert.ok((rest[0]?.seq ?? 0) > (replayed.at(-1)?.seq ?? 0) && (replayed[0]?.seq ?? 0) > 1);
   late.close();
 });
+
+/** What a reader gets whose position is before what is kept: over server-sent events, and the reply of a socket. */
+async function missed(threadId: string, since: number) {
+  const path = `/threads/${threadId}/stream/events`;
+  const stream = await fetch(`${server.url}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...ALL, since }),
+  });
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("event: lifecycle")) text += (await reader?.read())?.value ?? "";
+  await reader?.cancel();
+  const socket = new WebSocket(`${server.url.replace("http", "ws")}${path}`);
+  await once(socket, "open");
+  const reply = once(socket, "message");
+  socket.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params: { ...ALL, since } }));
+  const [data] = (await reply) as [Buffer];
+  socket.close();
+  const { result } = JSON.parse(data.toString()) as { readonly result: Readonly<Record<string, unknown>> };
+  return { text, socketReply: result };
+}
 
 /** As after the retention of the events. */
 async function deleteEvents(dataDir: string): Promise<void> {

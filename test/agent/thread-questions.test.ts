@@ -1,8 +1,8 @@
 // Tests of questions over the thread protocol: how each opens and closes, whoever closes it.
 //   thread-questions.1. The namespace of an answer does not count: deep, shallow, empty and wrong ones answer a question
 //     two graphs below the root.
-//   thread-questions.2. Whatever closes a question, every reader gets `input.answered` with the cause; a deletion ends the
-//     readers.
+//   thread-questions.2. Whatever closes a question, every reader gets `input.answered` with the cause, also at the end of
+//     a stream whose thread is deleted.
 //   thread-questions.3. REST answers a question of a protocol run, and the protocol one of a REST run.
 //   thread-questions.4. Refusals have their codes, and the ids of the questions that are open.
 //   thread-questions.5. A node that asks again makes a new question.
@@ -136,10 +136,28 @@ test("a deadline closes the question for every reader (thread-questions.2)", PAT
   }
 });
 
-test("a deletion ends the readers of an open question (thread-questions.2)", PATIENCE, async () => {
-  const { threadId, reader } = await paused("echo");
-  assert.equal((await call(server, "DELETE", `/threads/${threadId}`)).status, 204);
-  await assert.rejects(reader.until(() => false));
+test("a deletion closes the questions that wait (thread-questions.2)", PATIENCE, async () => {
+  const thread = await paused("parallel");
+  const [first, ...others] = thread.ids;
+  const late = await openEvents(server, thread.threadId, LIFE);
+  await late.until(isEnd);
+  for (const reader of [thread.reader, late]) {
+    const { result } = await send(thread.threadId, "input.respond", { interrupt_id: first, response: 1 });
+    await reader.until(isEndOf(result["run_id"])); // the second one is the same again
+  }
+  const other = await openEvents(server, thread.threadId, { channels: ["lifecycle"] });
+  assert.equal((await call(server, "DELETE", `/threads/${thread.threadId}`)).status, 204);
+  const told: (ProtocolEvent | undefined)[] = [];
+  for (const reader of [thread.reader, late]) {
+    told.push((await reader.until(isAnswered)).at(-1));
+    await assert.rejects(reader.until(() => false));
+  }
+  for (const event of told) {
+    const { interrupt_ids: ids, how } = event?.data ?? {};
+    assert.deepEqual([new Set(ids as readonly string[]), how], [new Set(others), "deleted"]);
+  }
+  assert.equal(told[0]?.id, told[1]?.id);
+  await assert.rejects(other.until(isAnswered));
 });
 
 test("REST and the protocol answer each other's questions (thread-questions.3)", PATIENCE, async () => {
@@ -183,6 +201,8 @@ test("refusals of answers (thread-questions.4)", PATIENCE, async () => {
   await send(idle, "run.start", { assistant_id: "teller", input: {} });
   const never = await respond(idle, unknown);
   assert.equal(never.error, "no_such_interrupt");
+  const unused = String((await call(server, "POST", "/threads", {})).body["thread_id"]);
+  assert.equal((await respond(unused, unknown)).error, "no_such_run");
   const nowhere = await call(server, "POST", `/threads/${randomUUID()}/commands`, {
     id: 1,
     method: "input.respond",

@@ -18,8 +18,8 @@ export interface ThreadNote {
 /** Name of the line that has the end mark of a run without a log. */
 export const NOTE_END = `${PROTOCOL_PREFIX}end`;
 
-/** Why questions do not wait any more. */
-export type ClosedHow = "answered" | "abandoned" | "expired";
+/** Why questions do not wait any more. No note says "deleted": the notes go with the thread. */
+export type ClosedHow = "answered" | "abandoned" | "expired" | "deleted";
 
 /** Of notes that go with no run: longer than a client that lost its connection tries to come back. */
 export const NOTE_KEPT_MS = 10 * 60_000;

@@ -47,7 +47,9 @@ export async function baselineOf(agent: AgentContext, tx: Tx, query: BaselineQue
     if (!(await isGone(question.runId))) continue;
     const mark = { run_id: question.runId, attempt: asker?.attempt ?? 1 };
     const requested = parts("input.requested", requestedId(mark, question.interruptId), question.createdAt); // baseline.1
-    made.push(wireEvent({ ...requested, namespace: graphPath(question) }, JSON.stringify(requestedData(question))));
+    const gate = { kind: "question", interruptId: question.interruptId, runId: question.runId } as const;
+    const data = JSON.stringify(requestedData(question));
+    made.push(wireEvent({ ...requested, namespace: graphPath(question), gate }, data));
   }
   if (ended !== null) {
     const mark = endMark(ended, ended.pausedOn);

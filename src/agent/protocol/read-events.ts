@@ -4,7 +4,8 @@
 //   read-events.2. A replay follows replay-rules.ts.
 //   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
 //        that leaves the scope disconnects its reader.
-//   read-events.4. A reader holds one page of rows at a time. It ends only when its thread is deleted.
+//   read-events.4. A reader holds one page of rows at a time. It ends only when its thread is deleted; the last event
+//        closes the questions that it was shown.
 //   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { inScope } from "../auth/scope.ts";
@@ -15,6 +16,7 @@ import { createWakeSignal, CutOff } from "../streams/subscription.ts";
 import { convertedRow, wantedBy } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { createSelection } from "./shared-selection.ts";
+import { createShownRequests } from "./shown-requests.ts";
 import { rowOf } from "./convert/event-place.ts";
 import { rowsAfter } from "./shared-read.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
@@ -56,17 +58,10 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const { since } = filter;
   let isCut = false;
   const select = createSelection(filter);
+  const requests = createShownRequests();
   const wanted = wantedBy(filter);
-  /** read-events.5. */
-  const whenAvailable = async <T>(read: () => Promise<T>): Promise<{ readonly found: T }> => {
-    const found = await retryWhileUnavailable(
-      agent.clock,
-      async () => ({ found: await read() }),
-      () => signal.left() || agent.events.stopped(),
-    );
-    if (found === null) throw new CutOff("the storage is not back");
-    return found;
-  };
+  const whenAvailable = <T>(read: () => Promise<T>): Promise<{ readonly found: T }> =>
+    readWhenAvailable(agent, signal.left, read);
   const openNow = async (): Promise<(interruptId: string) => boolean> => {
     const { found } = await whenAvailable(() => agent.storage.read(async (tx) => tx.interrupts(threadId, "open")));
     const open = new Set(found.map(({ interruptId }) => interruptId));
@@ -80,12 +75,13 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
       if (isCut) throw new CutOff("the caller may not read the thread any more");
       const { found } = await whenAvailable(() => convertedRow(agent, row, wanted));
       let events = select(found);
-      if (events.some(({ gate }) => gate.kind !== "none")) {
+      const isLive = row.seq > at.replayed;
+      if (!isLive && since === null && events.some(({ gate }) => gate.kind !== "none")) {
         if (isOpen === null && events.some(asksStorage)) isOpen = await openNow();
-        const place = { row: row.seq, since, isOpen: isOpen ?? (() => true) };
-        events = events.filter(({ gate }) => admits(gate, at, place));
+        events = events.filter(({ gate }) => admits(gate, at, isOpen ?? (() => true)));
       }
-      if (events.length > 0) yield { isBaseline: false, isLive: row.seq > at.replayed, events };
+      requests.take(events);
+      if (events.length > 0) yield { isBaseline: false, isLive, events };
     }
   }
   async function* events(): AsyncGenerator<Piece> {
@@ -96,11 +92,15 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
       while (!signal.left()) {
         if (isCut) throw new CutOff("the caller may not read the thread any more");
         const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
-        if (found === "deleted") return; // read-events.4
+        if (found === "deleted") {
+          yield { isBaseline: false, isLive: true, events: requests.deleted(last, agent.clock.now()) };
+          return; // read-events.4
+        }
         if (found === "out_of_reach") throw new OutOfReach("the thread left the scope of its reader");
         const newest = typeof found === "object" && "rows" in found ? found.rows.at(-1)?.seq : undefined;
         const isBehind = newest !== undefined && newest <= (attached?.replayed ?? 0);
         if (attached !== null && baseline.length > 0 && !isBehind) {
+          requests.take(baseline);
           yield { isBaseline: true, isLive: false, events: baseline };
           baseline = [];
         }
@@ -127,6 +127,21 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     signal.wake();
   };
   return { events: events(), leave: signal.leave, cut, look: signal.wake };
+}
+
+/** read-events.5. @throws {CutOff} when the reader leaves or the server stops first */
+async function readWhenAvailable<T>(
+  { clock, events }: AgentContext,
+  left: () => boolean,
+  read: () => Promise<T>,
+): Promise<{ readonly found: T }> {
+  const found = await retryWhileUnavailable(
+    clock,
+    async () => ({ found: await read() }),
+    () => left() || events.stopped(),
+  );
+  if (found === null) throw new CutOff("the storage is not back");
+  return found;
 }
 
 const JOINED_UNITS = 64 * 1024;

@@ -2,7 +2,8 @@
 // Invariants:
 //   replay-rules.1. Without `since`, the begin and end of ended runs are left out except those of the newest accepted
 //     run: a client would take an old end for that of the run that it has just started.
-//   replay-rules.2. A request is shown while its question is open. A replay shows the newest request of a question.
+//   replay-rules.2. A replay without `since` shows requests of open questions only, of each its newest. With `since` it
+//     shows all of them, and what closed them.
 //   replay-rules.3. `input.answered` is replayed, because a page may have lost its connection meanwhile. It is left
 //     out while one of its questions is open again.
 import type { AgentContext } from "../context.ts";
@@ -10,7 +11,8 @@ import type { EndMark } from "../events/end-mark.ts";
 import { END, type LoggedEvent } from "../events/event-batch.ts";
 import { storedBatch } from "../events/stored-batch.ts";
 import { endNoteId, NOTE_END } from "../events/thread-note.ts";
-import type { Interrupt, Thread } from "../model/model.ts";
+import { inScope } from "../auth/scope.ts";
+import type { Interrupt, Scope, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
 import type { RunHead, Tx } from "../ports/ports.ts";
 import { baselineOf } from "./baseline.ts";
@@ -55,6 +57,21 @@ export async function attachedTo(
   return { replayed, runs, baseline, requests };
 }
 
+/** How many events take the place of those after `since` that are not kept any more; 0 if all are. */
+export async function missedSince(
+  agent: AgentContext,
+  threadId: string,
+  filter: EventFilter,
+  scope: Scope,
+): Promise<number> {
+  if (filter.since === null) return 0;
+  return agent.storage.read(async (tx) => {
+    const thread = await tx.thread(threadId);
+    if (thread === null || !inScope(thread.metadata, scope)) return 0;
+    return (await attachedTo(agent, tx, thread, filter)).baseline.length;
+  });
+}
+
 /** replay-rules.2. The run that ended last requests all questions that are open then. */
 async function newestRequests(
   tx: Tx,
@@ -81,16 +98,10 @@ async function lastEvent(tx: Tx, threadId: string, logId: string): Promise<Logge
 
 const NO_REQUESTS: ReadonlyMap<string, string> = new Map();
 
-/** @param row of the event @param isOpen whether a question is open now */
-export function admits(
-  gate: Gate,
-  at: Attached,
-  place: { readonly row: number; readonly since: number | null; readonly isOpen: (interruptId: string) => boolean },
-): boolean {
-  const isReplay = place.row <= at.replayed && place.since === null;
-  if (gate.kind === "run") return !isReplay || at.runs.has(gate.runId); // replay-rules.1
-  if (gate.kind === "closed") return !isReplay || !gate.interruptIds.some(place.isOpen); // replay-rules.3
+/** Whether a replay without `since` has an event. @param isOpen whether a question is open now */
+export function admits(gate: Gate, at: Attached, isOpen: (interruptId: string) => boolean): boolean {
   if (gate.kind === "none") return true;
-  const newest = isReplay ? at.requests.get(gate.interruptId) : undefined;
-  return place.isOpen(gate.interruptId) && (newest ?? gate.runId) === gate.runId; // replay-rules.2
+  if (gate.kind === "run") return at.runs.has(gate.runId); // replay-rules.1
+  if (gate.kind === "closed") return !gate.interruptIds.some(isOpen); // replay-rules.3
+  return isOpen(gate.interruptId) && (at.requests.get(gate.interruptId) ?? gate.runId) === gate.runId; // replay-rules.2
 }

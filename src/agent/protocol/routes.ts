@@ -21,6 +21,7 @@ import { issueTicket } from "./socket-tickets.ts";
 /** Clients take a stream without a comment for three times as long as dead, once they have seen two. */
 const HEARTBEAT_MS_MAX = 5000;
 const STALL_MS = 60_000;
+const HEARTBEAT = ": heartbeat\n";
 const FIRST_COMMENT = ": thread events\n";
 /** Events after `since` are not retained any more; the baseline follows. */
 const MISSED = ": missed\n";
@@ -68,11 +69,15 @@ async function streamEvents(
     attached.leave();
   };
   request.onDisconnect(leave);
-  const pieces = withHeartbeats(framesOf(attached, since), agent.clock, Math.min(heartbeatMs, HEARTBEAT_MS_MAX), true);
+  const pieces = withHeartbeats(framesOf(attached, since), agent.clock, {
+    everyMs: Math.min(heartbeatMs, HEARTBEAT_MS_MAX),
+    comment: HEARTBEAT,
+    isSteady: true,
+  });
   return {
     status: 200,
     body: pieces,
-    headers: { ...SSE_HEADERS, "Cache-Control": "no-store, no-transform" },
+    headers: { ...SSE_HEADERS, "Cache-Control": "no-cache, no-store, no-transform" },
     stallMs: STALL_MS,
   };
 }

@@ -62,8 +62,9 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
   } as JsonObject;
   const input = params.input ?? null;
   const single = agent.inputAnswers && !("checkpoint" in body);
-  const answers = await answersIn(agent, { threadId: call.threadId, input, single }); // run-commands.2
-  return startWith(agent, call, { ...body, ...(answers === null ? { input } : { command: { resume: answers } }) });
+  const given = await answersIn(agent, { threadId: call.threadId, input, single }); // run-commands.2
+  if (given === null) return startWith(agent, call, { ...body, input });
+  return startWith(agent, call, { ...body, assistant_id: given.assistantId, command: { resume: given.answers } });
 }
 
 /** Hooks name the thread and the checkpoint in `configurable`. */
@@ -85,18 +86,27 @@ interface StartInput {
   readonly single: boolean;
 }
 
-/** run-commands.2. @returns answers by interrupt id; null when the input is new input */
-async function answersIn(agent: AgentContext, { threadId, input, single }: StartInput): Promise<JsonObject | null> {
+interface GivenAnswers {
+  /** By interrupt id. */
+  readonly answers: JsonObject;
+  /** Of the run that asked. */
+  readonly assistantId: string;
+}
+
+/** run-commands.2. @returns null when the input is new input */
+async function answersIn(agent: AgentContext, { threadId, input, single }: StartInput): Promise<GivenAnswers | null> {
   const keys = isJsonObject(input) ? Object.keys(input) : [];
   if (input === null || (keys.length === 0 && !single)) return null;
   const open = await agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     return thread?.status === "interrupted" ? tx.interrupts(threadId, "open") : [];
   });
-  const ids = open.map(({ interruptId }) => interruptId);
-  if (isJsonObject(input) && keys.length > 0 && keys.every((key) => ids.includes(key))) return input;
-  const [only, ...others] = ids;
-  return single && only !== undefined && others.length === 0 ? { [only]: input } : null;
+  const isOpen = (key: string): boolean => open.some(({ interruptId }) => interruptId === key);
+  const [first, ...others] = open;
+  if (first === undefined) return null;
+  const { assistantId } = first;
+  if (isJsonObject(input) && keys.length > 0 && keys.every(isOpen)) return { answers: input, assistantId };
+  return single && others.length === 0 ? { answers: { [first.interruptId]: input }, assistantId } : null;
 }
 
 async function startWith(
@@ -143,6 +153,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
   const assistantId = named[0]?.assistantId ?? thread.assistantId;
   if (assistantId === null || named.length < answers.size) {
     await readableThread(agent, call); // a thread out of reach looks as if it were not there
+    if (assistantId === null) throw new CommandError("no_such_run", "The thread has no run yet.");
     throw unknownQuestion(threadId, answers, known);
   }
   const body = {

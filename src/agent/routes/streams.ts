@@ -20,7 +20,7 @@ import { startOf } from "./stateless.ts";
 export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
   const reply = (reading: Subscription, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
     request.onDisconnect(reading.leave);
-    const body = withHeartbeats(reading.chunks, agent.clock, heartbeatMs);
+    const body = withHeartbeats(reading.chunks, agent.clock, { everyMs: heartbeatMs });
     return { status: 200, body, headers: { ...SSE_HEADERS, ...headers } };
   };
   const replyToCaller = (call: Call<unknown, contract.StreamedRunBody>, run: Run, withThread: boolean): HttpReply => {

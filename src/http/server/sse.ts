@@ -18,21 +18,26 @@ export const SSE_HEADERS: Readonly<Record<string, string>> = {
   "X-Accel-Buffering": "no", // nginx-style proxies forward events at once
 };
 
-const HEARTBEAT = ": hb\n";
+/** How a stream shows that it lives. */
+export interface Heartbeat {
+  readonly everyMs: number;
+  /** One line. */
+  readonly comment?: string;
+  /** Also while pieces arrive: some clients measure the time between comments. */
+  readonly isSteady?: boolean;
+}
+
+const COMMENT = ": hb\n";
 
 export function sseText({ event, data, id }: SseEvent): string {
   return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // sse.1
 }
 
-/**
- * @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence.
- * @param isSteady a heartbeat every `everyMs` also while pieces arrive: some clients measure the time between comments
- */
+/** @param pieces of the stream, as they arrive. Between them, a heartbeat after every `everyMs` of silence. */
 export async function* withHeartbeats(
   pieces: AsyncIterable<string | Uint8Array>,
   clock: Clock,
-  everyMs: number,
-  isSteady = false,
+  { everyMs, comment = COMMENT, isSteady = false }: Heartbeat,
 ): AsyncGenerator<string | Uint8Array> {
   const source = pieces[Symbol.asyncIterator]();
   try {
@@ -44,7 +49,7 @@ export async function* withHeartbeats(
       const result = await Promise.race([next, silence]).finally(cancel);
       if (result?.done === true) return;
       const isDue = clock.monotonic() >= dueAt;
-      if (result === null || (isSteady && isDue)) yield HEARTBEAT; // sse.2
+      if (result === null || (isSteady && isDue)) yield comment; // sse.2
       if (result === null || isDue || !isSteady) dueAt = clock.monotonic() + everyMs;
       if (result === null) continue;
       yield result.value;

@@ -17,6 +17,7 @@ import type { CommandCall } from "../command-call.ts";
 import { CommandError, failureOf, type Envelope } from "../envelope.ts";
 import { filterOf, isKnownChannel } from "../event-filter.ts";
 import { OutOfReach, type Reading } from "../read-events.ts";
+import { missedSince } from "../replay-rules.ts";
 import { firstCopies, type Followed } from "./one-copy.ts";
 import { parse } from "../../../api/operation.ts";
 
@@ -112,12 +113,14 @@ async function subscribe(session: Session, id: number, params: unknown): Promise
   if (session.subscriptions.size >= SUBSCRIPTIONS_MAX)
     throw new CommandError("invalid_argument", "too many subscriptions");
   const filter = filterOf(body);
+  const missed = await missedSince(agent, threadId, filter, watch.scope());
   const reading = await attach(agent, threadId, filter, watch);
   const subscriptionId = agent.newId();
   if (socket.readyState !== WebSocket.OPEN) return reading.leave(); // closed meanwhile
   const subscription: Subscription = { filter, live: null, reading };
   session.subscriptions.set(subscriptionId, subscription);
-  await session.send(JSON.stringify({ type: "success", id, result: { subscription_id: subscriptionId } })); // socket-session.2
+  const result = { subscription_id: subscriptionId, ...(missed === 0 ? {} : { missed_events: missed }) };
+  await session.send(JSON.stringify({ type: "success", id, result })); // socket-session.2
   void follow(session, subscription);
 }
 

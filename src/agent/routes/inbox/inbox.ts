@@ -45,7 +45,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       const texts = (async function* texts() {
         for await (const event of events) yield sseText(event);
       })();
-      return { status: 200, body: withHeartbeats(texts, agent.clock, keepAliveMs), headers: SSE_HEADERS };
+      return { status: 200, body: withHeartbeats(texts, agent.clock, { everyMs: keepAliveMs }), headers: SSE_HEADERS };
     }),
     route(contract.answerInbox, async ({ body, caller, scope, ask, request }) => {
       const as = authorOf(agent, caller, "by" in body ? body.by : undefined);

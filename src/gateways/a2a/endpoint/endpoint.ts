@@ -67,7 +67,7 @@ async function post(
   const replied = await replyTo(options, { ...call, api }, rpc, signal);
   if (isStream(replied)) {
     const texts = textsOf(replied, rpc, options.onError);
-    return { status: 200, headers: SSE_HEADERS, body: withHeartbeats(texts, options.clock, HEARTBEAT_MS) };
+    return { status: 200, headers: SSE_HEADERS, body: withHeartbeats(texts, options.clock, { everyMs: HEARTBEAT_MS }) };
   }
   const status = replied.error === undefined ? 200 : (noted.refusal?.status ?? 200); // a2a/endpoint.1
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(replied) };

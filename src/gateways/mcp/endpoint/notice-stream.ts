@@ -9,7 +9,7 @@ const CHANGED = `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", method
 
 /** Ends with the signal of the request. */
 export function noticeStream(bus: ServerEventBus, clock: Clock, signal: AbortSignal): Response {
-  const pieces = withHeartbeats(notices(bus, signal), clock, HEARTBEAT_MS);
+  const pieces = withHeartbeats(notices(bus, signal), clock, { everyMs: HEARTBEAT_MS });
   const encoder = new TextEncoder();
   const body = ReadableStream.from(
     (async function* bytes() {
