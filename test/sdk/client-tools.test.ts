@@ -7,6 +7,7 @@
 //   client-tools.4. A page whose connections break in the middle of a message shows what a page shows that stayed
 //     connected.
 //   client-tools.5. A message is edited, and a reply made anew, from the checkpoint of the message.
+//   client-tools.6. A page finds the subgraphs of a run, also parallel ones of one node, and again when it is loaded anew.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -118,25 +119,28 @@ describe("SDK 1.15 in a chat page", { skip: missingClients }, () => {
     }
   });
 
-  test("connections that break in mid-message (client-tools.4)", PATIENCE, async (t) => {
-    const front = await startFront();
-    t.after(() => front.close());
-    front.to(server);
-    const threadId = randomUUID();
-    const [stays, breaks] = [await load("writer", threadId), await load("writer", threadId, { url: front.url })];
-    const gate = newGate();
-    const sent = breaks.hook.submit(say(gate));
-    await shows("half of the reply", () => breaks.texts().at(-1)?.startsWith("This half") === true);
-    front.cut();
-    writeFileSync(gate, "");
-    await sent;
-    await stays.hook.hydrate(threadId);
-    for (const page of [stays, breaks]) {
-      await shows("the whole reply", () => page.texts().join() === [gate, WHOLE].join());
-      assert.equal(page.shown().error, undefined);
-      await page.close();
-    }
-  });
+  for (const version of ["1.12", "1.15"] as const) {
+    test(`connections of ${version} that break in mid-message (client-tools.4)`, PATIENCE, async (t) => {
+      const front = await startFront();
+      t.after(() => front.close());
+      front.to(server);
+      const [client, threadId] = [await officialClient(version), randomUUID()];
+      const options = { url: server.url, threadId, assistantId: "writer" };
+      const [stays, breaks] = [await openPage(client, options), await openPage(client, { ...options, url: front.url })];
+      const gate = newGate();
+      const sent = breaks.hook.submit(say(gate));
+      await shows("half of the reply", () => breaks.texts().at(-1)?.startsWith("This half") === true);
+      front.cut();
+      writeFileSync(gate, "");
+      await sent;
+      await stays.hook.hydrate(threadId);
+      for (const page of [stays, breaks]) {
+        await shows("the whole reply", () => page.texts().join() === [gate, WHOLE].join());
+        assert.equal(page.shown().error, undefined);
+        await page.close();
+      }
+    });
+  }
 
   test("a message is edited, a reply is made anew (client-tools.5)", PATIENCE, async () => {
     const threadId = randomUUID();
@@ -157,5 +161,21 @@ describe("SDK 1.15 in a chat page", { skip: missingClients }, () => {
     await page.hook.submit(say(other), { forkFrom: empty });
     await shows("the reply to the edited message", () => page.texts().join() === [other, WHOLE].join());
     await page.close();
+  });
+
+  test("eight subgraphs of one node, and a page that is loaded anew (client-tools.6)", PATIENCE, async () => {
+    const threadId = randomUUID();
+    const first = await load("fanned", threadId);
+    const subgraphsOf = ({ hook }: Page): readonly string[] =>
+      [...hook.subgraphStore.getSnapshot().values()].map(({ namespace, status }) => `${namespace.join("|")} ${status}`);
+    const areComplete = (page: Page): boolean =>
+      subgraphsOf(page).length === 8 && subgraphsOf(page).every((one) => /^part:\S+ complete$/.test(one));
+    await first.hook.submit({});
+    await shows("the subgraphs", () => areComplete(first));
+    const second = await load("fanned", threadId);
+    await shows("the subgraphs after a reload", () => areComplete(second));
+    assert.deepEqual(new Set(subgraphsOf(second)), new Set(subgraphsOf(first)));
+    assert.equal(second.hook.subgraphByNodeStore.getSnapshot().get("part")?.length, 8);
+    for (const page of [first, second]) await page.close();
   });
 });
