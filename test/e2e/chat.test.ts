@@ -3,13 +3,15 @@
 //   chat.2. The approval card is there after a reload; two tabs show the same; the answer goes on in both.
 //   chat.3. The server is killed and started again while the page is open, in mid-run and while paused: the page shows
 //        the end of the run, and the next message works.
-//   chat.4. The sources of the page pass the type check. Its script starts server and page.
+//   chat.4. The sources of the page pass the type check. Its script starts server and page, which talk to each other.
+//   chat.5. So does the script of a copy of the folder in another project, where Holdpoint is installed; where it is not,
+//        it says so.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -134,26 +136,54 @@ describe("the chat of the examples", { skip: missing }, () => {
 
   test("the page's types, and the script that starts both (chat.4)", PATIENCE, async () => {
     await promisify(execFile)(join(ROOT, "node_modules", ".bin", "tsc"), ["-p", WEB]);
-    const child = spawn(process.execPath, [join(WEB, "start.ts")], {
-      cwd: folder,
-      env: {
-        ...process.env,
-        PORT: "0",
-        HTTP_PORT: "0",
-        TRACES_PORT: "0",
-        PAGE_PORT: "0",
-        HOLDPOINT_DATA_DIR: join(folder, "dev"),
-      },
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-    const exited = once(child, "exit");
-    let url: string | undefined;
-    for await (const line of createInterface({ input: child.stdout })) {
-      url = /^chat +(http:\S+)/.exec(line)?.[1];
-      if (url !== undefined) break;
-    }
-    assert.match(await (await fetch(`${url}/main.js`)).text(), /http:\/\/127\.0\.0\.1/);
-    child.kill("SIGINT");
-    await exited;
+    await startsBoth(WEB);
+  });
+
+  test("a copy of the folder, with the installed package (chat.5)", PATIENCE, async () => {
+    const copy = join(folder, "copy");
+    cpSync(dirname(WEB), copy, { recursive: true, filter: (path) => !path.includes("node_modules") });
+    symlinkSync(join(WEB, "node_modules"), join(copy, "web", "node_modules"));
+    mkdirSync(join(copy, "node_modules"));
+    symlinkSync(ROOT, join(copy, "node_modules", "holdpoint"));
+    for (const name of ["@langchain", "esbuild"])
+      symlinkSync(join(ROOT, "node_modules", name), join(copy, "node_modules", name));
+    await startsBoth(join(copy, "web"));
+    rmSync(join(copy, "node_modules", "holdpoint"));
+    const { stderr } = await promisify(execFile)(process.execPath, [join(copy, "web", "start.ts")]).catch(
+      (error: unknown) => error as { readonly stderr: string },
+    );
+    assert.match(stderr, /^Holdpoint is not installed for .*API_URL/);
   });
 });
+
+/** Starts server and page, and sends a message to the graph. */
+async function startsBoth(web: string): Promise<void> {
+  const child = spawn(process.execPath, [join(web, "start.ts")], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      PORT: "0",
+      HTTP_PORT: "0",
+      TRACES_PORT: "0",
+      PAGE_PORT: "0",
+      HOLDPOINT_DATA_DIR: join(folder, "dev"),
+    },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const exited = once(child, "exit");
+  let url: string | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    url = /^chat +(http:\S+)/.exec(line)?.[1];
+    if (url !== undefined) break;
+  }
+  try {
+    const tab = await tabs.newPage();
+    await tab.goto(`${url}/#${randomUUID()}`);
+    await send(tab, "a late parcel");
+    await card(tab).getByText("Send this reply?").waitFor();
+    await tab.close();
+  } finally {
+    child.kill("SIGINT");
+    await exited;
+  }
+}
