@@ -61,7 +61,7 @@ export const streamThreadEvents = operation("streamThreadEvents", "post", "/thre
   body: eventFilter,
   reply: z.unknown(),
   description: "Server-sent events (text/event-stream) that never end by themselves. The thread need not exist yet.",
-  refusals: ["invalid_request", "too_many_streams"],
+  refusals: ["invalid_request", "too_many_streams", "shutting_down"],
 });
 
 export const createSocketTicket = operation("createSocketTicket", "post", "/threads/{thread_id}/stream/tickets", {

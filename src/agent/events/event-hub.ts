@@ -5,7 +5,8 @@
 //     readers in other processes, are woken after the events are stored.
 //   event-hub.2. Events need no commit of their own: they join the run's next write, or gather for FLUSH_MS.
 //   event-hub.3. Only the current attempt of a run can store events, and only together with the states they refer to.
-//   event-hub.4. stop() disconnects every reader, so that its client reconnects to the next owner of the run.
+//   event-hub.4. stop() disconnects every reader, so that its client reconnects to the next owner of the run. It tells
+//     STOP_BATCH readers at a time, all within STOP_SPREAD_MS: their clients would all come back at once.
 import type { Clock } from "../../base/clock.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import { VALUES_ONLY, type Run } from "../model/model.ts";
@@ -129,7 +130,7 @@ export function createEventHub(ports: HubPorts): EventHub {
     start: () => Promise.resolve(),
     async stop() {
       stopped = true; // event-hub.4
-      for (const callback of onStop) callback();
+      await tellAll(clock, onStop);
     },
   };
 }
@@ -205,4 +206,19 @@ function createReaderWakeup({ wakes, clock }: HubPorts, { runId, threadId }: Run
     if (waitMs > 0) clock.after(waitMs, wakeNow);
     else setImmediate(wakeNow);
   };
+}
+
+const STOP_BATCH = 64;
+const STOP_PAUSE_MS = 20;
+const STOP_SPREAD_MS = 2000;
+
+/** event-hub.4. */
+export async function tellAll(clock: Pick<Clock, "after">, readers: Iterable<() => void>): Promise<void> {
+  const all = [...readers];
+  const batches = Math.ceil(all.length / STOP_BATCH);
+  const pauseMs = Math.min(STOP_PAUSE_MS, STOP_SPREAD_MS / batches);
+  for (let batch = 0; batch < batches; batch++) {
+    if (batch > 0) await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    for (const tell of all.slice(batch * STOP_BATCH, (batch + 1) * STOP_BATCH)) tell();
+  }
 }

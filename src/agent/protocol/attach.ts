@@ -6,6 +6,7 @@
 //   attach.3. A reader of a thread that does not exist, or is out of its scope, is disconnected after IDLE_MS. An
 //     authenticated caller has at most IDLE_MAX such readers in a process.
 //   attach.4. A position after the newest event is that of the newest event: later events follow.
+//   attach.5. A process that stops takes no readers: their clients find another one, or try again.
 import { ApiError } from "../../base/api-error.ts";
 import { ANONYMOUS } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
@@ -95,13 +96,16 @@ interface Readers {
 
 const readersOf = new WeakMap<AgentContext, Readers>();
 
-/** @throws {ApiError} `too_many_streams` */
+/** @throws {ApiError} `too_many_streams`, `shutting_down` */
 export async function attach(
   agent: AgentContext,
   threadId: string,
   filter: EventFilter,
   watch: ScopeWatch,
 ): Promise<Reading> {
+  if (agent.events.stopped()) {
+    throw new ApiError("shutting_down", "The server accepts no new streams.", {}, { "Retry-After": "1" }); // attach.5
+  }
   const readers = readersOf.get(agent) ?? { all: 0, idle: new Map<string, number>() };
   readersOf.set(agent, readers);
   const { thread, newest } = await agent.storage.read(async (tx) => ({
