@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEndOf } from "../harness/protocol/thread-page.ts";
+import { isEndOf, isRunning } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
 import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
@@ -154,6 +154,22 @@ test("Last-Event-ID continues, by id or by number (thread-connections.5)", PATIE
     assert.deepEqual(await idsAfter(String(all[at]?.seq)), ids.slice(at + 1));
   }
   assert.deepEqual(await idsAfter("nonesuch"), ids);
+
+  const never = randomUUID(); // the end of a run that never began has a log of its own
+  const life = await openEvents(server, never, { channels: ["lifecycle"], since: 0 });
+  const slow = await start(never, "slow", { waitMs: 60_000 });
+  await life.until(isRunning);
+  const queued = await start(never, "teller");
+  await call(server, "POST", `/threads/${never}/runs/${String(queued.result["run_id"])}/cancel`);
+  const end = (await life.until(isEndOf(queued.result["run_id"]))).at(-1);
+  life.close();
+  const later = await openEvents(server, never, { channels: ["lifecycle"] }, { "last-event-id": end?.id ?? "" });
+  await call(server, "POST", `/threads/${never}/runs/${String(slow.result["run_id"])}/cancel`);
+  assert.deepEqual(
+    (await later.until(isEndOf(slow.result["run_id"]))).map(({ data }) => data["event"]),
+    ["interrupted"],
+  );
+  later.close();
 });
 
 test("a position after the newest event (thread-connections.5)", PATIENCE, async () => {

@@ -7,6 +7,7 @@ import { ApiError } from "../../base/api-error.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import { SSE_HEADERS, withHeartbeats } from "../../http/server/sse.ts";
 import type { AgentContext } from "../context.ts";
+import { endNoteId } from "../events/thread-note.ts";
 import { type AgentRoute, type Call, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
@@ -92,12 +93,16 @@ async function seqAfter(
   if (/^\d{1,16}$/.test(given)) return Number(given);
   const runId = RUN_ID.exec(given)?.[0];
   if (runId === undefined) return null;
+  return (await seqIn(agent, threadId, runId, given)) ?? (await seqIn(agent, threadId, endNoteId(runId), given));
+}
+
+async function seqIn(agent: AgentContext, threadId: string, logId: string, eventId: string): Promise<number | null> {
   for (let afterSeq = 0; ;) {
-    const query = { runId, afterSeq, fromId: 0, limit: 1 };
+    const query = { runId: logId, afterSeq, fromId: 0, limit: 1 };
     const [row] = await agent.storage.read((tx) => tx.events(threadId, query));
     if (row === undefined) return null;
     afterSeq = row.seq;
-    const found = (await convertedRow(agent, row, EVERYTHING)).find(({ id: eventId }) => eventId === given);
+    const found = (await convertedRow(agent, row, EVERYTHING)).find(({ id: own }) => own === eventId);
     if (found !== undefined) return found.seq;
   }
 }

@@ -11,6 +11,7 @@ import { type Json, type JsonObject, isJsonObject } from "../../../base/json/jso
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import { type ChildEnd, type Namespace, createChildLifecycle } from "./child-lifecycle.ts";
 import { type Chunk, isPause } from "../../langgraph/stream-chunk.ts";
+import { createStateLines } from "./state-lines.ts";
 import { createTaskCauses } from "./task-causes.ts";
 import { type ToolChunk, bounded, toolEvent } from "./tool-events.ts";
 
@@ -45,6 +46,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   const callIds = createCallIds();
   const causes = createTaskCauses();
   const line = createLine(now);
+  const states = createStateLines(emit);
   const send = (method: ProtocolMethod, ns: Namespace, data: Json, node?: string): void =>
     emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
   const taskStart = (ns: Namespace, task: TaskChunk): void => {
@@ -70,10 +72,10 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   const take = ({ ns, mode, payload }: Chunk): void => {
     switch (mode) {
       case "values":
-        if (ns.length > 0 && !isPause(payload)) send("values", ns, codec.toClientJson(payload)); // protocol-events.1
+        if (ns.length > 0 && !isPause(payload)) states.state(line(ns, codec.toClientJson(payload))); // protocol-events.1
         return;
       case "checkpoints":
-        if (ns.length > 0 && isEnvelope(payload)) send("checkpoints", ns, codec.toClientJson(payload));
+        if (ns.length > 0 && isEnvelope(payload)) states.checkpoint(line(ns, codec.toClientJson(payload)));
         return;
       case "updates":
         for (const [node, values] of updatesIn(payload)) {
@@ -102,6 +104,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
   };
   return {
     chunk(chunk) {
+      if (chunk.mode !== "values" || chunk.ns.length === 0) states.flush();
       for (const child of children.seen(chunk.ns)) {
         send("lifecycle", child, lifecycle(child, "started", causes.of(child))); // protocol-events.5
       }
@@ -111,6 +114,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
       send("custom", ns, { name, payload: codec.toClientJson(payload) });
     },
     ended(how) {
+      states.flush();
       for (const child of children.left()) send("lifecycle", child, lifecycle(child, how, null));
     },
   };
