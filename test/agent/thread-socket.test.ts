@@ -4,6 +4,9 @@
 //   thread-socket.3. Every malformed frame gets an error; the socket stays open.
 //   thread-socket.4. A caller without credentials gets an open socket and then close code 4401; a bearer subprotocol
 //   authenticates.
+//   thread-socket.5. The wire of the Python SDK: a reader of a thread that does not exist yet, commands over HTTP, and
+//   after a break the position of all that was seen or applied. No event is missing or comes twice, over a socket and a
+//   stream.
 import { Client } from "@langchain/langgraph-sdk";
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -12,7 +15,8 @@ import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder } from "../harness/server.ts";
-import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
+import { isEnd } from "../harness/protocol/thread-page.ts";
+import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
@@ -121,3 +125,70 @@ test("authentication of a socket (thread-socket.4)", PATIENCE, async () => {
   await until("the reply", async () => allowed.frames[0]);
   allowed.socket.close();
 });
+
+const FOLLOWED = { channels: ["lifecycle", "input"] };
+
+/** @returns the events after a position, up to the end of a run; then the connection breaks */
+async function overSocket(
+  threadId: string,
+  since: number | null,
+  send: () => Promise<unknown>,
+): Promise<readonly ProtocolEvent[]> {
+  const { socket, frames } = await open(threadId);
+  const params = since === null ? FOLLOWED : { ...FOLLOWED, since };
+  socket.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params }));
+  const reply = await until("the reply", async () => frames[0]);
+  assert.deepEqual([reply["id"], reply["type"]], [1, "success"]);
+  await send();
+  const events = await until("the end", async () => {
+    const seen = frames.slice(1).map((frame) => eventOf(JSON.stringify(frame)));
+    return seen.some(isEnd) ? seen : undefined;
+  });
+  socket.terminate();
+  return events;
+}
+
+async function overStream(
+  threadId: string,
+  since: number | null,
+  send: () => Promise<unknown>,
+): Promise<readonly ProtocolEvent[]> {
+  const stream = await openEvents(server, threadId, since === null ? FOLLOWED : { ...FOLLOWED, since });
+  await send();
+  const events = await stream.until(isEnd);
+  stream.close();
+  return events;
+}
+
+for (const [transport, follow] of [
+  ["a socket", overSocket],
+  ["a stream", overStream],
+] as const) {
+  test(`the wire of the Python SDK over ${transport} (thread-socket.5)`, PATIENCE, async () => {
+    const threadId = randomUUID();
+    let position: number | null = null;
+    const seen: ProtocolEvent[] = [];
+    const command = async (method: string, params: object): Promise<void> => {
+      const { type, meta } = await sendCommand(server, threadId, method, params);
+      assert.equal(type, "success");
+      position = Math.max(position ?? 0, meta.applied_through_seq);
+    };
+    const take = (events: readonly ProtocolEvent[]): void => {
+      seen.push(...events);
+      position = Math.max(position ?? 0, ...events.map(({ seq }) => seq));
+    };
+    take(await follow(threadId, null, () => command("run.start", { assistant_id: "series", input: {} })));
+    for (const response of ["1", "2", "3", "4"]) {
+      const asked = seen.findLast(({ method }) => method === "input.requested");
+      const answer = { namespace: [], interrupt_id: asked?.data["interrupt_id"], response };
+      if (response === "2") await command("input.respond", answer); // no reader is there
+      const send = response === "2" ? async () => undefined : () => command("input.respond", answer);
+      take(await follow(threadId, position, send));
+    }
+    assert.equal(seen.at(-1)?.data["event"], "completed");
+    const tape = await openEvents(server, threadId, { ...FOLLOWED, since: 0 });
+    const whole = await tape.until(({ id }) => id === seen.at(-1)?.id);
+    tape.close();
+    assert.deepEqual(seen, whole);
+  });
+}
