@@ -68,6 +68,8 @@ export interface Operation<Query, Body> {
   readonly body: z.ZodType<Body>;
   readonly reply: { readonly status: number; readonly description: string; readonly schema: z.ZodType | null };
   readonly refusals: readonly ErrorCode[];
+  /** Of an id in the path that is no UUID; null for that of an unknown id. */
+  readonly malformedId: ErrorCode | null;
 }
 
 export type AnyOperation = Operation<unknown, unknown>;
@@ -85,6 +87,7 @@ interface Contract<Query, Body> {
   readonly status?: number;
   readonly description?: string;
   readonly refusals?: readonly ErrorCode[];
+  readonly malformedId?: ErrorCode;
 }
 
 export function operation<Query = object, Body = unknown>(
@@ -108,6 +111,7 @@ export function operation<Query = object, Body = unknown>(
       schema: contract.reply,
     },
     refusals: contract.refusals ?? [],
+    malformedId: contract.malformedId ?? null,
   };
 }
 
@@ -133,12 +137,15 @@ const MISSING: Readonly<Record<string, ErrorCode>> = {
   key_id: "key_not_found",
 };
 
-/** A malformed id in a path gets the reply of an unknown one. Ids are lower case from here on. */
-export function parsePathIds(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** Unless the operation says otherwise, a malformed id gets the reply of an unknown one. Ids are lower case from here on. */
+export function parsePathIds(
+  params: Readonly<Record<string, string>>,
+  { malformedId }: Pick<AnyOperation, "malformedId">,
+): Readonly<Record<string, string>> {
   const ids: Record<string, string> = {};
   for (const [name, value] of Object.entries(params)) {
     const code = MISSING[name];
-    if (code !== undefined && !isUuid(value)) throw new ApiError(code, `${name} is not a UUID.`);
+    if (code !== undefined && !isUuid(value)) throw new ApiError(malformedId ?? code, `${name} is not a UUID.`);
     ids[name] = code === undefined ? value : value.toLowerCase();
   }
   return ids;

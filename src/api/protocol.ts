@@ -46,6 +46,7 @@ const reply = z.object({
 
 export const sendCommand = operation("sendCommand", "post", "/threads/{thread_id}/commands", {
   tag: TAG,
+  malformedId: "invalid_request",
   access: "authenticated",
   summary: "Carry out one command of the thread protocol",
   body: command,
@@ -56,6 +57,7 @@ export const sendCommand = operation("sendCommand", "post", "/threads/{thread_id
 
 export const streamThreadEvents = operation("streamThreadEvents", "post", "/threads/{thread_id}/stream/events", {
   tag: TAG,
+  malformedId: "invalid_request",
   access: "authenticated", // asked for threads:read by the route: a thread out of reach is silent, as one that is not there
   summary: "Stream the events of a thread, over its runs, as they match a filter",
   body: eventFilter,
@@ -66,6 +68,7 @@ export const streamThreadEvents = operation("streamThreadEvents", "post", "/thre
 
 export const createSocketTicket = operation("createSocketTicket", "post", "/threads/{thread_id}/stream/tickets", {
   tag: TAG,
+  malformedId: "invalid_request",
   access: "authenticated", // asked for threads:read by the route, as streamThreadEvents
   summary: "Create a one-use ticket that opens a WebSocket of a thread",
   reply: z.object({
@@ -78,6 +81,7 @@ export const createSocketTicket = operation("createSocketTicket", "post", "/thre
 
 export const openThreadSocket = operation("openThreadSocket", "get", "/threads/{thread_id}/stream/events", {
   tag: TAG,
+  malformedId: "invalid_request",
   access: "authenticated",
   summary: "Open a WebSocket for commands and events of a thread",
   reply: null,

@@ -71,8 +71,12 @@ test("frames, subscriptions and ids beyond the limits (thread-connections.1)", P
   assert.equal(await closeCode(socket), 1009);
   const wrong = new WebSocket(address("not-a-uuid"));
   assert.equal(await closeCode(wrong), 4422);
-  const refused = await call(server, "POST", "/threads/not-a-uuid/stream/events", { channels: ["values"] });
-  assert.equal(refused.status, 404); // as in REST calls
+  for (const [path, body] of [
+    ["stream/events", { channels: ["values"] }],
+    ["commands", { id: 1, method: "agent.getTree" }],
+    ["stream/tickets", undefined],
+  ] as const)
+    assert.equal((await call(server, "POST", `/threads/not-a-uuid/${path}`, body)).status, 422);
   const body = { channels: ["values"], namespaces: [Array.from({ length: 33 }, () => "a")] };
   assert.equal((await call(server, "POST", `/threads/${randomUUID()}/stream/events`, body)).status, 422);
   const command = JSON.stringify({ id: 1, method: "agent.getTree" });
@@ -270,6 +274,15 @@ test("a thread that gets another owner (thread-connections.8)", PATIENCE, async 
     assert.equal((await call(owned, "POST", `/threads/${id}/commands`, command, as("ann"))).status, 404);
     const missing = await openEvents(owned, id, filter, as("ann")); // as silent as an unknown one
     missing.close();
+    const silent = new WebSocket(`${owned.url.replace("http", "ws")}/threads/${id}/stream/events`, {
+      headers: as("ann"),
+    });
+    await once(silent, "open");
+    const answered = once(silent, "message");
+    silent.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params: { ...filter, since: 0 } }));
+    const { result } = JSON.parse(String((await answered)[0])) as { readonly result: object };
+    assert.deepEqual(Object.keys(result), ["subscription_id"]); // nothing is missed
+    silent.close();
   }
   bob.close();
 });

@@ -55,7 +55,7 @@ export function route<Query, Body>(
   const handle = async (agent: AgentContext, request: HttpRequest): Promise<HttpReply> => {
     const access = operation.access === "public" ? null : agent.access;
     const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // route.1
-    const ids = parsePathIds(request.params);
+    const ids = parsePathIds(request.params, operation);
     const query = parse(operation.query, request.query, "query");
     const sent = takesBody(operation) ? await request.readBody() : NO_BODY;
     // A missing body counts as an empty object, because clients send none for it.
