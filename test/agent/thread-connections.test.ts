@@ -87,6 +87,19 @@ test("frames, subscriptions and ids beyond the limits (thread-connections.1)", P
   assert.equal((await call(server, "POST", path, command)).status, 404);
 });
 
+test("more sockets and commands than the limits (thread-connections.1)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const sockets = await Promise.all(Array.from({ length: 64 }, () => open(threadId)));
+  assert.equal(await closeCode(new WebSocket(address(threadId))), 4429);
+  const { frames, send } = sockets[0] ?? (await open(threadId));
+  const count = 200; // in one packet
+  for (let id = 1; id <= count; id++) send(id, "agent.getTree", {});
+  await until("every reply", async () => (frames.length === count ? true : undefined));
+  const errors = new Set(frames.map(({ message }) => message));
+  assert.ok(errors.has("too many commands at once"), [...errors].join());
+  for (const { socket } of sockets) socket.terminate();
+});
+
 test("a page of another origin opens no socket (thread-connections.2)", PATIENCE, async () => {
   const foreign = new WebSocket(address(randomUUID()), { headers: { origin: "https://evil.example", cookie: "a=b" } });
   assert.equal(await closeCode(foreign), 4403);
