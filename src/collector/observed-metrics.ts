@@ -132,6 +132,12 @@ function registerForwarding(registry: Registry, states: () => readonly Destinati
     );
   show(Counter, "sent_requests_total", "Requests that a destination has taken.", ({ sent }) => sent);
   show(Counter, "refused_requests_total", "Requests that a destination refused for good.", ({ refused }) => refused);
+  show(
+    Counter,
+    "rejected_items_total",
+    "Items that a destination rejected in requests it took.",
+    (state) => state.rejectedItems,
+  );
   show(Counter, "lost_requests_total", "Requests that went before a destination took them.", ({ lost }) => lost);
   show(Gauge, "queue_size", "Bytes that wait for a destination.", ({ waitingBytes }) => waitingBytes);
   show(Gauge, "queue_requests", "Requests that wait for a destination.", ({ waitingRequests }) => waitingRequests);

@@ -9,6 +9,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { ConfigError } from "../../src/base/config/config.ts";
+import { exportResponse } from "../../src/collector/otlp/status.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
@@ -23,7 +24,10 @@ interface Taken {
 }
 
 /** An OTLP receiver that keeps what it takes. */
-async function startReceiver(status: (index: number, taken: Taken) => number = () => 200) {
+async function startReceiver(
+  status: (index: number, taken: Taken) => number = () => 200,
+  reply: Buffer = Buffer.alloc(0),
+) {
   const taken: Taken[] = [];
   let requests = 0;
   const server = createServer((request, response) => {
@@ -35,7 +39,7 @@ async function startReceiver(status: (index: number, taken: Taken) => number = (
       const one = { path: request.url ?? "", headers: request.headers, body };
       const code = status(requests++, one);
       if (code === 200) taken.push(one);
-      response.writeHead(code, { "content-type": "application/x-protobuf" }).end();
+      response.writeHead(code, { "content-type": "application/x-protobuf" }).end(reply);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -236,6 +240,44 @@ describe("forwarding", PATIENCE, () => {
       );
       await collector.stop();
       await Promise.all([backend.close(), receiver.close()]);
+    });
+  });
+
+  test("items that a destination rejects are counted and logged, and not sent again", async () => {
+    await withFolder(async (_dir, rules) => {
+      const secret = "secret-1234";
+      const reply = exportResponse(3, `too old for ${secret}`, { format: "protobuf", signal: "traces" });
+      const [backend, partial, chatty] = await Promise.all([
+        startBackend(),
+        startReceiver(undefined, reply),
+        startReceiver(undefined, Buffer.alloc(1024 * 1024, "x")), // far above the limit of replies
+      ]);
+      const collector = await startCollector(backend.url, {
+        RULES_FILE: await rules({
+          forward: [
+            { name: "partial", endpoint: partial.url, headers: { "x-secret": secret } },
+            { name: "chatty", endpoint: chatty.url },
+          ],
+        }),
+      });
+      const metrics = async (): Promise<string> => await (await fetch(`${collector.url}/metrics`)).text();
+      for (let trace = 1; trace <= 2; trace++) {
+        await collector.send(protobufRequest([spanOf(trace, 0)]));
+        await until(async () => {
+          const text = await metrics();
+          return ["partial", "chatty"].every((name) =>
+            text.includes(`forward_sent_requests_total{destination="${name}"} ${trace}\n`),
+          );
+        });
+      }
+      const text = await metrics();
+      assert.match(text, /forward_rejected_items_total\{destination="partial"\} 6/);
+      assert.match(text, /forward_rejected_items_total\{destination="chatty"\} 0/);
+      assert.deepEqual([partial.requests(), chatty.requests()], [2, 2]);
+      const line = collector.log.find((one) => one.includes("forward_partial_success")) ?? "";
+      assert.ok(line.includes("too old for [secret]") && !line.includes(secret), line);
+      await collector.stop();
+      await Promise.all([backend.close(), partial.close(), chatty.close()]);
     });
   });
 

@@ -37,7 +37,7 @@ describe("a repeated line", () => {
     assert.equal(clock.timers(), 0); // nothing is suppressed, so nothing waits
   });
 
-  test("deduplicating-log.1 event and tenant distinguish lines", () => {
+  test("deduplicating-log.1 event and tenant or destination distinguish lines", () => {
     const { lines, quiet } = setUp();
     for (const tenant of ["a", "b", "a"]) quiet.warning("uploads_paused", { tenant });
     quiet.error("runs_lost", { tenant: "a" });
@@ -46,6 +46,8 @@ describe("a repeated line", () => {
       ["uploads_paused", { tenant: "b" }],
       ["runs_lost", { tenant: "a" }],
     ]);
+    for (const destination of ["a", "b"]) quiet.warning("forward_paused", { destination });
+    assert.deepEqual(lines.at(-1), ["forward_paused", { destination: "b" }]);
   });
 
   test("deduplicating-log.2 the end prints the count too, and only once", async () => {

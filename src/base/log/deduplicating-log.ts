@@ -1,7 +1,7 @@
 // Quiet log: logs the first line of a kind, then counts repetitions. An unreachable backend or a full disk would
 // otherwise add one line per batch.
 // Invariants:
-//   deduplicating-log.1. The first line of a kind (event and tenant) is logged at once. Further lines within REPEAT_MS
+//   deduplicating-log.1. The first line of a kind (event, and tenant or destination) is logged at once. Further lines within REPEAT_MS
 //        are counted.
 //   deduplicating-log.2. After REPEAT_MS the newest line is logged with `repeated`, the number of lines it represents.
 //        Every suppressed line is counted, also at shutdown.
@@ -28,7 +28,8 @@ export function createDeduplicatingLog(log: Log, clock: Clock): DeduplicatingLog
   const kinds = new Map<string, Kind>();
 
   function nameOf(event: string, fields: LogFields): string {
-    const name = `${event} ${typeof fields["tenant"] === "string" ? fields["tenant"] : ""}`;
+    const whose = fields["tenant"] ?? fields["destination"];
+    const name = `${event} ${typeof whose === "string" ? whose : ""}`;
     if (kinds.has(name) || kinds.size < KINDS_MAX) return name;
     for (const [old, { repeated, since }] of kinds)
       if (repeated === 0 && clock.monotonic() - since >= REPEAT_MS) kinds.delete(old);

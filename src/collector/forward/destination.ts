@@ -4,12 +4,14 @@
 //        longer readable. The last two are counted.
 //   destination.2. After `retriesMax` retries the circuit opens; a pause doubles up to 5 minutes.
 //   destination.3. A refused joint request is sent again in its parts: one bad request takes no other with it.
+//   destination.4. Items that the receiver rejects in a request it takes are counted and logged, and never sent again.
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "../upload/circuit-breaker.ts";
 import type { ForwardQueue } from "./forward-queue.ts";
 import type { ForwardRequest } from "./forward-request.ts";
+import type { PartialSuccess } from "./partial-success.ts";
 import { isJoinable, type SendRequests } from "./send-request.ts";
 
 export interface DestinationOptions {
@@ -28,11 +30,12 @@ export interface DestinationPorts {
   readonly log: Log;
 }
 
-/** Requests by their outcome. */
+/** Requests by their outcome, and items that were rejected in sent ones. */
 export interface ForwardCounts {
   sent: number;
   refused: number;
   unreadable: number;
+  rejectedItems: number;
 }
 
 export interface DestinationLoop {
@@ -78,7 +81,7 @@ export function startDestination(options: DestinationOptions, ports: Destination
     },
     onProbe: () => loop.wake(),
   });
-  const counts: ForwardCounts = { sent: 0, refused: 0, unreadable: 0 };
+  const counts: ForwardCounts = { sent: 0, refused: 0, unreadable: 0, rejectedItems: 0 };
   const end = new AbortController();
   const loop: Loop = { options, ports, counts, circuit, end, wake: NOTHING, endPause: NOTHING, idlers: [] };
   const running = run(loop).catch((error: unknown) => {
@@ -178,7 +181,9 @@ async function sendAgain(loop: Loop, requests: readonly ForwardRequest[]): Promi
     if (end.signal.aborted && outcome.kind !== "sent") return null;
     if (outcome.kind === "sent" || outcome.kind === "refused" || outcome.kind === "too_large") {
       circuit.close();
-      return outcome.kind === "sent" ? "sent" : "refused";
+      if (outcome.kind !== "sent") return "refused";
+      if (outcome.partial !== null) noteRejected(loop, outcome.partial);
+      return "sent";
     }
     const afterMs = outcome.kind === "retry" ? outcome.afterMs : null;
     circuit.noteFailure();
@@ -190,4 +195,10 @@ async function sendAgain(loop: Loop, requests: readonly ForwardRequest[]): Promi
     while (circuit.isOpen() && !end.signal.aborted) await woken(loop);
   }
   return null;
+}
+
+/** destination.4. */
+function noteRejected({ counts, options, ports }: Loop, { message, rejected }: PartialSuccess): void {
+  counts.rejectedItems += rejected;
+  ports.log.warning("forward_partial_success", { destination: options.name, rejected, message });
 }

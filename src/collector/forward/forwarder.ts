@@ -5,6 +5,7 @@
 //   forward-store.ts   where these requests are: in memory or on disk
 //   destination.ts     one destination: retries, circuit breaker, cursor
 //   send-request.ts    one HTTP request
+//   partial-success.ts the items that its reply rejects
 // Invariants:
 //   forwarder.1. In durable mode a request that was acknowledged reaches every destination at least once, across crashes,
 //        unless the limit of the queue takes it away, which is counted.
@@ -37,6 +38,7 @@ export interface DestinationState {
   readonly name: string;
   readonly sent: number;
   readonly refused: number;
+  readonly rejectedItems: number;
   readonly lost: number;
   readonly waitingBytes: number;
   readonly waitingRequests: number;
@@ -90,6 +92,7 @@ export function createForwarder(options: ForwarderOptions, ports: ForwarderPorts
           name,
           sent: loop.counts.sent,
           refused: loop.counts.refused,
+          rejectedItems: loop.counts.rejectedItems,
           lost: loop.counts.unreadable + (queue?.lostOf(name) ?? 0),
           waitingBytes: waiting.bytes,
           waitingRequests: waiting.requests,

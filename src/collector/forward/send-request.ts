@@ -1,7 +1,9 @@
 // Send request: one HTTP request to a destination: stored requests of one signal, joined where the encoding allows it.
 // Invariants:
 //   send-request.1. Messages of protobuf join by appending their bytes. JSON goes one request at a time, as it came.
-//   send-request.2. No reason holds a header or the text of a reply: both can hold secrets.
+//   send-request.2. No reason holds a header or the text of a reply: both can hold secrets. The message of a partial
+//        success is cleaned of them (partial-success.2).
+//   send-request.3. A reply of any size ends a request: only its first bytes are read.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Clock } from "../../base/clock.ts";
@@ -12,8 +14,14 @@ import type { SendOutcome } from "../upload/backend/port.ts";
 import { outcomeOf } from "../upload/backend/reply.ts";
 import type { ForwardRequest } from "./forward-request.ts";
 import type { Destination } from "./forward-schema.ts";
+import { type PartialSuccess, partialSuccessOf } from "./partial-success.ts";
 
-export type SendRequests = (requests: readonly ForwardRequest[], signal: AbortSignal) => Promise<SendOutcome>;
+export type ForwardOutcome =
+  | Exclude<SendOutcome, { readonly kind: "sent" }>
+  /** `partial`: the items that the destination rejected. OTLP forbids to send them again. */
+  | { readonly kind: "sent"; readonly partial: PartialSuccess | null };
+
+export type SendRequests = (requests: readonly ForwardRequest[], signal: AbortSignal) => Promise<ForwardOutcome>;
 
 export interface ConnectionOptions {
   readonly ca: string | null;
@@ -34,7 +42,7 @@ export function createSender(destination: Destination, connection: ConnectionOpt
   );
   return async (requests, signal) => {
     const [first] = requests;
-    if (first === undefined) return { kind: "sent" };
+    if (first === undefined) return { kind: "sent", partial: null };
     try {
       const { body, encoding } = await bodyOf(first, requests);
       const reply = await exchange(line, {
@@ -49,8 +57,12 @@ export function createSender(destination: Destination, connection: ConnectionOpt
         body,
         timeoutMs,
         signal,
+        isReplyCut: true, // send-request.3
       });
-      return outcomeOf(reply.status, "", reply.headers["retry-after"], clock.now()); // send-request.2
+      const outcome = outcomeOf(reply.status, "", reply.headers["retry-after"], clock.now()); // send-request.2
+      if (outcome.kind !== "sent") return outcome;
+      const partial = partialSuccessOf(reply.bytes, reply.headers["content-type"], Object.values(headers));
+      return { kind: "sent", partial };
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "the request failed";
       return { kind: "retry", reason: code, afterMs: null };

@@ -29,17 +29,21 @@ export interface BackendRequest {
   readonly body?: Buffer;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** A reply above REPLY_BYTES_MAX is cut off there, instead of a failure. */
+  readonly isReplyCut?: boolean;
 }
 
 interface Reply {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 interface ReplyEnd {
-  readonly resolve: (text: string) => void;
+  readonly resolve: (bytes: Buffer) => void;
   readonly fail: (error: Error) => void;
+  readonly isCut: boolean;
 }
 
 const REPLY_BYTES_MAX = 64 * 1024;
@@ -58,7 +62,7 @@ export function createLine(options: LineOptions, clock: Clock): BackendLine {
 }
 
 export function exchange(line: BackendLine, asked: BackendRequest): Promise<Reply> {
-  const { method, signal, timeoutMs } = asked;
+  const { isReplyCut: isCut = false, method, signal, timeoutMs } = asked;
   return new Promise((resolve, reject) => {
     const send = line.secure ? httpsRequest : httpRequest;
     const headers = { "user-agent": line.userAgent, "accept-encoding": "identity", ...asked.headers };
@@ -77,27 +81,31 @@ export function exchange(line: BackendLine, asked: BackendRequest): Promise<Repl
     cancelTimer = line.clock.after(timeoutMs, () => fail(new Error(`no reply within ${timeoutMs} ms`))); // backend/http.2
     request.once("error", fail);
     request.once("response", (response) => {
-      const whole = (text: string): void => {
+      const whole = (bytes: Buffer): void => {
         cancelTimer();
-        const settle = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        const { headers: replyHeaders, statusCode: status = 0 } = response;
+        const settle = (): void => resolve({ status, headers: replyHeaders, text: bytes.toString("utf8"), bytes });
         if (request.writableFinished) return settle();
         request.off("error", fail).once("close", settle).destroy(); // backend/http.5: the reply came before the end of the request
       };
-      readReply(response, { resolve: whole, fail });
+      readReply(response, { resolve: whole, fail, isCut });
     });
     request.end(asked.body);
   });
 }
 
-function readReply(response: IncomingMessage, { resolve, fail }: ReplyEnd): void {
+function readReply(response: IncomingMessage, { fail, isCut, resolve }: ReplyEnd): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
   response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk);
-    else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`)); // backend/http.2
+    else if (isCut) {
+      resolve(Buffer.concat(chunks));
+      response.destroy();
+    } else fail(new Error(`the reply is larger than ${REPLY_BYTES_MAX} bytes`)); // backend/http.2
   });
   response.once("aborted", () => fail(new Error("the reply was cut off")));
   response.once("error", fail);
-  response.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+  response.once("end", () => resolve(Buffer.concat(chunks)));
 }
