@@ -206,7 +206,7 @@ test(
   async (t) => {
     const folder = temporaryFolder();
     try {
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=3m", "tmpfs", folder]);
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", folder]);
     } catch (error) {
       rmSync(folder, { recursive: true });
       return t.skip(`no small file system could be mounted: ${String(error)}`);
@@ -214,7 +214,7 @@ test(
     const small = new Bench({}, join(folder, "data"));
     try {
       mkdirSync(join(folder, "data"));
-      writeFileSync(join(folder, "filler"), Buffer.alloc(1_000_000));
+      writeFileSync(join(folder, "filler"), Buffer.alloc(8_000_000));
       await small.start();
       const { thread: paused, question } = await small.pause("ask");
       const inProgress = await small.newThread();
