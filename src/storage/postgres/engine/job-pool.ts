@@ -2,6 +2,7 @@
 import { EventEmitter } from "node:events";
 import { runTaskList, type WorkerEventMap } from "graphile-worker";
 import { describeError } from "../../../base/api-error.ts";
+import { settlesWithin } from "../../../base/lifecycle.ts";
 import { JOBS_SCHEMA, jobsLogger } from "../schema/graphile-schema.ts";
 import { AGAIN_MS, repairSoon, suspectLostJobs } from "./job-repair.ts";
 import { type JobQueue, releaseSlot, reserveSlot } from "./job-slots.ts";
@@ -12,6 +13,8 @@ const FETCHES_MAX = 4;
 const POLL_MS = 1000;
 /** One statement marks the jobs that complete within this time. */
 const DONE_WAITS_MS = 10;
+/** Time for the end of a pool. */
+const END_MS = 2000;
 
 interface ThreadCheck {
   readonly thread: string;
@@ -36,8 +39,17 @@ export function startPool(queue: JobQueue): void {
   const made = runTaskList(options, { run: (payload) => checkThread(queue, payload as ThreadCheck) }, pool());
   queue.workers = made;
   onPool(made.id);
-  const again = (error: unknown): void => replacePool(queue, made.id, error);
-  made.promise.then(again, again);
+  let isReplaced = false;
+  const again = (error: unknown): void => {
+    if (!isReplaced) replacePool(queue, made.id, error);
+    isReplaced = true;
+  };
+  const ended = made.promise.then(again, again);
+  events.on("pool:gracefulShutdown", () => {
+    void settlesWithin(ended, END_MS).then((isEnded) => {
+      if (!isEnded) again(new Error(`its end took more than ${END_MS} ms`)); // engine/queue.8
+    });
+  });
 }
 
 /** @param endPool engine/queue.5 */
@@ -62,7 +74,7 @@ function followFetches(queue: JobQueue, events: EventEmitter, endPool: () => unk
   });
 }
 
-/** A pool ends when it cannot mark a job as complete. A new one continues in its place. */
+/** A pool ends when it cannot mark a job as complete, or never does. A new one continues in its place. */
 function replacePool(queue: JobQueue, poolId: string, error: unknown): void {
   if (queue.stopping) return;
   const reason = error === undefined ? "ended" : describeError(error).message;

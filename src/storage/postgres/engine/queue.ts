@@ -23,6 +23,8 @@
 //   engine/queue.7. The queue keeps track of delivered jobs. A job that is locked for this process but was not
 //        delivered was lost with the reply to its fetch. After a failed fetch the check for such jobs runs each second,
 //        otherwise with engine/queue.4.
+//   engine/queue.8. A pool that begins to end is replaced after END_MS at the latest. When it fails to mark jobs twice
+//        at the same time, graphile-worker counts them wrongly, and the end of its pool never comes.
 import type { Queue } from "../../../agent/ports/ports.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";

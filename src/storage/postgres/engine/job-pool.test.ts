@@ -1,0 +1,82 @@
+// Test of the pool's replacement: engine/queue.8.
+import { Client, Pool, type PoolClient } from "pg";
+import { setTimeout } from "node:timers/promises";
+import { test } from "node:test";
+import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
+import { PATIENCE } from "../../../../test/harness/patience.ts";
+import { until } from "../../../../test/harness/faults/fault-server.ts";
+import type { Slot } from "../../../agent/ports/ports.ts";
+import { systemClock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log/log.ts";
+import { JOBS_SCHEMA } from "../schema/graphile-schema.ts";
+import { migrateDatabase } from "../schema/migrate.ts";
+import { createJobQueue } from "./queue.ts";
+
+const note = (): void => undefined;
+const silent: Log = { debug: note, info: note, warning: note, error: note };
+
+interface Faults {
+  marks: boolean;
+  fetches: boolean;
+  /** Marks that failed so far. */
+  failed: number;
+}
+
+/** A pool whose connections fail to mark jobs as complete after a while, and find none only after a longer one. */
+function faultyPool(connectionString: string, faults: Faults): Pool {
+  const pool = new Pool({ connectionString });
+  pool.on("connect", (client: PoolClient) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+    const answer = async (text: string, args: readonly unknown[]): Promise<unknown> => {
+      if (faults.marks && text.startsWith("delete from")) {
+        await setTimeout(100);
+        faults.failed++;
+        throw new Error("the connection is gone");
+      }
+      if (faults.fetches && text.includes("skip locked")) {
+        await setTimeout(500);
+        return { rows: [] };
+      }
+      return query(...args);
+    };
+    Object.assign(client, {
+      query: (...args: readonly unknown[]) => {
+        const { text = "" } = (args[0] ?? {}) as { readonly text?: string };
+        return text === "" ? query(...args) : answer(text, args);
+      },
+    });
+  });
+  return pool;
+}
+
+test("a pool that fails to mark jobs twice at once is replaced (engine/queue.8)", PATIENCE, async (t) => {
+  const uri = await newDatabase();
+  await migrateDatabase(uri, { holdpoint: "1.2.3", library: "1.4.18" });
+  const faults: Faults = { marks: true, fetches: false, failed: 0 };
+  const pool = faultyPool(uri, faults);
+  const client = new Client({ connectionString: uri });
+  await client.connect();
+  let checked = 0;
+  const claim = async () => {
+    faults.fetches = ++checked === 2; // the pool waits for this fetch, so its end begins after the second failure
+    return true;
+  };
+  const slot: Slot = { start: note, release: note, claim };
+  const queue = createJobQueue({ pool: () => pool, clock: systemClock, log: silent, onPool: note });
+  t.after(async () => {
+    await queue.stop();
+    await Promise.all([pool.end(), client.end()]);
+  });
+  const add = () =>
+    client.query(`SELECT ${JOBS_SCHEMA}.add_job('run', json_build_object('thread', gen_random_uuid(), 'due', null))`);
+
+  await queue.start({ reserve: () => slot });
+  await add();
+  await until("the first job was checked", () => checked === 1);
+  await setTimeout(40); // its mark is on the way, so the second one is on its own
+  await add();
+  await until("both marks failed", () => faults.failed === 2);
+  Object.assign(faults, { marks: false, fetches: false });
+  await add();
+  await until("the next pool has the third job", () => checked > 2);
+});
