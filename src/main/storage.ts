@@ -48,7 +48,10 @@ export async function withStorage<T>(
     import("../agent/server/settings.ts"),
     import("../graphs/langgraph/library.ts"),
   ]);
-  const folder = dataDir === undefined ? {} : { HOLDPOINT_DATA_DIR: dataDir, DATABASE_URI: undefined };
+  const { name, aliases } = AGENT_SETTINGS.databaseUri;
+  const addresses = [name, ...aliases].flatMap((one) => [one, `${one}_FILE`]);
+  const noDatabase = Object.fromEntries(addresses.map((one) => [one, undefined]));
+  const folder = dataDir === undefined ? {} : { ...noDatabase, HOLDPOINT_DATA_DIR: dataDir };
   const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
   const library = libraryVersion(dirname(resolve(graphConfigFile(config.graphConfig))));
   const storage = await openStorage(host, config, library, await openLog(host, AGENT_SETTINGS, config));

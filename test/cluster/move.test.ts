@@ -34,8 +34,10 @@ writeFileSync(config, JSON.stringify({ graphs: Object.fromEntries([...served, ["
 /** A server on the restored data as well. */
 const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 
+/** A named folder takes precedence over a database, under each of the setting's names. */
+const ELSEWHERE = { DATABASE_URL: "postgres://127.0.0.1:1/elsewhere" };
 const move = (verb: string, file: string, dataDir: string) =>
-  holdpoint([verb, join(folder, file), "--data-dir", dataDir, "--json"]);
+  holdpoint([verb, join(folder, file), "--data-dir", dataDir, "--json"], { env: ELSEWHERE });
 const moveIn = (verb: string, file: string, uri: string) =>
   holdpoint([verb, join(folder, file), "--json"], { env: { DATABASE_URI: uri } });
 
