@@ -14,6 +14,7 @@ import {
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
 import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
+import { databaseUri } from "../../base/config/database-setting.ts";
 import { HOST_SETTINGS } from "../../base/config/host-settings.ts";
 import { NOTIFY_SETTINGS } from "./notify-settings.ts";
 import { PARTS_SETTINGS } from "./parts-settings.ts";
@@ -81,12 +82,7 @@ export const AGENT_SETTINGS = {
   dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
     meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",
   }),
-  databaseUri: text("DATABASE_URI", null, {
-    meaning:
-      "PostgreSQL database of the server, as postgres://user:password@host/database. Default: the embedded database in the data folder.",
-    aliases: ["DATABASE_URL"],
-    secret: true,
-  }),
+  databaseUri: databaseUri("DATABASE_URI", ["DATABASE_URL"]),
   postgresPoolMax: integer(
     "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
     20,
