@@ -190,6 +190,33 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
+  test("a destination that never replies delays neither the other one nor the backend", async () => {
+    await withFolder(async (_dir, rules) => {
+      let held = 0;
+      const hanging = createServer(() => held++);
+      await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve));
+      const { port } = hanging.address() as AddressInfo;
+      const [backend, good] = await Promise.all([startBackend(), startReceiver()]);
+      const forward = [
+        { name: "hanging", endpoint: `http://127.0.0.1:${port}` },
+        { name: "good", endpoint: good.url },
+      ];
+      const collector = await startCollector(backend.url, {
+        RULES_FILE: await rules({ forward }),
+        SHUTDOWN_TIMEOUT_MS: "2100",
+      });
+      await collector.send(protobufRequest([spanOf(1, 0)]));
+      await until(() => held === 1);
+      for (let trace = 2; trace <= 5; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
+      await Promise.all([backend.whenRuns(5), until(() => namesIn(good.taken).length === 5)]);
+      assert.equal(held, 1);
+      hanging.closeAllConnections();
+      hanging.close();
+      await collector.stop();
+      await Promise.all([backend.close(), good.close()]);
+    });
+  });
+
   test("what a destination has not taken survives a restart, and is not sent twice after a clean one", async () => {
     await withFolder(async (dir, rules) => {
       let isUp = false;
