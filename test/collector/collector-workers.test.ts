@@ -72,6 +72,31 @@ describe("a worker that crashes", () => {
     assert.match(await (await fetch(`${collector.url}/metrics`)).text(), /otelcol_process_worker_restarts_total 1\n/);
   });
 
+  test("durable: it finds the places of runs that were delivered before, for their late children", async (t) => {
+    const running = await start(t, "durable", { ORPHAN_TIMEOUT_MS: "600000" });
+    const { backend, collector } = running;
+    const traces = Array.from({ length: 12 }, (_, trace) => trace);
+    await acknowledged(
+      running,
+      traces.flatMap((trace) => [spanOf(trace, 0), spanOf(trace, 1, 0)]),
+    );
+    const { accounting } = collector.collector;
+    await when(() => accounting.delivered === 24);
+    await acknowledged(running, [withText(spanOf(50, 0), `crash once ${dir}/places`)]);
+    await when(() => accounting.delivered === 25);
+    await acknowledged(
+      running,
+      traces.map((trace) => spanOf(trace, 2, 1)),
+    );
+    await when(() => accounting.delivered === 37);
+    const orders = new Map(backend.runs.map(({ id, main }) => [id, String(main["dotted_order"])]));
+    for (const { main } of backend.runs.filter(({ main: { name } }) => String(name).endsWith(".2"))) {
+      const parent = orders.get(String(main["parent_run_id"])) ?? assert.fail("its parent is unknown");
+      assert.ok(String(main["dotted_order"]).startsWith(`${parent}.`));
+    }
+    assert.match(await (await fetch(`${collector.url}/metrics`)).text(), /otelcol_process_worker_restarts_total 1\n/);
+  });
+
   test("durable: input that crashes it each time counts as lost; the others are delivered", async (t) => {
     const running = await start(t, "durable");
     const { backend, collector } = running;
