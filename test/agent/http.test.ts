@@ -8,7 +8,9 @@
 //   agent/http.5. An Idempotency-Key yields one run, however often the call repeats.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { after, test } from "node:test";
 import { raw } from "../harness/raw.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
@@ -80,14 +82,16 @@ test("searches return the number of matches and the start of the next page (agen
 
 test("a waiting call is kept open with newlines, and ends in one JSON text (agent/http.2)", PATIENCE, async () => {
   const thread = await newThread(server, "slow");
-  const body = JSON.stringify({ assistant_id: "slow", input: { waitMs: 350 } });
-  const answer = await raw(server, { path: `${thread.path}/runs/wait`, body });
+  const gate = join(folder, "gate-of-the-newlines");
+  const body = JSON.stringify({ assistant_id: "slow", input: { waitMs: 0, gate } });
+  // The node ends when two newlines are here: that they come as time passes, and not at the end, is proven by its end.
+  const onText = (text: string) => void (text.length >= 2 && writeFileSync(gate, ""));
+  const answer = await raw(server, { path: `${thread.path}/runs/wait`, body, onText });
   assert.equal(answer.status, 200);
   assert.match(answer.headers["content-type"] ?? "", /^application\/json/);
   assert.match(answer.headers["content-location"] ?? "", /\/runs\//);
   const blanks = answer.text.length - answer.text.trimStart().length;
-  assert.ok(blanks >= 2, `${blanks} newlines in 350 ms or more`);
-  assert.ok(answer.pieces.length > 2 && answer.pieces[0] === "\n", "they come as time passes, not at the end");
+  assert.ok(blanks >= 2, `${blanks} newlines`);
   assert.equal((JSON.parse(answer.text) as Result)["result"], "whole");
 });
 
@@ -150,9 +154,11 @@ test(
 
 test("a pause without a waiting caller is visible to the next caller (agent/http.3)", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
-  await hangUp(`${thread.path}/runs/wait`, { assistant_id: "rules", input: { mode: "late" } }, () =>
+  const gate = join(folder, "gate-of-the-pause");
+  await hangUp(`${thread.path}/runs/wait`, { assistant_id: "rules", input: { mode: "late", gate } }, () =>
     until("the run is there", async () => (await thread.runs())[0]),
   );
+  writeFileSync(gate, "");
   await thread.reaches("interrupted");
   const [run] = await thread.runs();
   assert.ok(run);

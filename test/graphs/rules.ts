@@ -1,14 +1,20 @@
 // Rules: a graph that its input can bring into every state that a thread can be in.
+import { existsSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({
   mode: Annotation<"one" | "late" | "several" | "straight" | "busy" | "fail" | "done">,
+  /** In mode `late`: a file; the question comes when it exists. */
+  gate: Annotation<string>,
   answers: Annotation<unknown[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
 });
 
 class RulesFault extends Error {
   override readonly name = "RulesFault";
 }
+
+const GATE_POLL_MS = 10;
 
 const NEXT = {
   one: "ask",
@@ -23,7 +29,7 @@ const NEXT = {
 export const rules = new StateGraph(State)
   .addNode("open", async (state, { signal }) => {
     if (state.mode === "fail") throw new RulesFault("told to fail");
-    if (state.mode === "late") await new Promise((resolve) => setTimeout(resolve, 50)); // long enough for a test to find it running
+    while (state.mode === "late" && !existsSync(state.gate)) await setTimeout(GATE_POLL_MS);
     if (state.mode === "busy") await new Promise((resolve) => signal?.addEventListener("abort", resolve));
     return {};
   })

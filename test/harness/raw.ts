@@ -9,6 +9,8 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** A list goes out in chunks, without Content-Length. */
   readonly body?: string | Buffer | readonly string[];
+  /** Called with the text that has arrived, after each piece. */
+  readonly onText?: (text: string) => void;
 }
 
 export interface RawAnswer {
@@ -58,6 +60,9 @@ export async function raw(server: { readonly url: string }, given: RawRequest): 
   const incoming = await answer;
   const pieces: string[] = [];
   incoming.setEncoding("utf8");
-  for await (const piece of incoming as AsyncIterable<string>) pieces.push(piece);
+  for await (const piece of incoming as AsyncIterable<string>) {
+    pieces.push(piece);
+    given.onText?.(pieces.join(""));
+  }
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, text: pieces.join(""), pieces };
 }

@@ -4,10 +4,12 @@
 //   test/resume-rules.2. A rejection changes nothing: thread, state, history and runs stay the same.
 //   test/resume-rules.3. An accepted request has the effect of its cell.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import type { ErrorCode } from "../../src/base/api-error.ts";
-import { call, removeFolder, type Answer } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import {
   newThread,
@@ -21,9 +23,10 @@ import {
 import { PATIENCE } from "../harness/patience.ts";
 
 const server = await startServerHere();
+const folder = temporaryFolder();
 after(async () => {
   await server.stop();
-  removeFolder(server.dataDir);
+  for (const path of [server.dataDir, folder]) removeFolder(path);
 });
 
 interface Situation {
@@ -322,8 +325,10 @@ for (const strategy of ["enqueue", "reject", "interrupt", "rollback"]) {
 
 test("a run queued on a busy thread waits while that is paused, and continues after the answer", PATIENCE, async () => {
   const thread = await newThread(server, "rules");
-  const first = await thread.begin({ input: { mode: "late" } });
+  const gate = join(folder, "gate");
+  const first = await thread.begin({ input: { mode: "late", gate } });
   const held = await thread.begin({ input: { mode: "done" } });
+  writeFileSync(gate, "");
   const question = onlyQuestion(await thread.join(first));
   assert.equal((await thread.get()).status, "interrupted");
   const statusOf = async (run: WireRun) => (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
