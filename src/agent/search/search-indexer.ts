@@ -57,14 +57,19 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
     working = result.catch(() => undefined);
     return result;
   };
+  /** search-indexer.2 */
   const pass = async (): Promise<void> => {
-    lastAt = clock.monotonic();
-    while (!state.stopped && (await next(() => batch(null))));
+    const isDue = clock.monotonic() - lastAt >= BUSY_MS;
+    const goesOn = (): boolean => !state.stopped && (isDue || agent.worker.running() === 0);
+    while (goesOn()) {
+      if (await next(() => batch(null))) continue;
+      lastAt = clock.monotonic();
+      return;
+    }
   };
   const tick = async (): Promise<void> => {
-    const isIdle = agent.worker.running() === 0 || clock.monotonic() - lastAt >= BUSY_MS; // search-indexer.2
     try {
-      if (isIdle) await pass();
+      await pass();
     } catch (error) {
       log.warning("search_index_failed", { threads: 0, reason: describeError(error).message });
     }

@@ -32,6 +32,8 @@ const PAGE_CACHE_KIBIBYTES = 8192;
 /** Of new files. A commit logs whole pages, and most rows are small: a quarter of the default logs half the bytes. */
 const PAGE_BYTES = 1024;
 const STATEMENTS_MAX = 500;
+/** SQLite plans a statement again whenever a bare parameter of LIMIT is bound: that took longer than most searches. */
+const PLANNED_ONCE = "LIMIT ? + 0";
 
 export function openDatabase(path: string): Database {
   const connection = new DatabaseSync(path);
@@ -50,7 +52,7 @@ export function openDatabase(path: string): Database {
     let statement = statements.get(sql);
     if (statement === undefined) {
       if (statements.size >= STATEMENTS_MAX) statements.clear(); // only unusual searches create new texts
-      statement = connection.prepare(sql);
+      statement = connection.prepare(sql.replaceAll("LIMIT ?", PLANNED_ONCE));
       // Every write reports the row id of the last insertion, and those inside FTS5 are larger than a number.
       if (statements === writes) statement.setReadBigInts(true);
       statements.set(sql, statement);
