@@ -75,24 +75,11 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
     }
     if (!state.stopped) cancel = clock.after(IDLE_MS, () => void tick());
   };
-  /** Threads from before the index, and of a crash. */
-  const sweep = async (): Promise<void> => {
-    let threads = 0;
-    while (!state.stopped) {
-      const found = await storage.read(async (tx) => tx.sweepUnindexed(SWEEP_THREADS));
-      if (found === null) break;
-      for (let from = 0; from < found.length && !state.stopped; from += BATCH_THREADS) {
-        await next(() => batch(found.slice(from, from + BATCH_THREADS)));
-      }
-      threads += found.length;
-    }
-    if (threads > 0) log.info("search_index_complete", { threads });
-  };
   return {
     name: "search index",
     async start() {
       cancel = clock.after(IDLE_MS, () => {
-        void sweep().catch((error: unknown) => {
+        void sweep(agent, state, (found) => next(() => batch(found))).catch((error: unknown) => {
           log.warning("search_index_failed", { threads: 0, reason: describeError(error).message });
         });
         void tick();
@@ -109,6 +96,24 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
       }
     },
   };
+}
+
+/** Threads from before the index, and of a crash. */
+async function sweep(
+  { storage, log }: AgentContext,
+  state: { readonly stopped: boolean },
+  index: (found: readonly UnindexedThread[]) => Promise<unknown>,
+): Promise<void> {
+  let threads = 0;
+  while (!state.stopped) {
+    const found = await storage.read(async (tx) => tx.sweepUnindexed(SWEEP_THREADS));
+    if (found === null) break;
+    for (let from = 0; from < found.length && !state.stopped; from += BATCH_THREADS) {
+      await index(found.slice(from, from + BATCH_THREADS));
+    }
+    threads += found.length;
+  }
+  if (threads > 0) log.info("search_index_complete", { threads });
 }
 
 async function indexThreads(agent: AgentContext, threads: readonly UnindexedThread[]): Promise<void> {
