@@ -1,7 +1,7 @@
 // Test of the pool's replacement: engine/queue.8.
 import { Client, Pool, type PoolClient } from "pg";
-import { setTimeout } from "node:timers/promises";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
 import { PATIENCE } from "../../../../test/harness/patience.ts";
 import { until } from "../../../../test/harness/faults/fault-server.ts";
@@ -15,28 +15,36 @@ import { createJobQueue } from "./queue.ts";
 const note = (): void => undefined;
 const silent: Log = { debug: note, info: note, warning: note, error: note };
 
-interface Faults {
-  marks: boolean;
-  fetches: boolean;
-  /** Marks that failed so far. */
-  failed: number;
+/** Two marks are on their way at the same time and fail; a fetch that is held finds nothing after both. */
+class Faults {
+  marks = true;
+  fetches = false;
+  marksBegun = 0;
+  readonly bothBegan = Promise.withResolvers<void>();
+  marksFailed = 0;
+  readonly bothFailed = Promise.withResolvers<void>();
+
+  async failMark(): Promise<never> {
+    if (++this.marksBegun === 2) this.bothBegan.resolve();
+    await this.bothBegan.promise;
+    if (++this.marksFailed === 2) this.bothFailed.resolve();
+    throw new Error("the connection is gone");
+  }
+
+  async findNothing(): Promise<{ readonly rows: readonly unknown[] }> {
+    await this.bothFailed.promise;
+    await setImmediate(); // graphile-worker has counted both
+    return { rows: [] };
+  }
 }
 
-/** A pool whose connections fail to mark jobs as complete after a while, and find none only after a longer one. */
 function faultyPool(connectionString: string, faults: Faults): Pool {
   const pool = new Pool({ connectionString });
   pool.on("connect", (client: PoolClient) => {
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
     const answer = async (text: string, args: readonly unknown[]): Promise<unknown> => {
-      if (faults.marks && text.startsWith("delete from")) {
-        await setTimeout(100);
-        faults.failed++;
-        throw new Error("the connection is gone");
-      }
-      if (faults.fetches && text.includes("skip locked")) {
-        await setTimeout(500);
-        return { rows: [] };
-      }
+      if (faults.marks && text.startsWith("delete from")) return faults.failMark();
+      if (faults.fetches && text.includes("skip locked")) return faults.findNothing();
       return query(...args);
     };
     Object.assign(client, {
@@ -52,7 +60,7 @@ function faultyPool(connectionString: string, faults: Faults): Pool {
 test("a pool that fails to mark jobs twice at once is replaced (engine/queue.8)", PATIENCE, async (t) => {
   const uri = await newDatabase();
   await migrateDatabase(uri, { holdpoint: "1.2.3", library: "1.4.18" });
-  const faults: Faults = { marks: true, fetches: false, failed: 0 };
+  const faults = new Faults();
   const pool = faultyPool(uri, faults);
   const client = new Client({ connectionString: uri });
   await client.connect();
@@ -73,9 +81,9 @@ test("a pool that fails to mark jobs twice at once is replaced (engine/queue.8)"
   await queue.start({ reserve: () => slot });
   await add();
   await until("the first job was checked", () => checked === 1);
-  await setTimeout(40); // its mark is on the way, so the second one is on its own
+  await until("its mark is on the way, so the second one is on its own", () => faults.marksBegun === 1);
   await add();
-  await until("both marks failed", () => faults.failed === 2);
+  await faults.bothFailed.promise;
   Object.assign(faults, { marks: false, fetches: false });
   await add();
   await until("the next pool has the third job", () => checked > 2);
