@@ -16,6 +16,7 @@ import { call, type Answer, type TestServer } from "../harness/server.ts";
 const ANSWERS = FULL ? 20 : 4;
 /** Outage of the database after the cut. */
 const AWAY_MS = 300;
+const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 
 let proxy: PostgresProxy;
 let fleet: Fleet;
@@ -53,7 +54,7 @@ function lastEvent(text: string): string {
 for (const verb of ["wait", "stream"] as const) {
   test(
     `${ANSWERS} answers (${verb}) whose connections break after the accepting COMMIT (machines-accepted.1–3)`,
-    PATIENCE,
+    { timeout },
     async () => {
       const threads: { readonly thread: string; readonly answer: Answer }[] = [];
       await each(Array.from({ length: ANSWERS }), 1, async () => {
@@ -87,7 +88,7 @@ const WINDOW_MS = 40;
 
 test(
   `${CUTS} accepted answers whose server loses its database for a moment: every run ends in success (machines-accepted.4)`,
-  PATIENCE,
+  { timeout },
   async (t) => {
     const { seed, next } = seeded();
     t.diagnostic(`seed ${seed}`);

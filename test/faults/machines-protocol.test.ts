@@ -19,6 +19,8 @@ import { type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 
 const ANSWERS = FULL ? 1000 : 5;
 const CALLERS = 20;
+/** A thousand answers take minutes on a busy machine. */
+const timeout = FULL ? 1_200_000 : PATIENCE.timeout;
 const ALL = {
   channels: ["values", "checkpoints", "lifecycle", "input", "messages", "tools", "updates", "tasks", "custom"],
 };
@@ -54,7 +56,7 @@ test("a command here, its events there, the same for both readers (machines-prot
   closePages();
 });
 
-test(`an answer at once, at the other process, ${ANSWERS} times (machines-protocol.2)`, PATIENCE, async () => {
+test(`an answer at once, at the other process, ${ANSWERS} times (machines-protocol.2)`, { timeout }, async () => {
   for (let round = 0; round < ANSWERS; round++) {
     const threadId = randomUUID();
     const [here, there] = round % 2 === 0 ? [one, other] : [other, one];
