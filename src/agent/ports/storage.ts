@@ -12,7 +12,7 @@ import type { SearchTx } from "./inbox/search.ts";
 import type { InterruptTx } from "./interrupts.ts";
 import type { IdempotencyTx, QueueTx, RunTx } from "./runs.ts";
 import type { StoreTx } from "./store.ts";
-import type { PruneTx, ThreadTx } from "./threads.ts";
+import type { CopyTx, PruneTx, ThreadTx } from "./threads.ts";
 import type { NoticeTx, WebhookTx } from "./webhooks.ts";
 
 /** Data that belongs to no thread. */
@@ -30,6 +30,7 @@ export interface FingerprintTx {
 export interface Tx
   extends
     ThreadTx,
+    CopyTx,
     PruneTx,
     RunTx,
     QueueTx,

@@ -38,8 +38,20 @@ export interface ThreadTx {
   expiredThreads(at: number, limit: number, paused: boolean): Awaitable<readonly Thread[]>;
   /** Threads in id order, for sweeps. */
   threadsAfter(threadId: string | null, limit: number): Awaitable<readonly Thread[]>;
-  /** Copies checkpoints, writes, blobs and interrupts to another thread. */
+}
+
+export interface CopyTx {
+  /**
+   * Copies some of the large values to a thread that does not exist yet, so that copyThreadData need not, where a long
+   * transaction would delay other calls. Each call belongs in a transaction of its own.
+   * @param after the result of the previous call; null at first, which copies nothing yet
+   * @returns null when copyThreadData can follow
+   */
+  copyValuesAhead(from: string, to: string, after: string | null): Awaitable<string | null>;
+  /** Copies checkpoints, writes, interrupts and the other large values, in the transaction that inserts the copy. */
   copyThreadData(from: string, to: string): Awaitable<void>;
+  /** Deletes the values that were copied ahead, unless the copy is complete. */
+  abandonCopy(to: string): Awaitable<void>;
 }
 
 export interface PruneTx {

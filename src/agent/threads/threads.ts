@@ -1,7 +1,8 @@
-// Threads: create, read, change and copy.
+// Threads: create, read and change.
 // The pieces:
 //   find-thread.ts     a thread by its id, or the error
 //   thread-view.ts     a thread as its readers see it
+//   copy-thread.ts     a copy with state and open interrupts
 //   search-threads.ts  pages of threads, also by the values of their states
 //   delete-threads.ts  deletion and pruning
 //   thread-state.ts    states and their edits
@@ -17,9 +18,7 @@ import type { StateUpdate } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
 import { buildThread } from "./initial-state.ts";
 import { NO_TTL, type Ttl, newThread } from "./new-thread.ts";
-import { openItems, requireThread, threadNotFound } from "./find-thread.ts";
-import { withoutVotes } from "../review/four-eyes.ts";
-import { withStarterOf } from "./starters.ts";
+import { requireThread } from "./find-thread.ts";
 import { type ThreadView, viewOf } from "./thread-view.ts";
 
 /** @throws {ApiError} `thread_exists` */
@@ -91,40 +90,5 @@ export async function patchThread(
     return viewOf(agent, tx, { ...thread, ...changed });
   });
   if (patch.metadata !== null) agent.events.wakes.wake(threadId); // its owner may have changed: readers look again
-  return view;
-}
-
-/**
- * The copy of a paused thread has the same open interrupts, with their rules. An answer to one thread, or a vote, does
- * not affect the other.
- */
-export async function copyThread(agent: AgentContext, threadId: string, readable: Scope): Promise<ThreadView> {
-  const at = agent.clock.now();
-  const copyId = agent.newId();
-  const { view, waiting } = await agent.storage.transaction(async (tx) => {
-    const thread = await requireThread(tx, threadId);
-    if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
-    const busy = thread.status === "busy";
-    const running = busy ? (await tx.activeRuns(threadId)).filter(({ status }) => status === "running") : [];
-    const copy: Thread = {
-      ...thread,
-      threadId: copyId,
-      createdAt: at,
-      updatedAt: at,
-      onCompletion: "keep",
-      startedBy: running.reduce(withStarterOf, thread.startedBy), // the copy has their input already
-      status: busy ? "idle" : thread.status,
-      checkpointId: busy
-        ? ((await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId ?? null)
-        : thread.checkpointId,
-    };
-    await tx.insertThread(copy);
-    await tx.copyThreadData(threadId, copyId);
-    const open = await tx.interrupts(copyId, "open");
-    if (busy) await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
-    else await tx.putInterrupts(open.flatMap((interrupt) => withoutVotes(interrupt) ?? []));
-    return { view: await viewOf(agent, tx, copy), waiting: await openItems(tx, copy) };
-  });
-  agent.inbox.added(waiting, view.thread.metadata);
   return view;
 }

@@ -861,6 +861,35 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(await storage.transaction((tx) => tx.auditOf(to)), []);
     });
 
+    test("a copy has all large values, also one that came while others were copied", async (t) => {
+      const storage = await open(t);
+      const [from, to] = [newId(), newId()];
+      const texts = ["0", "b", "c", "d", "e", "f"].map((hash) => ({ hash, text: hash.repeat(1_500_000) }));
+      const put = (checkpointId: string, some: typeof texts) =>
+        storage.transaction((tx) => {
+          const references = Object.fromEntries(some.map(({ hash }) => [hash, `#${hash}`]));
+          const blobs = some.map(({ hash, text }) => ({ threadId: from, hash, data: JSON.stringify(text) }));
+          return tx.putWriteSet(set({ checkpoints: [newCheckpoint(from, checkpointId, {}, references)], blobs }));
+        });
+      await storage.transaction((tx) => tx.insertThread(newThread({ threadId: from })));
+      await put("1", texts.slice(1));
+      const next = (after: string | null) => storage.transaction((tx) => tx.copyValuesAhead(from, to, after));
+      for (let after = await next(null); after !== null; after = await next(after)) {
+        if (after === "e") await put("2", texts); // the first value is behind the place that the copy has reached
+        assert.equal(await storage.transaction((tx) => tx.checkpoint(to, "", null)), null);
+      }
+      await storage.transaction(async (tx) => {
+        await tx.insertThread(newThread({ threadId: to }));
+        await tx.copyThreadData(from, to);
+        await tx.deleteThread(from);
+      });
+      await storage.transaction((tx) => tx.abandonCopy(to)); // too late
+      const { checkpointId } = (await storage.transaction((tx) => tx.checkpoint(to, "", null)))?.checkpoint ?? {};
+      const copied = await storage.transaction((tx) => tx.checkpoint(to, "", checkpointId ?? ""));
+      const wanted = texts.slice(checkpointId === "2" ? 0 : 1);
+      assert.deepEqual(values(copied), Object.fromEntries(wanted.map(({ hash, text }) => [hash, text])));
+    });
+
     test("a repeated call is found by its idempotency key until the key expires", async (t) => {
       const storage = await open(t);
       const record = { key: "k\u0000", requestHash: "h", threadId: newId(), runId: newId(), createdAt: 1000 };

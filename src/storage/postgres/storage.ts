@@ -22,6 +22,7 @@ import { fingerprintVerbs } from "./tables/fingerprints.ts";
 import { auditVerbs } from "./tables/audit/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
+import { copyVerbs } from "./tables/copies.ts";
 import { cronVerbs } from "./tables/crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./tables/events.ts";
@@ -144,6 +145,7 @@ function createTxHandle(): TxHandle {
   return {
     tx: {
       ...threadVerbs(db),
+      ...copyVerbs(db),
       ...runVerbs(db),
       ...queueVerbs(db),
       ...interruptVerbs(db),

@@ -115,6 +115,30 @@ test("a large value exists once per content and thread, whichever run writes it 
   assert.equal(sql(folder, "SELECT count(*) AS n FROM blobs")[0]?.["n"], 2);
 });
 
+test("an unfinished copy leaves no values after a failure or a restart (sqlite/copies.2)", async (t) => {
+  const folder = newFolder(t);
+  const first = await open(t, folder);
+  const blobs = ["a", "b", "c"].map((hash) => ({
+    threadId: "from",
+    hash,
+    data: JSON.stringify(hash.repeat(1_500_000)),
+  }));
+  await first.transaction((tx) => tx.putWriteSet({ checkpoints: [], writes: [], blobs }));
+  const begin = async (to: string) => {
+    assert.equal(await first.transaction((tx) => tx.copyValuesAhead("from", to, null)), "");
+    assert.equal(await first.transaction((tx) => tx.copyValuesAhead("from", to, "")), "a");
+  };
+  await begin("failed");
+  await begin("crashed");
+  await first.transaction((tx) => tx.abandonCopy("failed"));
+  const owners = () => sql(folder, "SELECT DISTINCT thread_id FROM blobs ORDER BY 1").map((row) => row["thread_id"]);
+  assert.deepEqual(owners(), ["crashed", "from"]);
+  await first.stop();
+  await open(t, folder);
+  assert.deepEqual(owners(), ["from"]);
+  assert.deepEqual(sql(folder, "SELECT key FROM meta WHERE key LIKE 'copy:%'"), []);
+});
+
 const NEWER: readonly { readonly name: string; readonly change: string; readonly says: RegExp }[] = [
   {
     name: "a newer schema",

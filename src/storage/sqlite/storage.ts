@@ -22,6 +22,7 @@ import { assistantVerbs } from "./tables/assistants.ts";
 import { fingerprintVerbs } from "./tables/fingerprints.ts";
 import { auditVerbs } from "./tables/audit/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
+import { copyVerbs, dropUnfinishedCopies } from "./tables/copies.ts";
 import { cronVerbs } from "./tables/crons.ts";
 import { createDump } from "./dump.ts";
 import { openDatabase, type Database } from "./client/database.ts";
@@ -79,6 +80,7 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
         const db = openDatabase(file);
         try {
           migrate(db, options.versions);
+          dropUnfinishedCopies(db);
         } catch (error) {
           db.close();
           throw error;
@@ -128,6 +130,7 @@ function verbsOf(db: Database): Tx {
   const pending = createPendingRuns(db);
   return {
     ...threadVerbs(db, pending),
+    ...copyVerbs(db),
     ...runVerbs(db, pending),
     ...interruptVerbs(db),
     ...auditVerbs(db),

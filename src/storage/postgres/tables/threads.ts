@@ -1,4 +1,4 @@
-// Threads in PostgreSQL: rows, the conditional update, search, deletion, copies.
+// Threads in PostgreSQL: rows, the conditional update, search, deletion.
 // Invariants:
 //   postgres/threads.1. A read of a thread holds its lock until the end of the transaction (transaction.ts,
 //        transaction.1).
@@ -8,12 +8,11 @@ import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
-import { COPIED_COLUMNS } from "../../shared/thread-copy.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import { deleteAudit } from "./audit/audit.ts";
 import { createConditions, type Conditions } from "./shared/conditions.ts";
 import { threadKey } from "../client/lock-key.ts";
-import { indexCopiedItems, indexNewThread, indexThread } from "./metadata-index.ts";
+import { indexNewThread, indexThread } from "./metadata-index.ts";
 import { table } from "./shared/rows.ts";
 import { isMatch, searchText } from "./search/search.ts";
 import type { Sql } from "../client/transaction.ts";
@@ -100,18 +99,6 @@ export function threadVerbs(db: Sql): ThreadTx {
         limit,
       );
       return rows.map(THREADS.read);
-    },
-    copyThreadData(from, to) {
-      db.hold(threadKey(from));
-      db.hold(threadKey(to));
-      for (const [name, columns] of COPIED_COLUMNS) {
-        db.run(
-          `INSERT INTO holdpoint.${name} (thread_id, ${columns}) SELECT $1, ${columns} FROM holdpoint.${name} WHERE thread_id = $2`,
-          to,
-          from,
-        );
-      }
-      indexCopiedItems(db, to);
     },
   };
 }

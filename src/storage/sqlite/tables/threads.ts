@@ -1,4 +1,4 @@
-// Threads in SQLite: rows, the conditional update, search, deletion, copies.
+// Threads in SQLite: rows, the conditional update, search, deletion.
 // Invariants:
 //   sqlite/threads.1. A filter's keys and values are bound parameters, never part of the SQL text.
 //   sqlite/threads.2. Deleting a thread deletes every row with its id; an Idempotency-Key stays valid, without the id.
@@ -8,12 +8,11 @@ import type { Thread } from "../../../agent/model/model.ts";
 import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
-import { COPIED_COLUMNS } from "../../shared/thread-copy.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
 import type { Database } from "../client/database.ts";
 import { keepDigests } from "./audit/audit.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
-import { fewest, indexMetadata, indexOpenItems, type Candidate } from "./shared/metadata-index.ts";
+import { fewest, indexMetadata, type Candidate } from "./shared/metadata-index.ts";
 import type { PendingRuns } from "./pending-runs.ts";
 import { table } from "./shared/rows.ts";
 import { isMatch, matchOf } from "./search/search-match.ts";
@@ -143,19 +142,6 @@ function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
           limit,
         )
         .map(THREADS.read),
-    copyThreadData(from, to) {
-      for (const [name, columns] of COPIED_COLUMNS) {
-        db.run(
-          `INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} FROM ${name} WHERE thread_id = ?`,
-          to,
-          from,
-        );
-      }
-      db.changed.add(to);
-      db.kept.heads.delete(to);
-      db.kept.interrupts.delete(to);
-      indexOpenItems(db, to);
-    },
   };
 }
 
