@@ -13,6 +13,12 @@ const RACES = process.env["HOLDPOINT_FAULTS"] === "full" ? 100 : 4;
 test(`${RACES} times two processes start on one spool: one owner each time, whose work the next one finishes`, async (t) => {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-owner-`);
   const backend = await startBackend();
+  const started: CollectorProcess[] = [];
+  t.after(async () => {
+    for (const { child } of started) child.kill("SIGKILL"); // a failed assertion leaves none behind
+    await backend.close();
+    await rm(dir, { recursive: true });
+  });
   const wins = [0, 0];
   const acked = new Set<string>();
   for (let race = 0; race < RACES; race++) {
@@ -24,7 +30,7 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
     const said: string[][] = [[], []];
     const racers = await Promise.all(said.map((words) => startCollectorProcess(env, words)));
     const owners = racers.filter((racer): racer is CollectorProcess => racer !== null);
-    for (const { child } of owners) t.after(() => child.kill("SIGKILL")); // a failed assertion leaves none behind
+    started.push(...owners);
     assert.equal(owners.length, 1, said.map((words) => words.join("")).join("\n---\n"));
     const [owner] = owners;
     const place = racers.indexOf(owner ?? null);
@@ -43,8 +49,6 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
     owner?.child.kill("SIGKILL");
     assert.equal(await owner?.ended, "SIGKILL");
   }
-  await backend.close();
-  await rm(dir, { recursive: true });
   assert.deepEqual(backend.violations, []);
   console.log(`${RACES} races, won by the first ${wins[0]} times, by the second ${wins[1]} times`);
 });

@@ -1,10 +1,8 @@
-// Lock: one process a spool. A transaction on a small database holds the lock; the operating system frees it when the
-// process ends, however it ends, so no stale lock file remains. Deleting the lock file would admit a second process; a
-// guard detects that (file-guard.ts).
-import { closeSync, openSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+// Lock: one process a spool (file-lock.ts). Deleting the lock file would admit a second process; a guard detects that
+// (file-guard.ts).
 import type { Clock } from "../../base/clock.ts";
 import { guardFiles } from "../../base/files/file-guard.ts";
+import { lockFile } from "../../base/files/file-lock.ts";
 import type { Log } from "../../base/log/log.ts";
 
 export interface SpoolLock {
@@ -22,21 +20,14 @@ export class SpoolInUseError extends Error {
 
 /** @throws {SpoolInUseError} */
 export function lockSpool(dir: string, clock: Clock, log: Log): SpoolLock {
-  closeSync(openSync(`${dir}/lock`, "a", 0o600)); // its owner's only, as all files here
-  const database = new DatabaseSync(`${dir}/lock`, { timeout: 0 });
-  try {
-    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-  } catch (error) {
-    database.close();
-    if (error instanceof Error && /locked|busy/i.test(error.message)) throw new SpoolInUseError(dir);
-    throw error;
-  }
+  const lock = lockFile(`${dir}/lock`);
+  if (lock === null) throw new SpoolInUseError(dir);
   const guard = guardFiles([`${dir}/lock`], clock, log);
   return {
     problem: guard.problem,
     release() {
       guard.stop();
-      database.close();
+      lock.release();
     },
   };
 }

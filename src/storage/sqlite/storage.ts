@@ -10,6 +10,7 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Storage, Tx } from "../../agent/ports/ports.ts";
 import { systemClock, type Clock } from "../../base/clock.ts";
+import type { FileLock } from "../../base/files/file-lock.ts";
 import { ConfigError } from "../../base/config/config.ts";
 import { describeError } from "../../base/api-error.ts";
 import { guardFiles, type FileGuard } from "../../base/files/file-guard.ts";
@@ -34,7 +35,7 @@ import { keyVerbs } from "./tables/identity/keys.ts";
 import { peopleVerbs } from "./tables/identity/people.ts";
 import { sessionVerbs } from "./tables/identity/sessions.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
-import { lockFolder, type FolderLock } from "./client/folder-lock.ts";
+import { lockFolder } from "./client/folder-lock.ts";
 import { pruneVerbs } from "./tables/prune.ts";
 import { runVerbs } from "./tables/runs.ts";
 import { migrate } from "./schema/migrations.ts";
@@ -58,7 +59,7 @@ export interface SqliteStorage extends Storage, Service, Dumpable {
 
 export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
   let open: {
-    readonly lock: FolderLock;
+    readonly lock: FileLock;
     readonly db: Database;
     readonly commits: GroupCommit;
     readonly checkpoints: LogCheckpoints;
