@@ -177,6 +177,7 @@ for (const version of CLIENT_VERSIONS) {
       const page = await load("slow", threadId);
       const sent = page.hook.submit({ notes: notes.notes, waitMs: 600_000 });
       await shows("the node runs", () => notes.count("waits") === 1);
+      await shows("the page knows its run", () => page.created.length === 1);
       await page.hook.stop();
       await sent;
       await openThread(server, "slow", threadId).reaches("idle");

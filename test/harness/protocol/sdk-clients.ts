@@ -44,6 +44,8 @@ export interface Page {
   readonly shown: () => ReturnType<Stream.StreamController<object>["rootStore"]["getSnapshot"]>;
   /** The texts of the messages, as a chat shows them. */
   readonly texts: () => readonly string[];
+  /** The runs of the page whose ids it knows. Before it knows one, `hook.stop()` does not cancel the run. */
+  readonly created: readonly string[];
   close(): Promise<void>;
 }
 
@@ -62,7 +64,8 @@ export async function openPage(
 ): Promise<Page> {
   const { threadId } = options;
   const client = new Client({ apiUrl: url, apiKey: null });
-  const hook = new StreamController<object>({ client, ...options });
+  const created: string[] = [];
+  const hook = new StreamController<object>({ client, ...options, onCreated: ({ runId }) => created.push(runId) });
   const leave = hook.activate();
   await hook.hydrate(threadId);
   const shown: Page["shown"] = () => hook.rootStore.getSnapshot();
@@ -70,6 +73,7 @@ export async function openPage(
     hook,
     shown,
     texts: () => shown().messages.map(({ text }) => text),
+    created,
     async close() {
       leave();
       await hook.dispose();
