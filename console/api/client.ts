@@ -48,7 +48,8 @@ export async function request(method: Method, path: string, options: CallOptions
   }
   if (response.ok) return response;
   const problem = problemFrom(await response.json().catch(() => null), response.status);
-  if (response.status === 401) askToAuthenticate(problem, key !== null);
+  // A refusal of the key before may arrive after the user has entered another one.
+  if (response.status === 401 && apiKey.get() === key) askToAuthenticate(problem, key !== null);
   throw problem;
 }
 
