@@ -4,6 +4,7 @@ import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
+import { optimizeSooner } from "../base/v8-compile.ts";
 import { giveHeapRoomUnderLoad } from "../base/v8-heap.ts";
 import { callable } from "../cli/client/local-server.ts";
 import { type Service, stopPart } from "../base/lifecycle.ts";
@@ -39,6 +40,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
     return null;
   }
   giveHeapRoomUnderLoad();
+  optimizeSooner();
   const log = await openLog(host, table, config);
   const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
   await checkAccess(config, graphs);
