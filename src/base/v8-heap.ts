@@ -17,7 +17,7 @@ const OLD_GROWTH_PERCENT = 40;
 const CHECK_EVERY_MS = 500;
 /** The young generation stops growing at this size, both halves together. */
 const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
-const LOADED_YOUNG_BYTES_MAX = 96 * 1024 * 1024;
+const LOADED_YOUNG_BYTES_MAX = 64 * 1024 * 1024;
 const LOADED_OLD_GROWTH_PERCENT = 200;
 /** Process-wide, as the flags are. */
 const state = { hasRoomUnderLoad: false, restMs: 0 };
