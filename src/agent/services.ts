@@ -35,6 +35,8 @@ export interface Worker extends Service {
   readonly ends: RunWaiters;
   readonly draining: () => boolean;
   readonly running: () => number;
+  /** Attempts begun in this process since its start. */
+  readonly begun: () => number;
 }
 
 /**

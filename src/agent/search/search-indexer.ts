@@ -2,7 +2,8 @@
 // Invariants:
 //   search-indexer.1. A search finds what was stored before it began: it indexes recent changes first, up to
 //     CATCH_UP_BATCHES batches.
-//   search-indexer.2. Without searches, changes are indexed while no run executes, or after BUSY_MS.
+//   search-indexer.2. Without searches, changes are indexed while no run has executed for IDLE_MS, or after BUSY_MS.
+//     One look at the worker is not enough: the runs of a full load may all pause in the same commit.
 //   search-indexer.3. A failed batch is tried again. No batch holds the event loop for long: each thread is read in a
 //     transaction of its own, and long states are parsed in slices.
 import { describeError } from "../../base/api-error.ts";
@@ -36,6 +37,7 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
   let working: Promise<unknown> = Promise.resolve();
   let failed: readonly UnindexedThread[] = [];
   let lastAt = clock.monotonic();
+  let begunBefore = 0;
 
   const batch = async (found: readonly UnindexedThread[] | null): Promise<boolean> => {
     const at = { now: clock.now(), takenUntil: clock.now() + TAKEN_MS };
@@ -60,7 +62,8 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
   /** search-indexer.2 */
   const pass = async (): Promise<void> => {
     const isDue = clock.monotonic() - lastAt >= BUSY_MS;
-    const goesOn = (): boolean => !state.stopped && (isDue || agent.worker.running() === 0);
+    const isIdle = (): boolean => agent.worker.running() === 0 && agent.worker.begun() === begunBefore;
+    const goesOn = (): boolean => !state.stopped && (isDue || isIdle());
     while (goesOn()) {
       if (await next(() => batch(null))) continue;
       lastAt = clock.monotonic();
@@ -73,6 +76,7 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
     } catch (error) {
       log.warning("search_index_failed", { threads: 0, reason: describeError(error).message });
     }
+    begunBefore = agent.worker.begun();
     if (!state.stopped) cancel = clock.after(IDLE_MS, () => void tick());
   };
   return {

@@ -166,6 +166,16 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt }: Make
     assert.equal(await storage.read(async (tx) => tx.sweepUnindexed(100)), null);
   });
 
+  test("a sweep ends although threads are added meanwhile (contract/search.2)", async (t) => {
+    const storage = await open(t);
+    let sweeps = 0;
+    for (let found: object | null = {}; found !== null; sweeps++) {
+      assert.ok(sweeps <= 2, "it goes on with the new threads");
+      await storage.transaction((tx) => tx.insertThread(newThread({ threadId: `${sweeps}` })));
+      found = await storage.read(async (tx) => tx.sweepUnindexed(1));
+    }
+  });
+
   test("a deleted thread, and a shortened trail, have no documents (contract/search.2)", async (t) => {
     const storage = await open(t);
     const first = await put(storage, "a", ["secret", "secret"]);

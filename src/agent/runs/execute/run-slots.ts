@@ -14,6 +14,8 @@ export interface RunSlots {
   readonly inProgress: () => readonly string[];
   readonly isInProgress: (runId: string) => boolean;
   readonly used: () => number;
+  /** Attempts since the start. */
+  readonly begun: () => number;
   /** @returns false if the run is not in this process */
   readonly abort: (runId: string, reason: AbortReason) => boolean;
   abortAll(reason: AbortReason): void;
@@ -35,6 +37,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
   const claims = createClaims(ports);
   const quarantine = createQuarantine(ports.clock, () => queue.slotFree());
   let free = options.slots;
+  let begun = 0;
   let draining = false;
 
   const freeSlot = (): void => {
@@ -52,6 +55,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
   const begin = (claimed: Claimed): void => {
     const { run, cancelled } = claimed;
+    begun++;
     const controller = new AbortController();
     const reason = claims.started(run.runId) ?? cancelled;
     if (reason !== null) controller.abort(reason satisfies AbortReason);
@@ -74,6 +78,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     inProgress: () => [...inProgress.keys()],
     isInProgress: (runId) => inProgress.has(runId),
     used: () => options.slots - free,
+    begun: () => begun,
     abort(runId, reason) {
       const found = inProgress.get(runId);
       found?.abort(reason);

@@ -39,6 +39,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
     here: slots.inProgress,
     draining: slots.isDraining,
     running: slots.used,
+    begun: slots.begun,
     alone: peers.alone,
     abortHere: slots.abort,
     abort(runId, reason) {

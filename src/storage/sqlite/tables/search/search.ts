@@ -3,7 +3,8 @@
 // Invariants:
 //   sqlite/search.1. A deleted thread has no documents.
 //   sqlite/search.2. A thread is up to date if its document has the time of its last change and the number of its newest
-//        audit entry. The sweep at start finds all others.
+//        audit entry. The sweep at start finds all others. It ends at the newest thread of its begin: under load, new
+//        threads would keep it going for ever.
 import type { Interrupt } from "../../../../agent/model/model.ts";
 import type { SearchTx, UnindexedThread } from "../../../../agent/ports/ports.ts";
 import type { Database, Row } from "../../client/database.ts";
@@ -67,19 +68,23 @@ function documentOf(db: Database, threadId: string, interruptId: string): Row | 
 /** sqlite/search.2 */
 function createSweep(db: Database): SearchTx["sweepUnindexed"] {
   let place: number | null = 0;
+  let end: number | null = null;
   return (limit) => {
     if (place === null) return null;
+    end ??= Number(db.get("SELECT max(rowid) AS newest FROM threads")?.["newest"] ?? 0);
     const rows = db.all(
       `SELECT t.rowid AS place, t.thread_id, d.updated_at IS NOT t.updated_at
          OR d.seq IS NOT coalesce((SELECT max(seq) FROM audit AS a WHERE a.thread_id = t.thread_id), 0) AS is_old
        FROM threads AS t LEFT JOIN search_documents AS d ON d.thread_id = t.thread_id AND d.interrupt_id = ''
-       WHERE t.rowid > ? ORDER BY t.rowid LIMIT ?`,
+       WHERE t.rowid > ? AND t.rowid <= ? ORDER BY t.rowid LIMIT ?`,
       place,
+      end,
       limit,
     );
     const last = rows.at(-1)?.["place"];
     place = rows.length < limit || typeof last !== "number" ? null : last;
-    return rows.filter((row) => row["is_old"] === 1).map((row) => unmarked(String(row["thread_id"])));
+    const ids = rows.filter((row) => row["is_old"] === 1).map((row) => String(row["thread_id"]));
+    return ids.filter((id) => !db.changed.has(id)).map(unmarked);
   };
 }
 
