@@ -1,5 +1,6 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
+import { optimizeSooner } from "../base/v8-compile.ts";
 import { letOldHeapGrow } from "../base/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
@@ -23,6 +24,7 @@ export async function collect(
     return null;
   }
   letOldHeapGrow(OLD_GROWTH_PERCENT);
+  optimizeSooner();
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/open-collector.ts");
   const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;
