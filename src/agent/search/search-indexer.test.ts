@@ -38,7 +38,7 @@ async function startIndexer() {
   return {
     worker,
     looks,
-    async tick() {
+    tick: async () => {
       nowMs += TICK_MS;
       const due = timers.filter(({ at }) => at <= nowMs);
       timers = timers.filter(({ at }) => at > nowMs);
