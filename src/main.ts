@@ -17,7 +17,7 @@
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
-import { keepHeapSmall } from "./base/v8-heap.ts";
+import { keepHeapSmall } from "./base/v8/v8-heap.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import { programName } from "./cli/client/program-name.ts";

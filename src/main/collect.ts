@@ -1,7 +1,7 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
-import { optimizeSooner } from "../base/v8-compile.ts";
-import { letOldHeapGrow } from "../base/v8-heap.ts";
+import { optimizeSooner } from "../base/v8/v8-compile.ts";
+import { letOldHeapGrow } from "../base/v8/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
