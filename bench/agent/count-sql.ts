@@ -12,11 +12,13 @@ export interface SqlCounts {
   /** Calls by text. */
   readonly statements: Readonly<Record<string, number>>;
   readonly commits: number;
+  /** Milliseconds in calls of COMMIT: mostly the flush of the disk. */
+  readonly commitMs: number;
   readonly walBytes: number;
   readonly roundTrips: number;
 }
 
-const counts = { statements: {} as Record<string, number>, commits: 0, walBytes: 0, roundTrips: 0 };
+const counts = { statements: {} as Record<string, number>, commits: 0, commitMs: 0, walBytes: 0, roundTrips: 0 };
 const texts = new WeakMap<StatementSync, string>();
 const FRAME_HEADER_BYTES = 24;
 
@@ -43,8 +45,9 @@ for (const name of ["get", "all", "run"]) {
   wrap(StatementSync.prototype, name, (self, parameters, original) => {
     const sql = texts.get(self as StatementSync) ?? "";
     counts.statements[sql] = (counts.statements[sql] ?? 0) + 1;
+    const startedAt = performance.now();
     const result = original.apply(self, parameters);
-    if (sql === "COMMIT") noteCommit();
+    if (sql === "COMMIT") noteCommit(performance.now() - startedAt);
     return result;
   });
 }
@@ -54,8 +57,9 @@ let index: number | null = null;
 let newest = { frames: 0, salt: 0 };
 
 /** count-sql.1. The file stays open: closing it would release SQLite's locks on it. */
-function noteCommit(): void {
+function noteCommit(elapsedMs: number): void {
   counts.commits++;
+  counts.commitMs += elapsedMs;
   if (index === null && !existsSync(INDEX)) return;
   index ??= openSync(INDEX, "r");
   const header = Buffer.alloc(48);

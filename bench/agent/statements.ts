@@ -44,6 +44,28 @@ export async function measureStatements(note: Note, cycles: number, warmUp: numb
   }
 }
 
+/** Where the time of a lone client goes: it waits for each of its commits, which nobody shares. */
+export async function measureFlushes(note: Note, cycles: number): Promise<void> {
+  const server = await startServer(undefined, {}, { countSql: true });
+  const load = (count: number, clients: number) =>
+    runScript(join(import.meta.dirname, "client.ts"), [server.url, count, clients, 1000, "bench", "cycle"]);
+  await load(10 * cycles, 32);
+  const before = await server.counts();
+  const { medianMs = Number.NaN } = await load(cycles, 1);
+  const after = await server.counts();
+  await server.stop();
+  removeFolder(server.folder);
+  const commits = (after.commits - before.commits) / cycles;
+  const flushMs = (after.commitMs - before.commitMs) / cycles;
+  note({
+    what: "time in commits of a cycle, 1 client",
+    measured: `${commits.toFixed(1)} commits, ${flushMs.toFixed(2)} of ${medianMs.toFixed(2)} ms`,
+    ratio: flushMs / medianMs,
+    asked: "shown only",
+    limit: 1,
+  });
+}
+
 /** Half of the bytes before the rows of a run were kept. */
 const ASKED_WAL_BYTES = 54_000;
 
