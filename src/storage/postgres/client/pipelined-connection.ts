@@ -9,6 +9,7 @@
 //        is unknown: the connection sends the statement again under another name.
 //   pipelined-connection.4. A late answer ends the connection: it could not be matched to its statement.
 import type { Connection, PoolClient } from "pg";
+import { bindMessages } from "./bind-messages.ts";
 import { columnParser, statementName, parameterText, type Parameter, type Row } from "./pool.ts";
 
 export interface Answer {
@@ -113,6 +114,13 @@ function createPacket(
 
   const packet: Packet = {
     submit(connection) {
+      if (sent.every(({ sql }) => prepared.has(sql))) {
+        if (!connection.stream.writable) return; // as `pg` does: the end of the connection fails the statements
+        connection.stream.write(
+          bindMessages(sent.map(({ parameters }, at) => ({ name: names[at] ?? "", parameters }))),
+        );
+        return;
+      }
       connection.stream.cork();
       for (const [at, { sql, parameters }] of sent.entries()) {
         const name = names[at] ?? "";
