@@ -16,7 +16,7 @@ const CLIENTS = 32;
 /** A server has a slot for each client: the wait in the queue is a separate measurement. */
 const SLOTS = 64;
 /** Cycles for each server before it is measured: compiling goes on until then, and would count for each worker anew. */
-const WARM_UP = 2000;
+const WARM_UP = 5000;
 
 interface Sizes {
   readonly cycles: number;

@@ -20,7 +20,7 @@ const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 const LOADED_YOUNG_BYTES_MAX = 64 * 1024 * 1024;
 const LOADED_OLD_GROWTH_PERCENT = 200;
 /** Process-wide, as the flags are. */
-const state = { hasRoomUnderLoad: false, restMs: 0 };
+const state = { hasRoomUnderLoad: false, restMs: 0, youngBytesMax: YOUNG_BYTES_MAX };
 /** Long enough that a pause between two requests of one load is no rest. */
 const REST_MS = 20_000;
 /** The collection stops the process for about a second per gigabyte: a larger heap waits for V8's own. */
@@ -41,7 +41,7 @@ export function keepHeapSmall(): void {
       collect();
     }
     const bytes = getHeapSpaceStatistics().find((space) => space.space_name === "new_space")?.space_size ?? 0;
-    const bytesMax = isLoaded ? LOADED_YOUNG_BYTES_MAX : YOUNG_BYTES_MAX;
+    const bytesMax = isLoaded ? LOADED_YOUNG_BYTES_MAX : state.youngBytesMax;
     setFlagsFromString(`--semi-space-growth-factor=${bytes >= bytesMax ? 1 : 2}`);
     if (state.hasRoomUnderLoad) letOldHeapGrow(isLoaded ? LOADED_OLD_GROWTH_PERCENT : OLD_GROWTH_PERCENT);
   };
@@ -64,6 +64,15 @@ function collect(): void {
  */
 export function letOldHeapGrow(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);
+}
+
+/**
+ * For a process whose young generation may stay larger, and is collected on one thread (v8-heap.3).
+ * Measured with the collector at full load: 32 MB instead of 16 give 4 to 5 % more spans per CPU-second, for 20 MB.
+ */
+export function letYoungHeapGrow(bytesMax: number): void {
+  state.youngBytesMax = bytesMax;
+  setFlagsFromString("--no-parallel-scavenge");
 }
 
 /**
