@@ -79,7 +79,13 @@ const DETAILS: Readonly<Record<string, string>> = {
   "gen_ai.output.messages": "outputs",
   "gen_ai.tool.definitions": "extra.invocation_params",
 };
-const ANSWERS: ReadonlySet<string> = new Set(["gen_ai.choice", "gen_ai.content.completion", "db.query.result"]);
+const ANSWERS: ReadonlySet<string> = new Set([
+  "gen_ai.choice",
+  "gen_ai.content.completion",
+  "db.query.result",
+  "db.search.result",
+  "tool.output",
+]);
 
 function contentFields(span: Span, name: string): readonly string[] {
   if (name !== "gen_ai.client.inference.operation.details") return [ANSWERS.has(name) ? "outputs" : "inputs"];

@@ -13,7 +13,7 @@ const LONG = { numRuns: 20_000 };
 const SHORT = { numRuns: 300, seed: 1 };
 
 /** Vectors become their number and length, attachments become bytes. */
-const SUMMARISED = /^ai\.embeddings?$|^embedding\.|^langsmith\.attachments$/;
+const SUMMARISED = /^ai\.embeddings?$|^embedding\.embeddings\.0\.x|^langsmith\.attachments$/;
 const KINDS = [
   "langsmith.span.kind",
   "gen_ai.operation.name",
@@ -41,7 +41,10 @@ const shaped = (mark: string): fc.Arbitrary<AttributeValue> =>
     JSON.stringify({ items: [{ type: "message", role: "user", content: [`${mark}a`], id: `${mark}b` }] }),
     JSON.stringify({ content: { role: "model", parts: [{ text: `${mark}a` }] }, usage_metadata: { x: `${mark}b` } }),
     JSON.stringify({ contents: [{ role: "user", parts: [{ text: `${mark}a` }] }], config: { top_k: `${mark}b` } }),
-    JSON.stringify([{ id: `${mark}a`, content: `${mark}b`, text: `${mark}c`, metadata: { x: `${mark}d` } }]),
+    JSON.stringify([{ id: `${mark}a`, content: `${mark}b`, text: `${mark}c`, metadata: { id: `${mark}d` } }]),
+    JSON.stringify([{ role: "user", content: CLOUD(mark), more: `${mark}z` }]),
+    JSON.stringify({ contents: [{ role: "user", parts: CLOUD(mark) }], more: `${mark}z` }),
+    JSON.stringify({ messages: [{ role: "tool", content: HAYSTACK(mark), meta: { x: `${mark}z` } }] }),
     [`${mark}a`, `${mark}b`],
     { keys: ["a"], values: [`${mark}a`] },
   );
@@ -53,6 +56,23 @@ const PARTS = (mark: string): Json => [
   { type: "blob", modality: "video", mime_type: `video/${mark}h`, content: `${mark}i`, note: `${mark}j` },
   { type: "uri", modality: "image", uri: `${mark}k` },
   { type: "tool_call_response", id: `${mark}l`, response: { y: `${mark}m` }, note: `${mark}n` },
+];
+const CLOUD = (mark: string): Json => [
+  { function_call: { id: `${mark}a`, name: `${mark}b`, args: { x: `${mark}c` }, wait: `${mark}d` }, sig: `${mark}e` },
+  { functionResponse: { id: `${mark}f`, name: `${mark}g`, response: `${mark}h`, more: `${mark}i` }, note: `${mark}j` },
+  { toolUse: { toolUseId: `${mark}k`, name: `${mark}l`, input: {}, kind: `${mark}m` } },
+  { toolResult: { toolUseId: `${mark}n`, status: `${mark}o`, content: [{ text: `${mark}p` }] } },
+  { toolRequest: { ref: `${mark}q`, name: `${mark}r`, input: 1, partial: `${mark}s` }, metadata: `${mark}t` },
+  { media: { url: `https://${mark}u`, contentType: `image/${mark}v`, more: `${mark}w` }, metadata: `${mark}x` },
+];
+const HAYSTACK = (mark: string): Json => [
+  {
+    tool_call_result: {
+      result: `${mark}a`,
+      origin: { id: `${mark}b`, tool_name: `${mark}c`, arguments: { x: `${mark}d` } },
+    },
+  },
+  { tool_call: { id: `${mark}e`, tool_name: `${mark}f`, arguments: {}, extra: `${mark}g` } },
 ];
 const ANSWER = (mark: string): Json => ({
   role: "assistant",
@@ -75,11 +95,30 @@ const NAMES = [
   "acme.anything",
   "gen_ai.unheard.of",
   "llm.input_messages.0.message.tool_calls.0.tool_call.function.name",
+  "llm.input_messages.0.message.content",
+  "llm.input_messages.0.message.content.0.text",
+  "llm.output_messages.0.message.contents.0.message_content.image.image.url",
+  "llm.output_messages.0.message.contents.0.message_content.id",
+  "llm.choices.0.completion.text",
+  "llm.prompts.0.prompt.text",
+  "llm.prompts.0.prompt.id",
+  "embedding.embeddings.0.embedding.text",
+  "embedding.embeddings.0.embedding.id",
+  "mastra.newer.input",
+  "mastra.newest.input",
   "gen_ai.prompt.x",
 ];
 
+/** Names of one tree, which random subsets of all names rarely have together. */
+const TREES = [/^llm\./, /^embedding\./, /^mastra\./, /^gen_ai\.(?:prompt|completion|content|request|response)/].map(
+  (tree) => NAMES.filter((name) => tree.test(name)),
+);
+
 const attributesOf = fc
-  .subarray(NAMES, { minLength: 1, maxLength: 12 })
+  .oneof(
+    fc.subarray(NAMES, { minLength: 1, maxLength: 12 }),
+    ...TREES.map((names) => fc.subarray(names, { minLength: 1, maxLength: 4 })),
+  )
   .chain((names) => fc.tuple(...names.map((name, at) => fc.tuple(fc.constant(name), shaped(`mark-${at}-`)))))
   .chain((entries) =>
     fc

@@ -67,6 +67,8 @@ const TAGS = sources(
   "ai.telemetry.metadata.tags",
   "langfuse.trace.tags",
   "mastra.tags",
+  "braintrust.tags",
+  "agentops.tags",
   "logfire.tags",
 );
 const SERIALIZED: readonly (readonly [string, Sources])[] = [
@@ -142,7 +144,7 @@ function contentOf(work: Work): RunContent {
   facts.enter("error");
   const error = errorOf(facts, talk);
   facts.enter("events");
-  const rawEvents = eventsText(facts, talk, times.start, unheardEvents(talk, rawInputs, rawOutputs));
+  const rawEvents = eventsText(facts, talk, times, unheardEvents(talk, rawInputs, rawOutputs));
   facts.enter("attachments");
   const media = mediaOf(facts, work.options);
   facts.enter("name");

@@ -1,6 +1,7 @@
 // Indexed: attributes of the form `family.N.some.path` → a list of items by N, each a tree of names. Gaps in N are
 // skipped: exporters cut spans at 128 attributes, and the remaining ones still count. Invariants:
 //   indexed.1. Until the item is complete, names are keys of maps, so `__proto__` in a path is only a name.
+//   indexed.3. A value and longer names below it (`content`, `content.0.text`) both stay.
 //   indexed.2. Paths end after PATH_PARTS_MAX parts.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { FamilyEntry } from "./span-facts.ts";
@@ -15,12 +16,13 @@ type Branch = Map<string, Branch | Json>;
 export function itemsOf(entries: readonly FamilyEntry[]): readonly Json[] {
   const items = new Map<number, Branch | Json>();
   for (const { index, rest, value } of entries) {
+    const known = items.get(index);
     if (rest === "") {
-      if (!(items.get(index) instanceof Map)) items.set(index, plain(value));
+      if (known instanceof Map) known.set(OWN, plain(value));
+      else items.set(index, plain(value));
       continue;
     }
-    const known = items.get(index);
-    const branch: Branch = known instanceof Map ? known : new Map<string, Branch | Json>();
+    const branch = branchOf(known);
     items.set(index, branch);
     put(branch, rest.split(".", PATH_PARTS_MAX), plain(value));
   }
@@ -35,12 +37,22 @@ function put(root: Branch, path: readonly string[], value: Json): void {
       branch = next;
       continue;
     }
-    const made: Branch = new Map();
+    const made = branchOf(next);
     branch.set(name, made);
     branch = made;
   }
   const last = path.at(-1) ?? "";
-  if (!(branch.get(last) instanceof Map)) branch.set(last, value);
+  const known = branch.get(last);
+  if (known instanceof Map) known.set(OWN, value);
+  else branch.set(last, value);
+}
+
+/** Of a name that has a value, and longer names below it (indexed.3). */
+const OWN = "value";
+
+function branchOf(known: Branch | Json | undefined): Branch {
+  if (known instanceof Map) return known;
+  return new Map(known === undefined ? [] : [[OWN, known]]);
 }
 
 /** A branch whose names are all numbers is a list, any other an object. */

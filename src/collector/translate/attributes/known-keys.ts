@@ -53,6 +53,8 @@ export interface KeyPlan {
   readonly index: number;
   /** The part after the family's prefix (and index). */
   readonly rest: string;
+  /** Several names have this slot: of a span's, the first one with a value gets it. */
+  readonly shared: boolean;
   /** The name alone says that the span is about generative AI. */
   readonly genAi: boolean;
 }
@@ -136,20 +138,25 @@ export function planOf(key: string): KeyPlan {
 }
 
 function makePlan(key: string): KeyPlan {
-  const slot = slots.get(key) ?? -1;
+  const own = slots.get(key);
+  const slot = own ?? slots.get(key.replace(ANY_TYPE, "mastra.*.$1")) ?? -1;
+  const shared = own === undefined && slot >= 0;
   const lists = listsOfSlots[slot] ?? [];
   const genAi = GEN_AI_PREFIXES.some((prefix) => key.startsWith(prefix));
   for (const family of FAMILY_NAMES) {
     const { prefix, indexed } = FAMILIES[family];
     if (!key.startsWith(prefix) || key.length === prefix.length) continue;
     const rest = key.slice(prefix.length);
-    if (!indexed) return { slot, lists, family, index: -1, rest, genAi };
+    if (!indexed) return { slot, lists, family, index: -1, rest, shared, genAi };
     const match = /^(\d{1,9})(?:\.(.+))?$/s.exec(rest);
     if (match === null || Number(match[1]) > INDEX_MAX) continue; // known-keys.2
-    return { slot, lists, family, index: Number(match[1]), rest: match[2] ?? "", genAi };
+    return { slot, lists, family, index: Number(match[1]), rest: match[2] ?? "", shared, genAi };
   }
-  return { slot, lists, family: null, index: -1, rest: "", genAi };
+  return { slot, lists, family: null, index: -1, rest: "", shared, genAi };
 }
+
+/** Span types of Mastra that are newer than its table (mastra-types.ts). */
+const ANY_TYPE = /^mastra\.\w+\.(input|output)$/;
 
 const GEN_AI_PREFIXES: readonly string[] = [
   "gen_ai.",
@@ -173,6 +180,9 @@ const GEN_AI_PREFIXES: readonly string[] = [
   "spring.ai.",
   "crewai.",
   "openlit.",
+  "braintrust.",
+  "agentops.",
+  "koog.",
 ];
 
 /** Instrumentation scopes whose spans belong to an agent's trace even without such an attribute. */

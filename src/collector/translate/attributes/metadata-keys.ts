@@ -15,6 +15,7 @@ export const THREAD = sources(
   "ai.settings.context.threadId",
   "mastra.metadata.threadId",
   "mastra.metadata.sessionId",
+  "spring.ai.chat.client.conversation.id",
 );
 export const THREAD_NAMES = ["thread_id", "session_id", "conversation_id"];
 export const USER = sources(
@@ -26,9 +27,12 @@ export const USER = sources(
   "ai.settings.context.userId",
   "mastra.metadata.userId",
 );
-export const METADATA_OBJECTS = ["metadata", "langfuse.observation.metadata", "langfuse.trace.metadata"].map(
-  (name) => [sources(name), name] as const,
-);
+export const METADATA_OBJECTS = [
+  "metadata",
+  "langfuse.observation.metadata",
+  "langfuse.trace.metadata",
+  "braintrust.metadata",
+].map((name) => [sources(name), name] as const);
 
 /** name in the metadata → attribute, copied as it is. */
 export const COPIED: readonly (readonly [string, Sources])[] = [
@@ -59,8 +63,11 @@ export const COPIED: readonly (readonly [string, Sources])[] = [
   ["evaluation_score", sources("gen_ai.evaluation.score.value")],
   ["evaluation_label", sources("gen_ai.evaluation.score.label")],
   ["evaluation_explanation", sources("gen_ai.evaluation.explanation")],
-  ["prompt_name", sources("gen_ai.prompt.name", "langfuse.observation.prompt.name")],
-  ["prompt_version", sources("gen_ai.prompt.version", "langfuse.observation.prompt.version")],
+  ["prompt_name", sources("gen_ai.prompt.name", "langfuse.observation.prompt.name", "traceloop.prompt.key")],
+  [
+    "prompt_version",
+    sources("gen_ai.prompt.version", "langfuse.observation.prompt.version", "traceloop.prompt.version"),
+  ],
   ["environment", sources("langfuse.environment")],
   ["release", sources("langfuse.release")],
   ["memory_store_id", sources("gen_ai.memory.store.id")],

@@ -81,6 +81,11 @@ export function unwrap(text: string): Parsed {
   return parseJson(inner.value) ?? { value: inner.value, source: null };
 }
 
+/** MLflow writes single words as JSON. */
+export function worded(text: string): string {
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text;
+}
+
 /** The same for any attribute value: structured values stay unchanged. */
 export function unwrapValue(value: AttributeValue): Parsed {
   return typeof value === "string" ? unwrap(value) : { value: plain(value), source: null };

@@ -106,7 +106,8 @@ function sort(slots: Slots, { keys, values }: Attributes): void {
   slots.plans.length = keys.length;
   for (let at = 0; at < keys.length; at++) {
     const value = values[at];
-    const plan = planOf(keys[at] ?? "");
+    const named = planOf(keys[at] ?? "");
+    const plan = named.shared && slots.values[named.slot] !== undefined ? { ...named, ...NO_SLOT } : named;
     slots.plans[at] = plan;
     if (value === undefined || value === null) continue;
     if (plan.genAi) slots.genAi = true;
@@ -114,6 +115,8 @@ function sort(slots: Slots, { keys, values }: Attributes): void {
     if (plan.family !== null && slots.entries < ENTRIES_MAX) addEntry(slots, plan.family, plan, value);
   }
 }
+
+const NO_SLOT: Pick<KeyPlan, "slot" | "lists"> = { slot: -1, lists: [] };
 
 function setSlot(slots: Slots, { slot, lists }: KeyPlan, value: AttributeValue): void {
   slots.values[slot] = value;

@@ -5,6 +5,8 @@ export const WHOLE = sources(
   "langsmith.usage_metadata",
   "langsmith.metadata.usage_metadata",
   "langfuse.observation.usage_details",
+  "mlflow.chat.tokenUsage",
+  "braintrust.metrics",
 );
 
 export const INPUT = sources(
@@ -15,6 +17,8 @@ export const INPUT = sources(
   "ai.usage.promptTokens",
   "ai.usage.tokens",
   "llm.usage.prompt_tokens",
+  "gen_ai.response.prompt_tokens",
+  "gen_ai.aggregated_usage.input_tokens",
   "input_tokens",
 );
 export const OUTPUT = sources(
@@ -24,6 +28,8 @@ export const OUTPUT = sources(
   "ai.usage.outputTokens",
   "ai.usage.completionTokens",
   "llm.usage.completion_tokens",
+  "gen_ai.response.completion_tokens",
+  "gen_ai.aggregated_usage.output_tokens",
   "output_tokens",
 );
 export const TOTAL = sources(
@@ -54,7 +60,7 @@ const PROVIDER_METADATA = sources("ai.response.providerMetadata", "ai.result.pro
 export const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
 export const HAYSTACK_OUTPUT = sources("haystack.agent.step.llm.output", "haystack.component.output");
 export const GENKIT_OUTPUT = sources("genkit:output");
-export const COST_DETAILS = sources("langfuse.observation.cost_details");
+export const COST_DETAILS = sources("langfuse.observation.cost_details", "mlflow.llm.cost");
 export const INPUT_DETAILS = sources("gen_ai.usage.input_token_details");
 export const OUTPUT_DETAILS = sources("gen_ai.usage.output_token_details");
 
@@ -68,7 +74,12 @@ export const INPUT_TOKEN_DETAILS = detailTable([
       "gen_ai.usage.details.cache_read_tokens",
       "gen_ai.usage.details.cache_read_input_tokens",
       "gen_ai.usage.input_cached_tokens",
+      "gen_ai.usage.input_tokens.cached",
+      "gen_ai.usage.cached_tokens",
+      "gen_ai.aggregated_usage.cache_read.input_tokens",
+      "gen_ai.aggregated_usage.details.cache_read_tokens",
       "llm.token_count.prompt_details.cache_read",
+      "llm.token_count.prompt_details.cache_input",
       "llm.usage.cache_read_input_tokens",
       "ai.usage.cachedInputTokens",
       "ai.usage.inputTokenDetails.cacheReadTokens",
@@ -96,6 +107,10 @@ export const INPUT_TOKEN_DETAILS = detailTable([
       "gen_ai.usage.details.cache_creation_input_tokens",
       "gen_ai.usage.details.cache_creation_tokens",
       "gen_ai.usage.details.cache_write_tokens",
+      "gen_ai.usage.input_tokens.cache_write",
+      "gen_ai.usage.input_tokens.cache_creation",
+      "gen_ai.aggregated_usage.cache_creation.input_tokens",
+      "gen_ai.aggregated_usage.details.cache_write_tokens",
       "llm.token_count.prompt_details.cache_write",
       "llm.usage.cache_creation_input_tokens",
       "ai.usage.inputTokenDetails.cacheWriteTokens",
@@ -129,6 +144,7 @@ export const INPUT_TOKEN_DETAILS = detailTable([
     from: sources(
       "gen_ai.usage.audio.input_tokens",
       "gen_ai.usage.audio_input_tokens",
+      "gen_ai.usage.input_audio_tokens",
       "gen_ai.usage.details.input_audio_tokens",
       "llm.token_count.prompt_details.audio",
     ),
@@ -136,7 +152,11 @@ export const INPUT_TOKEN_DETAILS = detailTable([
   },
   { name: "image", from: sources("gen_ai.usage.image.input_tokens"), within: [[INPUT_DETAILS, ["image"]]] },
   { name: "video", from: sources("gen_ai.usage.video.input_tokens"), within: [[INPUT_DETAILS, ["video"]]] },
-  { name: "text", from: sources("gen_ai.usage.text.input_tokens"), within: [[INPUT_DETAILS, ["text"]]] },
+  {
+    name: "text",
+    from: sources("gen_ai.usage.text.input_tokens", "gen_ai.usage.input_text_tokens"),
+    within: [[INPUT_DETAILS, ["text"]]],
+  },
 ]);
 
 export const OUTPUT_TOKEN_DETAILS = detailTable([
@@ -146,6 +166,9 @@ export const OUTPUT_TOKEN_DETAILS = detailTable([
       "gen_ai.usage.reasoning.output_tokens",
       "gen_ai.usage.details.reasoning_tokens",
       "gen_ai.usage.reasoning_tokens",
+      "gen_ai.usage.output_tokens.reasoning",
+      "gen_ai.usage.experimental.reasoning_tokens",
+      "gen_ai.aggregated_usage.details.reasoning_tokens",
       "llm.usage.reasoning_tokens",
       "llm.token_count.completion_details.reasoning",
       "ai.usage.reasoningTokens",
@@ -163,20 +186,40 @@ export const OUTPUT_TOKEN_DETAILS = detailTable([
     from: sources(
       "gen_ai.usage.audio.output_tokens",
       "gen_ai.usage.audio_output_tokens",
+      "gen_ai.usage.output_audio_tokens",
       "gen_ai.usage.details.output_audio_tokens",
       "llm.token_count.completion_details.audio",
     ),
     within: [[OUTPUT_DETAILS, ["audio"]]],
   },
-  { name: "text", from: sources("gen_ai.usage.text.output_tokens"), within: [[OUTPUT_DETAILS, ["text"]]] },
+  {
+    name: "text",
+    from: sources("gen_ai.usage.text.output_tokens", "gen_ai.usage.output_text_tokens"),
+    within: [[OUTPUT_DETAILS, ["text"]]],
+  },
 ]);
 
 export const COSTS: readonly (readonly [string, Sources])[] = [
-  ["input_cost", sources("llm.cost.prompt", "gen_ai.cost.input_cost")],
-  ["output_cost", sources("llm.cost.completion", "gen_ai.cost.output_cost")],
+  [
+    "input_cost",
+    sources("llm.cost.prompt", "gen_ai.cost.input_cost", "gen_ai.usage.input_cost", "gen_ai.cost.input_tokens"),
+  ],
+  [
+    "output_cost",
+    sources("llm.cost.completion", "gen_ai.cost.output_cost", "gen_ai.usage.output_cost", "gen_ai.cost.output_tokens"),
+  ],
   [
     "total_cost",
-    sources("gen_ai.usage.cost", "operation.cost", "llm.cost.total", "gen_ai.cost.total_cost", "litellm.cost.total"),
+    sources(
+      "gen_ai.usage.cost",
+      "operation.cost",
+      "llm.cost.total",
+      "gen_ai.cost.total_cost",
+      "gen_ai.usage.total_cost",
+      "gen_ai.cost.total_tokens",
+      "gen_ai.client.estimated_cost",
+      "litellm.cost.total",
+    ),
   ],
 ];
 

@@ -85,5 +85,31 @@ describe("Claude Code", () => {
       run: { name: "claude_code.tool.execution", type: "tool" },
       options: { filterNonGenAi: true },
     },
+    {
+      name: "a tool without its input: the command, and the event of its output",
+      span: {
+        name: "claude_code.tool",
+        attributes: { "span.type": "tool", tool_name: "Bash", full_command: "ls" },
+        events: [{ name: "tool.output", attributes: { content: "a.txt" } }],
+      },
+      run: { type: "tool", inputs: { full_command: "ls" }, outputs: { content: "a.txt" }, events: null },
+    },
+    {
+      name: "a tool without its input: the file",
+      span: { name: "claude_code.tool", attributes: { "span.type": "tool", tool_name: "Read", file_path: "/a.ts" } },
+      run: { type: "tool", inputs: { file_path: "/a.ts" } },
+    },
+    {
+      name: "the output of a tool on another span stays an event",
+      span: {
+        name: "claude_code.interaction",
+        attributes: { user_prompt: "Hi" },
+        events: [{ name: "tool.output", at: 0, attributes: { content: "a.txt" } }],
+      },
+      run: {
+        inputs: { input: "Hi" },
+        events: [{ name: "tool.output", time: "2025-11-21T09:00:00.000000000Z", attributes: { content: "a.txt" } }],
+      },
+    },
   ]);
 });

@@ -102,5 +102,45 @@ describe("Genkit", () => {
       },
       run: { type: "embedding", metadata: { ls_model_name: "googleai/gemini-embedding" } },
     },
+    {
+      name: "a prompt",
+      span: {
+        attributes: { "genkit:metadata:subtype": "prompt", "genkit:name": "greet", "genkit:input": '{"name":"Bo"}' },
+      },
+      run: { type: "prompt", name: "greet", inputs: { name: "Bo" } },
+    },
+    {
+      name: "the media type and the metadata of parts",
+      span: {
+        attributes: {
+          "genkit:metadata:subtype": "model",
+          "genkit:input": JSON.stringify({
+            messages: [
+              {
+                role: "user",
+                content: [{ media: { url: "https://x/1", contentType: "image/png" }, metadata: { detail: "high" } }],
+              },
+            ],
+          }),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            {
+              role: "user",
+              content: [
+                {
+                  type: "image_url",
+                  image_url: { url: "https://x/1" },
+                  mime_type: "image/png",
+                  metadata: { detail: "high" },
+                },
+              ],
+            },
+          ],
+        },
+      },
+    },
   ]);
 });

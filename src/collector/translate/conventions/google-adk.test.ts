@@ -129,5 +129,56 @@ describe("Google ADK", () => {
         metadata: { agent_name: "weather_agent", thread_id: "s1" },
       },
     },
+    {
+      name: "what stands beside a call and a result of Gemini stays with them",
+      span: {
+        name: "call_llm",
+        attributes: {
+          "gen_ai.request.model": "gemini-3",
+          "gcp.vertex.agent.llm_request": JSON.stringify({
+            contents: [
+              {
+                role: "model",
+                parts: [{ function_call: { id: "c1", name: "weather", args: { a: 1 } }, thought_signature: "c2ln" }],
+              },
+              {
+                role: "user",
+                parts: [{ function_response: { id: "c1", name: "weather", response: "rain", will_continue: true } }],
+              },
+            ],
+          }),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [
+                {
+                  thought_signature: "c2ln",
+                  id: "c1",
+                  type: "function",
+                  function: { name: "weather", arguments: '{"a":1}' },
+                },
+              ],
+            },
+            { will_continue: true, role: "tool", tool_call_id: "c1", name: "weather", content: "rain" },
+          ],
+        },
+      },
+    },
+    {
+      name: "1.x: reasoning tokens under their experimental name",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "generate_content",
+          "gen_ai.usage.output_tokens": 4,
+          "gen_ai.usage.experimental.reasoning_tokens": 2,
+        },
+      },
+      run: { usage: { output_tokens: 4, total_tokens: 4, output_token_details: { reasoning: 2 } } },
+    },
   ]);
 });

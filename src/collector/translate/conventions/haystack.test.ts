@@ -157,5 +157,50 @@ describe("Haystack", () => {
         params: { tool_name: "weather", tool_description: "The weather of a city" },
       },
     },
+    {
+      name: "an embedder: model and tokens of its meta",
+      span: {
+        name: "haystack.component.run",
+        attributes: {
+          "haystack.component.type": "OpenAITextEmbedder",
+          "haystack.component.output": '{"embedding":"…","meta":{"model":"te-3","usage":{"prompt_tokens":2}}}',
+        },
+      },
+      run: {
+        type: "embedding",
+        usage: { input_tokens: 2, total_tokens: 2 },
+        metadata: { ls_model_name: "te-3" },
+      },
+    },
+    {
+      name: "a tool's result names the arguments of its call",
+      span: {
+        name: "haystack.agent.step.llm",
+        attributes: {
+          "haystack.agent.step.llm.input": JSON.stringify({
+            messages: [
+              {
+                role: "tool",
+                content: [
+                  {
+                    tool_call_result: {
+                      result: "rain",
+                      origin: { id: "c1", tool_name: "weather", arguments: { city: "Paris" } },
+                    },
+                  },
+                ],
+              },
+            ],
+          }),
+        },
+      },
+      run: {
+        inputs: {
+          messages: [
+            { role: "tool", tool_call_id: "c1", name: "weather", content: "rain", arguments: { city: "Paris" } },
+          ],
+        },
+      },
+    },
   ]);
 });

@@ -80,5 +80,48 @@ describe("Langfuse", () => {
         },
       },
     },
+    {
+      name: "parts of the tokens come on top without a total",
+      span: {
+        attributes: {
+          "langfuse.observation.type": "generation",
+          "langfuse.observation.usage_details":
+            '{"input":10,"output":5,"cache_read_input_tokens":2,"output_reasoning_tokens":1}',
+        },
+      },
+      run: {
+        usage: {
+          input_tokens: 12,
+          output_tokens: 6,
+          total_tokens: 18,
+          input_token_details: { cache_read: 2 },
+          output_token_details: { reasoning: 1 },
+        },
+      },
+    },
+    {
+      name: "a total says that the parts are inside",
+      span: {
+        attributes: {
+          "langfuse.observation.type": "generation",
+          "langfuse.observation.usage_details": '{"input":10,"output":5,"total":15,"input_cached_tokens":2}',
+        },
+      },
+      run: {
+        usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15, input_token_details: { cache_read: 2 } },
+      },
+    },
+    {
+      name: "a total says that the parts come on top",
+      span: {
+        attributes: {
+          "langfuse.observation.type": "generation",
+          "langfuse.observation.usage_details": '{"input":10,"output":5,"total":17,"input_cached_tokens":2}',
+        },
+      },
+      run: {
+        usage: { input_tokens: 12, output_tokens: 5, total_tokens: 17, input_token_details: { cache_read: 2 } },
+      },
+    },
   ]);
 });

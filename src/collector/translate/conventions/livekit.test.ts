@@ -122,5 +122,36 @@ describe("LiveKit", () => {
         },
       },
     },
+    {
+      name: "020428e: audio and text tokens under the other names, too",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.usage.input_tokens": 100,
+          "gen_ai.usage.input_audio_tokens": 60,
+          "gen_ai.usage.input_text_tokens": 40,
+          "gen_ai.usage.output_tokens": 50,
+          "gen_ai.usage.output_audio_tokens": 30,
+          "gen_ai.usage.output_text_tokens": 20,
+        },
+      },
+      run: {
+        usage: {
+          input_tokens: 100,
+          output_tokens: 50,
+          total_tokens: 150,
+          input_token_details: { audio: 60, text: 40 },
+          output_token_details: { audio: 30, text: 20 },
+        },
+      },
+    },
+    {
+      name: "020428e: time to the first byte of speech",
+      span: { name: "tts_node", attributes: { "lk.pii.input_text": "Hi", "lk.response.ttfb": 0.25 } },
+      run: {
+        inputs: { input: "Hi" },
+        events: [{ name: "new_token", time: "2025-11-21T09:00:00.373456789Z" }],
+      },
+    },
   ]);
 });

@@ -118,5 +118,26 @@ describe("Mastra", () => {
         events: [{ name: "new_token", time: "2025-11-21T09:00:00.250000000Z" }],
       },
     },
+    {
+      name: "a span type that is newer than the table",
+      span: {
+        attributes: {
+          "mastra.span.type": "browser_action",
+          "mastra.browser_action.input": '{"url":"https://x"}',
+          "mastra.browser_action.output": '{"ok":true}',
+        },
+      },
+      run: { type: "chain", inputs: { url: "https://x" }, outputs: { ok: true } },
+    },
+    {
+      name: "two of them: the second one stays an attribute",
+      span: { attributes: { "mastra.new_one.input": '"a"', "mastra.new_two.input": '"b"' } },
+      run: {
+        inputs: { input: "a" },
+        metadata: {
+          otel: { kind: "internal", scope: { version: "1.0" }, attributes: { "mastra.new_two.input": '"b"' } },
+        },
+      },
+    },
   ]);
 });

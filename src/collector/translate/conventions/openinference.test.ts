@@ -367,5 +367,125 @@ describe("OpenInference", () => {
       span: { attributes: { "openinference.span.kind": "CHAIN", metadata: "{'team': 'core'}" } },
       run: { metadata: { metadata: "{'team': 'core'}" } },
     },
+    {
+      name: "semantic conventions 01638e2: a function call in the older form",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.output_messages.0.message.role": "assistant",
+          "llm.output_messages.0.message.function_call_name": "weather",
+          "llm.output_messages.0.message.function_call_arguments_json": '{"city":"Paris"}',
+        },
+      },
+      run: {
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "",
+              tool_calls: [{ type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } }],
+            },
+          ],
+        },
+      },
+    },
+    {
+      name: "semantic conventions 01638e2: cached input, and what stands beside an image",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.token_count.prompt": 100,
+          "llm.token_count.prompt_details.cache_input": 33,
+          "llm.input_messages.0.message.contents.0.message_content.type": "image",
+          "llm.input_messages.0.message.contents.0.message_content.id": "item-1",
+          "llm.input_messages.0.message.contents.0.message_content.image.image.url": "https://x/1.png",
+        },
+      },
+      run: {
+        usage: { input_tokens: 100, total_tokens: 100, input_token_details: { cache_read: 33 } },
+        inputs: {
+          messages: [
+            {
+              role: "user",
+              content: [{ type: "image_url", image_url: { url: "https://x/1.png" }, id: "item-1" }],
+            },
+          ],
+        },
+      },
+    },
+    {
+      name: "a value and longer names below it both stay",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.input_messages.0.message.content": "Hi",
+          "llm.input_messages.0.message.content.lang": "en",
+        },
+      },
+      run: { inputs: { messages: [{ role: "user", content: { value: "Hi", lang: "en" } }] } },
+    },
+    {
+      name: "a completion with more than its text",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.choices.0.completion.text": "Once",
+          "llm.choices.0.completion.finish_reason": "stop",
+        },
+      },
+      run: { outputs: { messages: [{ role: "assistant", content: "Once", finish_reason: "stop" }] } },
+    },
+    {
+      name: "a document whose metadata has the name of one of its own members",
+      span: {
+        attributes: {
+          "openinference.span.kind": "RETRIEVER",
+          "retrieval.documents.0.document.id": "d1",
+          "retrieval.documents.0.document.content": "Text",
+          "retrieval.documents.0.document.metadata": '{"id":"m1"}',
+        },
+      },
+      run: {
+        outputs: {
+          documents: [{ page_content: "Text", metadata: { id: "d1", metadata: { id: "m1" } }, type: "Document" }],
+        },
+      },
+    },
+    {
+      name: "an answer that says something else in the response stays beside the flattened one",
+      span: {
+        attributes: {
+          "openinference.span.kind": "LLM",
+          "llm.output_messages.0.message.role": "assistant",
+          "llm.output_messages.0.message.content": "Short",
+          "llm.output_messages.0.message.tool_calls.0.tool_call.id": "c1",
+          "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "f",
+          "llm.output_messages.0.message.tool_calls.0.tool_call.function.arguments": "{}",
+          "output.value": JSON.stringify({
+            choices: [
+              {
+                message: {
+                  role: "assistant",
+                  content: "Long",
+                  tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}", strict: "yes" } }],
+                },
+              },
+            ],
+          }),
+        },
+      },
+      run: {
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: "Short",
+              other_content: "Long",
+              tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}", strict: "yes" } }],
+            },
+          ],
+        },
+      },
+    },
   ]);
 });

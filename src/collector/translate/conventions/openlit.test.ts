@@ -62,5 +62,26 @@ describe("OpenLIT", () => {
       span: { attributes: { "gen_ai.operation.name": "image", "gen_ai.request.image_size": "1024x1024" } },
       run: { type: "llm", params: { image_size: "1024x1024" } },
     },
+    {
+      name: "the TypeScript SDK: content in attributes",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.content.prompt": "user: Hi",
+          "gen_ai.content.completion": "Hello",
+        },
+      },
+      run: { type: "llm", inputs: { input: "user: Hi" }, outputs: { text: "Hello" } },
+    },
+    {
+      name: "a query of a vector database",
+      span: { attributes: { "gen_ai.operation.name": "vectordb", "db.query.text": "hello" } },
+      run: { type: "retriever", inputs: { query: "hello" } },
+    },
+    {
+      name: "the address of an image",
+      span: { attributes: { "gen_ai.operation.name": "image", "gen_ai.response.image": ["https://x/1.png"] } },
+      run: { type: "llm", outputs: { output: ["https://x/1.png"] } },
+    },
   ]);
 });

@@ -213,5 +213,50 @@ describe("OpenLLMetry", () => {
         },
       },
     },
+    {
+      name: "a managed prompt: name and version",
+      span: {
+        attributes: { "llm.request.type": "chat", "traceloop.prompt.key": "greet", "traceloop.prompt.version": 3 },
+      },
+      run: { metadata: { prompt_name: "greet", prompt_version: 3 } },
+    },
+    {
+      name: "Milvus: the results of a search",
+      span: {
+        name: "milvus.search",
+        events: [
+          {
+            name: "db.search.result",
+            attributes: {
+              "db.search.result.id": "7",
+              "db.search.result.distance": "0.11",
+              "db.search.result.entity": "Text",
+            },
+          },
+        ],
+      },
+      run: {
+        outputs: {
+          documents: [{ page_content: "Text", metadata: { id: "7", distance: "0.11" }, type: "Document" }],
+        },
+        events: null,
+      },
+    },
+    {
+      name: "a task of CrewAI",
+      span: {
+        attributes: {
+          "traceloop.span.kind": "task",
+          "crewai.task.description": "Research",
+          "crewai.task.output": "A list",
+        },
+      },
+      run: { type: "chain", inputs: { input: "Research" }, outputs: { output: "A list" } },
+    },
+    {
+      name: "a task in CrewAI's own telemetry",
+      span: { name: "Task Execution", attributes: { formatted_description: "Research", task_output: "A list" } },
+      run: { inputs: { input: "Research" }, outputs: { output: "A list" } },
+    },
   ]);
 });

@@ -177,5 +177,42 @@ describe("pydantic-ai and Logfire", () => {
       span: { name: "checkout", attributes: { "logfire.msg": "something" } },
       run: { name: "checkout" },
     },
+    {
+      name: "2.x: an agent's sums have names of their own",
+      span: {
+        scope: "pydantic-ai",
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "gen_ai.aggregated_usage.input_tokens": 50,
+          "gen_ai.aggregated_usage.output_tokens": 20,
+          "gen_ai.aggregated_usage.details.reasoning_tokens": 3,
+        },
+      },
+      run: {
+        type: "chain",
+        usage: null,
+        metadata: {
+          aggregate_usage: {
+            input_tokens: 50,
+            output_tokens: 20,
+            total_tokens: 70,
+            output_token_details: { reasoning: 3 },
+          },
+        },
+      },
+    },
+    {
+      name: "2.x: an answer with more than the text of the result stays",
+      span: {
+        scope: "pydantic-ai",
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "pydantic_ai.all_messages":
+            '[{"role":"user","content":"q"},{"role":"assistant","content":"a","finish_reason":"stop"}]',
+          final_result: "a",
+        },
+      },
+      run: { outputs: { output: "a", messages: [{ role: "assistant", content: "a", finish_reason: "stop" }] } },
+    },
   ]);
 });

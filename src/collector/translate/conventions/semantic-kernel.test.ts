@@ -85,5 +85,23 @@ describe("Semantic Kernel", () => {
         params: { tools: [{ type: "function", name: "search" }] },
       },
     },
+    {
+      name: "tokens under the names of 1.x",
+      span: {
+        name: "chat.completions gpt-4o",
+        attributes: {
+          "gen_ai.operation.name": "chat.completions",
+          "gen_ai.request.model": "gpt-4o",
+          "gen_ai.response.prompt_tokens": 5,
+          "gen_ai.response.completion_tokens": 3,
+        },
+      },
+      run: { type: "llm", usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 } },
+    },
+    {
+      name: "Microsoft.Extensions.AI 002ca0a: a realtime session",
+      span: { attributes: { "gen_ai.operation.name": "realtime", "gen_ai.request.model": "gpt-realtime" } },
+      run: { type: "llm" },
+    },
   ]);
 });

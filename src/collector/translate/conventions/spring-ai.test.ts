@@ -50,5 +50,16 @@ describe("Spring AI", () => {
         outputs: { documents: [{ page_content: "It rains.", metadata: { id: "d1" }, type: "Document" }] },
       },
     },
+    {
+      name: "a chat client: its conversation",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "framework",
+          "spring.ai.kind": "chat_client",
+          "spring.ai.chat.client.conversation.id": "c1",
+        },
+      },
+      run: { type: "chain", metadata: { thread_id: "c1" } },
+    },
   ]);
 });

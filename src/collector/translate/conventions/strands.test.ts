@@ -50,7 +50,7 @@ describe("Strands Agents", () => {
                 { id: "t1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } },
               ],
             },
-            { role: "tool", tool_call_id: "t1", content: "rain" },
+            { role: "tool", tool_call_id: "t1", content: "rain", status: "success" },
           ],
         },
         outputs: {
@@ -164,6 +164,30 @@ describe("Strands Agents", () => {
         params: { tools: ["weather"] },
         usage: null,
         metadata: { aggregate_usage: { input_tokens: 9, total_tokens: 9 } },
+      },
+    },
+    {
+      name: "sdk-python 006ad58: the first token in milliseconds, the cache of Bedrock on top of the input",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.request.model": "claude",
+          "gen_ai.usage.input_tokens": 9,
+          "gen_ai.usage.output_tokens": 2,
+          "gen_ai.usage.total_tokens": 15,
+          "gen_ai.usage.cache_read_input_tokens": 3,
+          "gen_ai.usage.cache_write_input_tokens": 1,
+          "gen_ai.server.time_to_first_token": 250,
+        },
+      },
+      run: {
+        usage: {
+          input_tokens: 13,
+          output_tokens: 2,
+          total_tokens: 15,
+          input_token_details: { cache_read: 3, cache_creation: 1 },
+        },
+        events: [{ name: "new_token", time: "2025-11-21T09:00:00.373456789Z" }],
       },
     },
   ]);

@@ -278,5 +278,36 @@ describe("Vercel AI SDK", () => {
         },
       },
     },
+    {
+      name: "7 (053373b): speech and transcription",
+      span: { attributes: { "gen_ai.operation.name": "ai.transcribe", "gen_ai.request.model": "whisper-1" } },
+      run: { type: "llm", metadata: { ls_model_name: "whisper-1" } },
+    },
+    {
+      name: "a file of the answer keeps its other members",
+      span: {
+        attributes: {
+          "ai.operationId": "ai.generateText.doGenerate",
+          "ai.response.files": '[{"type":"file","mediaType":"image/png","data":"https://x/1.png","filename":"cat"}]',
+        },
+      },
+      run: {
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [
+                {
+                  type: "image_url",
+                  image_url: { url: "https://x/1.png" },
+                  filename: "cat",
+                  mime_type: "image/png",
+                },
+              ],
+            },
+          ],
+        },
+      },
+    },
   ]);
 });

@@ -3,7 +3,7 @@ import type { Json } from "../../../base/json/json.ts";
 import { conversation, listWithin, found, wrapped, type Found } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
-import { sources } from "../attributes/known-keys.ts";
+import { sources, union } from "../attributes/known-keys.ts";
 import { callOf } from "../messages/message-parts.ts";
 import { messagesOf } from "../messages/messages.ts";
 import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
@@ -18,6 +18,10 @@ export const MASTRA_ANSWER = sources(
   "mastra.model_inference.output",
   "mastra.agent_run.output",
 );
+const SENTRY_TEXT = sources("gen_ai.response.text");
+const SENTRY_CALLS = sources("gen_ai.response.tool_calls");
+const SENTRY_OBJECT = sources("gen_ai.response.object");
+export const SENTRY_ANSWER = union(SENTRY_TEXT, SENTRY_CALLS, SENTRY_OBJECT);
 export const AI_TEXT = sources("ai.response.text", "ai.result.text");
 export const AI_CALLS = sources("ai.response.toolCalls", "ai.result.toolCalls");
 export const AI_OBJECT = sources("ai.response.object", "ai.result.object");
@@ -30,6 +34,23 @@ export function genkitResponse(response: Json): Found | null {
   if (!isObject(response) || !isObject(response["message"])) return null;
   const { message, ...rest } = response;
   return found({ ...rest, messages: messagesOf(message, "assistant") });
+}
+
+/** Sentry: text, also as a list of JSON, calls, and a generated object. */
+export function sentryAnswer(facts: Facts): Found | null {
+  const given = jsonOf(facts.value(SENTRY_TEXT));
+  const texts = Array.isArray(given) ? (given as readonly Json[]) : given === null ? [] : [given];
+  const calls = listWithin(facts, SENTRY_CALLS).map(callOf);
+  const object = facts.value(SENTRY_OBJECT);
+  if (texts.length === 0 && calls.length === 0)
+    return object === undefined ? null : wrapped({ value: jsonOf(object), source: null }, "output");
+  const messages = texts.length === 0 ? [{ role: "assistant", content: "" }] : messagesOf(texts, "assistant");
+  const last = messages.at(-1) ?? null;
+  return found({
+    messages:
+      calls.length === 0 || !isObject(last) ? messages : [...messages.slice(0, -1), { ...last, tool_calls: calls }],
+    ...(object === undefined ? {} : { object: jsonOf(object) }),
+  });
 }
 
 /** {text, toolCalls: [{toolCallId, toolName, args}], …}: the text alone stays as it is. */
@@ -72,7 +93,8 @@ function fileBlock(file: Json): Json {
   if (!isObject(file) || mime === "" || data === "") return file;
   if (!mime.startsWith("image/")) return { ...file, type: "file" };
   const url = /^(?:https?|data):/.test(data) ? data : `data:${mime};base64,${data}`;
-  return { type: "image_url", image_url: { url } };
+  const { type: _type, mediaType: _media, mimeType: _mime, data: _data, base64: _base64, ...rest } = file;
+  return { type: "image_url", image_url: { url }, ...rest, ...(url === data ? { mime_type: mime } : {}) };
 }
 
 export function adkResponse(response: Json): Found | null {

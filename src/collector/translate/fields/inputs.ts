@@ -21,6 +21,7 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessage, messagesOf } from "../messages/messages.ts";
+import { TOOL_INPUTS } from "./tool-content.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import {
@@ -36,7 +37,7 @@ import {
   vercelPrompt,
   adkRequest,
 } from "./framework-inputs.ts";
-import { notApplicable, withSystem, toolPart, mergedWith } from "../messages/conversation.ts";
+import { notApplicable, withSystem, mergedWith } from "../messages/conversation.ts";
 
 const SYSTEM = sources(
   "gen_ai.system_instructions",
@@ -45,6 +46,7 @@ const SYSTEM = sources(
   "lk.instructions",
 );
 const MESSAGES = sources("gen_ai.input.messages");
+const SENTRY_MESSAGES = sources("gen_ai.request.messages");
 const TEMPLATE = sources("llm.prompt_template.template");
 const VARIABLES = sources("llm.prompt_template.variables");
 const VALUE = sources("input.value");
@@ -55,48 +57,17 @@ const QUERY = sources(
   "db.vector.query.content",
   "reranker.query",
   "input.value",
+  "db.query.text",
 );
 const RERANKED = sources("ai.documents");
 const MEMORY_RECORDS = sources("gen_ai.memory.records");
 const OPERATION = sources("gen_ai.operation.name");
-const EMBEDDED = sources("ai.values");
+const EMBEDDED = sources("ai.values", "gen_ai.embeddings.input");
 const EMBEDDED_ONE = sources("ai.value");
-const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
 const ADK_DATA = sources("gcp.vertex.agent.data");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
-
-const TOOL_INPUTS: readonly ContentSource[] = [
-  attributes(
-    "input",
-    "gen_ai.tool.call.arguments",
-    "ai.toolCall.args",
-    "ai.toolCall.input",
-    "tool_arguments",
-    "spring.ai.tool.call.arguments",
-    "lk.pii.function_tool.arguments",
-    "lk.function_tool.arguments",
-  ),
-  ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
-  ({ talk }) => {
-    const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
-    if (call === undefined) return null;
-    return taken(talk, wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input"), "messages");
-  },
-  ({ talk }) => taken(talk, toolPart(talk.details.input, "tool_call", "arguments"), "input"),
-  attributes(
-    "input",
-    "gen_ai.tool.input",
-    "flue.tool.arguments",
-    "tool_input",
-    "mcp.request.argument",
-    "mcp.request.arguments",
-    "input.value",
-    "tool.parameters", // the schema of the arguments
-    "gen_ai.tool.args",
-  ),
-];
 
 const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("input", "gen_ai.prompt")),
@@ -112,6 +83,7 @@ const SOURCES: readonly ContentSource[] = [
   ({ talk, facts }) =>
     talk.messages.length === 0 ? null : taken(talk, withSystem(talk.messages, jsonOf(facts.value(SYSTEM))), "messages"),
   ({ talk }) => (talk.prompt === null ? null : taken(talk, wrapped(unwrapValue(talk.prompt), "input"), "prompt")),
+  given(SENTRY_MESSAGES, ({ facts }) => withSystem(jsonOf(facts.value(SENTRY_MESSAGES)), jsonOf(facts.value(SYSTEM)))),
   ({ facts }) => flattened(facts, "prompt"),
   ({ facts }) => flattened(facts, "inputMessages", VALUE),
   ({ facts }) => flattenedPrompts(facts),
@@ -128,6 +100,7 @@ const SOURCES: readonly ContentSource[] = [
       "input.value",
       "traceloop.entity.input",
       "gen_ai.prompt",
+      "gen_ai.content.prompt",
       "prompt",
       "input",
       "gen_ai.task.input",
@@ -160,6 +133,17 @@ const SOURCES: readonly ContentSource[] = [
       "ai.values",
       "gen_ai.memory.query.text",
       "db.vector.query.content",
+      "gen_ai.embeddings.input",
+      "input-json",
+      "braintrust.input_json",
+      "agentops.entity.input",
+      "crewai.task.description",
+      "formatted_description",
+      "koog.node.input",
+      "koog.subgraph.input",
+      "koog.planner.plan.input",
+      "koog.planner.state.input",
+      "mastra.*.input",
       ...MASTRA_TYPES.map((type) => `mastra.${type}.input`),
     ),
   ),
@@ -214,7 +198,7 @@ function retrieverQuery({ facts }: Subject): Found | null {
 function embeddedText(subject: Subject): Found | null {
   const { facts } = subject;
   if (facts.has(MESSAGES)) return null; // read further down, as of any other call
-  const texts = itemsOf(facts.family("embeddings")).flatMap((one) => member(one, "embedding", "text") ?? []);
+  const texts = itemsOf(facts.family("embeddings")).flatMap((one) => embeddedItem(one));
   if (texts.length > 0) return found({ input: texts.length === 1 ? (texts[0] ?? "") : texts });
   const values = jsonOf(facts.value(EMBEDDED));
   if (Array.isArray(values)) return found({ input: (values as readonly Json[]).map(jsonWithin) }); // items are JSON text
@@ -222,6 +206,23 @@ function embeddedText(subject: Subject): Found | null {
   if (one !== undefined) return wrapped({ value: jsonOf(one), source: null }, "input");
   const prompts = itemsOf(facts.family("prompt")).flatMap((item) => member(item, "content") ?? []);
   return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
+}
+
+/** The text of {[name]: {text}}; everything else as it is. */
+function onlyText(item: Json, name: string): Json {
+  const inner = member(item, name);
+  const isOnly = isObject(item) && Object.keys(item).length === 1 && isObject(inner) && Object.keys(inner).length === 1;
+  return isOnly ? (member(inner, "text") ?? item) : item;
+}
+
+/** Without its vector, which the outputs have. */
+function embeddedItem(item: Json): readonly Json[] {
+  const inner = member(item, "embedding");
+  if (!isObject(item) || !isObject(inner)) return [item];
+  const { vector: _vector, ...embedding } = inner;
+  if (Object.keys(embedding).length > 0) return [onlyText({ ...item, embedding }, "embedding")];
+  const { embedding: _embedding, ...rest } = item;
+  return Object.keys(rest).length > 0 ? [rest] : [];
 }
 
 function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: Sources): Found | null {
@@ -232,7 +233,7 @@ function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: Sour
 }
 
 function flattenedPrompts(facts: Facts): Found | null {
-  const prompts = itemsOf(facts.family("prompts")).map((item) => member(item, "prompt", "text") ?? item);
+  const prompts = itemsOf(facts.family("prompts")).map((item) => onlyText(item, "prompt"));
   if (prompts.length > 0) return found(prompts.length === 1 ? { prompt: prompts[0] ?? "" } : { prompts });
   const template = facts.text(TEMPLATE);
   if (template === "") return null;

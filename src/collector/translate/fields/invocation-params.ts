@@ -20,6 +20,10 @@ interface Parameters {
 /** attribute → parameter, where the name is not simply the last part. */
 const RENAMED: ReadonlyMap<string, string> = new Map([["choice.count", "n"]]);
 const NOT_PARAMETERS: ReadonlySet<string> = new Set(["model", "stop_sequences"]);
+/** Members of the family that are content when a rule takes them as such. */
+const CONTENT: ReadonlyMap<string, number> = new Map(
+  ["messages", "available_tools"].map((name) => [name, sources(`gen_ai.request.${name}`).slots[0] ?? -1]),
+);
 
 const STOP = sources("gen_ai.request.stop_sequences");
 const SINGLE: readonly (readonly [string, Sources])[] = [
@@ -34,6 +38,7 @@ const SINGLE: readonly (readonly [string, Sources])[] = [
     "tool_call_id",
     sources(
       "gen_ai.tool.call.id",
+      "gen_ai.tool.call_id",
       "tool.id",
       "ai.toolCall.id",
       "tool_use_id",
@@ -70,12 +75,15 @@ const TOOLS = sources(
   "gen_ai.agent.tools",
   "lk.function_tools",
   "haystack.agent.tools",
+  "gen_ai.request.available_tools",
+  "mlflow.chat.tools",
 );
 const REQUEST_PARAMETERS = sources("model_request_parameters");
 
 /** null without parameters. Later entries win, so the order of the steps is the precedence, lowest first. */
 export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | null {
   const params = createParameters();
+  const tools = toolsOf(facts, talk);
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
     params.set(rest, plain(value));
   for (const [name, from] of facts.has(ANY_SINGLE) ? SINGLE : []) {
@@ -84,6 +92,7 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
   }
   for (const { rest, value } of facts.familySize("request") === 0 ? [] : facts.family("request")) {
     const name = RENAMED.get(rest) ?? rest;
+    if (facts.slotFields(CONTENT.get(rest) ?? -1) !== 0) continue;
     if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
     else if (typeof value === "object") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
   }
@@ -104,7 +113,6 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
     for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
   }
   if (model !== "" && (!params.has("model") || model !== facts.peek(MODEL))) params.setFirst("model", model);
-  const tools = toolsOf(facts, talk);
   if (tools.length > 0) params.set("tools", tools);
   return params.result();
 }

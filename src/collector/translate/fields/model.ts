@@ -1,14 +1,23 @@
 // Model: provider, model and request parameters. Invariants:
 //   model.1. The priced model is the one that answered; the requested one stays in the invocation parameters.
 //   model.2. Only known provider names are normalised; the raw name stays in the metadata.
+import type { JsonObject } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { textMember } from "../attributes/indexed.ts";
+import { isObject, jsonOf, worded } from "../attributes/plain-values.ts";
 import { haystackMeta } from "../messages/haystack.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
 const SDK_PROVIDER = sources("langsmith.metadata.ls_provider");
-const PROVIDER = sources("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider");
+const PROVIDER = sources(
+  "gen_ai.provider.name",
+  "gen_ai.system",
+  "llm.provider",
+  "llm.system",
+  "ai.model.provider",
+  "mlflow.llm.provider",
+);
 
 /** Instrumentations' names → the names that the backend's price table uses. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -47,9 +56,11 @@ export const MODEL = sources(
   "embedding.model_name",
   "reranker.model_name",
   "langfuse.observation.model.name",
+  "mlflow.llm.model",
   "model",
   "model_name",
 );
+const BRAINTRUST = sources("braintrust.metadata");
 const GENKIT_SUBTYPE = sources("genkit:metadata:subtype");
 const GENKIT_NAME = sources("genkit:name");
 export const REQUEST_MODEL = sources(
@@ -74,9 +85,10 @@ export interface Model {
 
 export function modelOf(facts: Facts, runType: RunType): Model {
   const declared = facts.text(SDK_PROVIDER);
-  const raw = declared || facts.text(PROVIDER) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
+  const raw =
+    declared || worded(facts.text(PROVIDER)) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
   const provider = declared || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
-  const name = facts.text(MODEL) || frameworkModel(facts);
+  const name = worded(facts.text(MODEL)) || frameworkModel(facts);
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");
   return { provider, rawProvider: provider === raw ? "" : raw, name, type };
@@ -85,7 +97,14 @@ export function modelOf(facts: Facts, runType: RunType): Model {
 /** Names of models outside the attributes of models. */
 function frameworkModel(facts: Facts): string {
   if (/^(?:background-)?model$|^embedder$|^reranker$/.test(facts.peek(GENKIT_SUBTYPE))) return facts.text(GENKIT_NAME);
-  return textMember(haystackMeta(facts) ?? undefined, "model");
+  return textMember(haystackMeta(facts) ?? braintrustMetadata(facts) ?? undefined, "model");
+}
+
+/** Uses no attribute: the metadata carries it whole. */
+function braintrustMetadata(facts: Facts): JsonObject | null {
+  if (!facts.has(BRAINTRUST)) return null;
+  const given = jsonOf(facts.slotValue(BRAINTRUST.slots[0] ?? -1));
+  return isObject(given) ? given : null;
 }
 
 function providerOf(raw: string): string {

@@ -17,16 +17,18 @@ import {
 } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { mergedWith, notApplicable, toolPart } from "../messages/conversation.ts";
+import { mergedWith } from "../messages/conversation.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessage, messagesOf } from "../messages/messages.ts";
+import { TOOL_OUTPUTS } from "./tool-content.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import {
   GENKIT_OUTPUT,
   LK_CALLS,
   MASTRA_ANSWER,
+  SENTRY_ANSWER,
   AI_TEXT,
   AI_CALLS,
   AI_OBJECT,
@@ -36,6 +38,7 @@ import {
   genkitResponse,
   livekitAnswer,
   mastraAnswer,
+  sentryAnswer,
   vercelAnswer,
   adkResponse,
 } from "./framework-outputs.ts";
@@ -48,33 +51,9 @@ const VALUE = sources("output.value");
 const FINAL_RESULT = sources("final_result");
 const AI_EMBEDDING = sources("ai.embedding");
 const AI_EMBEDDINGS = sources("ai.embeddings");
-const ADK_TOOL_RESPONSE = sources("gcp.vertex.agent.tool_response");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
 const LOG_EVENTS = sources("events");
-
-const TOOL_OUTPUTS: readonly ContentSource[] = [
-  attributes(
-    "output",
-    "gen_ai.tool.call.result",
-    "ai.toolCall.result",
-    "ai.toolCall.output",
-    "tool_response",
-    "spring.ai.tool.call.result",
-    "lk.pii.function_tool.output",
-    "lk.function_tool.output",
-  ),
-  ({ facts }) => renamed(notApplicable(facts, ADK_TOOL_RESPONSE)),
-  ({ talk }) => {
-    const choice = talk.choices.at(-1); // Strands: the result is the choice
-    if (choice === undefined) return null;
-    const result = choice["tool_result"] ?? member(choice, "message", "content");
-    return taken(talk, wrapped({ value: jsonWithin(result), source: null }, "output"), "choices");
-  },
-  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "response"), "output"),
-  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "result"), "output"),
-  attributes("output", "gen_ai.tool.output", "flue.tool.result", "tool_output", "output.value", "mcp.response.value"),
-];
 
 const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("output", "gen_ai.completion")),
@@ -86,6 +65,7 @@ const SOURCES: readonly ContentSource[] = [
   ({ talk }) => taken(talk, choicesFound(talk.choices), "choices"),
   ({ talk }) =>
     talk.completion === null ? null : taken(talk, wrapped(unwrapValue(talk.completion), "output"), "completion"),
+  given(SENTRY_ANSWER, ({ facts }) => sentryAnswer(facts)),
   ({ facts }) => flattened(facts, "completion"),
   ({ facts }) => flattened(facts, "outputMessages", VALUE),
   ({ facts }) => flattened(facts, "choices"),
@@ -101,7 +81,7 @@ const SOURCES: readonly ContentSource[] = [
   given(LK_CALLS, ({ facts }) => livekitAnswer(facts)),
   given(FINAL_RESULT, ({ facts }) => finalResult(facts)),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => historyAnswer(facts)),
-  attributes("text", "output.value", "traceloop.entity.output", "gen_ai.completion"),
+  attributes("text", "output.value", "traceloop.entity.output", "gen_ai.completion", "gen_ai.content.completion"),
   attributes(
     "output",
     "output",
@@ -126,6 +106,18 @@ const SOURCES: readonly ContentSource[] = [
     "gen_ai.agent.finish.output",
     "gen_ai.agent.actual_output",
     "mcp.response.value",
+    "output-json",
+    "braintrust.output_json",
+    "agentops.entity.output",
+    "crewai.task.output",
+    "crewai.task.result",
+    "task_output",
+    "koog.node.output",
+    "koog.subgraph.output",
+    "koog.planner.plan.output",
+    "koog.planner.state.output",
+    "gen_ai.response.image",
+    "mastra.*.output",
     ...MASTRA_TYPES.map((type) => `mastra.${type}.output`),
   ),
   attributes("text", "all_messages_events"),
@@ -135,12 +127,6 @@ const SOURCES: readonly ContentSource[] = [
 
 export function outputsOf(subject: Subject): Found | null {
   return firstOf(SOURCES, subject);
-}
-
-function renamed(result: Found | null): Found | null {
-  if (result === null || !("input" in result.value)) return result;
-  const { input, ...rest } = result.value;
-  return Object.keys(rest).length === 0 ? found({ output: input ?? null }) : result;
 }
 
 function answer(messages: Json): Found | null {
@@ -172,7 +158,8 @@ function finalResult(facts: Facts): Found | null {
   const answer = result === null ? null : historyAnswer(facts);
   if (result === null || answer === null) return result;
   const [message, ...more] = answer.value["messages"] as readonly Json[];
-  const same = more.length === 0 && member(message, "content") === result.value["output"];
+  const isPlain = Object.keys(message as JsonObject).every((name) => name === "role" || name === "content");
+  const same = more.length === 0 && isPlain && member(message, "content") === result.value["output"];
   const name = result.value["messages"] === undefined ? "messages" : "answer";
   return same ? result : found({ ...result.value, [name]: answer.value["messages"] ?? [] });
 }
@@ -180,7 +167,10 @@ function finalResult(facts: Facts): Found | null {
 /** OpenInference's completion choices: {completion: {text}}. */
 function completion(item: Json): Json {
   const text = member(item, "completion", "text");
-  return text === undefined ? item : { content: text };
+  if (text === undefined) return item;
+  const { completion: whole, ...beside } = item as JsonObject;
+  const { text: _text, ...rest } = whole as JsonObject;
+  return { content: text, ...rest, ...beside };
 }
 
 /** Vectors become their number and length: the only values in summary form. */

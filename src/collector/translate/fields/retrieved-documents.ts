@@ -28,12 +28,12 @@ export function documentsFound({ facts, talk }: Subject): Found | null {
   return taken(talk, found({ documents: talk.documents.map(queryResult).map(documentOf) }), "documents");
 }
 
-/** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}. */
+/** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}, db.search.result.{id,distance,entity}. */
 function queryResult(item: Json): Json {
   if (!isObject(item)) return item;
   const named = Object.entries(item).map(([name, value]) => {
-    const short = name.replace(/^db\.query\.result\./, "");
-    return [short === "document" ? "content" : short, value] as const;
+    const short = name.replace(/^db\.(?:query|search)\.result\./, "");
+    return [short === "document" || short === "entity" ? "content" : short, value] as const;
   });
   return Object.fromEntries(named);
 }
@@ -44,9 +44,15 @@ function documentOf(item: Json): Json {
   const read = ["content", "page_content", "text"].find((name) => (item[name] ?? null) !== null) ?? "";
   const { [read]: content, metadata, ...rest } = item;
   const own = jsonWithin(metadata);
+  const isApart = isObject(own) && !Object.entries(own).some(([name, one]) => clashes(rest[name], one));
   return {
     page_content: content ?? "",
-    metadata: { ...rest, ...(isObject(own) ? own : own === null ? {} : { metadata: own }) },
+    metadata: { ...rest, ...(isApart ? own : own === null ? {} : { metadata: own }) },
     type: "Document",
   };
+}
+
+/** Another value under the same name. */
+function clashes(one: Json | undefined, other: Json): boolean {
+  return one !== undefined && JSON.stringify(one) !== JSON.stringify(other);
 }

@@ -1,6 +1,19 @@
 // Run type: the first rule that yields a known type decides; a value that no rule knows falls through to the next.
 import type { Facts } from "../attributes/span-facts.ts";
+import { textMember } from "../attributes/indexed.ts";
 import { signs, sources, type Sources } from "../attributes/known-keys.ts";
+import { jsonOf, worded } from "../attributes/plain-values.ts";
+import {
+  HAYSTACK_SPANS,
+  HAYSTACK_TYPES,
+  KINDS,
+  type Names,
+  OPENINFERENCE,
+  OPERATIONS,
+  OWN_TYPES,
+  REQUEST_TYPES,
+  TRACELOOP,
+} from "../attributes/type-names.ts";
 import type { SpanTalk } from "../messages/span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -9,119 +22,6 @@ export interface TypedRun {
   /** False without an explicit type: the usage of such a run is its own, not a sum over its children. */
   readonly declared: boolean;
 }
-
-type Names = ReadonlyMap<string, RunType>;
-
-function names(table: Readonly<Partial<Record<RunType, readonly string[]>>>): Names {
-  const map = new Map<string, RunType>();
-  for (const [type, list] of Object.entries(table)) for (const name of list) map.set(name, type as RunType);
-  return map;
-}
-
-const OWN_TYPES = names({
-  tool: ["tool"],
-  chain: ["chain"],
-  llm: ["llm"],
-  retriever: ["retriever"],
-  embedding: ["embedding"],
-  prompt: ["prompt"],
-  parser: ["parser"],
-});
-
-const OPERATIONS = names({
-  llm: [
-    "chat",
-    "completion",
-    "acompletion",
-    "text_completion",
-    "atext_completion",
-    "responses",
-    "aresponses",
-    "generate_content",
-    "generate",
-    "llm_request",
-    "image",
-    "image_generation",
-    "aimage_generation",
-    "audio",
-    "speech",
-    "aspeech",
-    "transcription",
-    "atranscription",
-  ],
-  embedding: ["embeddings", "embedding", "aembedding"],
-  retriever: ["retrieval", "retrieve", "search_memory", "vector_db_retrieve", "vectordb", "rerank", "arerank"],
-  tool: ["execute_tool"],
-  chain: [
-    "invoke_agent",
-    "create_agent",
-    "invoke_workflow",
-    "plan",
-    "execute_task",
-    "agent_step",
-    "create_memory",
-    "update_memory",
-    "upsert_memory",
-    "delete_memory",
-    "create_memory_store",
-    "delete_memory_store",
-    "workflow",
-    "evaluate",
-    "model_generation",
-  ],
-});
-
-const OPENINFERENCE = names({
-  llm: ["llm"],
-  embedding: ["embedding"],
-  retriever: ["retriever", "reranker"],
-  tool: ["tool"],
-  prompt: ["prompt"],
-  chain: ["agent", "chain", "guardrail", "evaluator"],
-});
-
-const TRACELOOP = names({ tool: ["tool"], chain: ["workflow", "task", "agent"] });
-const REQUEST_TYPES = names({
-  llm: ["chat", "completion", "acompletion"],
-  embedding: ["embedding", "aembedding"],
-  retriever: ["rerank", "arerank"],
-});
-
-const KINDS = names({
-  llm: [
-    "model",
-    "background-model",
-    "llm_request",
-    "generation",
-    "chat_model",
-    "llm",
-    "model_generation",
-    "model_inference",
-  ],
-  embedding: ["embedder", "embedding", "rag_embedding"],
-  retriever: ["retriever", "reranker", "vector_store", "rag_vector_operation"],
-  tool: ["tool", "tool.v2", "tool_call", "mcp_tool_call", "client_tool_call", "provider_tool_call"],
-  chain: [
-    "flow",
-    "flowstep",
-    "util",
-    "agent",
-    "chain",
-    "span",
-    "event",
-    "evaluator",
-    "guardrail",
-    "parser",
-    "interaction",
-    "agent_run",
-    "workflow_run",
-    "workflow_step",
-    "model_step",
-    "model_chunk",
-    "chat_client",
-    "advisor",
-  ],
-});
 
 const SPAN_KIND = sources("langsmith.span.kind");
 const OPERATION = sources("gen_ai.operation.name");
@@ -135,23 +35,13 @@ const FRAMEWORK_KINDS = [
   "span.type",
   "langfuse.observation.type",
   "mlflow.spanType",
+  "agentops.span.kind",
   "mastra.span.type",
   "spring.ai.kind",
 ].map((name) => sources(name));
+/** {"type": "llm", "name": …}. */
+const BRAINTRUST = sources("braintrust.span_attributes");
 const HAYSTACK_TYPE = sources("haystack.component.type");
-const HAYSTACK_TYPES: readonly (readonly [RegExp, RunType])[] = [
-  [/generator$/i, "llm"],
-  [/embedder$/i, "embedding"],
-  [/(?:retriever|ranker)$/i, "retriever"],
-  [/builder$/i, "prompt"],
-  [/(?:converter|parser|validator)$/i, "parser"],
-];
-/** Spans without a component. */
-const HAYSTACK_SPANS = names({
-  llm: ["haystack.agent.step.llm"],
-  tool: ["haystack.agent.step.tool"],
-  chain: ["haystack.agent.run", "haystack.agent.step", "haystack.pipeline.run", "haystack.async_pipeline.run"],
-});
 const TOOL_NAME = signs("gen_ai.tool.name");
 const TOOL_SIGNS = signs(
   "gen_ai.tool.call.id",
@@ -160,6 +50,8 @@ const TOOL_SIGNS = signs(
   "spring.ai.tool.definition.name",
   "haystack.tool.name",
 );
+/** Of inference servers, whose spans may have no model. */
+const SERVED = signs("gen_ai.latency.e2e", "gen_ai.latency.time_to_first_token");
 const MCP_METHOD = sources("mcp.method.name");
 const TEMPLATE = sources("llm.prompt_template.variables");
 const MODEL = signs("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
@@ -206,7 +98,7 @@ function saidType(facts: Facts): RunType | undefined {
  * A kind counts as used only when the type expresses it: "AGENT" becomes a chain, and the word stays in the metadata.
  */
 function typeNamed(facts: Facts, from: Sources, known: Names): RunType | undefined {
-  const name = facts.peek(from).toLowerCase();
+  const name = worded(facts.peek(from)).toLowerCase();
   const type = name === "" ? undefined : known.get(name);
   if (type === name || from === OPERATION) facts.text(from);
   return type;
@@ -222,6 +114,7 @@ function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
   const hasModel = facts.has(MODEL);
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
   if (facts.has(HISTORY)) return "chain"; // an agent: its usage is a sum
+  if (facts.has(SERVED)) return "llm";
   if (!hasModel) return undefined;
   const talks =
     facts.has(USAGE_OR_MESSAGES) ||
@@ -255,6 +148,10 @@ function vercelType(facts: Facts): RunType | undefined {
 function frameworkType(facts: Facts): RunType | undefined {
   for (const source of FRAMEWORK_KINDS) {
     const type = typeNamed(facts, source, KINDS);
+    if (type !== undefined) return type;
+  }
+  if (facts.has(BRAINTRUST)) {
+    const type = KINDS.get(textMember(jsonOf(facts.slotValue(BRAINTRUST.slots[0] ?? -1)), "type"));
     if (type !== undefined) return type;
   }
   const component = facts.peek(HAYSTACK_TYPE);

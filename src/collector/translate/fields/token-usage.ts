@@ -2,7 +2,7 @@
 // Invariants:
 //   token-usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
 //   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. More cached tokens than input
-//        tokens mean that the source counts them separately.
+//        tokens mean that the source counts them separately, and so does a total that includes them on top.
 //   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
 import type { Json, JsonObject } from "../../../base/json/json.ts";
@@ -13,6 +13,7 @@ import { member } from "../attributes/indexed.ts";
 import { haystackMeta } from "../messages/haystack.ts";
 import type { Sources } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
+import { wholeUsage } from "../attributes/whole-usage.ts";
 import {
   WHOLE,
   INPUT,
@@ -35,7 +36,7 @@ export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
   const mark = facts.mark();
   const whole = jsonOf(facts.value(WHOLE));
-  if (isObject(whole)) return withCosts(facts, langfuseNames(whole)); // token-usage.3
+  if (isObject(whole)) return withCosts(facts, wholeUsage(whole)); // token-usage.3
   facts.release(mark);
   const read = reader(facts);
   const meta = haystackMeta(facts);
@@ -53,9 +54,9 @@ export function usageOf(facts: Facts): JsonObject | null {
   const inputDetails = detailsOf(facts, INPUT_TOKEN_DETAILS, read);
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
   const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);
-  const apart = cached > (given ?? 0) || (facts.span.name.startsWith(COUNTS_APART) && cached > 0);
-  const input = apart ? plus(given ?? 0, cached) : given; // token-usage.2
-  const total = apart ? undefined : facts.count(TOTAL);
+  const counted = facts.count(TOTAL);
+  const input = countsApart(facts, { given, output, cached, counted }) ? plus(given ?? 0, cached) : given; // token-usage.2
+  const total = input === given ? counted : undefined;
   const usage: Record<string, Json> = {};
   if (input !== undefined) usage["input_tokens"] = plain(input);
   if (output !== undefined) usage["output_tokens"] = plain(output);
@@ -67,10 +68,23 @@ export function usageOf(facts: Facts): JsonObject | null {
   return Object.keys(all).length === 0 ? null : all;
 }
 
+interface Counts {
+  readonly given: Count | undefined;
+  readonly output: Count | undefined;
+  readonly cached: Count;
+  readonly counted: Count | undefined;
+}
+
+function countsApart(facts: Facts, { given, output, cached, counted }: Counts): boolean {
+  if (cached === 0) return false;
+  if (cached > (given ?? 0) || facts.span.name.startsWith(COUNTS_APART)) return true;
+  return counted !== undefined && counted === plus(plus(given ?? 0, output ?? 0), cached);
+}
+
 /** Claude Code passes on the API's counts, in which input_tokens excludes the cache. */
 const COUNTS_APART = "claude_code.";
 
-/** Single attributes, else langfuse's object of costs. */
+/** Single attributes, else an object of costs of Langfuse or MLflow. */
 function withCosts(facts: Facts, usage: JsonObject): JsonObject {
   if (!facts.has(COST_SIGNS)) return usage;
   const costs: Record<string, Json> = {};
@@ -80,17 +94,23 @@ function withCosts(facts: Facts, usage: JsonObject): JsonObject {
   }
   if (facts.has(COST_DETAILS)) {
     const mark = facts.mark();
-    const { input, output, total, ...rest } = objectOf(jsonOf(facts.value(COST_DETAILS)));
-    if (Object.keys(rest).length > 0 || [input, output, total].every((cost) => cost === undefined)) facts.release(mark);
-    for (const [name, cost] of [
-      ["input_cost", input],
-      ["output_cost", output],
-      ["total_cost", total],
-    ] as const)
-      if (cost !== undefined && costs[name] === undefined) costs[name] = cost;
+    const given = objectOf(jsonOf(facts.value(COST_DETAILS)));
+    const names = Object.keys(given);
+    if (names.length === 0 || !names.every((name) => COST_NAMES.has(name))) facts.release(mark);
+    for (const name of names) {
+      const target = COST_NAMES.get(name);
+      if (target !== undefined) costs[target] ??= given[name] ?? null;
+    }
   }
   return Object.keys(costs).length === 0 ? usage : { ...costs, ...usage };
 }
+
+const COST_NAMES: ReadonlyMap<string, string> = new Map(
+  ["input", "output", "total"].flatMap((name) => [
+    [name, `${name}_cost`],
+    [`${name}_cost`, `${name}_cost`],
+  ]),
+);
 
 function objectOf(value: Json): JsonObject {
   return isObject(value) ? value : {};
@@ -156,16 +176,4 @@ function detailsOf(facts: Facts, { details: table, all }: DetailTable, read: Rea
 
 function jsonOfDetails(details: ReadonlyMap<string, Count>): JsonObject {
   return Object.fromEntries([...details].map(([name, count]) => [name, plain(count)]));
-}
-
-/** Langfuse says input, output, total; other names pass unchanged. */
-function langfuseNames(usage: JsonObject): JsonObject {
-  if (usage["input"] === undefined && usage["output"] === undefined) return usage;
-  const { input, output, total, ...rest } = usage;
-  return {
-    ...(input === undefined ? {} : { input_tokens: input }),
-    ...(output === undefined ? {} : { output_tokens: output }),
-    total_tokens: total ?? plain(plus(countOf(input ?? 0) ?? 0, countOf(output ?? 0) ?? 0)),
-    ...rest,
-  };
 }

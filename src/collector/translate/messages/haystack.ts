@@ -50,12 +50,14 @@ function resultOf(result: JsonObject): JsonObject {
   const { result: content, origin, ...rest } = result;
   const id = member(origin, "id");
   const name = textMember(origin, "tool_name");
+  const given = member(origin, "arguments");
   return {
     role: "tool",
     ...(id === undefined || id === null ? {} : { tool_call_id: id }),
     ...(name === "" ? {} : { name }),
     content: content ?? "",
     ...rest,
+    ...(isObject(given) && Object.keys(given).length > 0 ? { arguments: given } : {}),
   };
 }
 
@@ -66,7 +68,7 @@ export function haystackMeta(facts: Facts): JsonObject | null {
   const output = jsonOf(facts.value(HAYSTACK_OUTPUT));
   facts.release(mark);
   const own = member(repliesOf(output)[0], "meta");
-  const given = own ?? listIn(output, "meta")[0];
+  const given = own ?? listIn(output, "meta")[0] ?? member(output, "meta"); // of an embedder
   return isObject(given) ? given : null;
 }
 

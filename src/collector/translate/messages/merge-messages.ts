@@ -3,6 +3,7 @@
 // Invariants:
 //   merge-messages.1. The longer conversation is the base; of two messages at one place, from the end, each member that
 //        one lacks comes from the other. Content is lacking when it is empty, or plain text where the other also has blocks.
+//        A member that says something else stays as `other_<name>`.
 //   merge-messages.2. JSON that holds no messages changes nothing.
 //   merge-messages.3. Nothing of the JSON is lost: members beside the messages are the rest, members beside a message
 //        of the answer stay with it. Empty ones, and the text of a message repeated, go.
@@ -41,9 +42,33 @@ function isRead(name: string, body: JsonObject, role: "user" | "assistant"): boo
 function joined(message: Json, other: Json): Json {
   if (!isObject(message) || !isObject(other)) return message;
   const out: Record<string, Json> = { ...message };
-  for (const [name, value] of Object.entries(other)) if (out[name] === undefined && value !== null) out[name] = value;
-  if (lacks(out["content"], other["content"])) out["content"] = other["content"] ?? "";
+  for (const [name, value] of Object.entries(other)) {
+    const own = out[name];
+    if (own === undefined || own === null || own === value) {
+      if (value !== null) out[name] = value;
+      continue;
+    }
+    const isOther = name === "content" ? lacks(own, value) : !saysAll(own, value) && saysAll(value, own);
+    const [winner, loser] = isOther ? [value, own] : [own, value];
+    out[name] = winner;
+    if (!saysAll(winner, loser)) out[`other_${name}`] = loser;
+  }
   return out;
+}
+
+/** True when the value has every text of the other one. */
+function saysAll(value: Json, other: Json): boolean {
+  if (other === value) return true;
+  const text = JSON.stringify(value);
+  return textsOf(other).every((one) => text.includes(JSON.stringify(one).slice(1, -1)));
+}
+
+/** Without the types of blocks and calls. */
+function textsOf(value: Json): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(textsOf);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, one]) => (name === "type" ? [] : textsOf(one)));
 }
 
 function lacks(content: Json | undefined, other: Json | undefined): boolean {

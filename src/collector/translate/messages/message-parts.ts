@@ -37,35 +37,41 @@ export function partOf(part: Json): Part {
   }
 }
 
+/** Calls and results of Gemini, Bedrock and Genkit, in this order. */
+const CLOUD_PARTS = (
+  [
+    ["call", "function_call", "id", "args"],
+    ["call", "functionCall", "id", "args"],
+    ["result", "function_response", "id", "response"],
+    ["result", "functionResponse", "id", "response"],
+    ["call", "toolUse", "toolUseId", "input"],
+    ["result", "toolResult", "toolUseId", "content"],
+    ["call", "toolRequest", "ref", "input"],
+    ["result", "toolResponse", "ref", "output"],
+  ] as const
+).map(([kind, name, id, content]) => ({ kind, name, id, content }));
+
 /** Parts that a member identifies instead of a type: Gemini's and Bedrock's. */
 function cloudPart(part: JsonObject): Part {
-  const call = member(part, "function_call") ?? member(part, "functionCall");
-  if (isObject(call)) return { kind: "call", value: callOf(call) };
-  const response = member(part, "function_response") ?? member(part, "functionResponse");
-  if (isObject(response))
-    return { kind: "result", value: resultOf(response["id"] ?? null, response["response"] ?? null, response["name"]) };
-  const use = member(part, "toolUse");
-  if (isObject(use))
-    return {
-      kind: "call",
-      value: callOf({ id: use["toolUseId"] ?? null, name: use["name"] ?? null, arguments: use["input"] ?? null }),
-    };
-  const result = member(part, "toolResult");
-  if (isObject(result))
-    return { kind: "result", value: resultOf(result["toolUseId"] ?? null, result["content"] ?? null, undefined) };
-  const request = member(part, "toolRequest"); // Genkit
-  if (isObject(request))
-    return {
-      kind: "call",
-      value: callOf({ id: request["ref"] ?? null, name: request["name"] ?? null, arguments: request["input"] ?? null }),
-    };
-  const reply = member(part, "toolResponse");
-  if (isObject(reply))
-    return { kind: "result", value: resultOf(reply["ref"] ?? null, reply["output"] ?? null, reply["name"]) };
-  const url = member(part, "media", "url");
-  const isImage = /^(?:$|image\/)/.test(textMember(part, "media", "contentType"));
-  if (typeof url === "string" && isImage && !/^data:(?!image\/)/.test(url))
-    return { kind: "block", value: { type: "image_url", image_url: { url } } };
+  for (const { kind, name, id, content } of CLOUD_PARTS) {
+    const body = part[name];
+    if (!isObject(body)) continue;
+    const { [name]: _body, ...beside } = part; // a thought's signature, metadata
+    const { [id]: ownId = null, name: called, [content]: given = null, ...rest } = body;
+    const value =
+      kind === "call"
+        ? (callOf({ id: ownId, name: called ?? null, arguments: given }) as JsonObject)
+        : resultOf(ownId, given, called);
+    return { kind, value: { ...beside, ...rest, ...value } };
+  }
+  const { media, ...beside } = part;
+  const url = member(media, "url");
+  const mime = textMember(media, "contentType");
+  if (isObject(media) && typeof url === "string" && /^(?:$|image\/)/.test(mime) && !/^data:(?!image\/)/.test(url)) {
+    const { url: _url, contentType: _type, ...rest } = media;
+    const typed = mime === "" || url.startsWith(`data:${mime}`) ? {} : { mime_type: mime };
+    return { kind: "block", value: { type: "image_url", image_url: { url }, ...typed, ...rest, ...beside } };
+  }
   if (typeof part["text"] === "string" && part["type"] === undefined)
     return { kind: "block", value: { type: "text", ...part } };
   return { kind: "block", value: part };

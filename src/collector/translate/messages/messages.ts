@@ -107,7 +107,17 @@ export function flattenedMessage(item: Json, defaultRole: string): Json {
   const wrapped = member(item, "message");
   const body = isObject(wrapped) && Object.keys(item as JsonObject).length === 1 ? wrapped : item;
   if (!isObject(body)) return { role: defaultRole, content: body };
-  const { role, content, contents, tool_calls: calls, function_call: call, ...rest } = body;
+  const {
+    role,
+    content,
+    contents,
+    tool_calls: calls,
+    function_call: whole,
+    function_call_name: called,
+    function_call_arguments_json: given,
+    ...rest
+  } = body;
+  const call = whole ?? (called === undefined ? undefined : { name: called, arguments: given ?? "" });
   const blocks = Array.isArray(contents) ? (contents as readonly Json[]).map(blockOf) : null;
   const toolCalls = Array.isArray(calls)
     ? (calls as readonly Json[]).map((one) => callOf(member(one, "tool_call") ?? one))
@@ -139,6 +149,8 @@ function contentFrom(content: Json | undefined): Json {
 function blockOf(item: Json): Json {
   const content = member(item, "message_content") ?? item;
   const url = member(content, "image", "image", "url");
-  if (url !== undefined) return { type: "image_url", image_url: { url } };
-  return content;
+  if (!isObject(content) || url === undefined) return content;
+  const { type: _type, image: _image, ...rest } = content;
+  const { url: _url, ...details } = member(content, "image", "image") as JsonObject;
+  return { type: "image_url", image_url: { url, ...details }, ...rest };
 }

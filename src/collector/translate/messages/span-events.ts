@@ -25,6 +25,8 @@ export interface SpanTalk {
   /** The other attributes of these events (span-events.3). */
   readonly detailAttributes: readonly Attributes[];
   readonly documents: readonly Json[];
+  /** Attributes of Claude Code's event of a tool's output, the first one. */
+  readonly toolOutput: JsonObject | null;
   readonly exceptions: readonly SpanEvent[];
   /** The events with content, by part. */
   readonly spoken: readonly (readonly [TalkPart, SpanEvent])[];
@@ -35,7 +37,7 @@ export interface SpanTalk {
   readonly isGenAi: boolean;
 }
 
-export type TalkPart = DetailsKey | "messages" | "choices" | "prompt" | "completion" | "documents";
+export type TalkPart = DetailsKey | "messages" | "choices" | "prompt" | "completion" | "documents" | "toolOutput";
 
 type DetailsKey = "input" | "output" | "system" | "tools";
 
@@ -63,6 +65,7 @@ const SILENT: SpanTalk = Object.freeze({
   details: NO_DETAILS,
   detailAttributes: [],
   documents: [],
+  toolOutput: null,
   exceptions: [],
   spoken: [],
   heard: new Set<TalkPart>(),
@@ -80,6 +83,7 @@ export function talkOf(span: Span): SpanTalk {
     details: { ...NO_DETAILS },
     detailAttributes: [],
     documents: [],
+    toolOutput: null,
     exceptions: [],
     spoken: [],
     heard: new Set(),
@@ -118,7 +122,10 @@ function takeContent(event: SpanEvent, talk: Gathered): boolean {
     talk.spoken.push(["choices", event]);
   } else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
   else if (event.name === "gen_ai.client.inference.operation.details") takeDetails(event, talk);
-  else if (event.name === "db.query.result") {
+  else if (event.name === "tool.output" && talk.toolOutput === null) {
+    talk.toolOutput = plainAttributes(event.attributes);
+    talk.spoken.push(["toolOutput", event]);
+  } else if (event.name === "db.query.result" || event.name === "db.search.result") {
     talk.documents.push(plainAttributes(event.attributes));
     talk.spoken.push(["documents", event]);
   } else return false;

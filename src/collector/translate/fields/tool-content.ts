@@ -1,0 +1,106 @@
+// Tool content: the arguments and the result of a tool's run. The first source with a result wins.
+import type { Facts } from "../attributes/span-facts.ts";
+import { member } from "../attributes/indexed.ts";
+import { sources, union } from "../attributes/known-keys.ts";
+import { jsonWithin } from "../attributes/plain-values.ts";
+import { attributes, found, given, wrapped, type ContentSource, type Found } from "../messages/content.ts";
+import { notApplicable, toolPart } from "../messages/conversation.ts";
+import { taken } from "../messages/unheard-events.ts";
+
+const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
+const ADK_TOOL_RESPONSE = sources("gcp.vertex.agent.tool_response");
+
+/** What Claude Code says of a tool's arguments without OTEL_LOG_TOOL_CONTENT. */
+const CLAUDE_ARGUMENTS = ["full_command", "file_path", "skill_name", "subagent_type"].map(
+  (name) => [name, sources(name)] as const,
+);
+const CLAUDE_ANY = union(...CLAUDE_ARGUMENTS.map(([, from]) => from));
+
+export const TOOL_INPUTS: readonly ContentSource[] = [
+  attributes(
+    "input",
+    "gen_ai.tool.call.arguments",
+    "ai.toolCall.args",
+    "ai.toolCall.input",
+    "tool_arguments",
+    "spring.ai.tool.call.arguments",
+    "lk.pii.function_tool.arguments",
+    "lk.function_tool.arguments",
+  ),
+  ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
+  ({ talk }) => {
+    const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
+    if (call === undefined) return null;
+    return taken(talk, wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input"), "messages");
+  },
+  ({ talk }) => taken(talk, toolPart(talk.details.input, "tool_call", "arguments"), "input"),
+  attributes(
+    "input",
+    "gen_ai.tool.input",
+    "flue.tool.arguments",
+    "tool_input",
+    "mcp.request.argument",
+    "mcp.request.arguments",
+    "input.value",
+    "input-json",
+    "braintrust.input_json",
+    "agentops.entity.input",
+    "mlflow.spanInputs",
+    "tool.parameters", // the schema of the arguments
+    "gen_ai.tool.args",
+  ),
+  given(CLAUDE_ANY, ({ facts }) => claudeArguments(facts)),
+];
+
+export const TOOL_OUTPUTS: readonly ContentSource[] = [
+  attributes(
+    "output",
+    "gen_ai.tool.call.result",
+    "ai.toolCall.result",
+    "ai.toolCall.output",
+    "tool_response",
+    "spring.ai.tool.call.result",
+    "lk.pii.function_tool.output",
+    "lk.function_tool.output",
+  ),
+  ({ facts }) => renamed(notApplicable(facts, ADK_TOOL_RESPONSE)),
+  ({ talk }) => {
+    const choice = talk.choices.at(-1); // Strands: the result is the choice
+    if (choice === undefined) return null;
+    const result = choice["tool_result"] ?? member(choice, "message", "content");
+    return taken(talk, wrapped({ value: jsonWithin(result), source: null }, "output"), "choices");
+  },
+  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "response"), "output"),
+  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "result"), "output"),
+  attributes(
+    "output",
+    "gen_ai.tool.output",
+    "flue.tool.result",
+    "tool_output",
+    "output.value",
+    "mcp.response.value",
+    "output-json",
+    "braintrust.output_json",
+    "agentops.entity.output",
+    "mlflow.spanOutputs",
+  ),
+  ({ talk }) => (talk.toolOutput === null ? null : taken(talk, found(talk.toolOutput), "toolOutput")),
+];
+
+function claudeArguments(facts: Facts): Found | null {
+  if (!facts.span.name.startsWith("claude_code.")) return null;
+  return found(
+    Object.fromEntries(
+      CLAUDE_ARGUMENTS.flatMap(([name, from]) => {
+        const value = facts.text(from);
+        return value === "" ? [] : [[name, value]];
+      }),
+    ),
+  );
+}
+
+function renamed(result: Found | null): Found | null {
+  if (result === null || !("input" in result.value)) return result;
+  const { input, ...rest } = result.value;
+  return Object.keys(rest).length === 0 ? found({ output: input ?? null }) : result;
+}
