@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { measureLongThread } from "./long-life/long-thread.ts";
+import { measureLongThreads, type LongThreadSizes } from "./long-life/long-thread.ts";
 import { multiplyFinishedThread } from "./long-life/many-finished.ts";
 import { removeFolder, ROOT, startServer, type MeasuredServer } from "./agent/server.ts";
 import { median, runScript } from "./measure.ts";
@@ -17,17 +17,31 @@ export interface LongLifeOptions {
   readonly json: string;
 }
 
-interface Sizes {
+interface Sizes extends LongThreadSizes {
   /** Finished runs of the large file. */
   readonly runs: number;
   readonly cycles: number;
   readonly days: number;
   readonly threadsADay: number;
-  /** Checkpoints of the long thread. */
-  readonly checkpoints: number;
 }
-const FULL: Sizes = { runs: 1_000_000, cycles: 500, days: 30, threadsADay: 5000, checkpoints: 10_000 };
-const SHORT: Sizes = { runs: 20_000, cycles: 200, days: 5, threadsADay: 1000, checkpoints: 1000 };
+const FULL: Sizes = {
+  runs: 1_000_000,
+  cycles: 500,
+  days: 30,
+  threadsADay: 5000,
+  checkpoints: 10_000,
+  stateBytes: 10_000_000,
+  messages: 10_000,
+};
+const SHORT: Sizes = {
+  runs: 20_000,
+  cycles: 200,
+  days: 5,
+  threadsADay: 1000,
+  checkpoints: 1000,
+  stateBytes: 1_000_000,
+  messages: 1000,
+};
 const RUNS_A_THREAD = 2;
 const CLIENTS = 32;
 const STATE_BYTES = 1000;
@@ -40,7 +54,7 @@ export async function benchLongLife({ short, json }: LongLifeOptions): Promise<v
   await measureBackup(table.note, folder);
   removeFolder(folder);
   await measureRetention(table.note, sizes);
-  await measureLongThread(table.note, sizes.checkpoints);
+  await measureLongThreads(table.note, sizes);
   table.close();
 }
 

@@ -2,9 +2,10 @@
 // own code, and sends the counts to the parent process when it asks. The figures of CPU come from servers without it.
 // Invariants:
 //   count-sql.1. The bytes of the write-ahead log come from its index: the frames that each commit added.
-//   count-sql.2. A round trip to PostgreSQL is a packet that ends with a Sync or a simple query.
+//   count-sql.2. A round trip to PostgreSQL is a write that ends with a Sync, or a simple query.
 import { existsSync, openSync, readSync } from "node:fs";
 import { createRequire } from "node:module";
+import { Socket } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 
@@ -71,13 +72,18 @@ function noteCommit(elapsedMs: number): void {
   newest = now;
 }
 
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+
 const { Connection } = createRequire(import.meta.url)("pg") as { readonly Connection: { readonly prototype: object } };
-for (const name of ["sync", "query"]) {
-  wrap(Connection.prototype, name, (self, parameters, original) => {
-    counts.roundTrips++; // count-sql.2
-    return original.apply(self, parameters);
-  });
-}
+wrap(Connection.prototype, "query", (self, parameters, original) => {
+  counts.roundTrips++; // count-sql.2
+  return original.apply(self, parameters);
+});
+wrap(Socket.prototype, "write", (self, parameters, original) => {
+  const [chunk] = parameters;
+  if (chunk instanceof Buffer && chunk.subarray(-SYNC.length).equals(SYNC)) counts.roundTrips++; // count-sql.2
+  return original.apply(self, parameters);
+});
 
 process.on("message", () => process.send?.(counts));
 process.channel?.unref();

@@ -1,24 +1,36 @@
-// Faults of PostgreSQL, at the wire: `pg`'s connection is patched. A failing statement is replaced by one that the
+// Faults of PostgreSQL, at the wire: the writes of `pg`'s connection are patched. A failing statement is replaced by one that the
 // database itself refuses, as with a full disk or a failed write, so that the product meets PostgreSQL's own error and
 // its aborted transaction. Only the storage's statements have points: they are bound by name.
+import { createRequire } from "node:module";
 import { Connection } from "pg";
+import { type Bind, messagesOf, readBind } from "../postgres/packets.ts";
 import { Transaction, type Points } from "./transaction-labels.ts";
 import { wrap } from "./wrap.ts";
 
 /** `disk_full` and `io_error`. */
 const ERROR_CODES = { throw: "53100", eio: "58030", kill: "" };
 
+const BIND = 0x42;
+const { serialize } = createRequire(import.meta.url)("pg-protocol") as {
+  readonly serialize: {
+    parse(statement: { readonly text: string }): Buffer;
+    bind(statement: { readonly values: readonly unknown[] }): Buffer;
+  };
+};
+
 interface Wire {
   /** Text of each statement that the connection knows, by name. */
   readonly texts: Map<string, string>;
   readonly transaction: Transaction;
+  patched: boolean;
 }
 
 const wires = new WeakMap<Connection, Wire>();
 
 function wireOf(connection: Connection): Wire {
   let wire = wires.get(connection);
-  if (wire === undefined) wires.set(connection, (wire = { texts: new Map(), transaction: new Transaction() }));
+  if (wire === undefined)
+    wires.set(connection, (wire = { texts: new Map(), transaction: new Transaction(), patched: false }));
   return wire;
 }
 
@@ -30,27 +42,42 @@ function plain(sql: string): string {
     .replaceAll("holdpoint.", "");
 }
 
-export function install({ pass, rollbackFails }: Points): void {
-  wrap(Connection.prototype, "parse", (connection, [statement], original) => {
-    const { name, text } = statement as { readonly name?: string; readonly text: string };
-    wireOf(connection).texts.set(name ?? "", plain(text));
+/** Every Bind message, alone in its write or with the others of its packet, passes `refusalOf`. */
+function patchWrites(connection: Connection, refusalOf: (connection: Connection, bind: Bind) => string | null): void {
+  const wire = wireOf(connection);
+  if (wire.patched) return;
+  wire.patched = true;
+  wrap(connection.stream, "write", (_, parameters, original) => {
+    const [chunk] = parameters;
+    if (!(chunk instanceof Buffer) || chunk[0] !== BIND) return original();
+    const messages = messagesOf(chunk).flatMap((message) => {
+      const bind = readBind(message);
+      const refusal = bind === null ? null : refusalOf(connection, bind);
+      return refusal === null ? [message] : [serialize.parse({ text: refusal }), serialize.bind({ values: [] })];
+    });
+    (parameters as unknown[])[0] = Buffer.concat(messages);
     return original();
   });
-  wrap(Connection.prototype, "bind", (connection, [config], original) => {
-    const { statement, values } = config as { statement?: string; values?: readonly unknown[] };
+}
+
+export function install({ pass, rollbackFails }: Points): void {
+  /** @returns a statement that the database refuses, in place of this one; null: no fault */
+  const refusalOf = (connection: Connection, { statement, values }: Bind): string | null => {
     const { texts, transaction } = wireOf(connection);
-    const sql = texts.get(statement ?? "") ?? "";
+    const sql = texts.get(statement) ?? "";
     if (sql === "BEGIN") transaction.begin();
     if (sql === "ROLLBACK" && rollbackFails()) connection.stream.destroy();
-    const point = transaction.add(sql, values ?? []);
+    const point = transaction.add(sql, values);
     const fault =
       (point === null ? null : pass(new Set([point]), values)) ??
       (sql === "COMMIT" ? pass(transaction.pointsOf("before"), transaction.bound) : null);
-    if (fault !== null) {
-      const refusal = `DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '${ERROR_CODES[fault.action]}'; END $$`;
-      connection.parse({ name: "", text: refusal, types: [] }, true);
-      Object.assign(config as object, { statement: "", values: [] });
-    }
+    if (fault === null) return null;
+    return `DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '${ERROR_CODES[fault.action]}'; END $$`;
+  };
+  wrap(Connection.prototype, "parse", (connection, [statement], original) => {
+    const { name, text } = statement as { readonly name?: string; readonly text: string };
+    patchWrites(connection, refusalOf);
+    wireOf(connection).texts.set(name ?? "", plain(text));
     return original();
   });
   // The answer to a COMMIT is here, and nothing of the product has seen it.

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { messagesOf, readBind } from "../../../../test/harness/postgres/packets.ts";
 import { bindMessages, type PreparedStatement } from "./bind-messages.ts";
 import { parameterText } from "./pool.ts";
 
@@ -14,40 +15,6 @@ const { serialize } = createRequire(import.meta.url)("pg-protocol") as {
     sync(): Buffer;
   };
 };
-
-interface Bind {
-  readonly statement: string;
-  readonly formats: readonly number[];
-  readonly values: readonly (string | null)[];
-}
-
-/** The messages of a packet: Bind messages with their meaning, others as bytes. */
-function read(packet: Buffer): readonly (Bind | string)[] {
-  const messages: (Bind | string)[] = [];
-  for (let at = 0; at < packet.length;) {
-    const end = at + 1 + packet.readInt32BE(at + 1);
-    messages.push(packet[at] === 0x42 ? readBind(packet.subarray(at + 5, end)) : packet.toString("hex", at, end));
-    at = end;
-  }
-  return messages;
-}
-
-function readBind(body: Buffer): Bind {
-  let at = body.indexOf(0) + 1; // the portal
-  const nameEnd = body.indexOf(0, at);
-  const statement = body.toString("utf8", at, nameEnd);
-  at = nameEnd + 1;
-  const int16 = (): number => body.readInt16BE((at += 2) - 2);
-  const codes = Array.from({ length: int16() }, int16);
-  const values = Array.from({ length: int16() }, () => {
-    const length = body.readInt32BE((at += 4) - 4);
-    return length < 0 ? null : body.toString("hex", at, (at += length));
-  });
-  const results = Array.from({ length: int16() }, int16);
-  assert.equal(at, body.length);
-  assert.ok(results.every((code) => code === 0));
-  return { statement, formats: values.map((_, index) => codes[index] ?? 0), values };
-}
 
 function expected(statements: readonly PreparedStatement[]): Buffer {
   const messages = statements.flatMap(({ name, parameters }) => [
@@ -87,6 +54,8 @@ const STATEMENTS = fc.array(
 test("a packet means what the messages of pg mean (bind-messages.1)", () => {
   fc.assert(
     fc.property(STATEMENTS, (statements) => {
+      const read = (packet: Buffer) =>
+        messagesOf(packet).map((message) => readBind(message) ?? message.toString("hex"));
       assert.deepEqual(read(bindMessages(statements)), read(expected(statements)));
     }),
     { numRuns: 500 },
