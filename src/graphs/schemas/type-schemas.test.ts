@@ -92,6 +92,7 @@ test("input has the same fields and requires none; the context has its schema to
   assert.deepEqual(output, state);
   const model = { type: "string", enum: ["big", "small"] };
   assert.deepEqual(sorted(context?.["properties"]), sorted({ model, warmth: { type: "number" } }));
+  assert.deepEqual(Object.keys(context ?? {}).toSorted(), ["properties", "type"]); // an assistant may have a part of it
 });
 
 for (const name of ["uncompiled", "promised", "wrapped", "factory", "slowFactory"]) {

@@ -30,7 +30,7 @@ export function graphTypeSchemas(program: TypeProgram, exported: Type): TypeSche
     input: member("~InputType"),
     output: member("~OutputType"),
     state: member("~RunOutput"),
-    context: context === null ? null : unlessEmpty(schemaOfType(program, context)),
+    context: context === null ? null : unlessEmpty(partOf(schemaOfType(program, context))),
   };
 }
 
@@ -68,6 +68,12 @@ function propertyType({ checker }: TypeProgram, type: Type, name: string): Type 
 
 function awaited({ checker }: TypeProgram, type: Type): Type {
   return type.getSymbol()?.name === "Promise" ? (checker.getTypeArguments(type)[0] ?? type) : type;
+}
+
+/** No member is required: an assistant may have some, and a run adds the others. The library accepts more members. */
+function partOf(schema: JsonObject): JsonObject {
+  const { required: _all, additionalProperties: _more, ...rest } = schema;
+  return rest;
 }
 
 /** A schema that only says "an object" says nothing about a graph. */
