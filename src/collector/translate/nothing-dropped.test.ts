@@ -141,3 +141,83 @@ test("every attribute survives, next to any other", () => {
     process.env["HOLDPOINT_FAULTS"] === "full" ? LONG : SHORT,
   );
 });
+
+const EVENT_NAMES = [
+  "gen_ai.system.message",
+  "gen_ai.user.message",
+  "gen_ai.assistant.message",
+  "gen_ai.tool.message",
+  "gen_ai.choice",
+  "gen_ai.content.prompt",
+  "gen_ai.content.completion",
+  "gen_ai.client.inference.operation.details",
+  "gen_ai.evaluation.result",
+  "db.query.result",
+  "db.search.result",
+  "tool.output",
+  "exception",
+];
+const EVENT_KEYS = [
+  "content",
+  "role",
+  "id",
+  "name",
+  "tool_calls",
+  "gen_ai.event.content",
+  "message",
+  "finish_reason",
+  "index",
+  "message.content",
+  "message.role",
+  "tool.result",
+  "tool_calls.0.id",
+  "tool_calls.0.function.name",
+  "body",
+  "gen_ai.prompt",
+  "gen_ai.completion",
+  "gen_ai.input.messages",
+  "gen_ai.output.messages",
+  "acme.anything",
+  "gen_ai.system_instructions",
+  "gen_ai.tool.definitions",
+  "gen_ai.usage.input_tokens",
+  "exception.message",
+  "db.query.result.id",
+  "db.query.result.document",
+  "db.query.result.metadata",
+  "db.search.result.entity",
+];
+
+const eventsOf = fc
+  .array(fc.tuple(fc.constantFrom(...EVENT_NAMES), fc.subarray(EVENT_KEYS, { minLength: 1, maxLength: 5 })), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .chain((list) =>
+    fc.tuple(
+      ...list.map(([name, keys], at) =>
+        fc
+          .tuple(...keys.map((key, n) => fc.tuple(fc.constant(key), shaped(`mark-${at * 10 + n}-`))))
+          .map((entries) => ({ name, attributes: Object.fromEntries(entries) as Given })),
+      ),
+    ),
+  );
+
+test("every attribute of an event survives, on every type of run", () => {
+  fc.assert(
+    fc.property(
+      eventsOf,
+      fc.constantFrom("chat", "execute_tool", "retrieval", "embeddings", "invoke_agent", ""),
+      (events, operation) => {
+        const attributes: Given = operation === "" ? {} : { "gen_ai.operation.name": operation };
+        const { run } = explain(spanOf({ attributes, events }), CONTEXT);
+        const text = JSON.stringify(run);
+        for (const event of events)
+          for (const [name, value] of Object.entries(event.attributes))
+            for (const [mark] of JSON.stringify(value).matchAll(/mark-\d+-[a-z]/g))
+              assert.ok(text.includes(mark), `${mark} of ${event.name} ${name} on ${operation} is not there`);
+      },
+    ),
+    process.env["HOLDPOINT_FAULTS"] === "full" ? LONG : SHORT,
+  );
+});

@@ -147,6 +147,16 @@ function complete(slots: Slots, { keys, values }: Attributes): void {
   }
 }
 
+const NO_PLANS: readonly KeyPlan[] = [];
+
+/** False when the span, or an earlier event, has another value under this name (span-facts.4). */
+function isTaken(slots: Slots, { slot, family, index, rest }: KeyPlan, value: AttributeValue): boolean {
+  if (slot >= 0 && slots.values[slot] !== value) return false;
+  if (family === null) return true;
+  const list = slots.families.get(family) ?? [];
+  return list.some((one) => one.index === index && one.rest === rest && one.value === value);
+}
+
 const FAMILY_AT = new Map<Family, number>(FAMILY_NAMES.map((name, at) => [name, at]));
 
 function factsOver(
@@ -215,10 +225,11 @@ function factsOver(
           const key = keys[at] ?? "";
           const value = all[at] ?? null;
           const plan = plans[at] ?? planOf(key);
-          visit(key, value, plan, value === null ? 0 : fieldsOf(plan));
+          const isRead = value !== null && (plans.length > 0 || isTaken(slots, plan, value));
+          visit(key, value, plan, isRead ? fieldsOf(plan) : 0);
         }
       };
-      for (const attributes of state.details) visitAll(attributes, []);
+      for (const attributes of state.details) visitAll(attributes, NO_PLANS);
       visitAll(spanNow().attributes, slots.plans);
     },
     slotValue: (slot) => values[slot],

@@ -314,7 +314,7 @@ describe("GenAI semantic conventions, attributes", () => {
           otel: {
             kind: "internal",
             scope: { version: "1.0" },
-            attributes: { "my.own": "kept" },
+            attributes: { "gen_ai.request.model": "other", "my.own": "kept" },
           },
         },
       },

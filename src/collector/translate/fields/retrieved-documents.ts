@@ -31,10 +31,12 @@ export function documentsFound({ facts, talk }: Subject): Found | null {
 /** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}, db.search.result.{id,distance,entity}. */
 function queryResult(item: Json): Json {
   if (!isObject(item)) return item;
-  const named = Object.entries(item).map(([name, value]) => {
+  const named = new Map<string, Json>();
+  for (const [name, value] of Object.entries(item)) {
     const short = name.replace(/^db\.(?:query|search)\.result\./, "");
-    return [short === "document" || short === "entity" ? "content" : short, value] as const;
-  });
+    const target = short === "document" || short === "entity" ? "content" : short;
+    named.set(named.has(target) ? name : target, value);
+  }
   return Object.fromEntries(named);
 }
 

@@ -1,10 +1,12 @@
 // Tool content: the arguments and the result of a tool's run. The first source with a result wins.
+import type { Json } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
 import { sources, union } from "../attributes/known-keys.ts";
-import { jsonWithin } from "../attributes/plain-values.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { attributes, found, given, wrapped, type ContentSource, type Found } from "../messages/content.ts";
 import { notApplicable, toolPart } from "../messages/conversation.ts";
+import type { SpanTalk } from "../messages/span-events.ts";
 import { taken } from "../messages/unheard-events.ts";
 
 const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
@@ -28,12 +30,14 @@ export const TOOL_INPUTS: readonly ContentSource[] = [
     "lk.function_tool.arguments",
   ),
   ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
-  ({ talk }) => {
+  ({ talk, facts }) => {
     const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
     if (call === undefined) return null;
-    return taken(talk, wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input"), "messages");
+    const isAll = talk.messages.length === 1 && says(facts, call, ["role", "content"]);
+    const content = wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input");
+    return isAll ? taken(talk, content, "messages") : content;
   },
-  ({ talk }) => taken(talk, toolPart(talk.details.input, "tool_call", "arguments"), "input"),
+  ({ talk, facts }) => part(talk, facts, ["input", "tool_call", "arguments"]),
   attributes(
     "input",
     "gen_ai.tool.input",
@@ -64,14 +68,21 @@ export const TOOL_OUTPUTS: readonly ContentSource[] = [
     "lk.function_tool.output",
   ),
   ({ facts }) => renamed(notApplicable(facts, ADK_TOOL_RESPONSE)),
-  ({ talk }) => {
+  ({ talk, facts }) => {
     const choice = talk.choices.at(-1); // Strands: the result is the choice
     if (choice === undefined) return null;
     const result = choice["tool_result"] ?? member(choice, "message", "content");
-    return taken(talk, wrapped({ value: jsonWithin(result), source: null }, "output"), "choices");
+    const content = wrapped({ value: jsonWithin(result), source: null }, "output");
+    const { message, tool_result: own, ...more } = choice;
+    const isAll =
+      talk.choices.length === 1 &&
+      (own === undefined || member(message, "content") === "") &&
+      says(facts, more, []) &&
+      says(facts, message, ["role", "content"]);
+    return isAll ? taken(talk, content, "choices") : content;
   },
-  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "response"), "output"),
-  ({ talk }) => taken(talk, toolPart(talk.details.output, "tool_call_response", "result"), "output"),
+  ({ talk, facts }) => part(talk, facts, ["output", "tool_call_response", "response"]),
+  ({ talk, facts }) => part(talk, facts, ["output", "tool_call_response", "result"]),
   attributes(
     "output",
     "gen_ai.tool.output",
@@ -86,6 +97,33 @@ export const TOOL_OUTPUTS: readonly ContentSource[] = [
   ),
   ({ talk }) => (talk.toolOutput === null ? null : taken(talk, found(talk.toolOutput), "toolOutput")),
 ];
+
+/** With more than the part the messages stay in `events` too. */
+function part(
+  talk: SpanTalk,
+  facts: Facts,
+  [side, type, name]: readonly ["input" | "output", string, string],
+): Found | null {
+  const own = toolPart(talk.details[side], type, name);
+  if (own === null) return null;
+  const isAll = own.isAlone && says(facts, own.part, ["type", name]);
+  const content = wrapped({ value: jsonWithin(own.part[name]), source: null }, side);
+  return isAll ? taken(talk, content, side) : content;
+}
+
+/** True when the value has these members, and beyond them only the id and the name that the span has, too. */
+function says(facts: Facts, value: Json | undefined, names: readonly string[]): boolean {
+  if (!isObject(value)) return false;
+  return Object.entries(value).every(([name, one]) => {
+    if (names.includes(name)) return name !== "role" || typeof one !== "string" || ROLES.has(one);
+    if (name === "id" || name === "tool_call_id") return one === facts.peek(CALL_ID);
+    return name === "name" && one === facts.peek(TOOL);
+  });
+}
+
+const CALL_ID = sources("gen_ai.tool.call.id");
+const TOOL = sources("gen_ai.tool.name");
+const ROLES: ReadonlySet<string> = new Set(["tool", "user", "assistant"]);
 
 function claudeArguments(facts: Facts): Found | null {
   if (!facts.span.name.startsWith("claude_code.")) return null;

@@ -6,7 +6,7 @@ import { member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources } from "../attributes/known-keys.ts";
 import { merged } from "./merge-messages.ts";
 import { messagesOf } from "./messages.ts";
-import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
+import { isObject, jsonOf } from "../attributes/plain-values.ts";
 
 /** ADK writes "{}" and "N/A" where it has nothing to say. */
 export function notApplicable(facts: Facts, from: Sources): Found | null {
@@ -36,18 +36,26 @@ function textOf(messages: readonly Json[]): string {
   return texts.join("\n").trim();
 }
 
-/** Member of the first part of this type in a list of messages: a tool's own arguments or result. */
-export function toolPart(messages: Json, type: string, name: string): Found | null {
+export interface ToolPart {
+  readonly part: JsonObject;
+  /** The messages hold nothing else. */
+  readonly isAlone: boolean;
+}
+
+/** The first part of this type, with this member, in a list of messages: a tool's own call or result. */
+export function toolPart(messages: Json, type: string, name: string): ToolPart | null {
   if (!Array.isArray(messages)) return null;
   for (const message of messages as readonly Json[]) {
     const parts = member(message, "parts");
-    if (!Array.isArray(parts)) continue;
-    const part = (parts as readonly Json[]).find((one) => member(one, "type") === type);
-    if (part !== undefined)
-      return wrapped(
-        { value: jsonWithin(member(part, name)), source: null },
-        name === "arguments" ? "input" : "output",
-      );
+    if (!Array.isArray(parts) || !isObject(message)) continue;
+    const part = (parts as readonly Json[]).find(
+      (one) => member(one, "type") === type && member(one, name) !== undefined,
+    );
+    if (!isObject(part)) continue;
+    const isBare = Object.entries(message).every(
+      ([key, value]) => key === "parts" || (key === "role" && value === "tool"),
+    );
+    return { part, isAlone: messages.length === 1 && parts.length === 1 && isBare };
   }
   return null;
 }

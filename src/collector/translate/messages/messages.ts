@@ -84,14 +84,14 @@ function assembleParts(item: JsonObject, parts: readonly Json[], defaultRole: st
     else if (kind.kind === "result") results.push(kind.value);
     else blocks.push(kind.value);
   }
-  const { parts: _parts, content, ...rest } = item;
+  const { parts: _parts, content, role: given, ...beside } = item;
+  const rest = given === undefined || typeof given === "string" ? beside : { ...beside, original_role: given };
   const role = typeof item["role"] === "string" ? (item["role"] === "model" ? "assistant" : item["role"]) : defaultRole;
   if (Array.isArray(item["parts"]) && content !== undefined && content !== "") blocks.unshift(partOf(content).value); // messages/messages.1
   if (blocks.length === 0 && calls.length === 0 && results.length > 0) {
-    const { role: _role, ...beside } = rest;
-    return Object.keys(beside).length === 0
+    return Object.keys(rest).length === 0
       ? results
-      : results.map((one, at) => (at > 0 ? one : { ...beside, ...(one as JsonObject) }));
+      : results.map((one, at) => (at > 0 ? one : { ...rest, ...(one as JsonObject) }));
   }
   const message: JsonObject = {
     ...rest,

@@ -9,9 +9,8 @@
 //   `events`.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
-import { textMember } from "../attributes/indexed.ts";
-import { callOf } from "./message-parts.ts";
-import { isObject, jsonOf, jsonWithin, plainAttributes, unwrap } from "../attributes/plain-values.ts";
+import { jsonOf, plainAttributes } from "../attributes/plain-values.ts";
+import { choiceOfEvent, messageOfEvent } from "./event-messages.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 
 export interface SpanTalk {
@@ -169,93 +168,34 @@ const DETAIL_ATTRIBUTES_MAX = 256;
 function takeDetails(event: SpanEvent, talk: Gathered): void {
   const keys: string[] = [];
   const values: AttributeValue[] = [];
+  let isReplaced = false; // by another event with the same key
   for (const [at, key] of event.attributes.keys.entries()) {
     const given = event.attributes.values[at] ?? null;
     const name = Object.hasOwn(DETAILS, key) ? DETAILS[key] : undefined;
     if (name === undefined) {
       if (key === "event.name") continue;
+      if (talk.detailAttributes.some((one) => hasOther(one, key, given))) {
+        isReplaced = true;
+        continue;
+      }
       keys.push(key);
       values.push(given);
-    } else {
-      if (name === "output" || talk.details[name] === null) talk.details[name] = jsonOf(given); // several events: first input, last output
-      if (given !== null && name !== "tools") talk.spoken.push([name, event]);
+    } else if (given !== null) {
+      const before = talk.spoken.findLast(([part]) => part === name)?.[1];
+      if (before === undefined) talk.details[name] = jsonOf(given);
+      else if (name !== "output") isReplaced = true;
+      else {
+        talk.details[name] = jsonOf(given); // several events: first input, last output
+        talk.kept.push(keptEvent(before));
+      }
+      talk.spoken.push([name, event]);
     }
   }
-  if (keys.length > DETAIL_ATTRIBUTES_MAX) talk.kept.push(keptEvent(event));
-  else if (keys.length > 0) talk.detailAttributes.push({ keys, values });
+  if (keys.length > DETAIL_ATTRIBUTES_MAX || isReplaced) talk.kept.push(keptEvent(event));
+  if (keys.length > 0 && keys.length <= DETAIL_ATTRIBUTES_MAX) talk.detailAttributes.push({ keys, values });
 }
 
-/**
- * The whole body in one attribute (Semantic Kernel), or one attribute a field; the role is in the name when nowhere
- * else.
- */
-function messageOfEvent(event: SpanEvent, role: string): Json {
-  const body = unwrap(attributeText(event, "gen_ai.event.content")).value;
-  if (isObject(body)) return tidied({ role, ...body });
-  const {
-    "gen_ai.system": _system,
-    "event.name": _name,
-    "gen_ai.message.index": _index,
-    ...fields
-  } = plainAttributes(event.attributes);
-  const { content, id, tool_calls: calls, ...rest } = fields;
-  return tidied({
-    role,
-    content: jsonWithin(content ?? (typeof body === "string" ? body : "")),
-    ...(role === "tool" && id !== undefined ? { tool_call_id: id } : id === undefined ? {} : { id }),
-    ...(calls === undefined ? {} : { tool_calls: jsonWithin(calls) }),
-    ...rest,
-  });
-}
-
-function tidied(message: JsonObject): JsonObject {
-  const calls = message["tool_calls"];
-  return Array.isArray(calls) ? { ...message, tool_calls: (calls as readonly Json[]).map(callWithin) } : message;
-}
-
-/** LiveKit writes a list of JSON texts. */
-function callWithin(call: Json): Json {
-  return callOf(jsonWithin(call));
-}
-
-const CHOICE_FIELDS =
-  /^(?:index|finish_reason|message|message\.role|message\.content|content|role|tool\.result|tool_calls(?:\.\d+\..+)?|gen_ai\.system|gen_ai\.event\.content|event\.name)$/;
-
-function choiceOfEvent(event: SpanEvent): JsonObject {
-  const body = unwrap(attributeText(event, "gen_ai.event.content")).value;
-  if (isObject(body) && isObject(body["message"]))
-    return { ...body, message: tidied({ role: "assistant", ...body["message"] }) };
-  const fields = plainAttributes(event.attributes);
-  const message = jsonWithin(fields["message"]);
-  const calls = callsOf(fields);
-  return {
-    ...Object.fromEntries(Object.entries(fields).filter(([name]) => !CHOICE_FIELDS.test(name))),
-    ...(fields["index"] === undefined ? {} : { index: fields["index"] }),
-    ...(fields["finish_reason"] === undefined ? {} : { finish_reason: fields["finish_reason"] }),
-    message: {
-      role:
-        textMember(fields, "message.role") || textMember(message, "role") || textMember(fields, "role") || "assistant",
-      ...(isObject(message) ? message : { content: fields["message.content"] ?? fields["content"] ?? message ?? "" }),
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    },
-    ...(fields["tool.result"] === undefined ? {} : { tool_result: jsonWithin(fields["tool.result"]) }),
-  };
-}
-
-const CALLS_MAX = 256;
-
-/** `tool_calls` as JSON, or `tool_calls.N.id|function.name|function.arguments`. */
-function callsOf(fields: JsonObject): readonly Json[] {
-  const whole = jsonWithin(fields["tool_calls"]);
-  if (Array.isArray(whole)) return (whole as readonly Json[]).map(callWithin);
-  const calls: Json[] = [];
-  for (let at = 0; at < CALLS_MAX; at++) {
-    const id = fields[`tool_calls.${at}.id`];
-    const name = fields[`tool_calls.${at}.function.name`];
-    if (id === undefined && name === undefined) break;
-    calls.push(
-      callOf({ id: id ?? null, name: name ?? null, arguments: fields[`tool_calls.${at}.function.arguments`] ?? "" }),
-    );
-  }
-  return calls;
+function hasOther({ keys, values }: Attributes, key: string, value: AttributeValue): boolean {
+  const at = keys.indexOf(key);
+  return at >= 0 && values[at] !== value;
 }

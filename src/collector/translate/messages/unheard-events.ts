@@ -23,9 +23,16 @@ export function unheardEvents(talk: SpanTalk, inputs: string, outputs: string): 
   return [...events].filter(({ attributes }) => !contentOf(attributes).every(isSaid)).map(keptEvent);
 }
 
-const NO_CONTENT =
-  /^(?:gen_ai\.system|gen_ai\.provider\.name|event\.name|gen_ai\.message\.index|index|role|message\.role)$/;
+const NO_CONTENT = /^(?:gen_ai\.system|gen_ai\.provider\.name|event\.name|gen_ai\.message\.index)$/;
+const PLACE = /^(?:index|role|message\.role)$/;
+const ROLE = /^(?:system|developer|user|assistant|model|tool)$/;
 
 function contentOf({ keys, values }: Attributes): readonly AttributeValue[] {
-  return values.filter((_value, at) => !NO_CONTENT.test(keys[at] ?? ""));
+  return values.filter((value, at) => {
+    const key = keys[at] ?? "";
+    return (
+      !NO_CONTENT.test(key) &&
+      !(PLACE.test(key) && (typeof value === "number" || (typeof value === "string" && ROLE.test(value))))
+    );
+  });
 }
