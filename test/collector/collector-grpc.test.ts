@@ -2,10 +2,18 @@
 // exporters.test.ts has the official exporters.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
+import {
+  connect,
+  constants,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type ClientSessionOptions,
+  type IncomingHttpHeaders,
+} from "node:http2";
 import { after, before, describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
+import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
 import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
@@ -33,8 +41,8 @@ after(async () => {
   assert.deepEqual(backend.violations, []);
 });
 
-function open({ collector: opened }: TestCollector): ClientHttp2Session {
-  return connect(`http://127.0.0.1:${opened.grpcAddress()?.port ?? assert.fail()}`);
+function open({ collector: opened }: TestCollector, options: ClientSessionOptions = {}): ClientHttp2Session {
+  return connect(`http://127.0.0.1:${opened.grpcAddress()?.port ?? assert.fail()}`, options);
 }
 
 function framed(message: Buffer, flag = 0): Buffer {
@@ -151,6 +159,48 @@ describe("refusals", () => {
     broken.write(framed(spans(8)).subarray(0, 20));
     broken.destroy();
     assert.equal((await call(TRACES, framed(spans(9)))).status, "0");
+  });
+});
+
+describe("calls that do not end by themselves (grpc-receiver.4)", () => {
+  /** The code with which the call ended, after seconds of the collector's clock; null when it goes on. */
+  async function endOf(seconds: number, options: ClientSessionOptions, body: (stream: ClientHttp2Stream) => void) {
+    const clock = createFakeClock();
+    const own = await startCollector(backend.url, { GRPC_PORT: "0" }, { clock });
+    const client = open(own, options);
+    const stream = client.request({
+      ":method": "POST",
+      ":path": TRACES,
+      "content-type": "application/grpc",
+      "x-api-key": "key-1",
+    });
+    stream.on("error", () => undefined);
+    const responded = once(stream, "response");
+    body(stream);
+    while (clock.timers() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let second = 0; second < seconds && !stream.destroyed; second++) {
+      if (!stream.writableEnded) stream.write(Buffer.alloc(1));
+      await clock.advance(1000);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const [headers] = (await responded) as [IncomingHttpHeaders];
+    const code = stream.closed ? stream.rstCode : null;
+    client.destroy();
+    const stopped = own.stop();
+    await clock.advance(60_000);
+    await stopped;
+    return { status: headers["grpc-status"], code };
+  }
+
+  test("a dripping message ends with DEADLINE_EXCEEDED, and its stream soon after", async () => {
+    const ended = await endOf(40, {}, (stream) => stream.write(framed(spans(40)).subarray(0, 20)));
+    assert.deepEqual(ended, { status: "4", code: constants.NGHTTP2_NO_ERROR });
+  });
+
+  test("a reply that nobody reads ends", async () => {
+    const unread = { settings: { initialWindowSize: 0 } };
+    const ended = await endOf(20, unread, (stream) => stream.end(framed(spans(41))));
+    assert.deepEqual(ended, { status: undefined, code: constants.NGHTTP2_CANCEL });
   });
 });
 

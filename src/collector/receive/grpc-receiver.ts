@@ -4,7 +4,8 @@
 //   grpc-receiver.2. Every outcome is a gRPC status. Backpressure and limits are RESOURCE_EXHAUSTED, a collector that stops or cannot
 //        write UNAVAILABLE, both with RetryInfo (grpc-message.2).
 //   grpc-receiver.3. A call that goes wrong ends its own stream only.
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
+//   grpc-receiver.4. A call ends soon after its reply, although its peer neither reads the reply nor ends its own message.
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { exportResponse, type Refusal } from "../otlp/status.ts";
 import { accept, type Accepting, type Rejections } from "./accept.ts";
 import { rejectionOf } from "./exchange.ts";
@@ -89,7 +90,8 @@ function reply(
   rejections: Rejections | null,
 ): void {
   receiver.onReply(0);
-  if (stream.destroyed) return;
+  if (stream.destroyed || stream.closed) return;
+  endSoon(receiver, stream);
   stream.respond(REPLY_HEADERS, { waitForTrailers: true });
   stream.once("wantTrailers", () => stream.sendTrailers(OK));
   const rejected = rejections?.rejected ?? 0;
@@ -101,9 +103,17 @@ function refuse(receiver: GrpcReceiving, stream: ServerHttp2Stream, refused: Ref
   const { message, refusal, retryAfterSeconds = receiver.options.retryAfterSeconds } = refused;
   const trailers: Trailers = refusalTrailers(refusal, message, retryAfterSeconds);
   receiver.onReply(Number(trailers["grpc-status"]));
-  if (stream.destroyed) return;
+  if (stream.destroyed || stream.closed) return;
+  endSoon(receiver, stream);
   stream.respond({ ...REPLY_HEADERS, ...trailers }, { endStream: true });
   stream.resume();
+}
+
+/** grpc-receiver.4. To the watch, the call is a body without progress. */
+function endSoon({ accepting }: GrpcReceiving, stream: ServerHttp2Stream): void {
+  const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR } = constants;
+  const end = (): void => stream.close(stream.writableFinished ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL);
+  stream.once("close", accepting.watch.add({ bytes: () => 0, tooSlow: end }));
 }
 
 const ignore = (): void => undefined;

@@ -1,9 +1,11 @@
 // gRPC service: the HTTP/2 server of the gRPC receiver as a service, with limits on every resource of a peer.
 // Invariants:
-//   grpc-service.1. A session without a call for SESSION_IDLE_MS ends; a peer has at most STREAMS_MAX calls and a bounded
-//        memory. Slow bodies end by the watch of accept.ts.
+//   grpc-service.1. A session without a call for SESSION_IDLE_MS ends, and one that never begins HTTP/2 after
+//        `prefaceMs`; a peer has at most STREAMS_MAX calls and a bounded memory. Slow calls end by the watch of accept.ts.
 //   grpc-service.2. stop() accepts no new session, sends GOAWAY to the open ones, and cuts them after `drainMs`.
 //   grpc-service.3. A fault of a session or of the listening socket never ends the process.
+//   grpc-service.4. Sessions that are only held keep nobody out: at `sessionsMax` a new session takes the place of the one
+//        that has been without a call for longest.
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
@@ -15,6 +17,8 @@ export interface GrpcServiceOptions {
   readonly port: number;
   readonly drainMs: number;
   readonly listener: GrpcListener;
+  readonly sessionsMax?: number;
+  readonly prefaceMs?: number;
 }
 
 export interface GrpcService extends Service {
@@ -24,6 +28,9 @@ export interface GrpcService extends Service {
 
 const SESSION_IDLE_MS = 300_000;
 const SESSIONS_MAX = 1000;
+/** Sockets of sessions that are about to end. */
+const SPARE_CONNECTIONS = 100;
+const PREFACE_MS = 10_000;
 const STREAMS_MAX = 100;
 const SESSION_MIB_MAX = 10;
 /** Of one stream, in transit: exporters send a few hundred kilobytes a call. */
@@ -31,15 +38,40 @@ const WINDOW_BYTES = 1024 * 1024;
 const HEADER_PAIRS_MAX = 128;
 const HEADER_BYTES_MAX = 64 * 1024;
 
-export function createGrpcService({ host, port, drainMs, listener }: GrpcServiceOptions): GrpcService {
+export function createGrpcService(options: GrpcServiceOptions): GrpcService {
+  const { drainMs, host, listener, port, prefaceMs = PREFACE_MS, sessionsMax = SESSIONS_MAX } = options;
   let running: Http2Server | null = null;
-  const sessions = new Set<ServerHttp2Session>();
+  /** Active calls of each session; the one whose last call began first is first. */
+  const sessions = new Map<ServerHttp2Session, number>();
 
   function track(session: ServerHttp2Session): void {
-    sessions.add(session);
     session.on("error", ignore); // grpc-service.3
+    if (sessions.size >= sessionsMax) {
+      const idle = [...sessions].find(([, calls]) => calls === 0)?.[0]; // grpc-service.4
+      if (idle === undefined) return session.destroy();
+      sessions.delete(idle);
+      idle.destroy();
+    }
+    sessions.set(session, 0);
     session.setTimeout(SESSION_IDLE_MS, () => session.close()); // grpc-service.1
-    session.once("close", () => sessions.delete(session));
+    const preface = setTimeout(() => session.destroy(), prefaceMs);
+    session.once("remoteSettings", () => clearTimeout(preface));
+    session.once("close", () => {
+      clearTimeout(preface);
+      sessions.delete(session);
+    });
+  }
+
+  function countCall(stream: ServerHttp2Stream): void {
+    const { session } = stream as { readonly session: ServerHttp2Session | undefined };
+    const calls = session === undefined ? undefined : sessions.get(session);
+    if (session === undefined || calls === undefined) return;
+    sessions.delete(session); // the newest is last
+    sessions.set(session, calls + 1);
+    stream.once("close", () => {
+      const left = sessions.get(session);
+      if (left !== undefined) sessions.set(session, left - 1);
+    });
   }
 
   return {
@@ -56,13 +88,14 @@ export function createGrpcService({ host, port, drainMs, listener }: GrpcService
             enablePush: false,
           },
         });
-        server.maxConnections = SESSIONS_MAX;
+        server.maxConnections = sessionsMax + SPARE_CONNECTIONS;
         server.on("error", (error) => reject(new ListenError(host, port, error))); // `on`, not `once`: grpc-service.3
         server.on("sessionError", ignore);
         server.on("session", track);
-        server.on("stream", (stream, headers, _flags, rawHeaders) =>
-          listener(stream as ServerHttp2Stream, headers, rawHeaders),
-        );
+        server.on("stream", (stream, headers, _flags, rawHeaders) => {
+          countCall(stream as ServerHttp2Stream);
+          listener(stream as ServerHttp2Stream, headers, rawHeaders);
+        });
         server.listen(port, host, () => {
           running = server;
           resolve();
@@ -73,12 +106,12 @@ export function createGrpcService({ host, port, drainMs, listener }: GrpcService
         if (running === null) return resolve();
         const server = running;
         running = null;
-        const cut = setTimeout(() => sessions.forEach((session) => session.destroy()), drainMs); // grpc-service.2
+        const cut = setTimeout(() => [...sessions.keys()].forEach((session) => session.destroy()), drainMs); // grpc-service.2
         server.close(() => {
           clearTimeout(cut);
           resolve();
         });
-        for (const session of sessions) session.close();
+        for (const session of sessions.keys()) session.close();
       }),
     address: () => {
       const bound = running?.address() as AddressInfo | null | undefined;

@@ -2,7 +2,7 @@
 // Invariants:
 //   read-body.1. It keeps at most `bytesMax` bytes, regardless of Content-Length, and each byte only after its
 //   admission.
-//   read-body.2. The watch closes a stalled or slow request after PROGRESS_MS without PROGRESS_BYTES.
+//   read-body.2. The watch closes a stalled or slow request: after PROGRESS_MS without PROGRESS_BYTES, or after BODY_MS.
 //   read-body.3. It reads and discards a refused body, up to DISCARD_BYTES_MAX, so that the sender can read the reply.
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -27,6 +27,8 @@ const AT_ONCE_BYTES = 1024 * 1024;
 const DISCARD_BYTES_MAX = 16 * 1024 * 1024;
 const PROGRESS_MS = 10_000;
 const PROGRESS_BYTES = 1024;
+/** As the time limit of a request in HTTP, which gRPC does not have. */
+const BODY_MS = 300_000;
 const EMPTY = Buffer.alloc(0);
 
 export function readBody(request: Readable, limits: BodyLimits, watch: ProgressWatch): Promise<BodyOutcome> {
@@ -106,7 +108,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
     for (let link = first; link !== null; link = link.next) {
       if (now - link.since < PROGRESS_MS) continue;
       const bytes = link.watched.bytes();
-      if (bytes - link.bytes < PROGRESS_BYTES) tooSlow.push(link.watched);
+      if (bytes - link.bytes < PROGRESS_BYTES || now - link.begun > BODY_MS) tooSlow.push(link.watched);
       link.bytes = bytes;
       link.since = now;
     }
@@ -120,7 +122,8 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
   };
   return {
     add(watched) {
-      const link: Link = { watched, bytes: 0, since: clock.monotonic(), previous: null, next: first };
+      const begun = clock.monotonic();
+      const link: Link = { watched, bytes: 0, begun, since: begun, previous: null, next: first };
       if (first !== null) first.previous = link;
       first = link;
       arm();
@@ -137,6 +140,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
 interface Link {
   readonly watched: Watched;
   bytes: number;
+  readonly begun: number;
   since: number;
   previous: Link | null;
   next: Link | null;
