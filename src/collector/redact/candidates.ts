@@ -32,6 +32,7 @@ const NOWHERE: Candidates = { within: () => false, none: true };
 /** An escape of an ASCII character, as `\u0040` for "@": any pattern could hide in one. */
 const ESCAPED = ["\\\\", "u", "0", "0", "[2-7]"];
 const CARD_DIGITS_MIN = 13;
+const PERCENT = 0x25;
 const NUMBER_STEP = CARD_DIGITS_MIN - 1;
 /** A longer row of digits is a candidate without a look at it. */
 const NUMBER_BYTES_MAX = 64;
@@ -230,8 +231,9 @@ function isCardInJson(b: Buffer, start: number, end: number): boolean {
   if ((b[start - 1] ?? 0) >= 0x80) return true;
   let begins = false;
   for (let at = start; at < end; at++)
-    begins ||= (at === start || isSeparator(b[at - 1])) && (b[at] ?? 0) >= 0x32 && (b[at] ?? 0) <= 0x36;
-  return begins && findCards(b.toString("latin1", Math.max(0, start - 2), end)).length > 0;
+    begins ||=
+      (at === start || isSeparator(b[at - 1]) || b[at - 3] === PERCENT) && (b[at] ?? 0) >= 0x32 && (b[at] ?? 0) <= 0x36;
+  return begins && findCards(b.toString("latin1", Math.max(0, start - 3), end)).length > 0;
 }
 
 /** A candidate that begins before `start` may reach into the range: a length in front can look like a digit. */

@@ -44,16 +44,26 @@ const CARD_DIGITS_MAX = 19;
 export function findCards(text: string): Ranges {
   const found: number[] = [];
   for (const { index, 0: run } of text.matchAll(/\d(?:[ -]?\d){12,}/g)) {
-    if (/[\p{L}\d_]/u.test(text[index - 1] ?? "") || isFraction(text, index, run)) continue;
+    const isInWord = /[\p{L}\d_]/u.test(text[index - 1] ?? "") && !endsEscaped(text, index);
+    if (isInWord || isFraction(text, index, run)) continue;
     for (let from = 0; from < run.length;) {
       const end = cardEnd(run, from);
       if (end > 0) found.push(index + from, index + end);
+      if (end === 0 && from === 0 && text[index - 1] === "%") {
+        from = 2; // behind "%20"
+        continue;
+      }
       from = end > 0 ? end : from + 1;
       while (from < run.length && isDigit(run, from - 1)) from++; // a number begins a group of digits
       while (from < run.length && !isDigit(run, from)) from++;
     }
   }
   return found;
+}
+
+/** A character in its form in a URL ends here, such as `%3D`: no part of a word. */
+function endsEscaped(text: string, at: number): boolean {
+  return /^%[\dA-Fa-f]{2}$/.test(text.slice(Math.max(0, at - 3), at));
 }
 
 /** The digits of a number after its point, as in `0.5105105105105100`. */
@@ -96,6 +106,13 @@ function isCard(digits: string): boolean {
 /** Prefixes of keys and tokens, each with the form of the rest. */
 const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
   ["sk-", "[\\w-]{16,512}"],
+  ["gsk_", "[A-Za-z0-9]{20,255}"],
+  ["xai-", "[A-Za-z0-9]{20,255}"],
+  ["pplx-", "[A-Za-z0-9]{20,255}"],
+  ["r8_", "[A-Za-z0-9]{30,255}"],
+  ["tvly-", "[\\w-]{16,255}"],
+  ["nvapi-", "[\\w-]{20,255}"],
+  ["pcsk_", "\\w{20,255}"],
   ["sk_", "(?:live|test)_\\w{10,256}"],
   ["rk_", "(?:live|test)_\\w{10,256}"],
   ["gh", "[oprsu]_[A-Za-z0-9]{20,255}"],
@@ -104,14 +121,25 @@ const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
   ["AKIA", "[0-9A-Z]{16}"],
   ["ASIA", "[0-9A-Z]{16}"],
   ["AIza", "[\\w-]{35}"],
+  ["ya29.", "[\\w-]{20,2048}"],
+  ["GOCSPX-", "[\\w-]{20,255}"],
   ["xox", "[abeprs]-[\\w-]{10,512}"],
+  ["xapp-", "[\\w-]{20,512}"],
+  ["shpat_", "[0-9a-fA-F]{32}"],
+  ["dapi", "[0-9a-f]{32}"],
+  ["dop_v1_", "[0-9a-f]{32,64}"],
+  ["hvs.", "[\\w-]{20,512}"],
+  ["whsec_", "[A-Za-z0-9+/=]{20,255}"],
   ["hf_", "[A-Za-z0-9]{20,255}"],
   ["npm_", "[A-Za-z0-9]{30,255}"],
+  ["pypi-", "[\\w-]{40,1024}"],
   ["lsv2_", "\\w{20,255}"],
   ["SG.", "[\\w-]{16,64}\\.[\\w-]{16,128}"],
   ["eyJ", "[\\w-]{8,4096}\\.[\\w-]{2,8192}(?:\\.[\\w-]{0,2048})?"],
   ["Bearer ", "[\\w.~+/-]{16,4096}={0,2}"],
   ["bearer ", "[\\w.~+/-]{16,4096}={0,2}"],
+  ["BEARER ", "[\\w.~+/-]{16,4096}={0,2}"],
+  ["Bearer%20", "[\\w.~+/%-]{16,4096}"],
   ["Basic ", "[A-Za-z0-9+/]{16,4096}={0,2}"],
 ];
 const PEM = "-----BEGIN ";
@@ -122,20 +150,30 @@ export const TOKEN_BEGINNINGS: readonly string[] = [
   PEM,
 ];
 
-const TOKEN = new RegExp(
-  `(?<![A-Za-z0-9])(?:${TOKENS.map(([begin, rest]) => begin.replaceAll(".", "\\.") + rest).join("|")})`,
-  "g",
-);
-const PEM_HEAD = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----/g;
-const PEM_END = "PRIVATE KEY-----";
+/** Grouped by their first characters: the engine looks at each character of a text once for all of them. */
+const TOKEN = new RegExp(byFirstCharacter(TOKEN_BEGINNINGS.slice(0, -1)), "g");
+
+function byFirstCharacter(patterns: readonly string[]): string {
+  const groups = Map.groupBy(patterns, (pattern) => pattern.slice(0, 1));
+  return [...groups].map(([first, all]) => `${first}(?:${all.map((one) => one.slice(1)).join("|")})`).join("|");
+}
+
+const PEM_HEAD = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
+const PEM_END = /PRIVATE KEY(?: BLOCK)?-----/g;
 const URL_START = "://";
 
 export function findTokens(text: string): Ranges {
   const found: number[] = [];
-  for (const { index, 0: token } of text.matchAll(TOKEN)) found.push(index, index + token.length);
+  TOKEN.lastIndex = 0;
+  for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
+    const { index } = token;
+    const isInWord = /[A-Za-z0-9]/.test(text[index - 1] ?? "") && !endsEscaped(text, index);
+    if (isInWord) TOKEN.lastIndex = index + 1;
+    else found.push(index, TOKEN.lastIndex);
+  }
   for (const { index, 0: head } of text.matchAll(PEM_HEAD)) {
-    const end = text.indexOf(PEM_END, index + head.length);
-    found.push(index, end < 0 ? text.length : end + PEM_END.length); // one that was cut off goes whole
+    PEM_END.lastIndex = index + head.length;
+    found.push(index, PEM_END.test(text) ? PEM_END.lastIndex : text.length); // one that was cut off goes whole
   }
   found.push(...passwordsInUrls(text));
   return merged(found);

@@ -114,18 +114,20 @@ interface View {
 }
 
 const PLAIN: View = { text: "", at: (position) => position };
-const ASCII_ESCAPE = /\\+u00([2-7][0-9a-fA-F])/g;
+/** An ASCII character; a line break or tab, which stands between words like any space; a slash. */
+const ESCAPE = /\\+(?:u00([2-7][0-9a-fA-F])|([bfnrt])|\/)/g;
 
 /** redact-value.3. null: nothing is escaped. */
 function unescaped(text: string): View | null {
-  if (!text.includes("\\u00")) return null;
+  if (!text.includes("\\")) return null;
   const parts: string[] = [];
   /** After each escape: position in the view, position in the text. */
   const marks: (readonly [view: number, text: number])[] = [];
   let length = 0;
   let from = 0;
-  for (const { index, 0: whole, 1: code = "" } of text.matchAll(ASCII_ESCAPE)) {
-    parts.push(text.slice(from, index), String.fromCharCode(Number.parseInt(code, 16)));
+  for (const { index, 0: whole, 1: code, 2: space } of text.matchAll(ESCAPE)) {
+    const character = code === undefined ? "/" : String.fromCharCode(Number.parseInt(code, 16));
+    parts.push(text.slice(from, index), space === undefined ? character : "\n");
     length += index - from + 1;
     from = index + whole.length;
     marks.push([length, from]);

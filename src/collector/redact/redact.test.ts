@@ -97,6 +97,17 @@ const VALUES: readonly (readonly [what: string, given: TestValue, wanted: unknow
   ["a key of JSON", JSON.stringify({ [MAIL]: 1 }), '{"[mail]":1}'],
   ["a number in JSON", '{"pan":4111111111111111}', '{"pan":"[card]"}'],
   ["an escape in JSON that was cut off", String.raw`{"to":"alice\u0040example.com","re`, '{"to":"[mail]","re'],
+  [
+    "a card number behind the escape of a line break",
+    String.raw`{"m":"pay\n${CARD}","re`,
+    String.raw`{"m":"pay\n[card]","re`,
+  ],
+  ["a key behind one, in text of Python", String.raw`{'m': 'key:\t${TOKEN}'}`, String.raw`{'m': 'key:\t[token]'}`],
+  [
+    "the password of a URL with escapes",
+    String.raw`{"to":"db:\/\/app:hunter2@db\/x","re`,
+    String.raw`{"to":"db:\/\/app:[token]@db\/x","re`,
+  ],
   ["an escape behind other text", String.raw`data: {"to":"alice\u0040example.com"}`, 'data: {"to":"[mail]"}'],
   ["nothing", "hello @ 12:30, id 1234-5678", "hello @ 12:30, id 1234-5678"],
 ];

@@ -1,0 +1,51 @@
+// Detectors: keys of many providers, and forms in which texts have them.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { FINDERS, type Detector } from "./detectors.ts";
+
+const PROVIDER_KEYS: readonly string[] = [
+  `gsk_${"aB3d".repeat(13)}`,
+  `xai-${"aB3d".repeat(20)}`,
+  `pplx-${"aB3d".repeat(12)}`,
+  `r8_${"aB3d".repeat(9)}`,
+  `tvly-dev-${"aB3d".repeat(8)}`,
+  `nvapi-${"aB3d".repeat(16)}`,
+  `pcsk_${"aB3d".repeat(16)}`,
+  `ya29.${"aB3d".repeat(30)}`,
+  `GOCSPX-${"aB3d".repeat(7)}`,
+  `xapp-1-A012345678-1234567890-${"ab3d".repeat(16)}`,
+  `shpat_${"ab3d".repeat(8)}`,
+  `dapi${"ab3d".repeat(8)}`,
+  `dop_v1_${"ab3d".repeat(16)}`,
+  `hvs.${"aB3d".repeat(24)}`,
+  `whsec_${"aB3d".repeat(8)}`,
+  `pypi-AgEIcHlwaS5vcmc${"aB3d".repeat(12)}`,
+];
+
+const PGP_KEY = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc\n-----END PGP PRIVATE KEY BLOCK-----";
+const TOKEN = "sk-canary0123456789abcdef";
+
+/** What the detector finds in the text. */
+const CASES: readonly (readonly [what: string, detector: Detector, text: string, found: readonly string[]])[] = [
+  ["a card number in a query", "card", "?pan%3D4111111111111111&n=1", ["4111111111111111"]],
+  ["one behind an encoded space", "card", "?q=pan%204111111111111111", ["4111111111111111"]],
+  ["one behind a percent sign", "card", "100%4111111111111111", ["4111111111111111"]],
+  ["no card number inside a word", "card", "id3D4111111111111111", []],
+  ["a key in a query", "token", `?k%3D${TOKEN}`, [TOKEN]],
+  ["a header in a query", "token", `?h=Bearer%20${TOKEN}`, [`Bearer%20${TOKEN}`]],
+  ["a header in capitals", "token", "BEARER canary0123456789", ["BEARER canary0123456789"]],
+  ["no key inside a word", "token", "task-canary0123456789abcdef", []],
+  ["a key behind such a word", "token", `task-${TOKEN}`, [TOKEN]],
+  ["a PGP key", "token", PGP_KEY, [PGP_KEY]],
+];
+
+describe("detectors find", () => {
+  for (const [what, detector, text, wanted] of CASES) test(what, () => assert.deepEqual(found(detector, text), wanted));
+  for (const key of PROVIDER_KEYS)
+    test(`a key that begins with ${key.slice(0, 5)}`, () => assert.deepEqual(found("token", `key ${key}.`), [key]));
+});
+
+function found(detector: Detector, text: string): readonly string[] {
+  const ranges = FINDERS[detector](text);
+  return ranges.flatMap((start, index) => (index % 2 === 0 ? [text.slice(start, ranges[index + 1])] : []));
+}
