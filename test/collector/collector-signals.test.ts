@@ -1,6 +1,8 @@
 // Signals: metrics and profiles are accepted and counted, errors come in the encoding of the request on every path, and
 // hostile log records cost one request.
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
@@ -51,6 +53,22 @@ describe("signals that are not stored", () => {
     const text = await (await fetch(`${collector.url}/metrics`)).text();
     assert.match(text, /otelcol_receiver_not_stored_requests_total\{signal="metrics"\} 6/);
     assert.match(text, /otelcol_receiver_not_stored_requests_total\{signal="profiles"\} 2/);
+  });
+
+  test("one that is forwarded is a whole message: no neighbour in the queue loses bytes to it", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-signals-`);
+    await writeFile(`${dir}/rules.json`, '{"forward":[{"name":"down","endpoint":"http://127.0.0.1:9"}]}');
+    const own = await startCollector(backend.url, { RULES_FILE: `${dir}/rules.json`, SHUTDOWN_TIMEOUT_MS: "200" });
+    const status = async (body: Buffer, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
+      const init = { method: "POST", headers: { "x-api-key": "k", "content-type": PROTOBUF, ...headers } };
+      return (await fetch(`${own.url}/v1/metrics`, { ...init, body: body as Uint8Array<ArrayBuffer> })).status;
+    };
+    const cutOff = field(1, "metrics").subarray(0, 5);
+    assert.equal(await status(field(1, "metrics")), 200);
+    assert.equal(await status(cutOff), 400);
+    assert.equal(await status(gzipSync(cutOff), { "content-encoding": "gzip" }), 400);
+    await own.stop();
+    await rm(dir, { recursive: true });
   });
 
   test("their bodies keep the limits", async () => {

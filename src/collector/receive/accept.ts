@@ -4,7 +4,8 @@
 //        then.
 //   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
 //   accept.4. Redaction comes before every other step that reads the body.
-//   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded.
+//   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded. One that is
+//        forwarded is a whole message.
 //   accept.5. A request of a key over its limits is refused whole: before its body is read, or when its items are counted.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
@@ -17,7 +18,7 @@ import type { Redactor } from "../redact/redact.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
-import { decompress, TooLargeError } from "./decode-body.ts";
+import { checkWhole, decompress, TooLargeError } from "./decode-body.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { type ProgressWatch, readBody } from "./read-body.ts";
 import type { ReadItems, ReadItemsOf } from "./read-items.ts";
@@ -156,6 +157,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
     if ("kind" in stored) return stored;
     items = stored;
   } else {
+    checkWhole(kept.body, call.head.format); // accept.3
     const beyond = ports.limits?.take(tenant, amount) ?? null;
     if (beyond !== null) return refusedBy(beyond);
     ports.onNotStored(signal);

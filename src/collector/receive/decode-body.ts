@@ -16,6 +16,7 @@ import {
 import { DecodeError, type Decoded, type Signal } from "../otlp/decoded.ts";
 import { readJson } from "../otlp/json.ts";
 import { readProtobuf } from "../otlp/protobuf.ts";
+import { type Cursor, skip, varint } from "../otlp/protobuf-reader.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import type { ContentEncoding } from "../shared/content-encoding.ts";
 import { inTurns } from "./in-turns.ts";
@@ -118,4 +119,14 @@ function startDecoding(body: Buffer, format: WireFormat, signal: Signal): Genera
 /** Decodes small bodies synchronously and yields between slices of large ones (decode-body.2). @throws {DecodeError} */
 export function decode(body: Buffer, format: WireFormat, signal: Signal): Decoded | Promise<Decoded> {
   return inTurns(startDecoding(body, format, signal));
+}
+
+/**
+ * Of a body that is forwarded and not decoded: destinations get such messages joined, and one that is cut off would take
+ * bytes of the next one. JSON goes alone. @throws {DecodeError}
+ */
+export function checkWhole(body: Buffer, format: WireFormat): void {
+  if (format === "json") return;
+  const cursor: Cursor = { b: body, pos: 0, values: 0, repairedTexts: 0 };
+  while (cursor.pos < body.length) skip(cursor, varint(cursor), body.length);
 }
