@@ -14,8 +14,8 @@ export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept" | "a
 
 export interface PostgresProxy {
   readonly uri: string;
-  /** Called at each COMMIT. @param text of the whole message: the writes that share it, and the COMMIT */
-  fateOf: (text: string) => Fate;
+  /** Called at each COMMIT. @param text of the mark and the COMMIT @param texts of all statements of the packet */
+  fateOf: (text: string, texts: readonly string[]) => Fate;
   /**
    * The next reply to a statement like this that has this text in it does not arrive, and its connection breaks.
    * @returns whether that has happened
@@ -99,7 +99,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
       if (deaf) return;
       for (const { bytes: passing, commit, texts } of messages.take(bytes)) {
         asked = replyToCut !== null && texts.some(replyToCut.isAsked);
-        const fate = commit === null ? "pass" : proxy.fateOf(commit);
+        const fate = commit === null ? "pass" : proxy.fateOf(commit, texts);
         if (fate === "pass") {
           far.write(passing);
           continue;

@@ -22,7 +22,7 @@ export class Transaction {
   /** @returns the point of this statement, or null for one that writes nothing */
   add(sql: string, parameters: readonly unknown[]): string | null {
     for (const label of labelsOf(sql, parameters)) this.labels.add(label);
-    if (!/^(INSERT|UPDATE|DELETE)/.test(sql)) return null;
+    if (!/^(INSERT|UPDATE|DELETE|SELECT append_audit)/.test(sql)) return null;
     this.bound.push(...parameters);
     return `statement: ${/(?:INTO|UPDATE|FROM) (\w+)/.exec(sql)?.[1] ?? ""}`;
   }
@@ -51,6 +51,6 @@ function labelsOf(sql: string, parameters: readonly unknown[]): readonly string[
     const consumes = parameters.some((parameter) => String(parameter).includes('"__resume__"'));
     return consumes ? ["consumed"] : [];
   }
-  if (sql.includes("INTO audit")) return parameters.includes("cancelled") ? ["cancel"] : [];
+  if (/INTO audit|append_audit/.test(sql)) return parameters.includes("cancelled") ? ["cancel"] : [];
   return sql.startsWith("DELETE FROM threads") ? ["delete"] : [];
 }
