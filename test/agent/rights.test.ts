@@ -3,7 +3,8 @@
 //   rights.1. Disabling compiled breakpoints needs `threads:bypass`, on every call that can; the audit trail has it.
 //   rights.2. So does an edit in the name of a node, during a pause or at an older checkpoint, with an entry in the
 //        audit trail.
-//   rights.3. An edit that bypasses nothing needs no special right.
+//   rights.5. So does a command that goes to a node during a pause, on every call that can.
+//   rights.3. An edit or a command that bypasses nothing needs no special right.
 //   rights.4. A default answer in an assistant's metadata needs `assistants:administrate`, which no other handler can
 //        grant.
 import assert from "node:assert/strict";
@@ -93,6 +94,60 @@ test("an edit as a node that bypasses the interrupt needs the right (rights.2)",
     assertForbidden(await post("ann", `${path}/state`, { ...edit, checkpoint_id: at }), "at the older checkpoint");
   }
 });
+
+const GOES: readonly (readonly [form: string, command: object])[] = [
+  ["a name", { goto: "ask" }],
+  ["a list", { goto: ["ask", "__end__"] }],
+  ["an object", { goto: { node: "ask", input: {} } }],
+  ["with an update", { goto: "ask", update: { payload: 1 } }],
+];
+
+for (const [form, command] of GOES) {
+  test(`a command that goes to a node of a paused thread needs the right: ${form} (rights.5)`, PATIENCE, async () => {
+    const path = await newThread();
+    const body = { assistant_id: "echo", command };
+    await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
+    for (const at of ["runs", "runs/wait", "runs/stream"])
+      assertForbidden(await post("ann", `${path}/${at}`, body), at);
+    const overProtocol = { id: 1, method: "run.start", params: { ...body, input: null } };
+    await post("ann", `${path}/commands`, overProtocol);
+    assert.deepEqual(await trailOf(path), []);
+    assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
+    assert.deepEqual(await trailOf(path), [["bypassed", "admin", "ask"]]);
+  });
+}
+
+test("an answer that also goes to a node needs the right (rights.5)", PATIENCE, async () => {
+  const path = await newThread();
+  await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
+  const body = { assistant_id: "echo", command: { resume: "yes", goto: "ask" } };
+  assertForbidden(await post("ann", `${path}/runs/wait`, body), "answer");
+  assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
+  assert.deepEqual(await trailOf(path), [["answered", "admin", "yes"]]);
+});
+
+test("a command that goes past a breakpoint needs the right (rights.5)", PATIENCE, async () => {
+  const path = await newThread();
+  await post("ann", `${path}/runs/wait`, COMPILED);
+  const body = { assistant_id: "compiled", command: { goto: "node_c" } };
+  assertForbidden(await post("ann", `${path}/runs/wait`, body), "breakpoint");
+  assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
+  assert.deepEqual((await trailOf(path))[0], ["bypassed", "admin", "node_c"]);
+});
+
+test(
+  "a command that goes nowhere else, or on a thread that does not wait, needs no right (rights.3)",
+  PATIENCE,
+  async () => {
+    const path = await newThread();
+    await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
+    const end = { assistant_id: "echo", command: { goto: "__end__" } };
+    assert.equal((await post("ann", `${path}/runs/wait`, end)).status, 200);
+    assert.deepEqual(await trailOf(path), [["abandoned", "ann", null]]);
+    const go = { assistant_id: "echo", command: { goto: "ask" } };
+    assert.equal((await post("ann", `${path}/runs/wait`, go)).status, 200);
+  },
+);
 
 test("ending a thread, or editing one that does not wait, needs no right (rights.3)", PATIENCE, async () => {
   const path = await newThread();

@@ -2,8 +2,9 @@
 // Invariants:
 //   resolve-on-start.1. Answered interrupts store their answer. New input abandons the open ones.
 //   resolve-on-start.2. Every change has an audit entry.
+//   resolve-on-start.3. So has an open interrupt that a command goes around: the run may abandon it at its end.
 import type { Json } from "../../base/json/json.ts";
-import type { Intent } from "./run-intent.ts";
+import { gotoTargets, type Intent, nodesOf } from "./run-intent.ts";
 import type { AuditEntry, AuditVia, Caller, Interrupt, Run, Thread } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
 import type { InterruptTx } from "../ports/ports.ts";
@@ -31,7 +32,12 @@ export async function resolveOnStart(
   tx: Pick<InterruptTx, "putInterrupts" | "audit">,
   started: StartedOnThread,
 ): Promise<readonly Interrupt[]> {
-  const resolved = [...abandonedBy(started), ...answeredBy(started), ...breakpointAfter(started)]; // resolve-on-start.1
+  const resolved = [
+    ...abandonedBy(started), // resolve-on-start.1
+    ...answeredBy(started),
+    ...bypassedBy(started), // resolve-on-start.3
+    ...breakpointAfter(started),
+  ];
   if (resolved.length > 0) {
     await tx.putInterrupts(resolved.map(({ interrupt }) => interrupt));
     await tx.audit(resolved.map((one) => entryOf(started, one))); // resolve-on-start.2
@@ -56,6 +62,20 @@ function abandonedBy({ intent, forkFrom, known, answers }: StartedOnThread): rea
     .map((interrupt) => ({ interrupt: { ...interrupt, state: "abandoned" }, action: "abandoned", value: null }));
 }
 
+function bypassedBy({ intent, forkFrom, known, answers }: StartedOnThread): readonly Resolved[] {
+  const nodes = forkFrom === null ? goneTo(intent) : null;
+  if (nodes === null) return [];
+  return known
+    .filter((interrupt) => interrupt.state === "open" && answers?.interrupts.includes(interrupt) !== true)
+    .map((interrupt) => ({ interrupt, action: "bypassed", value: nodes }));
+}
+
+/** The nodes that a command goes to; null without one. */
+function goneTo(intent: Intent): string | null {
+  if (intent.kind !== "command" && intent.kind !== "resume") return null;
+  return nodesOf(gotoTargets(intent.goto)).join(", ") || null;
+}
+
 function answeredBy({ answers, run, caller, forkFrom, at }: StartedOnThread): readonly Resolved[] {
   return (answers?.interrupts ?? []).map((interrupt, position) => {
     const value = answers?.answers[position]?.value ?? null;
@@ -70,7 +90,9 @@ function breakpointAfter({ breakpoint, intent, run, caller, forkFrom, at }: Star
   const continued = intent.kind === "continue" && forkFrom === null;
   const answer = continued ? { runId: run.runId, at, by: caller.name, value: null } : null;
   const interrupt: Interrupt = { ...breakpoint, state: continued ? "answered" : "abandoned", answer };
-  return [{ interrupt, action: continued ? "continued" : "abandoned", value: null }];
+  if (continued) return [{ interrupt, action: "continued", value: null }];
+  const nodes = goneTo(intent);
+  return [{ interrupt, action: nodes === null ? "abandoned" : "bypassed", value: nodes }];
 }
 
 function entryOf(

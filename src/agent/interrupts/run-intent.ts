@@ -73,6 +73,11 @@ export function gotoTargets(goto: Json | undefined): readonly string[] {
   });
 }
 
+/** Targets that continue the graph: the end of it is no way around an interrupt. */
+export function nodesOf(targets: readonly string[]): readonly string[] {
+  return targets.filter((target) => target !== "__end__");
+}
+
 /** An object whose keys are all 32 hex digits maps interrupt ids to answers. */
 export function isAnswerMap(resume: Json): resume is JsonObject {
   if (!isJsonObject(resume)) return false;

@@ -131,7 +131,7 @@ export type AuditAction =
   | "claimed"
   | "released"
   | "expired"
-  /** An edit in the name of a node bypassed the interrupt. */
+  /** An edit in the name of a node, or a command that went to one, bypassed the interrupt. */
   | "bypassed"
   /** A run disabled breakpoints compiled into its graph. */
   | "breakpoints_off"

@@ -2,7 +2,7 @@
 import type { RunBody } from "../../api/runs.ts";
 import { contentHashInSlices } from "../../base/ids.ts";
 import type { AgentContext } from "../context.ts";
-import { askToDisable } from "../threads/bypass.ts";
+import { askToDisable, askToGo } from "../threads/bypass.ts";
 import { callFromBody } from "../runs/accept/run-body.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
@@ -24,7 +24,10 @@ export async function runCall(
     { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null },
     given,
   );
-  const threads = more === null ? scope : [...(scope ?? []), ...more];
+  const threadId = ids["thread_id"];
+  const further = threadId === undefined ? null : await askToGo(agent, ask, threadId, body.command?.goto);
+  const added = [...(more ?? []), ...(further ?? [])];
+  const threads = more === null && further === null ? scope : [...(scope ?? []), ...added];
   return {
     ...callFromBody(body, await reachOf(agent, threads, body.assistant_id, ask)),
     webhooks: (body.webhooks ?? []).map(({ webhook_id: webhookId, ...rest }) => ({

@@ -1,10 +1,12 @@
-// Bypass: ways around a human decision: disabled breakpoints of the compiled graph, and state edits in the name of a
-// node. Each requires its own authorization event.
+// Bypass: ways around a human decision: disabled breakpoints of the compiled graph, state edits in the name of a node,
+// and commands that go to a node. Each requires its own authorization event.
 import type { Ask } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
 import { authorOf } from "../model/audit-author.ts";
 import { assistantIdOf } from "../model/built-in-assistant.ts";
+import { gotoTargets, nodesOf } from "../interrupts/run-intent.ts";
+import type { Json } from "../../base/json/json.ts";
 import type { AuditEntry, Caller, Run, Scope } from "../model/model.ts";
 import type { GraphDescription, Tx } from "../ports/ports.ts";
 import { threadNotFound } from "./find-thread.ts";
@@ -70,6 +72,18 @@ export async function askToEdit(
   if (!isBypass(edit.asNode, edit.checkpointId !== null || thread?.status === "interrupted")) return;
   const scope = await ask("threads:bypass", { thread_id: threadId, metadata: {}, as_node: edit.asNode });
   if (thread !== null && !inScope(thread.metadata, scope)) throw threadNotFound(threadId);
+}
+
+/**
+ * A paused thread whose command goes to a node runs on without the answer, or beside it.
+ * @returns an additional scope for the thread. @throws {ApiError} `forbidden`, `invalid_request`
+ */
+export async function askToGo(agent: AgentContext, ask: Ask, threadId: string, goto: Json | undefined): Promise<Scope> {
+  const nodes = nodesOf(gotoTargets(goto));
+  if (nodes.length === 0) return null;
+  const thread = await agent.storage.transaction((tx) => tx.thread(threadId));
+  if (thread?.status !== "interrupted") return null;
+  return ask("threads:bypass", { thread_id: threadId, metadata: {}, goto: nodes });
 }
 
 /** Called in the transaction that accepts the run. */
