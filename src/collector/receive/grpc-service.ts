@@ -41,38 +41,7 @@ const HEADER_BYTES_MAX = 64 * 1024;
 export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   const { drainMs, host, listener, port, prefaceMs = PREFACE_MS, sessionsMax = SESSIONS_MAX } = options;
   let running: Http2Server | null = null;
-  /** Active calls of each session; the one whose last call began first is first. */
-  const sessions = new Map<ServerHttp2Session, number>();
-
-  function track(session: ServerHttp2Session): void {
-    session.on("error", ignore); // grpc-service.3
-    if (sessions.size >= sessionsMax) {
-      const idle = [...sessions].find(([, calls]) => calls === 0)?.[0]; // grpc-service.4
-      if (idle === undefined) return session.destroy();
-      sessions.delete(idle);
-      idle.destroy();
-    }
-    sessions.set(session, 0);
-    session.setTimeout(SESSION_IDLE_MS, () => session.close()); // grpc-service.1
-    const preface = setTimeout(() => session.destroy(), prefaceMs);
-    session.once("remoteSettings", () => clearTimeout(preface));
-    session.once("close", () => {
-      clearTimeout(preface);
-      sessions.delete(session);
-    });
-  }
-
-  function countCall(stream: ServerHttp2Stream): void {
-    const { session } = stream as { readonly session: ServerHttp2Session | undefined };
-    const calls = session === undefined ? undefined : sessions.get(session);
-    if (session === undefined || calls === undefined) return;
-    sessions.delete(session); // the newest is last
-    sessions.set(session, calls + 1);
-    stream.once("close", () => {
-      const left = sessions.get(session);
-      if (left !== undefined) sessions.set(session, left - 1);
-    });
-  }
+  const sessions = trackSessions({ prefaceMs, sessionsMax });
 
   return {
     name: "collector (gRPC)",
@@ -91,9 +60,9 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
         server.maxConnections = sessionsMax + SPARE_CONNECTIONS;
         server.on("error", (error) => reject(new ListenError(host, port, error))); // `on`, not `once`: grpc-service.3
         server.on("sessionError", ignore);
-        server.on("session", track);
+        server.on("session", sessions.add);
         server.on("stream", (stream, headers, _flags, rawHeaders) => {
-          countCall(stream as ServerHttp2Stream);
+          sessions.countCall(stream as ServerHttp2Stream);
           listener(stream as ServerHttp2Stream, headers, rawHeaders);
         });
         server.listen(port, host, () => {
@@ -106,17 +75,66 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
         if (running === null) return resolve();
         const server = running;
         running = null;
-        const cut = setTimeout(() => [...sessions.keys()].forEach((session) => session.destroy()), drainMs); // grpc-service.2
+        const cut = setTimeout(() => sessions.cut(), drainMs); // grpc-service.2
         server.close(() => {
           clearTimeout(cut);
           resolve();
         });
-        for (const session of sessions.keys()) session.close();
+        sessions.close();
       }),
     address: () => {
       const bound = running?.address() as AddressInfo | null | undefined;
       if (bound === null || bound === undefined) throw new Error("the gRPC service is not listening");
       return { host: bound.address, port: bound.port };
+    },
+  };
+}
+
+interface Sessions {
+  readonly add: (session: ServerHttp2Session) => void;
+  readonly countCall: (stream: ServerHttp2Stream) => void;
+  /** Each ends after its calls. */
+  readonly close: () => void;
+  readonly cut: () => void;
+}
+
+function trackSessions(limits: { readonly prefaceMs: number; readonly sessionsMax: number }): Sessions {
+  /** Active calls of each session; the one whose last call began first is first. */
+  const sessions = new Map<ServerHttp2Session, number>();
+  return {
+    add(session) {
+      session.on("error", ignore); // grpc-service.3
+      if (sessions.size >= limits.sessionsMax) {
+        const idle = [...sessions].find(([, calls]) => calls === 0)?.[0]; // grpc-service.4
+        if (idle === undefined) return session.destroy();
+        sessions.delete(idle);
+        idle.destroy();
+      }
+      sessions.set(session, 0);
+      session.setTimeout(SESSION_IDLE_MS, () => session.close()); // grpc-service.1
+      const preface = setTimeout(() => session.destroy(), limits.prefaceMs);
+      session.once("remoteSettings", () => clearTimeout(preface));
+      session.once("close", () => {
+        clearTimeout(preface);
+        sessions.delete(session);
+      });
+    },
+    countCall(stream) {
+      const { session } = stream as { readonly session: ServerHttp2Session | undefined };
+      const calls = session === undefined ? undefined : sessions.get(session);
+      if (session === undefined || calls === undefined) return;
+      sessions.delete(session); // the newest is last
+      sessions.set(session, calls + 1);
+      stream.once("close", () => {
+        const left = sessions.get(session);
+        if (left !== undefined) sessions.set(session, left - 1);
+      });
+    },
+    close() {
+      for (const session of sessions.keys()) session.close();
+    },
+    cut() {
+      for (const session of sessions.keys()) session.destroy();
     },
   };
 }
