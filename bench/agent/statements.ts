@@ -44,7 +44,7 @@ export async function measureStatements(note: Note, cycles: number, warmUp: numb
   }
 }
 
-/** Where the time of a lone client goes: it waits for each of its commits, which nobody shares. */
+/** Share of a cycle that one client spends in commits. With many clients, a commit serves several of them. */
 export async function measureFlushes(note: Note, cycles: number): Promise<void> {
   const server = await startServer(undefined, {}, { countSql: true });
   const load = (count: number, clients: number) =>

@@ -1,12 +1,12 @@
 // Bypass: ways around a human decision: disabled breakpoints of the compiled graph, state edits in the name of a node,
 // and commands that go to a node. Each requires its own authorization event.
+import type { Json } from "../../base/json/json.ts";
 import type { Ask } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
 import type { AgentContext } from "../context.ts";
 import { authorOf } from "../model/audit-author.ts";
 import { assistantIdOf } from "../model/built-in-assistant.ts";
 import { gotoTargets, nodesOf } from "../interrupts/run-intent.ts";
-import type { Json } from "../../base/json/json.ts";
 import type { AuditEntry, Caller, Run, Scope } from "../model/model.ts";
 import type { GraphDescription, Tx } from "../ports/ports.ts";
 import { threadNotFound } from "./find-thread.ts";

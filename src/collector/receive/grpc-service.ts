@@ -4,8 +4,8 @@
 //        `prefaceMs`; a peer has at most STREAMS_MAX calls and a bounded memory. Slow calls end by the watch of accept.ts.
 //   grpc-service.2. stop() accepts no new session, sends GOAWAY to the open ones, and cuts them after `drainMs`.
 //   grpc-service.3. A fault of a session or of the listening socket never ends the process.
-//   grpc-service.4. Sessions that are only held keep nobody out: at `sessionsMax` a new session takes the place of the one
-//        that has been without a call for longest.
+//   grpc-service.4. Idle sessions never block new senders: at `sessionsMax` a new session replaces the one that has been
+//        idle for longest.
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
