@@ -17,7 +17,7 @@ import { readRules, type Rules } from "./rules-file.ts";
 import { type CollectorConfig, deadLetterDir, workersOf } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
 import { createTenants, type Tenants } from "./shared/tenants.ts";
-import type { FilePort } from "./spool/file-port.ts";
+import type { FilePort } from "./spool/disk/file-port.ts";
 import type { Spool } from "./spool/port.ts";
 import { createSpool } from "./spool/spool.ts";
 import { logCircuit } from "./start-stop-log.ts";

@@ -8,7 +8,7 @@ import type { Backend } from "./upload/backend/port.ts";
 import { createHttpBackend, type HttpBackend } from "./upload/backend/http.ts";
 import { type Collector, createCollector } from "./collector.ts";
 import type { CollectorConfig } from "./settings.ts";
-import { nodeFiles } from "./spool/file-port.ts";
+import { nodeFiles } from "./spool/disk/file-port.ts";
 import type { UploadPorts } from "./upload/upload.ts";
 
 /** @throws {ConfigError} */

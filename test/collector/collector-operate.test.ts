@@ -14,7 +14,7 @@ import { partsOf } from "../../src/collector/encode/batch-body.ts";
 import { createCollector } from "../../src/collector/collector.ts";
 import { openBackend } from "../../src/collector/open-collector.ts";
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
-import { nodeFiles } from "../../src/collector/spool/file-port.ts";
+import { nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector, testConfig } from "../fakes/collector.ts";

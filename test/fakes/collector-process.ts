@@ -9,7 +9,7 @@ import { readConfig, secretsOf } from "../../src/base/config/config.ts";
 import { createLog } from "../../src/base/log/log.ts";
 import { createCollector } from "../../src/collector/collector.ts";
 import { openBackend } from "../../src/collector/open-collector.ts";
-import { nodeFiles } from "../../src/collector/spool/file-port.ts";
+import { nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 import { collectorSettings } from "../../src/collector/settings.ts";
 import { killingFiles } from "./files.ts";
 

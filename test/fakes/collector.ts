@@ -6,7 +6,7 @@ import { createHttpBackend } from "../../src/collector/upload/backend/http.ts";
 import type { Backend } from "../../src/collector/upload/backend/port.ts";
 import { createCollector, type Collector } from "../../src/collector/collector.ts";
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
-import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
+import { type FilePort, nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 
 /** HOLDPOINT_TEST_WORKERS=4 runs the tests of the collector with four worker threads. */
 export const WORKERS = process.env["HOLDPOINT_TEST_WORKERS"] ?? "1";

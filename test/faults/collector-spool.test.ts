@@ -9,8 +9,8 @@ import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/base/log/log.ts";
 import type { Body } from "../../src/collector/encode/batch-body.ts";
 import { createSpanAccounting, type SpanAccounting } from "../../src/collector/shared/span-accounting.ts";
-import { type FilePort, nodeFiles } from "../../src/collector/spool/file-port.ts";
-import { lockSpool, SpoolInUseError } from "../../src/collector/spool/lock.ts";
+import { type FilePort, nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
+import { lockSpool, SpoolInUseError } from "../../src/collector/spool/disk/lock.ts";
 import type { Spool } from "../../src/collector/spool/port.ts";
 import type { StoredRequest } from "../../src/collector/shared/span-origin.ts";
 import {

@@ -75,6 +75,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "forward",
     "receive",
     "spool",
+    "spool/disk",
     "logs",
     "translate",
     "upload",

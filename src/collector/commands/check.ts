@@ -5,7 +5,7 @@ import type { HttpBackend } from "../upload/backend/http.ts";
 import { encodeRun } from "../encode/encode-run.ts";
 import { openBackend, manualUploadPorts } from "../open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../settings.ts";
-import { nodeFiles } from "../spool/file-port.ts";
+import { nodeFiles } from "../spool/disk/file-port.ts";
 import { tenantIdOf } from "../shared/tenants.ts";
 import { sendAgain } from "../upload/upload.ts";
 import { decisionTime, runForCheck } from "./check-sample.ts";

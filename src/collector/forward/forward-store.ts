@@ -7,8 +7,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { type AppendLog, createAppendLog, segmentName, segmentOf } from "../spool/append-log.ts";
-import type { FilePort } from "../spool/file-port.ts";
-import { encodeRecord, frameLength, readRecord, RECORD, type SpoolRecord } from "../spool/record.ts";
+import type { FilePort } from "../spool/disk/file-port.ts";
+import { readRecordAt } from "../spool/read-record.ts";
+import { encodeRecord, RECORD, type SpoolRecord } from "../spool/record.ts";
 import { scanFile } from "../spool/scan.ts";
 import type { ForwardRequest } from "./forward-request.ts";
 
@@ -154,14 +155,9 @@ function storedAt(
     place: { segment, offset },
     async load() {
       try {
-        const file = await files.openToRead(`${dir}/${segmentName(segment, FORWARD_SUFFIX)}`);
-        try {
-          const frame = await file.read(offset, bytes);
-          const record = frameLength(frame) === bytes ? readRecord(frame, 0) : null;
-          return record === null ? null : requestOf(record);
-        } finally {
-          await file.close();
-        }
+        const path = `${dir}/${segmentName(segment, FORWARD_SUFFIX)}`;
+        const record = await readRecordAt(path, { offset, bytes }, files);
+        return record === null ? null : requestOf(record);
       } catch (error) {
         log.error("forward_read_failed", { reason: error instanceof Error ? error.message : "unknown" });
         return null;

@@ -12,7 +12,7 @@
 //   forwarder.2. A destination that is slow or away delays neither the others, nor uploads, nor senders.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
-import type { FilePort } from "../spool/file-port.ts";
+import type { FilePort } from "../spool/disk/file-port.ts";
 import { type DestinationLoop, type DestinationOptions, startDestination } from "./destination.ts";
 import { createForwardQueue, type ForwardQueue } from "./forward-queue.ts";
 import type { ForwardRequest } from "./forward-request.ts";

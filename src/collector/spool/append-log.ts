@@ -9,7 +9,7 @@
 //        one gets a new segment.
 //   append-log.4. A failed log probes the disk every PROBE_MS and reports when writes succeed again.
 import type { Clock } from "../../base/clock.ts";
-import type { FilePort, SpoolFile } from "./file-port.ts";
+import type { FilePort, SpoolFile } from "./disk/file-port.ts";
 import { bytesOfRecord, encodeFileHead, encodeRecord, newSalt, RECORD, sealRecord, SPOOL_FORMAT } from "./record.ts";
 import type { Encoded, Seal } from "./record.ts";
 

@@ -2,10 +2,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { segmentName } from "./append-log.ts";
-import type { FilePort } from "./file-port.ts";
+import type { FilePort } from "./disk/file-port.ts";
 import type { Segment } from "./live-records.ts";
 import { type Marks, MARKS_SUFFIX } from "./marks.ts";
-import type { Reserve } from "./reserve.ts";
+import type { Reserve } from "./disk/reserve.ts";
 import type { SegmentGuard } from "./segment-guard.ts";
 
 export interface CollectPorts {

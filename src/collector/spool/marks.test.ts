@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMemoryDisk } from "../../../test/fakes/files.ts";
-import type { FilePort } from "./file-port.ts";
+import type { FilePort } from "./disk/file-port.ts";
 import { createMarks } from "./marks.ts";
 
 test("marks.3 forgetting a segment during the write of its first mark leaves no open file", async () => {
@@ -17,7 +17,7 @@ test("marks.3 forgetting a segment during the write of its first mark leaves no 
     },
   };
   const marks = createMarks("/spool", files);
-  marks.add(1, { offset: 0, ranges: [0, 1] });
+  marks.add(1, { offset: 0, ranges: [0, 1], batch: null });
   await Promise.resolve(); // it is at the gate now
   const forgotten = marks.forget(1);
   gate.resolve();

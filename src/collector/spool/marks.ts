@@ -4,19 +4,42 @@
 //        power cut.
 //   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
 //   marks.3. `forget()` closes the segment's file for good, even during a write.
-import type { FilePort, SpoolFile } from "./file-port.ts";
+//   marks.4. The mark of a span that a batch took over names the batch: the next start ignores it if the batch is gone
+//        (recover-marks.ts). An earlier version reads such a mark as any other.
+import type { FilePort, SpoolFile } from "./disk/file-port.ts";
 import { segmentName } from "./append-log.ts";
-import { encodePlainRecord, RECORD } from "./record.ts";
+import { encodePlainRecord, RECORD, type SpoolRecord } from "./record.ts";
+
+/** A batch on disk, as the marks of its spans name it. */
+export interface CoveringBatch {
+  readonly segment: number;
+  readonly offset: number;
+  readonly runs: number;
+  /** Spans and log records in its runs. */
+  readonly items: number;
+}
 
 /** `offset` of a record in the segment; its done parts (spans of a request, runs of a batch). */
-interface Mark {
+export interface Mark {
   readonly offset: number;
   /** Flattened ranges: first, count, first, count, … */
   readonly ranges: readonly number[];
+  /** marks.4. Null: the parts need nothing else. */
+  readonly batch: CoveringBatch | null;
+}
+
+/** The marks of a batch do not count, whatever becomes of its segment. */
+export interface VoidedBatch {
+  readonly segment: number;
+  readonly offset: number;
+  /** First segment of the process that voided it. */
+  readonly since: number;
 }
 
 export interface Marks {
   readonly add: (segment: number, mark: Mark) => void;
+  /** Voids the marks that the batch set in the segment. */
+  readonly void: (segment: number, batch: VoidedBatch) => void;
   /** Resolves when all marks are on disk; rejects when the disk refuses them now. */
   readonly settle: () => Promise<void>;
   readonly forget: (segment: number) => Promise<void>;
@@ -25,6 +48,7 @@ export interface Marks {
 
 interface MarksFile {
   pending: Mark[];
+  voided: VoidedBatch[];
   file: SpoolFile | null;
   dirty: boolean;
 }
@@ -42,13 +66,16 @@ interface MarksState {
 export function createMarks(dir: string, files: FilePort): Marks {
   const bySegment = new Map<number, MarksFile>();
   const state: MarksState = { dir, files, bySegment, writing: null };
+  function change(segment: number, apply: (one: MarksFile) => void): void {
+    let one = bySegment.get(segment);
+    if (one === undefined) bySegment.set(segment, (one = { pending: [], voided: [], file: null, dirty: false }));
+    apply(one);
+    kick(state).catch(() => undefined); // marks.2: the next mark retries
+  }
+
   return {
-    add(segment, mark) {
-      let one = bySegment.get(segment);
-      if (one === undefined) bySegment.set(segment, (one = { pending: [], file: null, dirty: false }));
-      one.pending.push(mark);
-      kick(state).catch(() => undefined); // marks.2: the next mark retries
-    },
+    add: (segment, mark) => change(segment, (one) => one.pending.push(mark)),
+    void: (segment, batch) => change(segment, (one) => one.voided.push(batch)),
     async settle() {
       await flush(state);
       for (const [segment, one] of bySegment) {
@@ -88,28 +115,78 @@ async function flush(state: MarksState): Promise<void> {
 async function writeAll(state: MarksState): Promise<void> {
   const { bySegment } = state;
   while (hasPending(state))
-    for (const [segment, one] of bySegment) if (one.pending.length > 0) await write(state, segment, one);
+    for (const [segment, one] of bySegment) if (isPending(one)) await write(state, segment, one);
   await closeOldFiles(bySegment);
 }
 
 function hasPending({ bySegment }: MarksState): boolean {
-  for (const one of bySegment.values()) if (one.pending.length > 0) return true;
+  for (const one of bySegment.values()) if (isPending(one)) return true;
   return false;
 }
 
+function isPending({ pending, voided }: MarksFile): boolean {
+  return pending.length > 0 || voided.length > 0;
+}
+
 async function write(state: MarksState, segment: number, one: MarksFile): Promise<void> {
-  const marks = one.pending;
+  const { pending: marks, voided } = one;
   one.pending = [];
+  one.voided = [];
   try {
     one.file ??= await openFile(state, segment);
-    const header = { marks: marks.map(({ offset, ranges }) => [offset, ...ranges]) };
-    await one.file.write([encodePlainRecord(RECORD.marks, header)[0]]);
+    await one.file.write([encodePlainRecord(RECORD.marks, headerOf(marks, voided))[0]]);
     one.dirty = true;
   } catch (error) {
     one.pending = [...marks, ...one.pending]; // marks.2
+    one.voided = [...voided, ...one.voided];
     await closeFile(one);
     throw error;
   }
+}
+
+/** `marks`: `[offset, first, count, …]` each; `by`: for each mark the index of its batch in `batches`, or -1. */
+function headerOf(marks: readonly Mark[], voided: readonly VoidedBatch[]): object {
+  const batches: CoveringBatch[] = [];
+  const by = marks.map(({ batch }) => {
+    if (batch === null) return -1;
+    if (batches.at(-1) !== batch) batches.push(batch);
+    return batches.length - 1;
+  });
+  return {
+    marks: marks.map(({ offset, ranges }) => [offset, ...ranges]),
+    ...(batches.length > 0 && { by, batches: batches.map((one) => [one.segment, one.offset, one.runs, one.items]) }),
+    ...(voided.length > 0 && { voided: voided.map((one) => [one.segment, one.offset, one.since]) }),
+  };
+}
+
+/** One record of a marks file. */
+export function marksOf({ header }: SpoolRecord): {
+  readonly marks: readonly Mark[];
+  readonly voided: readonly VoidedBatch[];
+} {
+  const listOf = (name: string): readonly number[][] => (header[name] ?? []) as number[][];
+  const by = (header["by"] ?? []) as readonly number[];
+  const batches = listOf("batches").map(([segment = 0, offset = 0, runs = 0, items = 0]): CoveringBatch => ({
+    segment,
+    offset,
+    runs,
+    items,
+  }));
+  return {
+    marks: listOf("marks").map(([offset = 0, ...ranges], index) => ({
+      offset,
+      ranges,
+      batch: batches[by[index] ?? -1] ?? null,
+    })),
+    voided: listOf("voided").map(([segment = 0, offset = 0, since = 0]) => ({ segment, offset, since })),
+  };
+}
+
+export function indexesOf({ ranges }: Mark): number[] {
+  const indexes: number[] = [];
+  for (let at = 0; at + 1 < ranges.length; at += 2)
+    for (let index = 0; index < (ranges[at + 1] ?? 0); index++) indexes.push((ranges[at] ?? 0) + index);
+  return indexes;
 }
 
 function openFile({ dir, files }: MarksState, segment: number): Promise<SpoolFile> {
@@ -118,7 +195,7 @@ function openFile({ dir, files }: MarksState, segment: number): Promise<SpoolFil
 
 /** A file that closes before its sync stays dirty: settle() opens it again. */
 async function closeOldFiles(bySegment: MarksState["bySegment"]): Promise<void> {
-  const open = [...bySegment.values()].filter((one) => one.file !== null && one.pending.length === 0);
+  const open = [...bySegment.values()].filter((one) => one.file !== null && !isPending(one));
   for (const one of open.slice(0, Math.max(0, open.length - OPEN_FILES_MAX))) await closeFile(one);
 }
 

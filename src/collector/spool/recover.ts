@@ -2,8 +2,8 @@
 // renames or removes any: a crash in between has no effect, and a refused folder stays unchanged.
 // Invariants:
 //   recover.1. Recovery finds every intact record, regardless of damage around it (record.1).
-//   recover.2. A request's item is pending unless a mark or an intact batch covers it; a batch's run unless a mark
-//        does.
+//   recover.2. A request's item is pending unless a mark that counts (recover-marks.ts) or an intact batch covers it; a
+//        batch's run unless a mark does.
 //   recover.3. Recovery refuses a folder of a newer version before it uses any record (record.2).
 import { setDone } from "./live-records.ts";
 import { basename } from "node:path";
@@ -12,12 +12,21 @@ import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import { segmentName, segmentOf } from "./append-log.ts";
-import { balance, type PartCounts, newPartCounts, noteDone, noteIntact, readAccounting } from "./saved-accounting.ts";
-import type { FilePort } from "./file-port.ts";
+import {
+  balance,
+  type PartCounts,
+  newPartCounts,
+  noteDone,
+  noteIntact,
+  readAccounting,
+  type RecordPlace,
+} from "./saved-accounting.ts";
+import type { FilePort } from "./disk/file-port.ts";
 import { MARKS_SUFFIX } from "./marks.ts";
 import type { Recovered, StoredBatch } from "./port.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import { RECORD, type SpoolRecord } from "./record.ts";
+import { applyMarks, keyOf, type NewlyVoid } from "./recover-marks.ts";
 import { scanFile, type Scan } from "./scan.ts";
 import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
 
@@ -27,6 +36,8 @@ export interface Recovery extends Recovered {
   readonly segments: ReadonlyMap<number, RecoveredSegment>;
   /** Segments without a file whose marks are needed until a newer accounting is on disk (saved-accounting.ts). */
   readonly marksLeft: readonly number[];
+  /** Batches whose marks must not count any more. */
+  readonly voided: readonly NewlyVoid[];
   readonly treeSegments: readonly TreeSegment[];
 }
 
@@ -46,7 +57,7 @@ export interface RecoverPorts {
 interface Found {
   readonly requests: Map<string, StoredRequest>;
   readonly batches: Map<string, StoredBatch>;
-  readonly covers: { readonly key: string; readonly indexes: readonly number[] }[];
+  readonly covers: { readonly place: RecordPlace; readonly indexes: readonly number[] }[];
   accounting: SpanAccounting;
   readonly counts: PartCounts;
   badRecords: number;
@@ -82,18 +93,16 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     const parts = found.counts.intact.get(segment) ?? 0;
     segments.set(segment, { bytes: scan.bytes, parts, damaged: scan.badStretches > 0 });
   }
-  for (const { key, indexes } of found.covers) markDone(found, key, indexes); // recover.2
+  for (const { place, indexes } of found.covers) coverDone(found, place, indexes); // recover.2
+  const pathOfMarks = (segment: number): string => `${dir}/${segmentName(segment, MARKS_SUFFIX)}`;
+  const marks = new Map<number, readonly SpoolRecord[]>();
+  for (const segment of marksNumbers)
+    marks.set(segment, (await readFile(pathOfMarks(segment), segment, ports, found)).records);
+  const { named, voided } = applyMarks(marks, found, (segment) => segments.has(segment));
   const marksLeft: number[] = [];
-  for (const segment of marksNumbers) {
-    const isNeeded = segments.has(segment) || found.counts.pending.has(segment);
-    if (isNeeded && !segments.has(segment)) marksLeft.push(segment);
-    if (!isNeeded) found.tidying.push(() => ports.files.unlink(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`));
-    else
-      readMarks(
-        segment,
-        (await readFile(`${dir}/${segmentName(segment, MARKS_SUFFIX)}`, segment, ports, found)).records,
-        found,
-      );
+  for (const segment of marksNumbers.filter((one) => !segments.has(one))) {
+    if (named.has(segment) || found.counts.pending.has(segment)) marksLeft.push(segment);
+    else found.tidying.push(() => ports.files.unlink(pathOfMarks(segment)));
   }
   const trees = await readTrees(dir, treeNumbers, ports, found);
   for (const tidy of found.tidying) await tidy().catch(() => undefined); // recover.3: this is after the last file
@@ -107,6 +116,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
     batches,
     segments,
     marksLeft,
+    voided,
     accounting: found.accounting,
     badRecords: found.badRecords,
     nextSegment: Math.max(0, ...logs, ...marksNumbers) + 1,
@@ -156,8 +166,8 @@ function readSegment(
     }
     const { header, offset, bytes } = record;
     const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
-    const key = `${segment}:${offset}`;
-    if (record.type === RECORD.accounting) readAccounting(header, found.accounting, found.counts);
+    const key = keyOf({ segment, offset });
+    if (record.type === RECORD.accounting) readAccounting(record, segment, found.accounting, found.counts);
     else if (record.type === RECORD.request) {
       const spans = Number(header["spans"]);
       const rejected = Number(header["rejected"]);
@@ -169,8 +179,8 @@ function readSegment(
     } else if (record.type === RECORD.batch) {
       const runs = (header["offsets"] as number[]).length;
       const createdMs = Number(header["createdMs"]);
-      for (const [at = 0, from = 0, ...indexes] of header["covers"] as number[][])
-        found.covers.push({ key: `${at}:${from}`, indexes });
+      for (const [inSegment = 0, at = 0, ...indexes] of header["covers"] as number[][])
+        found.covers.push({ place: { segment: inSegment, offset: at }, indexes });
       noteIntact(found.counts, segment, runs);
       found.batches.set(key, { segment, offset, bytes, tenant, createdMs, runs, pending: runs, done: null });
     }
@@ -186,28 +196,10 @@ function isSound({ type, header }: SpoolRecord): boolean {
   return Array.isArray(offsets) && Array.isArray(covers) && covers.every((cover) => Array.isArray(cover));
 }
 
-function readMarks(segment: number, records: readonly SpoolRecord[], found: Found): void {
-  for (const record of records) {
-    if (record.type !== RECORD.marks) continue;
-    for (const [offset = 0, ...ranges] of record.header["marks"] as number[][]) {
-      const key = `${segment}:${offset}`;
-      for (let at = 0; at + 1 < ranges.length; at += 2) {
-        const first = ranges[at] ?? 0;
-        markDone(
-          found,
-          key,
-          Array.from({ length: ranges[at + 1] ?? 0 }, (_, index) => first + index),
-        );
-      }
-    }
-  }
-}
-
-function markDone(found: Found, key: string, indexes: readonly number[]): void {
-  const stored = found.requests.get(key) ?? found.batches.get(key);
-  if (stored === undefined) return noteDone(found.counts, key, indexes);
-  const total = "spans" in stored ? stored.spans : stored.runs;
-  for (const index of indexes) setDone(stored, total, index);
+function coverDone({ requests, counts }: Found, place: RecordPlace, indexes: readonly number[]): void {
+  const request = requests.get(keyOf(place));
+  if (request === undefined) return noteDone(counts, place, indexes);
+  for (const index of indexes) setDone(request, request.spans, index);
 }
 
 async function readTrees(

@@ -6,7 +6,7 @@
 //   segment-guard.2. The collection removes only files of this collector: it never touches a replacement.
 import type { Log } from "../../base/log/log.ts";
 import { segmentName } from "./append-log.ts";
-import type { FilePort } from "./file-port.ts";
+import type { FilePort } from "./disk/file-port.ts";
 
 export interface SegmentGuard {
   /** Remembers the file of a segment that was opened or recovered. */

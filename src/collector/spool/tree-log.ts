@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import type { TraceRunPlace } from "../shared/trace-run.ts";
 import { createAppendLog, segmentName } from "./append-log.ts";
-import type { FilePort } from "./file-port.ts";
+import type { FilePort } from "./disk/file-port.ts";
 import type { PlaceLines } from "./port.ts";
 import { scanFile } from "./scan.ts";
 import type { SegmentGuard } from "./segment-guard.ts";

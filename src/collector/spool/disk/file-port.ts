@@ -1,7 +1,7 @@
 // File port: all disk operations of the spool, so that tests can make each of them fail, tear or lose its effect.
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, rename, stat, unlink } from "node:fs/promises";
-import { makeFolder } from "../../base/files/private-folder.ts";
+import { makeFolder } from "../../../base/files/private-folder.ts";
 
 export interface SpoolFile {
   /** Appends all bytes, or rejects. */

@@ -1,9 +1,9 @@
 // Lock: one process a spool (file-lock.ts). Deleting the lock file would admit a second process; a guard detects that
 // (file-guard.ts).
-import type { Clock } from "../../base/clock.ts";
-import { guardFiles } from "../../base/files/file-guard.ts";
-import { lockFile } from "../../base/files/file-lock.ts";
-import type { Log } from "../../base/log/log.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { guardFiles } from "../../../base/files/file-guard.ts";
+import { lockFile } from "../../../base/files/file-lock.ts";
+import type { Log } from "../../../base/log/log.ts";
 
 export interface SpoolLock {
   /** Null while the lock file is in its place; else the reason why writes must stop. */
