@@ -31,7 +31,8 @@
 //   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
 //        SHUTDOWN_TIMEOUT_MS.
 //   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters;
-//        without a dead-letter folder they count as lost, and `lost()` reports them.
+//        without a dead-letter folder they count as lost, and `lost()` reports them. So do spans that their worker
+//        has not handed over by then: the worker has a part of the time of the final writes for it.
 //   collector.3. The last log line contains the span accounting.
 //   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady
 //        clock.
@@ -44,7 +45,7 @@ import { createDeduplicatingLog } from "../base/log/deduplicating-log.ts";
 import { createServers } from "./collector-servers.ts";
 import { isHeaderSafe } from "./receive/request-head.ts";
 import type { CollectorConfig } from "./settings.ts";
-import { type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
+import { pendingOf, type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 import type { FilePort } from "./spool/disk/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/disk/lock.ts";
 import type { Spool } from "./spool/port.ts";
@@ -72,7 +73,7 @@ export interface Collector extends Service {
   readonly lost: () => number;
 }
 
-/** Part of SHUTDOWN_TIMEOUT_MS, reserved for the final writes. */
+/** Part of SHUTDOWN_TIMEOUT_MS, reserved for the final writes: at most half of it. */
 const FINAL_WRITES_MS = 2000;
 
 /** @throws {ConfigError} when settings contradict each other. */
@@ -93,19 +94,22 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
 
   async function stop(): Promise<void> {
     stopping = true; // collector.1
-    const deadline = new AbortController();
-    const cancel = clock.after(Math.max(0, config.shutdownTimeoutMs - FINAL_WRITES_MS), () => deadline.abort());
+    const finalMs = Math.min(FINAL_WRITES_MS, config.shutdownTimeoutMs / 2);
+    const delivering = limitOf(clock, config.shutdownTimeoutMs - finalMs);
+    const flushing = limitOf(clock, config.shutdownTimeoutMs - finalMs / 2);
     await servers.stop();
-    await durable?.settled(deadline.signal);
-    await Promise.race([processing.flush(), aborted(deadline.signal)]);
+    await durable?.settled(delivering.signal);
+    await Promise.race([processing.flush(), aborted(flushing.signal)]);
     await delivery.settled();
-    const [, unforwarded = 0] = await Promise.all([queues.drain(deadline.signal), forwarder?.stop(deadline.signal)]);
+    const { signal } = delivering;
+    const [, unforwarded = 0] = await Promise.all([queues.drain(signal), forwarder?.stop(signal)]);
     if (unforwarded > 0) log.warning("forward_lost", { requests: unforwarded });
-    cancel();
+    for (const { cancel } of [delivering, flushing]) cancel();
     stopChecks();
     await processing.stop();
     const left = await queues.close();
     if (spool === null) await delivery.abandon(left); // collector.2
+    if (spool === null) loseRest(accounting, log);
     await spool?.close();
     backend.close();
     lock?.release();
@@ -142,8 +146,25 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   };
 }
 
+/** Aborts after `ms`. */
+function limitOf(clock: Clock, ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, cancel: clock.after(ms, () => controller.abort()) };
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** collector.2: what is in a worker now ends with it. */
+function loseRest(accounting: SpanAccounting, log: Log): void {
+  const items = pendingOf(accounting);
+  if (items === 0) return;
+  accounting.lost.shut_down += items;
+  log.error("items_lost", { items, reason: "not processed before the end" });
 }
 
 const CHECK_MS = 1000;
