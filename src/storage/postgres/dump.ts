@@ -7,6 +7,7 @@
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { Run } from "../../agent/model/model.ts";
+import { wholeRequest } from "../shared/stored-request.ts";
 import { unchainedHead, type DumpTable } from "../dump/dump-tables.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { tenantOf } from "./tables/queue.ts";
@@ -97,7 +98,7 @@ function insert(send: Pipeline["send"], { name, columns }: DumpTable, row: DumpR
 }
 
 function queue(send: Pipeline["send"], { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
-  const { user } = JSON.parse(String(request)) as Pick<Run["request"], "user">;
+  const { user } = wholeRequest(JSON.parse(String(request)) as Partial<Run["request"]>);
   const values = [thread ?? null, run ?? null, due ?? null, tenantOf(user), urgent === 1];
   return send("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values);
 }

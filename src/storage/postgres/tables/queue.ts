@@ -5,12 +5,13 @@
 //        few waiting runs gets its turn among those of one with many. Runs that resume a pause come first.
 //   tables/queue.3. A claim in a worker's name locks its row for reference; its removal locks the row for writing. A
 //        claim before the removal is requeued, one after it fails.
-import type { Run } from "../../../agent/model/model.ts";
+import type { RunRequest } from "../../../agent/model/model.ts";
 import type { QueueTx } from "../../../agent/ports/ports.ts";
+import { wholeRequest } from "../../shared/stored-request.ts";
 import { threadKey } from "../client/lock-key.ts";
 import type { Sql } from "../client/transaction.ts";
 
-type Asked = Pick<Run["request"], "user" | "goesFirst">;
+type Asked = Pick<RunRequest, "user" | "goesFirst">;
 
 /** Runs that share a place in the queue: those of one identity; without authentication, all. */
 export function tenantOf(user: Asked["user"]): string {
@@ -33,7 +34,9 @@ export function queueVerbs(db: Sql): QueueTx {
          ORDER BY urgent DESC, queue_key LIMIT 1`,
         threadId,
       );
-      if (next !== null) queue(threadId, String(next["run_id"]), null, JSON.parse(String(next["request"])) as Asked);
+      if (next === null) return;
+      const request = wholeRequest(JSON.parse(String(next["request"])) as Partial<RunRequest>);
+      queue(threadId, String(next["run_id"]), null, request);
     },
     addWorker(workerId, jobsLockedAs = null) {
       db.run(

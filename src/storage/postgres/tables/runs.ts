@@ -17,6 +17,7 @@ import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { readHead } from "../../shared/run-head.ts";
+import { wholeRequest } from "../../shared/stored-request.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
@@ -79,7 +80,8 @@ interface RunReader {
 
 function createReader(db: Sql): RunReader {
   const read = async (row: Row): Promise<Run> => {
-    const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _queueKey, request, ...rest } = RUNS.read(row);
+    const run = { ...rest, request: wholeRequest(request) };
     if (run.input?.startsWith("#") !== true) return run;
     const sql = "SELECT data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = $2";
     const blob = await db.get(sql, run.threadId, run.input.slice(1));

@@ -6,6 +6,7 @@
 import type { EventTx, SocketTicket, SocketTicketTx, StoredEvents } from "../../../agent/ports/ports.ts";
 import { EVENT_COLUMNS, SOCKET_TICKET_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
+import { createEventSeqs } from "./event-seqs.ts";
 import { table } from "./shared/rows.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
@@ -13,22 +14,14 @@ const TICKETS = table<SocketTicket>("socket_tickets", SOCKET_TICKET_COLUMNS);
 
 export function eventVerbs(db: Database): EventTx & SocketTicketTx {
   const ofRun = "thread_id = ? AND run_id = ?";
+  const seqs = createEventSeqs(db);
   return {
     ...socketTicketVerbs(db),
     appendEvents(rows) {
-      for (const { threadId, runId, first, last, goneAt, storedAt, lines } of rows) {
-        db.run(
-          // sqlite/events.1: AUTOINCREMENT
-          "INSERT INTO events (thread_id, run_id, first, last, gone_at, stored_at, lines) VALUES (?, ?, ?, ?, ?, ?, ?)",
-          threadId,
-          runId,
-          first,
-          last,
-          goneAt,
-          storedAt,
-          lines,
-        );
-      }
+      EVENTS.insert(
+        db,
+        rows.map((row) => ({ ...row, seq: seqs.take() })), // sqlite/events.1
+      );
     },
     events(threadId, query) {
       const select = (columns: string, limit: number): ReturnType<Database["all"]> =>
@@ -63,13 +56,7 @@ export function eventVerbs(db: Database): EventTx & SocketTicketTx {
     replaceLines(threadId, seq, lines) {
       db.run("UPDATE events SET lines = ? WHERE seq = ? AND thread_id = ?", lines, seq, threadId);
     },
-    raiseEventSeq(least) {
-      db.run("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events' AND seq < ?", least, least);
-      db.run(
-        "INSERT INTO sqlite_sequence (name, seq) SELECT 'events', ? WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')",
-        least,
-      );
-    },
+    raiseEventSeq: (least) => seqs.raise(least),
     trimEvents(threadId, runId, eventsMax, bytesMax) {
       db.run(
         `DELETE FROM events WHERE seq IN (

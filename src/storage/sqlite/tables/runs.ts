@@ -14,6 +14,7 @@ import type { KeptRow } from "../client/kept-rows.ts";
 import type { PendingRuns } from "./pending-runs.ts";
 import { table } from "./shared/rows.ts";
 import { readHead } from "../../shared/run-head.ts";
+import { shortRequest, wholeRequest } from "../../shared/stored-request.ts";
 import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
@@ -46,7 +47,8 @@ interface RunReader {
 
 function createReader(db: Database): RunReader {
   const read = (row: Row): Run => {
-    const { urgent: _urgent, queueKey: _queueKey, ...run } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _queueKey, request, ...rest } = RUNS.read(row);
+    const run = { ...rest, request: wholeRequest(request) };
     if (run.input?.startsWith("#") !== true) return run;
     const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
     return { ...run, input: String(blob?.["data"]) };
@@ -135,7 +137,8 @@ function writeVerbs(
         input = `#${hash}`;
       }
       const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3
-      const [row] = RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+      const request = shortRequest(run.request);
+      const [row] = RUNS.insert(db, [{ ...run, request, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
       if (row !== undefined) db.kept.runs.set(run.runId, row);
       if (run.status === "pending") pending.added(run.runId, run.threadId, run.dueAt !== null);
     },
