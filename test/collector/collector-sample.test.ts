@@ -50,6 +50,50 @@ describe("rules about spans and traces", PATIENCE, () => {
     });
   });
 
+  for (const workers of ["1", "4"])
+    test(`log records of a dropped span, or of a trace that is not kept, go with it, before and after it (${workers} workers)`, async () => {
+      const rules = { drop: [{ span: "GET *" }, { attribute: "noise" }], sample: { rate: 0.5 } };
+      await withRules(rules, async (env) => {
+        const backend = await startBackend();
+        const collector = await startCollector(backend.url, { ...env, WORKERS: workers });
+        const attributes = { "gen_ai.operation.name": "chat" };
+        const traces = Array.from({ length: 40 }, (_, at) => at + 1);
+        const spansOf = (trace: number) => [
+          spanOf(trace, 0),
+          spanOf(trace, 1, 0, { name: "GET /x", attributes }),
+          spanOf(trace, 2, 0, { attributes }),
+        ];
+        const spans = traces.flatMap(spansOf);
+        const logs = (text: string): Buffer =>
+          protobufLogs(spans.map((span) => recordOf(span, "gen_ai.user.message", { body: { content: text } })));
+        await sendLogs(collector, logs("before"));
+        assert.equal((await collector.send(protobufRequest(spans))).status, 200);
+        const { accounting } = collector.collector;
+        await sendLogs(collector, logs("after"));
+        const session = recordOf(spanOf(1, 9), "claude_code.user_prompt", {
+          attributes: { "session.id": "s", noise: true, prompt: "hi" },
+        });
+        await sendLogs(collector, protobufLogs([{ ...session, traceId: "", spanId: "" }]));
+        while (pendingOf(accounting) > 0) await sleep(10);
+        await collector.stop();
+        const kept = new Set(backend.runs.map(({ main }) => main["trace_id"])).size;
+        assert.ok(kept > 5 && kept < 35, `${kept} of 40`);
+        assert.deepEqual(
+          new Set(backend.runs.map(({ main }) => /^span \d+\.[02]$/.test(String(main["name"])))),
+          new Set([true]),
+        );
+        assert.equal(accounting.filtered, 3 * (40 - kept) + kept);
+        assert.deepEqual(accounting.records, {
+          received: 241,
+          rejected: 0,
+          joined: 2 * kept,
+          notStored: 6 * (40 - kept) + 2 * kept + 1,
+        });
+        assert.deepEqual(backend.violations, []);
+        await backend.close();
+      });
+    });
+
   test("a trace with an error is whole, with its log records; the others go, and a restart changes nothing", async () => {
     await withRules({ sample: { rate: 0, keep: [{ error: true }], wait_ms: 400 } }, async (env) => {
       const backend = await startBackend();

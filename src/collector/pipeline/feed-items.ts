@@ -2,6 +2,7 @@
 // along that wait for them; records go to the join.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
+import type { DroppedSpans } from "../logs/dropped-spans.ts";
 import type { RecordJoin } from "../logs/join-records.ts";
 import { kindOf } from "../logs/record-kinds.ts";
 import type { Decoded } from "../otlp/decoded.ts";
@@ -14,7 +15,7 @@ import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
 import { isDone, type Spool } from "../spool/port.ts";
 import { createItemOffer } from "./offer-items.ts";
-import type { PlaceSpan } from "./place-span.ts";
+import { DROPPED, type PlaceSpan } from "./place-span.ts";
 
 export interface FeedPorts {
   /** null: every trace is kept. */
@@ -23,6 +24,7 @@ export interface FeedPorts {
   readonly accounting: SpanAccounting;
   readonly feeds: Pick<OpenFeeds, "open">;
   readonly place: PlaceSpan;
+  readonly dropped: DroppedSpans;
   readonly join: Pick<RecordJoin, "add" | "isExpected" | "keep" | "settle" | "take">;
   /** null in memory mode. */
   readonly marks: Pick<Spool, "requestDone"> | null;
@@ -48,13 +50,23 @@ const SPANS_A_TURN = 128;
 const TURN_MS_MAX = 10;
 const NO_ORIGIN = null;
 
-export function createItemFeed({ accounting, clock, feeds, join, marks, place, sampler }: FeedPorts): FeedItems {
+export function createItemFeed({
+  accounting,
+  clock,
+  dropped,
+  feeds,
+  join,
+  marks,
+  place,
+  sampler,
+}: FeedPorts): FeedItems {
   const offer = createItemOffer({ accounting, marks, sampler });
 
   function passSpan(span: Span, index: number, { context, request }: ItemSource): void {
     const taken = join.take(span, context.tenant.id);
     const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
     const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
+    if (content === DROPPED) return dropped.add(context.tenant.id, span);
     if (content === null) return;
     if (taken !== null || join.isExpected(context, content)) join.keep({ span, context, content, taken });
   }
@@ -68,6 +80,7 @@ export function createItemFeed({ accounting, clock, feeds, join, marks, place, s
     const { context, request } = source;
     const origin = request === null ? NO_ORIGIN : { request, index };
     offer(record, index, source, () => {
+      if (dropped.has(context.tenant.id, record)) return countNotStored([index], request, { accounting, marks });
       join.add(record, context, origin);
       if (sampler !== null) join.settle(); // it may come later than its request
     });
@@ -103,8 +116,7 @@ export function createItemFeed({ accounting, clock, feeds, join, marks, place, s
       if (kindOf(record) === "other") notStored.push(index);
       else feedRecord(record, index, source);
     }
-    accounting.records.notStored += notStored.length;
-    if (request !== null && notStored.length > 0) marks?.requestDone(request, notStored);
+    countNotStored(notStored, request, { accounting, marks });
     join.settle();
     return at;
   }
@@ -117,6 +129,15 @@ export function createItemFeed({ accounting, clock, feeds, join, marks, place, s
     const total = source.items.spans.length + source.items.records.length;
     return inSlices({ clock, feeds }, total, (from) => feedSlice(source, from));
   };
+}
+
+function countNotStored(
+  indexes: readonly number[],
+  request: StoredRequest | null,
+  { accounting, marks }: Pick<FeedPorts, "accounting" | "marks">,
+): void {
+  accounting.records.notStored += indexes.length;
+  if (request !== null && indexes.length > 0) marks?.requestDone(request, indexes);
 }
 
 /** `feedSlice` returns the index of the next item. */

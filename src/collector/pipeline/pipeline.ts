@@ -29,6 +29,7 @@ import type { Log } from "../../base/log/log.ts";
 import { createAssembler, type AssembleStats, type Decision } from "../assemble/assemble.ts";
 import type { AssembleLimits } from "../assemble/trace-table.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
+import { createDroppedSpans } from "../logs/dropped-spans.ts";
 import { createRecordJoin } from "../logs/join-records.ts";
 import type { JoinLimits } from "../logs/join-table.ts";
 import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
@@ -122,7 +123,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
   });
   const { sample } = options;
   const sampler = sample === null ? null : createTraceSampler(sample, { clock, quietUntil: feeds.quietUntil });
-  const feed = createItemFeed({ accounting, clock, feeds, join, place, marks, sampler });
+  const dropped = createDroppedSpans(options.join, clock);
+  const feed = createItemFeed({ accounting, clock, dropped, feeds, join, place, marks, sampler });
 
   return {
     feed: (items, context, request, part = WHOLE) => feed({ items, context, request, indexes: part.indexes }),

@@ -29,13 +29,16 @@ export const ONLY_RECORDS = "only_records";
 /** Of a received span: its origin, null in memory mode. */
 export type OwnOrigin = SpanOrigin | null | typeof ONLY_RECORDS;
 
+/** A drop rule removed the span, with the log records in it. */
+export const DROPPED = "dropped";
+
 /** Returns the content of a run that is in its trace now; null without one. */
 export type PlaceSpan = (
   span: Span,
   context: RequestContext,
   own: OwnOrigin,
   records: CarriedRecords | null,
-) => RunContent | null;
+) => RunContent | typeof DROPPED | null;
 
 export function createPlacing({ accounting, assembler, log, marks, translate }: PlacePorts): PlaceSpan {
   function done(origins: readonly SpanOrigin[]): void {
@@ -45,15 +48,21 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
   /** pipeline.4: a defect in one span costs that span only, now and after every restart. */
   function drop(error: unknown, own: OwnOrigin, records: CarriedRecords | null): null {
     accounting.lost.untranslatable++;
-    countJoined(own, records, true);
+    countJoined(own, records, "run");
     done(originsOf(own, records));
     log.error("span_lost", { reason: error instanceof Error ? (error.stack ?? error.message) : "unknown" });
     return null;
   }
 
-  /** `isRun`: one of the items stands for the run (span-accounting.3). */
-  function countJoined(own: OwnOrigin, records: CarriedRecords | null, isRun: boolean): void {
-    if (records !== null) accounting.records.joined += records.records - (own === ONLY_RECORDS && isRun ? 1 : 0);
+  /** `run`: one of the items stands for the run (span-accounting.3). */
+  function countJoined(
+    own: OwnOrigin,
+    records: CarriedRecords | null,
+    outcome: "run" | "joined" | typeof DROPPED,
+  ): void {
+    if (records === null) return;
+    if (outcome === DROPPED) accounting.records.notStored += records.records;
+    else accounting.records.joined += records.records - (own === ONLY_RECORDS && outcome === "run" ? 1 : 0);
   }
 
   return (span, context, own, records) => {
@@ -62,13 +71,15 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
       run.origins = originsOf(own, records);
       const arrival = assembler.add(run);
       const isRun = arrival !== "duplicate" && arrival !== "merged" && arrival !== "filtered";
-      countJoined(own, records, isRun);
+      const isDropped = run.isDropped === true;
+      countJoined(own, records, isDropped ? DROPPED : isRun ? "run" : "joined");
       if (isRun) return run.content;
       if (own !== ONLY_RECORDS) {
         if (arrival === "filtered") accounting.filtered++;
         else accounting.duplicates++;
       }
       if (arrival !== "merged") done(run.origins);
+      if (isDropped) return DROPPED;
       return arrival === "merged" ? run.content : null;
     } catch (error) {
       return drop(error, own, records);

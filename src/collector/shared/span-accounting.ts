@@ -25,7 +25,7 @@ export interface RecordAccounting {
   received: number;
   rejected: number;
   joined: number;
-  /** Not about generative AI, or about an unnamed span. */
+  /** Not about generative AI, about an unnamed span, or dropped with its span or trace. */
   notStored: number;
 }
 

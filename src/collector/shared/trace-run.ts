@@ -97,6 +97,8 @@ export interface UnplacedRun {
   readonly declared: DeclaredIds | null;
   /** null: filtered out. Only its place matters, because its children attach to the nearest kept ancestor. */
   readonly content: RunContent | null;
+  /** A drop rule filtered it out: log records about it go too. */
+  readonly isDropped?: boolean;
   /** The stored spans that this run stands for. The pipeline sets it in durable mode; empty in memory mode. */
   origins: readonly SpanOrigin[];
 }

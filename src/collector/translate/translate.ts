@@ -90,7 +90,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const facts = reader.read(span, talk.detailAttributes);
   const times = timesOf(span, context);
   const wanted = !options.filterNonGenAi || options.genericOtel || isGenAi(facts, talk);
-  const kept = wanted && !options.drop?.some((rule) => matches(rule, span));
+  const isDropped = options.drop?.some((rule) => matches(rule, span)) ?? false;
   facts.enter("place in the trace");
   const parentSpanId = parentOf(facts);
   return {
@@ -101,7 +101,8 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     start: times.start,
     isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
     declared: declaredIdsOf(facts),
-    content: kept ? contentOf({ facts, talk, times, context, options }) : null,
+    content: wanted && !isDropped ? contentOf({ facts, talk, times, context, options }) : null,
+    isDropped,
     origins: NO_ORIGINS,
   };
 }
