@@ -57,6 +57,7 @@ function numbers(seed: number): (limit: number) => number {
   };
 }
 
+const GROUPS = ["4111", "1111", "1111", "1111"];
 const PIECES: readonly string[] = [
   ...'@ . - _ / \\ " + : \n \t é ß 漢 😀 0 4 % s k ſ K'.split(" "),
   ..."alice@example.com x@ü.de %40 bob%40a.io 4111111111111111 4111-1111-1111-1111 0.4111111111111111 14111111111111111".split(
@@ -91,6 +92,14 @@ const PIECES: readonly string[] = [
   "-".repeat(9),
   "1 2 3 4 5 6 7 8 9 1 2 3 4 5",
   "Basic QWxhZGRpbjpvcGVu",
+  "basic QWxhZGRpbjpvcGVu",
+  "BASIC%20YTpi",
+  "bEARER canary0123456789",
+  ..."\u00a0 \u00ad \u1680 \u2009 \u202f \u2060 \u2212 \u3000 \ufeff".split(" ").map((by) => GROUPS.join(by)),
+  ...String.raw`\u00a0 \u202F \\u2009 \xa0 %20 %C2%A0 %e2%80%af %E3%80%80 \ufeff`
+    .split(" ")
+    .map((by) => GROUPS.join(by)),
+  `5 1 0 5 1 0 5 1 0 5 1 0 5\u20091 0 0`,
 ];
 
 function textOf(next: (limit: number) => number): string {

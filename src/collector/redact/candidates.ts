@@ -8,7 +8,7 @@
 //   candidates.2. The work at one position is bounded, whatever the bytes are.
 import type { WireFormat } from "../otlp/status.ts";
 import { type BytePattern, literalSources, matchesAt, patternOf, rarestWindow } from "./byte-pattern.ts";
-import { findCards } from "./detectors.ts";
+import { CARD_GROUPINGS, hasDigitsAround, isCardInJson } from "./card-numbers.ts";
 
 /** The bytes that a value must have for a rule to match. */
 export type Requirement =
@@ -32,7 +32,6 @@ const NOWHERE: Candidates = { within: () => false, none: true };
 /** An escape of an ASCII character, as `\u0040` for "@": any pattern could hide in one. */
 const ESCAPED = ["\\\\", "u", "0", "0", "[2-7]"];
 const CARD_DIGITS_MIN = 13;
-const PERCENT = 0x25;
 const NUMBER_STEP = CARD_DIGITS_MIN - 1;
 /** A longer row of digits is a candidate without a look at it. */
 const NUMBER_BYTES_MAX = 64;
@@ -77,14 +76,23 @@ interface Scan {
 interface Entry {
   readonly pattern: BytePattern;
   readonly offset: number;
+  /** One of CARD_GROUPINGS. */
+  readonly isGrouping: boolean;
 }
 
 function scanOf(requirements: readonly Requirement[], format: WireFormat): Scan {
   const patterns = new Map<string, BytePattern>();
+  const hasCards = requirements.some(({ kind }) => kind === "card");
   const all = [ESCAPED, ...requirements.map((requirement) => sourcesOf(requirement, format))];
   for (const sources of all) if (sources !== null) patterns.set(sources.join(" "), patternOf(sources));
   const entries = new Map<number, Entry[]>();
-  for (const pattern of patterns.values()) addPattern(entries, pattern);
+  for (const pattern of patterns.values()) addPattern(entries, pattern, false);
+  if (hasCards)
+    for (const sources of CARD_GROUPINGS) {
+      const pattern = patternOf(sources);
+      patterns.set(`card ${sources.join(" ")}`, pattern);
+      addPattern(entries, pattern, true);
+    }
   const pairs = new Uint16Array(65536);
   const lists = new Map<string, { index: number; list: readonly Entry[] }>();
   const ids = new Map<BytePattern, number>([...patterns.values()].map((pattern, index) => [pattern, index]));
@@ -94,7 +102,6 @@ function scanOf(requirements: readonly Requirement[], format: WireFormat): Scan 
     lists.set(key, known);
     pairs[pair] = known.index;
   }
-  const hasCards = requirements.some(({ kind }) => kind === "card");
   const isCard = format === "json" ? isCardInJson : () => true;
   const isPair = Uint8Array.from(pairs, (list) => Math.min(list, 1));
   return {
@@ -105,7 +112,7 @@ function scanOf(requirements: readonly Requirement[], format: WireFormat): Scan 
   };
 }
 
-function addPattern(entries: Map<number, Entry[]>, pattern: BytePattern): void {
+function addPattern(entries: Map<number, Entry[]>, pattern: BytePattern, isGrouping: boolean): void {
   const { offset, pairs } = rarestWindow(pattern);
   for (const [index, [one, two]] of pairs.entries())
     for (let first = 0; first < 256; first++) {
@@ -113,7 +120,7 @@ function addPattern(entries: Map<number, Entry[]>, pattern: BytePattern): void {
       for (let second = 0; second < 256; second++) {
         if (two[second] !== 1) continue;
         const list = entries.get(first + second * 256) ?? [];
-        list.push({ pattern, offset: offset + index });
+        list.push({ pattern, offset: offset + index, isGrouping });
         entries.set(first + second * 256, list);
       }
     }
@@ -172,8 +179,9 @@ function findPatterns(b: Buffer, { end, offsets, offsetsMax, scan, start }: Find
 /** The patterns that a pair at this offset leads to; beyond the body, any byte stands for all. */
 function findAt(b: Buffer, at: number, { offsets, scan }: Pick<Finding, "offsets" | "scan">): void {
   const list = scan.pairs[(at < 0 ? 0 : (b[at] ?? 0)) | ((b[at + 1] ?? 0) << 8)] ?? 0;
-  for (const { offset, pattern } of scan.lists[list] ?? [])
-    if (matchesAt(b, at - offset, pattern)) offsets.push(at - offset);
+  for (const { isGrouping, offset, pattern } of scan.lists[list] ?? [])
+    if (matchesAt(b, at - offset, pattern) && (!isGrouping || hasDigitsAround(b, at - offset)))
+      offsets.push(at - offset);
 }
 
 /** Thirteen digits, with a space or dash between, cover two neighbours of which one is at a multiple of twelve. */
@@ -223,17 +231,6 @@ function isFraction(b: Buffer, first: number, stop: number): boolean {
   if (b[first - 1] !== 0x2e || !isDigit(b[first - 2])) return false;
   for (let at = first; at < stop; at++) if (!isDigit(b[at])) return false;
   return true;
-}
-
-/** Times in nanoseconds have 19 digits: only numbers that the detector finds. An escape before them hides a character. */
-function isCardInJson(b: Buffer, start: number, end: number): boolean {
-  for (let at = Math.max(0, start - 6); at < start; at++) if (b[at] === 0x5c) return true;
-  if ((b[start - 1] ?? 0) >= 0x80) return true;
-  let begins = false;
-  for (let at = start; at < end; at++)
-    begins ||=
-      (at === start || isSeparator(b[at - 1]) || b[at - 3] === PERCENT) && (b[at] ?? 0) >= 0x32 && (b[at] ?? 0) <= 0x36;
-  return begins && findCards(b.toString("latin1", Math.max(0, start - 3), end)).length > 0;
 }
 
 /** A candidate that begins before `start` may reach into the range: a length in front can look like a digit. */

@@ -25,12 +25,28 @@ const PROVIDER_KEYS: readonly string[] = [
 const PGP_KEY = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc\n-----END PGP PRIVATE KEY BLOCK-----";
 const TOKEN = "sk-canary0123456789abcdef";
 
+const CARD_SEPARATORS: readonly string[] = [
+  ..."\u00a0|\u2007|\u2009|\u202f|\u2011|\u2013|\u2212|\u00ad|\u200b|\u2060|\u3000|\ufeff".split("|"),
+  ...String.raw`\u00a0|\u202f|\\u2009|\xa0|%20|%C2%A0|%E2%80%AF`.split("|"),
+];
+
 /** What the detector finds in the text. */
 const CASES: readonly (readonly [what: string, detector: Detector, text: string, found: readonly string[]])[] = [
   ["a card number in a query", "card", "?pan%3D4111111111111111&n=1", ["4111111111111111"]],
   ["one behind an encoded space", "card", "?q=pan%204111111111111111", ["4111111111111111"]],
   ["one behind a percent sign", "card", "100%4111111111111111", ["4111111111111111"]],
   ["no card number inside a word", "card", "id3D4111111111111111", []],
+  ...CARD_SEPARATORS.map((by): [string, Detector, string, readonly string[]] => {
+    const card = ["3782", "822463", "10005"].join(by);
+    return [`a card number grouped by ${JSON.stringify(by)}`, "card", `card ${card}, x`, [card]];
+  }),
+  ["digits that a wide gap separates", "card", "4111  1111 1111 1111", []],
+  ["a list of years", "card", "1914\u20131918, 1939\u20131945, 1950\u20131953", []],
+  ["credentials behind a lower-case scheme", "token", "authorization: basic dXNlcjpwYXNz", ["basic dXNlcjpwYXNz"]],
+  ["short ones, in any case", "token", "BASIC YTpi.", ["BASIC YTpi"]],
+  ["short ones in a query", "token", "?h=basic%20YWRtaW46YWRtaW4%3D&n", ["basic%20YWRtaW46YWRtaW4%3D"]],
+  ["a token behind a scheme in any case", "token", "bEARER canary0123456789", ["bEARER canary0123456789"]],
+  ["words behind basic", "token", "basic responsibilities, Basic income, basic idea, basic internationalization", []],
   ["a key in a query", "token", `?k%3D${TOKEN}`, [TOKEN]],
   ["a header in a query", "token", `?h=Bearer%20${TOKEN}`, [`Bearer%20${TOKEN}`]],
   ["a header in capitals", "token", "BEARER canary0123456789", ["BEARER canary0123456789"]],

@@ -1,10 +1,7 @@
 // Detectors: e-mail addresses, payment card numbers, keys and tokens in a text.
 // Invariants:
 //   detectors.1. Every detector is linear in the text: its patterns have fixed beginnings and bounded lengths.
-//   detectors.2. A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
-
-/** Half-open ranges in ascending order: start, end, start, end, … */
-export type Ranges = readonly number[];
+import { endsEscaped, findCards, type Ranges } from "./card-numbers.ts";
 
 export type Detector = "email" | "card" | "token";
 
@@ -38,70 +35,8 @@ function indexOfAt(text: string, from: number): number {
   return plain < 0 || (encoded >= 0 && encoded < plain) ? encoded : plain;
 }
 
-const CARD_DIGITS_MIN = 13;
-const CARD_DIGITS_MAX = 19;
-
-export function findCards(text: string): Ranges {
-  const found: number[] = [];
-  for (const { index, 0: run } of text.matchAll(/\d(?:[ -]?\d){12,}/g)) {
-    const isInWord = /[\p{L}\d_]/u.test(text[index - 1] ?? "") && !endsEscaped(text, index);
-    if (isInWord || isFraction(text, index, run)) continue;
-    for (let from = 0; from < run.length;) {
-      const end = cardEnd(run, from);
-      if (end > 0) found.push(index + from, index + end);
-      if (end === 0 && from === 0 && text[index - 1] === "%") {
-        from = 2; // behind "%20"
-        continue;
-      }
-      from = end > 0 ? end : from + 1;
-      while (from < run.length && isDigit(run, from - 1)) from++; // a number begins a group of digits
-      while (from < run.length && !isDigit(run, from)) from++;
-    }
-  }
-  return found;
-}
-
-/** A character in its form in a URL ends here, such as `%3D`: no part of a word. */
-function endsEscaped(text: string, at: number): boolean {
-  return /^%[\dA-Fa-f]{2}$/.test(text.slice(Math.max(0, at - 3), at));
-}
-
-/** The digits of a number after its point, as in `0.5105105105105100`. */
-function isFraction(text: string, index: number, run: string): boolean {
-  return text[index - 1] === "." && isDigit(text, index - 2) && !/\D/.test(run);
-}
-
-/** The end of the longest card number that begins here and ends with its group of digits; 0 for none. */
-function cardEnd(run: string, from: number): number {
-  let digits = "";
-  let end = 0;
-  for (let at = from; at < run.length && digits.length < CARD_DIGITS_MAX; at++) {
-    if (!isDigit(run, at)) continue;
-    digits += run[at] ?? "";
-    if (digits.length >= CARD_DIGITS_MIN && !isDigit(run, at + 1) && isCard(digits)) end = at + 1;
-  }
-  return end;
-}
-
-function isDigit(text: string, at: number): boolean {
-  const code = text.charCodeAt(at);
-  return code >= 48 && code <= 57;
-}
-
-/** First digits and lengths: Visa, Mastercard, American Express, Diners, JCB, Discover, UnionPay, Maestro. */
-const ISSUERS =
-  /^(?:4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35\d{14}|(?:5[06-8]|6\d)\d{11,17})$/;
-
-/** detectors.2. */
-function isCard(digits: string): boolean {
-  if (!ISSUERS.test(digits)) return false;
-  let sum = 0;
-  for (let at = digits.length - 1, double = false; at >= 0; at--, double = !double) {
-    const digit = digits.charCodeAt(at) - 48;
-    sum += double ? (digit > 4 ? digit * 2 - 9 : digit * 2) : digit;
-  }
-  return sum % 10 === 0;
-}
+/** The first three of four characters of base64 of ASCII: few words begin so. */
+const BASE64_OF_ASCII = "[I-Za-f][C-HS-Xi-nyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589]";
 
 /** Prefixes of keys and tokens, each with the form of the rest. */
 const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
@@ -136,13 +71,17 @@ const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
   ["lsv2_", "\\w{20,255}"],
   ["SG.", "[\\w-]{16,64}\\.[\\w-]{16,128}"],
   ["eyJ", "[\\w-]{8,4096}\\.[\\w-]{2,8192}(?:\\.[\\w-]{0,2048})?"],
-  ["Bearer ", "[\\w.~+/-]{16,4096}={0,2}"],
-  ["bearer ", "[\\w.~+/-]{16,4096}={0,2}"],
-  ["BEARER ", "[\\w.~+/-]{16,4096}={0,2}"],
-  ["Bearer%20", "[\\w.~+/%-]{16,4096}"],
+  // The names of these schemes have any case.
+  ...["B", "b"].flatMap((first): [string, string][] => [
+    [first, "[Ee][Aa][Rr][Ee][Rr] [\\w.~+/-]{16,4096}={0,2}"],
+    [first, "[Ee][Aa][Rr][Ee][Rr]%20[\\w.~+/%-]{16,4096}"],
+    [first, `[Aa][Ss][Ii][Cc] ${BASE64_OF_ASCII}[A-Za-z0-9+/]{1,4096}={0,2}`],
+    [first, `[Aa][Ss][Ii][Cc]%20${BASE64_OF_ASCII}[A-Za-z0-9+/]{1,4096}(?:%3[Dd]){0,2}`],
+  ]),
   ["Basic ", "[A-Za-z0-9+/]{16,4096}={0,2}"],
 ];
 const PEM = "-----BEGIN ";
+const BASIC_CHARS_SURE = 16;
 
 /** Every key or token begins with one of these regular expressions, but for passwords in URLs. */
 export const TOKEN_BEGINNINGS: readonly string[] = [
@@ -168,7 +107,7 @@ export function findTokens(text: string): Ranges {
   for (let token = TOKEN.exec(text); token !== null; token = TOKEN.exec(text)) {
     const { index } = token;
     const isInWord = /[A-Za-z0-9]/.test(text[index - 1] ?? "") && !endsEscaped(text, index);
-    if (isInWord) TOKEN.lastIndex = index + 1;
+    if (isInWord || isBasicWord(token[0])) TOKEN.lastIndex = index + 1;
     else found.push(index, TOKEN.lastIndex);
   }
   for (const { index, 0: head } of text.matchAll(PEM_HEAD)) {
@@ -177,6 +116,18 @@ export function findTokens(text: string): Ranges {
   }
   found.push(...passwordsInUrls(text));
   return merged(found);
+}
+
+/**
+ * "basic responsibilities": credentials are `user:password` in base64. Behind "Basic", sixteen characters are enough:
+ * the rest may be cut off or in another encoding.
+ */
+function isBasicWord(token: string): boolean {
+  const [, scheme = "", credentials = ""] = /^(basic)(?: |%20)([A-Za-z0-9+/]+)/i.exec(token) ?? [];
+  const isLong = credentials.length >= BASIC_CHARS_SURE;
+  if (scheme === "" || (scheme === "Basic" && isLong)) return false;
+  const decoded = Buffer.from(credentials, "base64").toString("latin1");
+  return !(isLong ? /^[^\0-\x1f\x7f]*:[^\0-\x1f\x7f]*$/ : /^[\x20-\x7e]*:[\x20-\x7e]*$/).test(decoded);
 }
 
 /** The password of `scheme://user:password@host`. */

@@ -5,7 +5,8 @@
 import { createHmac } from "node:crypto";
 import { RE2JS } from "re2js";
 import { literalRequirement, type Requirement } from "./candidates.ts";
-import { type Detector, FINDERS, merged, type Ranges, TOKEN_BEGINNINGS } from "./detectors.ts";
+import type { Ranges } from "./card-numbers.ts";
+import { type Detector, FINDERS, merged, TOKEN_BEGINNINGS } from "./detectors.ts";
 import { type Part, USUAL_PARTS } from "./parts.ts";
 import { literalOfPath, type PathPattern, pathPattern } from "./path-pattern.ts";
 import { requiredText } from "./required-text.ts";
