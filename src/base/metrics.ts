@@ -1,6 +1,7 @@
 // Metrics: one registry per instance, in the Prometheus text format. Each metric is declared beside the code that
 // counts it.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Counter, Gauge, Histogram } from "prom-client";
+import { addProcessMetrics, prometheus } from "./process-metrics.ts";
 
 export interface Metrics {
   counter<Label extends string>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
@@ -22,13 +23,13 @@ export interface Metrics {
 }
 
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  const registry = new prometheus.Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  addProcessMetrics(registry);
   return {
-    counter: (name, help, labels = []) => new Counter({ name, help, labelNames: [...labels], registers }),
+    counter: (name, help, labels = []) => new prometheus.Counter({ name, help, labelNames: [...labels], registers }),
     gauge(name, help, collect, labels = []) {
-      const gauge: Gauge<(typeof labels)[number]> = new Gauge({
+      const gauge: Gauge<(typeof labels)[number]> = new prometheus.Gauge({
         name,
         help,
         labelNames: [...labels],
@@ -38,7 +39,7 @@ export function createMetrics(): Metrics {
       return gauge;
     },
     histogram: (name, help, buckets, labels = []) =>
-      new Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers }),
+      new prometheus.Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers }),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
