@@ -5,7 +5,7 @@ import { createCors } from "../../http/server/cors.ts";
 import { isLoopbackAddress } from "../../http/server/loopback-host.ts";
 import type { AgentContext } from "../context.ts";
 import { protocolRoutes } from "../protocol/routes.ts";
-import { createUpgrade } from "../protocol/socket/socket-upgrade.ts";
+import type { OnUpgrade } from "../protocol/socket/socket-upgrade.ts";
 import { assistantsVersion } from "../assistants/assistants.ts";
 import { assistantRoutes } from "../routes/assistants.ts";
 import { cronRoutes } from "../routes/crons.ts";
@@ -79,12 +79,33 @@ export function createListener(
   });
 }
 
-export function createUpgradeHandler(config: AgentConfig, { surface }: AgentServerPorts, agent: AgentContext) {
-  return createUpgrade(agent, {
-    prefix: surface.mountPrefix,
-    hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
-    cors: createCors(corsRules(surface)),
-  });
+/** Loads the library of sockets at the first upgrade. Node reads nothing from the connection until then. */
+export function createUpgradeHandler(
+  config: AgentConfig,
+  { surface }: AgentServerPorts,
+  agent: AgentContext,
+): OnUpgrade {
+  const load = async (): Promise<OnUpgrade> => {
+    const { createUpgrade } = await import("../protocol/socket/socket-upgrade.ts");
+    return createUpgrade(agent, {
+      prefix: surface.mountPrefix,
+      hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+      cors: createCors(corsRules(surface)),
+    });
+  };
+  let loaded: Promise<OnUpgrade> | null = null;
+  return (request, raw, head) => {
+    raw.on("error", () => raw.destroy());
+    loaded ??= load();
+    loaded.then(
+      (upgrade) => upgrade(request, raw, head),
+      (error: unknown) => {
+        loaded = null;
+        agent.log.error("upgrade_failed", { reason: String(error) });
+        raw.destroy();
+      },
+    );
+  };
 }
 
 /** A worker process serves only the meta routes. */

@@ -6,8 +6,7 @@
 //   guarded-post.3. Redirects are not followed: the result is a status only.
 //   guarded-post.4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.
 import { lookup } from "node:dns/promises";
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
 import type { Clock } from "../../base/clock.ts";
 import { isAllowedAddress } from "./public-address.ts";
@@ -86,9 +85,10 @@ function exchange(
     if (options.all === true) callback(null, [{ address, family }]);
     else callback(null, address, family); // guarded-post.1
   };
-  const secure = url.protocol === "https:";
+  // On use: both modules load much that a start does not need.
+  const { request: send } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
   return new Promise<number>((resolve, reject) => {
-    const request: ClientRequest = (secure ? httpsRequest : httpRequest)(url, {
+    const request: ClientRequest = send(url, {
       method: "POST",
       agent: false,
       lookup: pinned,

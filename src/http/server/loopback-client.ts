@@ -7,7 +7,7 @@
 //   loopback-client.3. Headers of the in-process connection do not leave with the response.
 //   loopback-client.4. The origin travels with the connection, not with a header: no request from outside can set it.
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage, type RequestListener } from "node:http";
+import type { IncomingMessage, RequestListener } from "node:http";
 import { duplexPair, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Post, PostLimits, PostOutcome } from "../outbound/guarded-post.ts";
@@ -25,6 +25,8 @@ export interface LoopbackOrigin {
   readonly via: "mcp" | "a2a";
 }
 
+/** Not imported: server.ts says why. */
+const { createServer, request: httpRequest } = process.getBuiltinModule("node:http");
 const BASE = "http://localhost";
 const BODILESS_STATUSES = new Set([204, 205, 304]);
 const OF_THE_CONNECTION = new Set(["connection", "keep-alive", "transfer-encoding"]);

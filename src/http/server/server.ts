@@ -8,9 +8,12 @@
 //   server.5. A request that arrived in time is answered, also when a busy process reads it after the time limit.
 //   server.4. Every reply forbids content-type sniffing (nosniff): stored data must never run as a page.
 import type { Duplex } from "node:stream";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer, Socket, type AddressInfo } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
+
+/** An `import` of it reads all its exports, and one of them loads the client behind `fetch`: 40 ms of each start. */
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface HttpLimits {
   readonly headersTimeoutMs: number;

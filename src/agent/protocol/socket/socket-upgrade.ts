@@ -48,7 +48,6 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
   });
   const open = new Map<string, number>();
   return (incoming, raw, head) => {
-    raw.on("error", () => raw.destroy());
     const threadId = threadOf(incoming, rules.prefix);
     if (threadId === null) {
       raw.end(
