@@ -5,7 +5,6 @@ import {
   conversation,
   firstOf,
   given,
-  listWithin,
   found,
   messageOfLogEvent,
   ofOwnSdk,
@@ -21,6 +20,7 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessage, messagesOf } from "../messages/messages.ts";
+import { queryOf, recordsToWrite } from "./retrieval.ts";
 import { TOOL_INPUTS } from "./tool-content.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
@@ -50,18 +50,6 @@ const SENTRY_MESSAGES = sources("gen_ai.request.messages");
 const TEMPLATE = sources("llm.prompt_template.template");
 const VARIABLES = sources("llm.prompt_template.variables");
 const VALUE = sources("input.value");
-const QUERY = sources(
-  "gen_ai.retrieval.query.text",
-  "gen_ai.retrieval.query",
-  "gen_ai.memory.query.text",
-  "db.vector.query.content",
-  "reranker.query",
-  "input.value",
-  "db.query.text",
-);
-const RERANKED = sources("ai.documents");
-const MEMORY_RECORDS = sources("gen_ai.memory.records");
-const OPERATION = sources("gen_ai.operation.name");
 const EMBEDDED = sources("ai.values", "gen_ai.embeddings.input");
 const EMBEDDED_ONE = sources("ai.value");
 const ADK_DATA = sources("gcp.vertex.agent.data");
@@ -73,7 +61,7 @@ const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("input", "gen_ai.prompt")),
   ({ type, facts }) => (type === "prompt" ? promptVariables(facts) : null),
   onlyFor("tool", TOOL_INPUTS),
-  onlyFor("retriever", [retrieverQuery]),
+  onlyFor("retriever", [queryOf]),
   onlyFor("embedding", [embeddedText]),
   given(MESSAGES, ({ facts }) => withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM)))),
   ({ talk }) =>
@@ -147,7 +135,7 @@ const SOURCES: readonly ContentSource[] = [
       ...MASTRA_TYPES.map((type) => `mastra.${type}.input`),
     ),
   ),
-  ({ facts }) => memoryRecords(facts),
+  recordsToWrite,
   ({ facts }) => logEvents(facts),
   ({ facts, talk }) =>
     facts.has(SYSTEM)
@@ -175,24 +163,6 @@ function besideSystem(facts: Facts, content: Found | null): Found | null {
   if (list === null) return found({ system, ...content.value });
   const whole = withSystem(list as Json, system);
   return found({ ...(input === undefined || isText ? {} : { input }), ...rest, ...whole?.value });
-}
-
-/** Of the operations that write: those that read have the records in their outputs. */
-function memoryRecords(facts: Facts): Found | null {
-  if (facts.peek(OPERATION) === "search_memory") return null;
-  const records = jsonOf(facts.value(MEMORY_RECORDS));
-  return records === null ? null : found({ records });
-}
-
-function retrieverQuery({ facts }: Subject): Found | null {
-  const query = facts.value(QUERY);
-  const reranked = listWithin(facts, RERANKED);
-  const documents = reranked.length > 0 ? reranked.map(jsonWithin) : itemsOf(facts.family("rerankInput"));
-  if (query === undefined && documents.length === 0) return null;
-  const value = jsonOf(query);
-  const given = documents.length === 0 ? {} : { documents: documents.map((one) => member(one, "document") ?? one) };
-  if (isObject(value)) return found({ ...value, ...given });
-  return found({ query: value, ...given });
 }
 
 function embeddedText(subject: Subject): Found | null {

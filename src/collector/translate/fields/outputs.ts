@@ -44,7 +44,7 @@ import {
 } from "./framework-outputs.ts";
 import { HAYSTACK_OUTPUT } from "../attributes/usage-keys.ts";
 import { haystackAnswer } from "../messages/haystack.ts";
-import { documentsFound } from "./retrieved-documents.ts";
+import { documentsFound } from "./retrieval.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
 const VALUE = sources("output.value");

@@ -1,16 +1,45 @@
-// Retrieved documents: the documents that a search or a reranker returned, in the form of LangChain.
+// Retrieval: the query of a search or a reranker, the documents that it returned in the form of LangChain, and the
+// records of memories.
 import type { Json } from "../../../base/json/json.ts";
 import { listWithin, found, type Found, type Subject } from "../messages/content.ts";
 import { itemsOf, member } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { taken } from "../messages/unheard-events.ts";
-import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
 
 const MEMORY_RECORDS = sources("gen_ai.memory.records");
 const OPERATION = sources("gen_ai.operation.name");
 
+const QUERY = sources(
+  "gen_ai.retrieval.query.text",
+  "gen_ai.retrieval.query",
+  "gen_ai.memory.query.text",
+  "db.vector.query.content",
+  "reranker.query",
+  "input.value",
+  "db.query.text",
+);
+const RERANKED = sources("ai.documents");
 const DOCUMENTS = sources("gen_ai.retrieval.documents");
 const VECTOR_DOCUMENTS = sources("db.vector.query.response.documents", "ai.ranking");
+
+export function queryOf({ facts }: Subject): Found | null {
+  const query = facts.value(QUERY);
+  const reranked = listWithin(facts, RERANKED);
+  const documents = reranked.length > 0 ? reranked.map(jsonWithin) : itemsOf(facts.family("rerankInput"));
+  if (query === undefined && documents.length === 0) return null;
+  const value = jsonOf(query);
+  const given = documents.length === 0 ? {} : { documents: documents.map((one) => member(one, "document") ?? one) };
+  if (isObject(value)) return found({ ...value, ...given });
+  return found({ query: value, ...given });
+}
+
+/** Of the operations that write: those that read have the records in their outputs. */
+export function recordsToWrite({ facts }: Subject): Found | null {
+  if (facts.peek(OPERATION) === "search_memory") return null;
+  const records = jsonOf(facts.value(MEMORY_RECORDS));
+  return records === null ? null : found({ records });
+}
 
 export function documentsFound({ facts, talk }: Subject): Found | null {
   const given = listWithin(facts, DOCUMENTS);
