@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { tmpdir } from "node:os";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { ConfigError } from "../../src/base/config/config.ts";
@@ -22,6 +23,8 @@ const RULES = {
       { name: "free", key_sha256: hashOf("key-free"), items_per_second: null },
       { name: "daily", key_sha256: hashOf("key-daily"), items_per_second: null, items_per_day: 2 },
       { name: "bytes", key_sha256: hashOf("key-bytes"), items_per_second: null, bytes_per_day: 10 },
+      { name: "kilobytes", key_sha256: hashOf("key-kilobytes"), items_per_second: null, bytes_per_day: 10_000 },
+      { name: "more", key_sha256: hashOf("key-kilobytes-2"), items_per_second: null, bytes_per_day: 10_000 },
     ],
   },
 };
@@ -131,6 +134,19 @@ describe("limits of a key", () => {
         assert.deepEqual([refused.status, refused.retryAfter], [429, "43200"]);
         const metrics = await (await fetch(`${collector.url}/metrics`)).text();
         assert.match(metrics, new RegExp(`over_limit_requests_total\\{reason="${reason}"\\} 1`));
+      }));
+
+  for (const encoding of ["gzip", "zstd"] as const)
+    test(`bytes of metrics that are not stored count decompressed, as those of spans (${encoding})`, () =>
+      withCollector(async (collector) => {
+        const pack = encoding === "gzip" ? gzipSync : zstdCompressSync;
+        const body = (bytes: number): Buffer => pack(Buffer.alloc(bytes));
+        const headers = { "x-api-key": "key-kilobytes", "content-type": PROTOBUF, "content-encoding": encoding };
+        assert.equal((await post(collector, "/v1/metrics", body(4000), headers)).status, 200);
+        assert.equal((await post(collector, "/v1development/profiles", body(7000), headers)).status, 200);
+        assert.equal((await post(collector, "/v1/metrics", body(10), headers)).status, 429);
+        const broken = { ...headers, "x-api-key": "key-kilobytes-2" };
+        assert.equal((await post(collector, "/v1/metrics", Buffer.from("no archive"), broken)).status, 400);
       }));
 
   test("over gRPC: RESOURCE_EXHAUSTED with RetryInfo", () =>

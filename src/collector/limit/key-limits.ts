@@ -29,6 +29,8 @@ export interface KeyLimits {
   readonly take: (tenant: Tenant, amount: Amount) => OverLimit | null;
   /** For a request that was taken and then refused. */
   readonly refund: (tenant: Tenant, amount: Amount) => void;
+  /** Whether the bytes of this key count. */
+  readonly hasQuotaOfBytes: (tenant: Tenant) => boolean;
   /** Refused requests. */
   readonly refused: Readonly<Record<LimitReason, number>>;
 }
@@ -75,7 +77,7 @@ export function createKeyLimits(
 
   /** `amount` null: counts nothing. */
   function decide(tenant: Tenant, amount: Amount | null): OverLimit | null {
-    const now = { steadyMs: clock.monotonic(), wallMs: clock.now() };
+    const now = momentOf(clock);
     const state = stateOf(tenant, now);
     const over = overLimit(state.usage, state.limit, now);
     if (over === null) {
@@ -99,8 +101,13 @@ export function createKeyLimits(
       const state = states.get(tenant.apiKey);
       if (state !== undefined) state.usage = charged(state.usage, { items: -items, bytes: -bytes });
     },
+    hasQuotaOfBytes: (tenant) => stateOf(tenant, momentOf(clock)).limit.bytesPerDay !== null,
     refused,
   };
+}
+
+function momentOf(clock: Clock): Moment {
+  return { steadyMs: clock.monotonic(), wallMs: clock.now() };
 }
 
 /** A member that `own` lacks is that of `others`; null is no limit. */

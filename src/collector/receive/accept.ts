@@ -5,7 +5,7 @@
 //   accept.2. A defect of the collector is a transient refusal: senders retry it, and keep their items.
 //   accept.4. Redaction comes before every other step that reads the body.
 //   accept.3. The body of a signal that is not stored is read within the same limits, and not decoded. One that is
-//        forwarded is a whole message.
+//        forwarded is a whole message. One whose bytes count for a quota is decompressed, so that all signals count alike.
 //   accept.5. A request of a key over its limits is refused whole: before its body is read, or when its items are counted.
 import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
@@ -18,11 +18,11 @@ import type { Redactor } from "../redact/redact.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
-import { checkWhole, decompress, TooLargeError } from "./decode-body.ts";
+import { checkWhole, TooLargeError } from "./decode-body.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { type ProgressWatch, readBody } from "./read-body.ts";
 import type { ReadItems, ReadItemsOf } from "./read-items.ts";
-import { type Received, redactBody } from "./redact-body.ts";
+import { plainBody, type Received, redactedBody } from "./redact-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import { isStored, type OtlpSignal } from "./signals.ts";
 
@@ -142,14 +142,16 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   if (read.kind !== "read") throw new TooLargeError(read.kind);
   const isForwarded = ports.forwarder !== null && signal !== "profiles" && ports.forwarder.wants(signal);
   if (!isStored(signal) && !isForwarded) {
-    const beyond = ports.limits?.take(tenant, { items: 1, bytes: read.body.length }) ?? null;
+    const bytes = ports.limits === null ? 0 : await bytesToCount(accepting, call, { tenant, passage, body: read.body });
+    const beyond = ports.limits?.take(tenant, { items: 1, bytes }) ?? null;
     if (beyond !== null) return refusedBy(beyond);
     freeBuffer(read.body);
     ports.onNotStored(signal); // accept.3
     return { kind: "accepted", rejections: null };
   }
   const framed = call.unframe === undefined ? { head: call.head, wire: read.body } : call.unframe(read.body, call.head);
-  const kept = await plainBody(accepting, framed, { signal, passage });
+  const plain = await plainBody(framed, limits.decompressedBytesMax, passage);
+  const kept = await redactedBody(ports.redactor, plain, { signal, passage }); // accept.4
   const amount = { items: 1, bytes: kept.body.length };
   let items: ReadItems | null = null;
   if (isStored(signal)) {
@@ -168,6 +170,20 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   }
   freeBuffer(read.body);
   return { kind: "accepted", rejections: items }; // accept.1
+}
+
+/** accept.3. @throws {DecodeError | TooLargeError} */
+async function bytesToCount(
+  accepting: Accepting,
+  { head, unframe }: ExportCall,
+  { body, passage, tenant }: Admitted & { readonly body: Buffer },
+): Promise<number> {
+  if (accepting.ports.limits?.hasQuotaOfBytes(tenant) !== true) return 0;
+  const framed = unframe === undefined ? { head, wire: body } : unframe(body, head);
+  const plain = await plainBody(framed, accepting.limits.decompressedBytesMax, passage);
+  const { length } = plain.body;
+  if (plain.body !== plain.wire) freeBuffer(plain.body);
+  return length;
 }
 
 interface ToStore extends Received, Pick<Admitted, "tenant"> {
@@ -197,24 +213,6 @@ async function store(
   ports.limits?.refund(tenant, amount);
   if (taken === "no_room") throw new TooLargeError("no_room");
   return refused("spool_unwritable", "the spool cannot be written");
-}
-
-/** The body, decompressed and redacted, and the form in which it is stored and forwarded. */
-async function plainBody(
-  { limits, ports }: Accepting,
-  { head, wire }: FramedMessage,
-  { passage, signal }: Pick<Admitted, "passage"> & { readonly signal: OtlpSignal },
-): Promise<Received> {
-  const decompressLimits = { bytesMax: limits.decompressedBytesMax, grow: passage.grow };
-  const plain = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, decompressLimits);
-  if (plain.length > limits.decompressedBytesMax) throw new TooLargeError("too_large");
-  const received = { head, wire, body: plain };
-  if (ports.redactor === null || signal === "profiles") return received;
-  const kept = await redactBody(ports.redactor, received, signal); // accept.4
-  if (kept === received) return received;
-  if (!passage.grow(kept.wire.length)) throw new TooLargeError("no_room");
-  if (plain !== wire) freeBuffer(plain);
-  return kept;
 }
 
 /** False when the request cannot be written. */

@@ -1,9 +1,12 @@
-// Redact body: one request between decompression and decoding. Everything after this step (decoder, spool, dead letters,
+// Redact body: one request from decompression to decoding. Everything after this step (decoder, spool, dead letters,
 // forwarding) has only the redacted bytes.
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
 import type { Redactor, RedactRequest } from "../redact/redact.ts";
+import { freeBuffer } from "../shared/free-buffer.ts";
+import { decompress, TooLargeError } from "./decode-body.ts";
 import { inTurns } from "./in-turns.ts";
+import type { Passage } from "./memory-admission.ts";
 import type { RequestHead } from "./request-head.ts";
 
 export interface Received {
@@ -18,8 +21,32 @@ const AT_ONCE_BYTES = 256 * 1024;
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const inThread = promisify(zstdCompress);
 
+/** The message, decompressed. @throws {DecodeError | TooLargeError} */
+export async function plainBody(
+  { head, wire }: Omit<Received, "body">,
+  bytesMax: number,
+  { grow }: Pick<Passage, "grow">,
+): Promise<Received> {
+  const body = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, { bytesMax, grow });
+  if (body.length > bytesMax) throw new TooLargeError("too_large");
+  return { head, wire, body };
+}
+
+/** The body after redaction, and the form in which it is stored and forwarded. @throws {DecodeError | TooLargeError} */
+export async function redactedBody(
+  redactor: Redactor | null,
+  plain: Received,
+  { passage, signal }: { readonly passage: Pick<Passage, "grow">; readonly signal: RedactRequest["signal"] },
+): Promise<Received> {
+  const kept = await redactBody(redactor, plain, signal);
+  if (kept === plain) return plain;
+  if (!passage.grow(kept.wire.length)) throw new TooLargeError("no_room");
+  if (plain.body !== plain.wire) freeBuffer(plain.body);
+  return kept;
+}
+
 /** The same object when no rule matches. @throws {DecodeError} */
-export async function redactBody(
+async function redactBody(
   redactor: Redactor | null,
   received: Received,
   signal: RedactRequest["signal"],
