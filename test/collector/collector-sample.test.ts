@@ -1,6 +1,7 @@
 // Rules that drop spans and sample traces, in the whole collector: dropped spans leave no gap in the tree, traces with an
 // error are whole, log records follow their trace, and the books balance, also across a restart.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
@@ -90,6 +91,28 @@ describe("rules about spans and traces", PATIENCE, () => {
           notStored: 6 * (40 - kept) + 2 * kept + 1,
         });
         assert.deepEqual(backend.violations, []);
+        await backend.close();
+      });
+    });
+
+  for (const workers of ["1", "4"])
+    test(`traces of a named key are kept whole, also after a restart (${workers} workers)`, async () => {
+      const gold = createHash("sha256").update("key-gold").digest("hex");
+      await withRules({ sample: { rate: 0, keep: [{ key_sha256: [gold] }] } }, async (env) => {
+        const backend = await startBackend();
+        backend.script = () => ({ status: 503 });
+        const first = await startCollector(backend.url, { ...env, WORKERS: workers, MAX_RETRIES: "0" });
+        const spans = Array.from({ length: 8 }, (_, trace) => spanOf(trace + 1, 0));
+        for (const key of ["key-gold", "key-tin"])
+          assert.equal((await first.send(protobufRequest(spans), { "x-api-key": key })).status, 200);
+        await first.stop();
+        backend.script = () => ({ status: 202 });
+        const second = await startCollector(backend.url, { ...env, WORKERS: workers });
+        await backend.whenRuns(8);
+        await second.stop();
+        assert.equal(backend.runs.length, 8);
+        assert.deepEqual(new Set(backend.runs.map(({ key }) => key)), new Set(["key-gold"]));
+        assert.equal(second.collector.accounting.filtered, 8);
         await backend.close();
       });
     });

@@ -3,9 +3,9 @@
 //   key-limits.1. A key is the API key alone: another X-Tenant-Id gives no further quota.
 //   key-limits.2. take() decides and counts in one step, so concurrent requests cannot pass one limit together.
 //   key-limits.3. At most KEYS_MAX keys have a state; the one unused for longest goes first.
-import { createHash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
+import { hashOfKey } from "../shared/key-hash.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import {
   type Amount,
@@ -71,7 +71,7 @@ export function createKeyLimits(
   }
 
   function newState(apiKey: string, now: Moment): KeyState {
-    const found = special.get(createHash("sha256").update(apiKey).digest("hex")) ?? ofOthers;
+    const found = special.get(hashOfKey(apiKey)) ?? ofOthers;
     return { ...found, usage: unused(found.limit, now) };
   }
 

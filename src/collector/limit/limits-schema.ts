@@ -1,5 +1,6 @@
 // Limits schema: `limits` of the rules file.
 import { z } from "zod";
+import { KeyHashSchema } from "../shared/key-hash.ts";
 
 const KEYS_MAX = 10_000;
 
@@ -20,10 +21,7 @@ const LIMITS = {
 
 const KeySchema = z.strictObject({
   name: z.string().min(1).max(100).describe("Appears in the log."),
-  key_sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, { error: "must be the SHA-256 of the key: 64 lower-case hexadecimal digits" })
-    .describe("SHA-256 of the API key, so that the file holds no key."),
+  key_sha256: KeyHashSchema,
   ...LIMITS,
 });
 

@@ -32,8 +32,7 @@ export function createItemOffer({ accounting, marks, sampler }: OfferPorts): Off
     sampler.offer({
       item,
       project,
-      tenantId: tenant.id,
-      tenantHeader: tenant.tenantId,
+      tenant,
       pass,
       discard() {
         if ("severity" in item) accounting.records.notStored++;

@@ -1,5 +1,6 @@
 // Sample schema: `drop` and `sample` of the rules file.
 import { z } from "zod";
+import { KeyHashSchema } from "../shared/key-hash.ts";
 import { CONDITIONS, hasConditions } from "./span-match.ts";
 
 const RULES_MAX = 200;
@@ -18,11 +19,26 @@ const SampleRuleSchema = z
     error: z.literal(true).optional().describe("Traces with an error."),
     projects: z.array(z.string().min(1)).min(1).optional().describe("Requests of these projects (Tracing-Project)."),
     tenants: z.array(z.string().min(1)).min(1).optional().describe("Requests with these X-Tenant-Id headers."),
+    key_sha256: z
+      .array(KeyHashSchema)
+      .min(1)
+      .optional()
+      .describe("Requests with these API keys, each by its SHA-256, so that the file holds no key."),
     ...CONDITIONS,
   })
-  .refine((rule) => rule.error || rule.projects !== undefined || rule.tenants !== undefined || hasConditions(rule), {
+  .refine((rule) => isAboutRequests(rule) || rule.error || hasConditions(rule), {
     error: "needs at least one condition",
   });
+
+function isAboutRequests({
+  key_sha256,
+  projects,
+  tenants,
+}: {
+  readonly [name in "key_sha256" | "projects" | "tenants"]?: readonly string[] | undefined;
+}): boolean {
+  return key_sha256 !== undefined || projects !== undefined || tenants !== undefined;
+}
 
 export const SampleSchema = z.strictObject({
   rate: rate.describe("Part of all traces that is kept."),

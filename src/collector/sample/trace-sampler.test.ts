@@ -4,6 +4,8 @@ import { describe, test } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
 import { hexId } from "../../../test/fakes/otlp.ts";
 import { NO_ATTRIBUTES, NO_RESOURCE, NO_SCOPE, NO_TIME, type Span } from "../otlp/span.ts";
+import { hashOfKey } from "../shared/key-hash.ts";
+import { type Tenant, tenantIdOf } from "../shared/tenants.ts";
 import { SampleSchema } from "./sample-schema.ts";
 import { createTraceSampler, type TraceSampler } from "./trace-sampler.ts";
 
@@ -32,6 +34,8 @@ function spanOf(trace: number, extra: Partial<Span> = {}): Span {
   };
 }
 
+const tenantOf = (apiKey: string, tenantId = ""): Tenant => ({ id: tenantIdOf(apiKey, tenantId), apiKey, tenantId });
+
 const FAILED: Partial<Span> = { statusCode: 2 };
 const GOLD: Partial<Span> = { attributes: { keys: ["user.tier"], values: ["gold"] } };
 
@@ -46,12 +50,11 @@ function start(rules: unknown, waitingBytesMax = 1_000_000) {
     sampler,
     passed,
     discarded,
-    offer: (span: Span, request: { readonly project?: string; readonly tenantHeader?: string } = {}): void => {
+    offer: (span: Span, request: { readonly project?: string; readonly tenant?: Tenant } = {}): void => {
       sampler.offer({
         item: span,
-        tenantId: "t",
+        tenant: tenantOf("key"),
         project: "",
-        tenantHeader: "",
         ...request,
         pass: () => passed.push(span),
         discard: () => discarded.push(span),
@@ -70,6 +73,28 @@ describe("sampling of traces", () => {
     assert.ok(one.passed.length > 880 && one.passed.length < 1120, String(one.passed.length));
     assert.equal(one.discarded.length, 4000 - one.passed.length);
     assert.equal(one.sampler.stats().undecidedTraces, 0);
+  });
+
+  test("a rule can name keys by their hash: their traces are kept at once, and no other trace waits for such a rule", () => {
+    const rules = [
+      { key_sha256: [hashOfKey("gold"), hashOfKey("silver")] },
+      { key_sha256: [hashOfKey("bronze")], error: true },
+    ];
+    const { discarded, offer, passed, sampler } = start({ rate: 0, keep: rules });
+    for (const [trace, key] of ["gold", "silver", "bronze", "tin"].entries())
+      offer(spanOf(trace), { tenant: tenantOf(key, "any") });
+    assert.deepEqual(
+      [passed, discarded].map((spans) => spans.map(({ traceId }) => traceId)),
+      [[spanOf(0).traceId, spanOf(1).traceId], [spanOf(3).traceId]],
+    );
+    assert.equal(sampler.stats().undecidedTraces, 1);
+    offer(spanOf(2, FAILED), { tenant: tenantOf("bronze") });
+    offer(spanOf(2, FAILED), { tenant: tenantOf("bronze", "any") });
+    assert.equal(passed.length, 2 + 1 + 2, "a trace belongs to one tenant");
+  });
+
+  test("a rule needs the hash, not the key", () => {
+    assert.throws(() => SampleSchema.parse({ rate: 0, keep: [{ key_sha256: ["gold"] }] }), /SHA-256 of the key/);
   });
 
   test("a smaller rate keeps a part of what a larger one keeps", () => {
@@ -123,7 +148,7 @@ describe("sampling of traces", () => {
       {},
     ],
     [{ projects: ["vip"] }, {}, { project: "vip" }],
-    [{ tenants: ["acme"] }, {}, { tenantHeader: "acme" }],
+    [{ tenants: ["acme"] }, {}, { tenant: tenantOf("key", "acme") }],
   ];
   for (const [rule, matching, request] of RULES)
     test(`the rule ${JSON.stringify(rule)} keeps a trace that it matches, and no other`, () => {

@@ -13,16 +13,18 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
+import { hashOfKey } from "../shared/key-hash.ts";
 import type { OpenFeeds } from "../shared/open-feeds.ts";
+import type { Tenant } from "../shared/tenants.ts";
 import type { SampleDefinition, SampleRule } from "./sample-schema.ts";
 import { hasConditions, isError, matches } from "./span-match.ts";
 
 export interface SampledItem {
   readonly item: Span | LogRecord;
-  readonly tenantId: string;
-  /** Of the request: its headers. */
+  /** Of the request. */
+  readonly tenant: Tenant;
+  /** Of the request: its header. */
   readonly project: string;
-  readonly tenantHeader: string;
   readonly pass: () => void;
   readonly discard: () => void;
 }
@@ -121,10 +123,10 @@ function drawOf(traceId: string): number {
 function offer(state: Sampling, offered: SampledItem): void {
   const { traceId } = offered.item;
   if (traceId === "") return offered.pass();
-  const trace = traceOf(state, traceId + offered.tenantId);
+  const trace = traceOf(state, traceId + offered.tenant.id);
   trace.lastSeen = state.ports.clock.monotonic();
   if (trace.decision === null && isKept(state, trace, offered)) decide(state, trace, "kept");
-  else if (trace.decision === null && !canWait(state, trace)) decide(state, trace, "dropped");
+  else if (trace.decision === null && !canWait(state, trace, offered)) decide(state, trace, "dropped");
   if (trace.decision === "kept") return offered.pass();
   if (trace.decision === "dropped") {
     state.counts.sampledOut++;
@@ -158,14 +160,29 @@ function isKept({ options }: Sampling, { draw }: Trace, offered: SampledItem): b
   return draw < rate || keep.some((rule) => draw < rule.rate && applies(rule, offered));
 }
 
-function applies(rule: SampleRule, { item, project, tenantHeader }: SampledItem): boolean {
-  if (rule.projects?.includes(project) === false || rule.tenants?.includes(tenantHeader) === false) return false;
+function applies(rule: SampleRule, { item, project, tenant }: SampledItem): boolean {
+  if (rule.projects?.includes(project) === false || !isOfSender(rule, tenant)) return false;
   return (rule.error !== true || isError(item)) && matches(rule, item);
 }
 
-/** A later span could match a rule that would keep this trace. */
-function canWait({ options }: Sampling, { draw }: Trace): boolean {
-  return options.rules.keep.some((rule) => draw < rule.rate && (rule.error === true || hasConditions(rule)));
+function isOfSender({ key_sha256, tenants }: SampleRule, tenant: Tenant): boolean {
+  if (tenants?.includes(tenant.tenantId) === false) return false;
+  return key_sha256 === undefined || key_sha256.includes(keyHashOf(tenant));
+}
+
+const keyHashes = new WeakMap<Tenant, string>();
+
+function keyHashOf(tenant: Tenant): string {
+  const known = keyHashes.get(tenant) ?? hashOfKey(tenant.apiKey);
+  keyHashes.set(tenant, known);
+  return known;
+}
+
+/** A later span could match a rule that would keep this trace: all its spans have one sender. */
+function canWait({ options }: Sampling, { draw }: Trace, { tenant }: SampledItem): boolean {
+  return options.rules.keep.some(
+    (rule) => draw < rule.rate && (rule.error === true || hasConditions(rule)) && isOfSender(rule, tenant),
+  );
 }
 
 function hold(state: Sampling, trace: Trace, offered: SampledItem): void {
