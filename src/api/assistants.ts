@@ -10,6 +10,8 @@ import {
   json,
   jsonObject,
   limit,
+  list,
+  LIST_MAX,
   offset,
   runConfig,
   sortOrder,
@@ -69,7 +71,7 @@ export const searchAssistants = operation("searchAssistants", "post", "/assistan
     offset,
     sort_by: z.enum(["assistant_id", "graph_id", "name", "created_at", "updated_at"]).default("created_at"),
     sort_order: sortOrder,
-    select: z.array(z.enum(FIELDS)).nullish(),
+    select: list(z.enum(FIELDS), LIST_MAX).nullish(),
   }),
   reply: z.array(assistant),
 });

@@ -1,8 +1,8 @@
 // API contract of crons: scheduled runs.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { runBody } from "./runs.ts";
-import { jsonObject, limit, offset, sortOrder, uuid } from "./schemas.ts";
+import { RUN_LARGE, runBody } from "./runs.ts";
+import { jsonObject, limit, list, LIST_MAX, offset, sortOrder, uuid } from "./schemas.ts";
 
 const TAG = "Crons";
 
@@ -97,6 +97,7 @@ export const createCron = operation("createCron", "post", "/runs/crons", {
   access: "crons:create",
   summary: "Create a cron with a separate thread for each run",
   body: cronBody,
+  large: RUN_LARGE,
   reply: cron,
   refusals: CREATE_REFUSALS,
 });
@@ -106,6 +107,7 @@ export const createThreadCron = operation("createThreadCron", "post", "/threads/
   access: "crons:create",
   summary: "Create a cron on a thread",
   body: cronBody,
+  large: RUN_LARGE,
   reply: cron,
   refusals: ["thread_not_found", ...CREATE_REFUSALS],
 });
@@ -132,7 +134,7 @@ export const searchCrons = operation("searchCrons", "post", "/runs/crons/search"
       .enum(["cron_id", "assistant_id", "thread_id", "created_at", "updated_at", "next_run_date"])
       .default("created_at"),
     sort_order: sortOrder,
-    select: z.array(z.enum(FIELDS)).nullish(),
+    select: list(z.enum(FIELDS), LIST_MAX).nullish(),
   }),
   reply: z.array(cron),
 });
@@ -150,6 +152,7 @@ export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}"
   access: "crons:update",
   summary: "Update a cron; omitted fields keep their value, metadata merges one level deep",
   body: cronPatch,
+  large: RUN_LARGE,
   reply: cron,
   refusals: ["cron_not_found", "assistant_not_found", "cron_schedule_invalid", "node_unknown", "webhook_refused"],
 });

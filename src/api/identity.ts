@@ -1,6 +1,6 @@
 // Calls of people and of the keys of programs.
 import * as z from "zod";
-import { jsonObject } from "./schemas.ts";
+import { jsonObject, list, LIST_MAX } from "./schemas.ts";
 import { operation } from "./operation.ts";
 
 const TAG = "Access";
@@ -32,7 +32,7 @@ export const createKey = operation("createKey", "post", "/keys", {
     name: z.string().regex(NAME, "1 to 128 letters, digits, _.@+-").describe("name of the caller in the audit trail"),
     role,
     expires_in_days: z.number().positive().max(EXPIRES_DAYS_MAX).nullish().describe("omit it for a key without an end"),
-    assistants: z.array(z.string()).nullish().describe("limit: ids of assistants, or names of graphs"),
+    assistants: list(z.string(), LIST_MAX).nullish().describe("limit: ids of assistants, or names of graphs"),
     metadata: jsonObject.nullish().describe("limit: members that the metadata has; a list means one of its values"),
   }),
   reply: key.extend({ key: z.string().describe("the key; no other call shows it") }),

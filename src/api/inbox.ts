@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { inboxChoices, inboxFilter, itemKind, personName, SECONDS_MAX } from "./inbox-filter.ts";
-import { json, jsonObject, limit, uuid } from "./schemas.ts";
+import { json, jsonObject, limit, list, uuid } from "./schemas.ts";
 
 const TAG = "Inbox";
 
@@ -132,16 +132,15 @@ export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{t
 
 const ANSWERS_MAX = 1000;
 
-const answers = z
-  .array(
-    z.object({
-      thread_id: uuid,
-      interrupt_id: interruptId,
-      resume: json.optional().describe("the answer; omit to continue at a breakpoint"),
-    }),
-  )
-  .min(1)
-  .max(ANSWERS_MAX);
+const answers = list(
+  z.object({
+    thread_id: uuid,
+    interrupt_id: interruptId,
+    resume: json.optional().describe("the answer; omit to continue at a breakpoint"),
+  }),
+  ANSWERS_MAX,
+  1,
+);
 
 export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
   tag: TAG,
@@ -150,6 +149,7 @@ export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
   body: z
     .union([answers.transform((list) => ({ answers: list })), z.object({ ...author, answers })])
     .describe("a list of answers, or {answers, by}"),
+  large: ["answers", "resume"],
   reply: z.object({
     results: z.array(
       z.object({

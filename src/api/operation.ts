@@ -3,6 +3,7 @@
 //   openapi/          the document of all operations
 //   operation.ts      one call: path, schemas, access
 //   schemas.ts        objects that several calls share
+//   member-size.ts    the limit of members that are small by nature
 //   assistants.ts     calls of assistants
 //   threads.ts        calls of threads and their state
 //   runs.ts           calls of runs on a thread
@@ -66,6 +67,8 @@ export interface Operation<Query, Body> {
   readonly access: AccessRule;
   readonly query: z.ZodType<Query>;
   readonly body: z.ZodType<Body>;
+  /** Members of the body that may be as long as a body; all others are small (member-size.ts). */
+  readonly large: readonly string[];
   readonly reply: { readonly status: number; readonly description: string; readonly schema: z.ZodType | null };
   readonly refusals: readonly ErrorCode[];
   /** Of an id in the path that is no UUID; null for that of an unknown id. */
@@ -83,6 +86,7 @@ interface Contract<Query, Body> {
   readonly access: AccessRule;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
+  readonly large?: readonly string[];
   readonly reply: z.ZodType | null;
   readonly status?: number;
   readonly description?: string;
@@ -105,6 +109,7 @@ export function operation<Query = object, Body = unknown>(
     access: contract.access,
     query: contract.query ?? (NO_QUERY as unknown as z.ZodType<Query>),
     body: contract.body ?? (NO_BODY as z.ZodType<Body>),
+    large: contract.large ?? [],
     reply: {
       status: contract.status ?? 200,
       description: contract.description ?? "Done",

@@ -1,6 +1,7 @@
 // API contract of the thread protocol: commands of a thread, and its events as a stream.
 import * as z from "zod";
 import { operation } from "./operation.ts";
+import { jsonObject, list, LIST_MAX } from "./schemas.ts";
 
 const TAG = "Thread protocol";
 
@@ -8,18 +9,13 @@ const NAMESPACES_MAX = 64;
 const SEGMENTS_MAX = 32;
 const SEGMENT_UNITS_MAX = 1024;
 
-const namespace = z.array(z.string().max(SEGMENT_UNITS_MAX)).max(SEGMENTS_MAX);
+const namespace = list(z.string().max(SEGMENT_UNITS_MAX), SEGMENTS_MAX);
 
 export const eventFilter = z.object({
-  channels: z
-    .array(z.string())
-    .min(1)
-    .describe("values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom, custom:<name>"),
-  namespaces: z
-    .array(namespace)
-    .max(NAMESPACES_MAX)
-    .nullish()
-    .describe("prefixes of the namespaces to show; none shows all"),
+  channels: list(z.string(), LIST_MAX, 1).describe(
+    "values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom, custom:<name>",
+  ),
+  namespaces: list(namespace, NAMESPACES_MAX).nullish().describe("prefixes of the namespaces to show; none shows all"),
   depth: z.number().int().min(0).nullish().describe("levels below a prefix; only with namespaces"),
   since: z.number().int().min(0).nullish().describe("show events after this seq; 0 is all that is kept"),
 });
@@ -29,7 +25,7 @@ export type EventFilterBody = z.infer<typeof eventFilter>;
 export const command = z.object({
   id: z.number().int().min(0),
   method: z.string(),
-  params: z.record(z.string(), z.unknown()).optional(),
+  params: jsonObject.optional(),
 });
 
 export type CommandBody = z.infer<typeof command>;
@@ -50,6 +46,7 @@ export const sendCommand = operation("sendCommand", "post", "/threads/{thread_id
   access: "authenticated",
   summary: "Carry out one command of the thread protocol",
   body: command,
+  large: ["params"],
   reply,
   description: "A success or error envelope; docs/thread-protocol.md lists commands and codes.",
   refusals: ["malformed_json", "invalid_request", "forbidden", "thread_not_found"],

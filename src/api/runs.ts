@@ -1,7 +1,20 @@
 // API contract of runs.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { checkpointConfig, flag, json, jsonObject, limit, offset, run, runConfig, runStatus, uuid } from "./schemas.ts";
+import {
+  checkpointConfig,
+  flag,
+  json,
+  jsonObject,
+  limit,
+  list,
+  LIST_MAX,
+  offset,
+  run,
+  runConfig,
+  runStatus,
+  uuid,
+} from "./schemas.ts";
 
 const TAG = "Runs";
 
@@ -38,7 +51,7 @@ const newRunWebhook = z.object({
 
 /** `["*"]` means `"*"`: some clients can only send lists. */
 const breakpoints = z
-  .union([z.literal("*"), z.array(z.string().min(1).max(1024)).max(1000)])
+  .union([z.literal("*"), list(z.string().min(1).max(1024), LIST_MAX)])
   .transform((value) => (Array.isArray(value) && value.length === 1 && value[0] === "*" ? "*" : value));
 
 const RUN_WEBHOOKS_MAX = 20;
@@ -94,7 +107,7 @@ export const runBody = z
     if_not_exists: z.enum(["create", "reject"]).nullish(),
     durability: z.enum(["sync", "async", "exit"]).nullish(),
     checkpoint_during: z.boolean().nullish(),
-    stream_mode: z.union([streamMode, z.array(streamMode)]).nullish(),
+    stream_mode: z.union([streamMode, list(streamMode, LIST_MAX)]).nullish(),
     stream_subgraphs: z.boolean().nullish(),
     stream_resumable: z.boolean().nullish(),
     on_disconnect: z.enum(["cancel", "continue"]).nullish(),
@@ -103,9 +116,7 @@ export const runBody = z
       .union([z.literal(false), z.object({ url: z.string(), format: z.enum(["event", "slack"]).default("event") })])
       .nullish()
       .describe("URL that receives a POST for each interrupt of the run; false sends none"),
-    webhooks: z
-      .array(newRunWebhook)
-      .max(RUN_WEBHOOKS_MAX)
+    webhooks: list(newRunWebhook, RUN_WEBHOOKS_MAX)
       .nullish()
       .describe("receivers of every end and pause of the run, and of the runs that continue it"),
     after_seconds: z
@@ -114,11 +125,14 @@ export const runBody = z
       .max(AFTER_SECONDS_MAX)
       .nullish()
       .describe("delay before the start; fractions allowed"),
-    feedback_keys: z.array(z.string()).nullish(),
+    feedback_keys: list(z.string(), LIST_MAX).nullish(),
   })
   .meta({ id: "RunCreate" });
 
 export type RunBody = z.infer<typeof runBody>;
+
+/** Values for the graph; an answer in `command` has its own limit. */
+export const RUN_LARGE = ["input", "command"] as const;
 
 /** `?select=run_id,status`, or the parameter repeated in the query. */
 const selectList = z
@@ -153,6 +167,7 @@ export const createRun = operation("createRun", "post", "/threads/{thread_id}/ru
   access: "threads:create_run",
   summary: "Start a run in the background, or answer a pause with one",
   body: runBody,
+  large: RUN_LARGE,
   reply: run,
   refusals: RUN_REFUSALS,
 });
@@ -162,6 +177,7 @@ export const waitRun = operation("waitRun", "post", "/threads/{thread_id}/runs/w
   access: "threads:create_run",
   summary: "Start a run, or answer a pause with one, and wait until it ends or pauses",
   body: runBody,
+  large: RUN_LARGE,
   reply: z.unknown(),
   description:
     "The state; with __interrupt__ (open questions, empty at a breakpoint) when the run paused; {__error__} when it failed. Blank lines before the JSON keep the connection open.",

@@ -14,6 +14,17 @@ export const jsonObject = z
   .custom<JsonObject>(isJsonObject, "Invalid input: expected object")
   .meta({ type: "object", additionalProperties: true });
 
+/** Most items of a list in a request, and of a page in a reply. */
+export const LIST_MAX = 1000;
+
+/** A list whose length is checked before its items, so that a refused list costs nothing. */
+export const list = <Item extends z.ZodType>(item: Item, max: number, min = 0) =>
+  z.preprocess((value, context) => {
+    if (!Array.isArray(value) || value.length <= max) return value;
+    context.issues.push({ code: "too_big", origin: "array", maximum: max, inclusive: true, input: value });
+    return z.NEVER;
+  }, z.array(item).min(min).max(max));
+
 const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
 const MINUTE_MS = 60_000;
 
@@ -34,7 +45,6 @@ export const ttl = z
     return { ttlMs: Math.ceil(minutes * MINUTE_MS), ttlStrategy: strategy };
   });
 
-const LIST_MAX = 1000;
 export const limit = (fallback: number) => z.coerce.number().int().min(1).max(LIST_MAX).default(fallback);
 export const offset = z.coerce.number().int().min(0).default(0);
 export const sortOrder = z.enum(["asc", "desc"]).default("desc");
@@ -46,7 +56,7 @@ export const flag = z
 /** The config of a run's graph; unknown members pass through. */
 export const runConfig = z
   .looseObject({
-    tags: z.array(z.string()).nullish(),
+    tags: list(z.string(), LIST_MAX).nullish(),
     recursion_limit: z.number().int().min(1).max(100_000).nullish(),
     configurable: jsonObject.nullish(),
   })

@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { isJsonObject, type Json } from "../base/json/json.ts";
 import { operation } from "./operation.ts";
-import { RUN_REFUSALS, runBody } from "./runs.ts";
-import { flag, run, uuid } from "./schemas.ts";
+import { RUN_LARGE, RUN_REFUSALS, runBody } from "./runs.ts";
+import { flag, list, LIST_MAX, run, uuid } from "./schemas.ts";
 
 const TAG = "Runs";
 
@@ -34,6 +34,7 @@ export const createStatelessRun = operation("createStatelessRun", "post", "/runs
   access: "threads:create_run",
   summary: "Start a run in the background on a temporary thread, deleted after the run",
   body: statelessRunBody,
+  large: RUN_LARGE,
   reply: run,
   refusals: RUN_REFUSALS,
 });
@@ -43,6 +44,7 @@ export const waitStatelessRun = operation("waitStatelessRun", "post", "/runs/wai
   access: "threads:create_run",
   summary: "Start a run on a temporary thread and wait until it ends or pauses",
   body: statelessRunBody,
+  large: RUN_LARGE,
   reply: z.unknown(),
   description: "As POST /threads/{thread_id}/runs/wait. A paused run keeps its thread until the pause ends.",
   refusals: RUN_REFUSALS,
@@ -54,7 +56,8 @@ export const createRunBatch = operation("createRunBatch", "post", "/runs/batch",
   tag: TAG,
   access: "threads:create_run",
   summary: "Start several runs in the background: all of them, or none",
-  body: z.array(z.preprocess(snakeNames, statelessRunBody)).min(1).max(BATCH_MAX).describe("bodies of POST /runs"),
+  body: list(z.preprocess(snakeNames, statelessRunBody), BATCH_MAX, 1).describe("bodies of POST /runs"),
+  large: RUN_LARGE,
   reply: z.array(run),
   description: "The runs in the order of their bodies. `index` of a refusal is the position of the refused body.",
   refusals: RUN_REFUSALS,
@@ -67,7 +70,7 @@ export const cancelRuns = operation("cancelRuns", "post", "/runs/cancel", {
   query: z.object({ action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
   body: z.object({
     thread_id: uuid.nullish(),
-    run_ids: z.array(uuid).min(1).max(1000).nullish(),
+    run_ids: list(uuid, LIST_MAX, 1).nullish(),
     status: z.enum(["pending", "running", "all"]).nullish(),
   }),
   reply: null,

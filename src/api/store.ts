@@ -1,12 +1,12 @@
 // API contract of the store: the long-term memory.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { jsonObject, limit, offset } from "./schemas.ts";
+import { jsonObject, limit, list, LIST_MAX, offset } from "./schemas.ts";
 
 const TAG = "Store";
 
 /** The operation validates the namespace, because it also sees the changes of an authorisation handler. */
-const namespace = z.array(z.string()).describe("labels from the root down, without dots");
+const namespace = list(z.string(), LIST_MAX).describe("labels from the root down, without dots");
 const key = z.string();
 
 const TTL_MINUTES_MAX = 10 * 366 * 24 * 60;
@@ -42,11 +42,12 @@ export const putItem = operation("putItem", "put", "/store/items", {
     key,
     value: jsonObject,
     index: z
-      .union([z.literal(false), z.array(z.string().max(1024)).max(100)])
+      .union([z.literal(false), list(z.string().max(1024), 100)])
       .nullish()
       .describe("fields to index for semantic search; false for none"),
     ttl: ttl.optional(),
   }),
+  large: ["value"],
   reply: null,
   status: 204,
   refusals: ["store_namespace_invalid", "store_item_invalid", "store_item_too_large", "embedding_failed"],

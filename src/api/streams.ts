@@ -1,7 +1,7 @@
 // API contract of streams: server-sent events of runs and threads.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { RUN_REFUSALS, runBody, streamMode, type RunBody } from "./runs.ts";
+import { RUN_LARGE, RUN_REFUSALS, runBody, streamMode, type RunBody } from "./runs.ts";
 import { flag } from "./schemas.ts";
 import { statelessRunBody } from "./stateless.ts";
 
@@ -15,6 +15,7 @@ export const streamRun = operation("streamRun", "post", "/threads/{thread_id}/ru
   access: "threads:create_run",
   summary: "Start a run, or answer a pause with one, and stream its events",
   body: runBody,
+  large: RUN_LARGE,
   reply: z.unknown(),
   description: EVENTS,
   refusals: RUN_REFUSALS,
@@ -25,6 +26,7 @@ export const streamStatelessRun = operation("streamStatelessRun", "post", "/runs
   access: "threads:create_run",
   summary: "Start a run on a temporary thread and stream its events",
   body: statelessRunBody,
+  large: RUN_LARGE,
   reply: z.unknown(),
   description: EVENTS,
   refusals: RUN_REFUSALS,

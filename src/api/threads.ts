@@ -8,6 +8,8 @@ import {
   json,
   jsonObject,
   limit,
+  list,
+  LIST_MAX,
   offset,
   sortOrder,
   state,
@@ -37,12 +39,11 @@ export const createThread = operation("createThread", "post", "/threads", {
     metadata: jsonObject.nullish(),
     if_exists: z.enum(["raise", "do_nothing"]).nullish(),
     ttl: ttl.nullish(),
-    supersteps: z
-      .array(z.object({ updates: z.array(superstepUpdate).min(1).max(UPDATES_MAX) }))
-      .max(SUPERSTEPS_MAX)
+    supersteps: list(z.object({ updates: list(superstepUpdate, UPDATES_MAX, 1) }), SUPERSTEPS_MAX)
       .nullish()
       .describe("initial state updates, on the graph of metadata.graph_id"),
   }),
+  large: ["supersteps"],
   reply: thread,
   refusals: [
     "thread_exists",
@@ -88,7 +89,7 @@ export const pruneThreads = operation("pruneThreads", "post", "/threads/prune", 
   access: "threads:delete",
   summary: "Delete many threads, or all of their checkpoints but the newest",
   body: z.object({
-    thread_ids: z.array(uuid).min(1).max(PRUNED_MAX),
+    thread_ids: list(uuid, PRUNED_MAX, 1),
     strategy: z.enum(["delete", "keep_latest"]).default("delete"),
   }),
   reply: z.object({ pruned_count: z.number().int() }),
@@ -107,7 +108,7 @@ export const deleteThread = operation("deleteThread", "delete", "/threads/{threa
 const threadFilter = {
   metadata: jsonObject.nullish(),
   values: jsonObject.nullish(),
-  ids: z.array(uuid).max(1000).nullish(),
+  ids: list(uuid, LIST_MAX).nullish(),
   status: threadStatus.nullish(),
   q: searchText.nullish(),
 };
@@ -138,7 +139,7 @@ export const searchThreads = operation("searchThreads", "post", "/threads/search
     offset,
     sort_by: z.enum(["thread_id", "status", "created_at", "updated_at"]).default("created_at"),
     sort_order: sortOrder,
-    select: z.array(z.enum(THREAD_FIELDS)).nullish(),
+    select: list(z.enum(THREAD_FIELDS), LIST_MAX).nullish(),
     extract: z
       .record(z.string().min(1).max(200), z.string().min(1).max(500))
       .refine((paths) => Object.keys(paths).length <= EXTRACTS_MAX, `at most ${EXTRACTS_MAX} paths`)
@@ -203,6 +204,7 @@ export const updateState = operation("updateState", "post", "/threads/{thread_id
     checkpoint_id: uuid.nullish(),
     checkpoint: checkpointConfig.nullish(),
   }),
+  large: ["values"],
   reply: z.object({ checkpoint: checkpointConfig }),
   refusals: [
     "thread_not_found",

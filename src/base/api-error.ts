@@ -54,6 +54,7 @@ export const ERROR_CODES = {
   thread_without_graph: [409, "The thread has no graph yet"],
   run_active: [409, "The run is still active"],
   body_too_large: [413, "The body is too large"],
+  member_too_large: [413, "A member of the request is too large"],
   answer_too_large: [413, "The answer is too large"],
   unsupported_media_type: [415, "The body must be application/json"],
   invalid_request: [422, "The request does not match the schema"],

@@ -42,7 +42,7 @@ async function start(
       storage,
       clock,
       newId: () => crypto.randomUUID(),
-      limits: { assistantsMax, cronsMax: 1, answerBytesMax: 1024, threadTtl: NO_TTL },
+      limits: { assistantsMax, cronsMax: 1, memberBytesMax: 1024, answerBytesMax: 1024, threadTtl: NO_TTL },
       graphs,
     };
     const agent = small as AgentContext;

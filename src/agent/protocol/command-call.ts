@@ -12,7 +12,8 @@ import type { RunCall } from "../runs/accept/run-request.ts";
 import { threadNotFound } from "../threads/find-thread.ts";
 import type { CommandBody } from "../../api/protocol.ts";
 import { parse } from "../../api/operation.ts";
-import { type RunBody, runBody } from "../../api/runs.ts";
+import { checkMemberSizes } from "../../api/member-size.ts";
+import { RUN_LARGE, type RunBody, runBody } from "../../api/runs.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 
 export interface CommandCall {
@@ -61,6 +62,7 @@ export async function protocolRunCall(
   const { access } = agent;
   const ids = { thread_id: threadId };
   let scope: Scope = null;
+  checkMemberSizes(body, RUN_LARGE, agent.limits.memberBytesMax);
   let admitted = parse(runBody, body, "body");
   if (access !== null) {
     const parts = { ids, query: {}, body: admitted as JsonObject };

@@ -12,6 +12,7 @@ import {
   parsePathIds,
   takesBody,
 } from "../../api/operation.ts";
+import { bodyBytesMaxOf, checkMemberSizes } from "../../api/member-size.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
@@ -57,7 +58,7 @@ export function route<Query, Body>(
     const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // route.1
     const ids = parsePathIds(request.params, operation);
     const query = parse(operation.query, request.query, "query");
-    const sent = takesBody(operation) ? await request.readBody() : NO_BODY;
+    const sent = takesBody(operation) ? await readSized(request, operation, agent.limits.memberBytesMax) : NO_BODY;
     // A missing body counts as an empty object, because clients send none for it.
     const body = parse(operation.body, sent.value ?? {}, "body");
     const call = { ids, query, body, caller, request: { ...request, body: sent } };
@@ -83,6 +84,13 @@ export function route<Query, Body>(
       handle: (request) => handle(agent, request),
     }),
   };
+}
+
+/** @throws {ApiError} as `readBody`; `member_too_large` */
+async function readSized(request: HttpRequest, operation: AnyOperation, memberBytesMax: number): Promise<JsonBody> {
+  const sent = await request.readBody(bodyBytesMaxOf(operation, memberBytesMax));
+  checkMemberSizes(sent.value, operation.large, memberBytesMax, sent.text.length);
+  return sent;
 }
 
 interface Lasting {

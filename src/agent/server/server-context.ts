@@ -75,6 +75,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     limits: {
       assistantsMax: config.assistantsMax,
       cronsMax: config.cronsMax,
+      memberBytesMax: config.memberBytesMax,
       answerBytesMax: config.answerBytesMax,
       threadTtl: ports.threadTtl.fallback,
     },

@@ -145,6 +145,15 @@ export const AGENT_SETTINGS = {
     { min: 1024, max: 1024 * MEBIBYTE },
     { meaning: "Largest request body in bytes." },
   ),
+  memberBytesMax: integer(
+    "HOLDPOINT_MAX_METADATA_BYTES",
+    MEBIBYTE,
+    { min: 1024, max: 16 * MEBIBYTE },
+    {
+      meaning:
+        "Largest metadata, config, context or filter of a call, in bytes of JSON; beyond it, calls get 413. The same holds for every other member that carries no values for a graph.",
+    },
+  ),
   cronsMax: integer(
     "HOLDPOINT_MAX_CRONS",
     10_000,

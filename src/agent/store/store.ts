@@ -8,8 +8,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
+import { exceedsBytes } from "../../base/json/json-size.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { StoreVector } from "../model/model.ts";
@@ -83,7 +83,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       const { namespace, key, value } = request;
       checkNamespace(namespace);
       checkKey(key);
-      await checkValue(value, options.itemBytesMax);
+      checkValue(value, options.itemBytesMax);
       const scope = request.scope ?? null;
       if (!itemInScope(request, scope)) throw outOfScope(); // store-scope.3
       const vectors = await vectorsOf(request); // store.2
@@ -177,11 +177,10 @@ function refuseBroad(limit: string): never {
   throw new ApiError("store_search_too_broad", detail);
 }
 
-async function checkValue(value: JsonObject, bytesMax: number): Promise<void> {
+function checkValue(value: JsonObject, bytesMax: number): void {
   if (!isJsonObject(value)) throw new ApiError("store_item_invalid", "value must be an object.");
-  const bytes = Buffer.byteLength(await stringifyInSlices(value));
-  if (bytes <= bytesMax) return;
-  const detail = `The value has ${bytes} bytes as JSON, and ${bytesMax} are allowed (HOLDPOINT_MAX_STORE_ITEM_BYTES).`;
+  if (!exceedsBytes(value, bytesMax)) return;
+  const detail = `The value has more than ${bytesMax} bytes as JSON (HOLDPOINT_MAX_STORE_ITEM_BYTES).`;
   throw new ApiError("store_item_too_large", detail);
 }
 

@@ -124,7 +124,7 @@ function refusals(one: AnyOperation, schemaOf: SchemaOf): Part {
     ...(one.access === "public" ? [] : (["unauthenticated", "forbidden"] as const)),
     "internal_error",
     ...(takesBody(one)
-      ? (["malformed_json", "invalid_request", "body_too_large", "unsupported_media_type"] as const)
+      ? (["malformed_json", "invalid_request", "body_too_large", "member_too_large", "unsupported_media_type"] as const)
       : []),
   ];
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code][0]);

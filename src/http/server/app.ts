@@ -50,8 +50,11 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** The gateway that sent the request in the name of its caller; absent for other requests. */
   readonly via?: LoopbackOrigin["via"];
-  /** Reads the body, once. A route that rejects its caller first has read only the head. */
-  readonly readBody: () => Promise<JsonBody>;
+  /**
+   * Reads the body, once. A route that rejects its caller first has read only the head.
+   * @param bytesMax of this route; never more than that of the server
+   */
+  readonly readBody: (bytesMax?: number) => Promise<JsonBody>;
   /** The same for a form of HTML: its text as it was sent, for signatures. */
   readonly readForm: () => Promise<string>;
   /** Calls back if the peer disconnects before the reply, and after the reply to a HEAD. */
@@ -192,10 +195,10 @@ async function callRoute(
   const { app, incoming, method, onDisconnect } = exchange;
   const { headers } = incoming;
   exchange.route = route;
-  const readBody = async (): Promise<JsonBody> =>
+  const readBody = async (bytesMax = Infinity): Promise<JsonBody> =>
     read === null
-      ? readJsonBody(incoming, app.options.bodyBytesMax)
-      : jsonBodyOf(await read(), headers["content-type"]);
+      ? readJsonBody(incoming, Math.min(bytesMax, app.options.bodyBytesMax))
+      : jsonBodyOf(await read(), headers["content-type"], bytesMax);
   const formOf = async (): Promise<string> => (read === null ? readForm(incoming, app.options.bodyBytesMax) : read());
   const origin = loopbackOriginOf(incoming);
   const remoteAddress = origin?.remoteAddress ?? incoming.socket.remoteAddress ?? "";

@@ -40,10 +40,15 @@ export async function readForm(incoming: IncomingMessage, bytesMax: number): Pro
 }
 
 /** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
-export async function jsonBodyOf(text: string, mediaType: string | undefined): Promise<JsonBody> {
+export async function jsonBodyOf(text: string, mediaType: string | undefined, bytesMax: number): Promise<JsonBody> {
+  if (text.length > bytesMax) throw tooLarge(bytesMax);
   if (text === "") return { value: undefined, text };
   checkMediaType(mediaType);
   return parseBody(() => text);
+}
+
+function tooLarge(bytesMax: number): ApiError {
+  return new ApiError("body_too_large", `The limit of this call is ${bytesMax} bytes.`, {}, { Connection: "close" });
 }
 
 async function parseBody(read: () => string): Promise<JsonBody> {
@@ -75,20 +80,19 @@ function mediaTypeOf(header: string | undefined): string {
 
 function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = (): void => {
+    const refuse = (): void => {
       incoming.pause();
       incoming.removeAllListeners("data");
-      const detail = `The limit is ${bytesMax} bytes.`;
-      reject(new ApiError("body_too_large", detail, {}, { Connection: "close" }));
+      reject(tooLarge(bytesMax));
     };
     if (incoming.destroyed)
       return reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
-    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return tooLarge();
+    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return refuse();
     const chunks: Buffer[] = [];
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > bytesMax) return tooLarge(); // body.1
+      if (size > bytesMax) return refuse(); // body.1
       chunks.push(chunk);
     });
     incoming.on("end", () =>
