@@ -1,7 +1,7 @@
 // API contract of crons: scheduled runs.
 import * as z from "zod";
 import { operation } from "./operation.ts";
-import { RUN_LARGE, runBody } from "./runs.ts";
+import { runBody } from "./runs.ts";
 import { jsonObject, limit, list, LIST_MAX, offset, sortOrder, uuid } from "./schemas.ts";
 
 const TAG = "Crons";
@@ -97,7 +97,6 @@ export const createCron = operation("createCron", "post", "/runs/crons", {
   access: "crons:create",
   summary: "Create a cron with a separate thread for each run",
   body: cronBody,
-  large: RUN_LARGE,
   reply: cron,
   refusals: CREATE_REFUSALS,
 });
@@ -107,7 +106,6 @@ export const createThreadCron = operation("createThreadCron", "post", "/threads/
   access: "crons:create",
   summary: "Create a cron on a thread",
   body: cronBody,
-  large: RUN_LARGE,
   reply: cron,
   refusals: ["thread_not_found", ...CREATE_REFUSALS],
 });
@@ -152,7 +150,6 @@ export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}"
   access: "crons:update",
   summary: "Update a cron; omitted fields keep their value, metadata merges one level deep",
   body: cronPatch,
-  large: RUN_LARGE,
   reply: cron,
   refusals: ["cron_not_found", "assistant_not_found", "cron_schedule_invalid", "node_unknown", "webhook_refused"],
 });

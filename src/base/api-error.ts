@@ -59,6 +59,7 @@ export const ERROR_CODES = {
   unsupported_media_type: [415, "The body must be application/json"],
   invalid_request: [422, "The request does not match the schema"],
   body_too_deep: [422, "The body is nested too deeply"],
+  body_too_wide: [422, "An object of the body has too many members"],
   interrupt_unknown: [422, "The thread has no such interrupt"],
   answer_delayed: [422, "An answer cannot be delayed"],
   answer_invalid: [422, "The answer does not match the response schema"],

@@ -4,7 +4,9 @@
 //   parse-in-slices.2. One turn holds the loop for STEP_UNITS of text, or for one string or number if that is longer.
 //   parse-in-slices.3. Texts up to PLAIN_UNITS_MAX go to JSON.parse: they are faster there.
 //   parse-in-slices.4. Parsing rejects deeper nesting than `levels`: a long text needs no second pass.
-//   parse-in-slices.5. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces:
+//   parse-in-slices.5. Parsing of a long text rejects an object with more than `membersMax` members: the engine needs
+//        seconds to build, list and copy it.
+//   parse-in-slices.6. The text is cut between the members of long lists and objects, and JSON.parse reads the pieces:
 //        it decides whether they are valid JSON.
 import { fitsDepth } from "./json/json.ts";
 import { inSlices } from "./slices.ts";
@@ -13,10 +15,11 @@ export const PLAIN_UNITS_MAX = 1024 * 1024;
 const STEP_UNITS = 128 * 1024;
 
 export class TooDeepError extends Error {}
+export class TooWideError extends Error {}
 
-/** @throws {SyntaxError} @throws {TooDeepError} parse-in-slices.4 */
-export async function parseInSlices(text: string, levels: number): Promise<unknown> {
-  if (text.length > PLAIN_UNITS_MAX) return inSlices(steps(text, levels));
+/** @throws {SyntaxError} @throws {TooDeepError} parse-in-slices.4 @throws {TooWideError} parse-in-slices.5 */
+export async function parseInSlices(text: string, levels: number, membersMax = Infinity): Promise<unknown> {
+  if (text.length > PLAIN_UNITS_MAX) return inSlices(steps({ text, levels, membersMax, at: 0 }));
   const value: unknown = JSON.parse(text);
   if (!fitsDepth(value, levels)) throw new TooDeepError();
   return value;
@@ -24,8 +27,7 @@ export async function parseInSlices(text: string, levels: number): Promise<unkno
 
 const SPACE = /[ \t\n\r]*/y;
 
-function* steps(text: string, levels: number): Generator<void, unknown> {
-  const reader: Reader = { text, levels, at: 0 };
+function* steps(reader: Reader): Generator<void, unknown> {
   const value = yield* valueSteps(reader, 0);
   if (skip(reader) !== "") fail(reader);
   return value;
@@ -34,6 +36,7 @@ function* steps(text: string, levels: number): Generator<void, unknown> {
 interface Reader {
   readonly text: string;
   readonly levels: number;
+  readonly membersMax: number;
   at: number;
 }
 
@@ -65,8 +68,13 @@ function* listSteps(reader: Reader, level: number): Generator<void, unknown[]> {
 
 function* objectSteps(reader: Reader, level: number): Generator<void, Record<string, unknown>> {
   const object: Record<string, unknown> = {};
+  let members = 0;
+  const set = (key: string, member: unknown): void => {
+    if (++members > reader.membersMax) throw new TooWideError(); // parse-in-slices.5
+    setMember(object, key, member);
+  };
   const add = (piece: string): void => {
-    for (const [key, member] of Object.entries(JSON.parse(`{${piece}}`) as object)) setMember(object, key, member);
+    for (const [key, member] of Object.entries(JSON.parse(`{${piece}}`) as object)) set(key, member);
   };
   const long = function* (): Generator<void> {
     if (skip(reader) !== '"') fail(reader);
@@ -75,7 +83,7 @@ function* objectSteps(reader: Reader, level: number): Generator<void, Record<str
     const key = JSON.parse(reader.text.slice(from, reader.at)) as string;
     if (skip(reader) !== ":") fail(reader);
     reader.at++;
-    setMember(object, key, yield* valueSteps(reader, level));
+    set(key, yield* valueSteps(reader, level));
   };
   yield* memberSteps(reader, level, "}", { add, long });
   return object;
@@ -89,7 +97,7 @@ interface MemberReaders {
 }
 
 /**
- * Reads up to the end of a container: short members in batches, long ones by themselves (parse-in-slices.5).
+ * Reads up to the end of a container: short members in batches, long ones by themselves (parse-in-slices.6).
  */
 function* memberSteps(reader: Reader, level: number, close: string, { add, long }: MemberReaders): Generator<void> {
   const { text } = reader;

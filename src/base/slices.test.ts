@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parseInSlices, PLAIN_UNITS_MAX, TooDeepError } from "./parse-in-slices.ts";
+import { parseInSlices, PLAIN_UNITS_MAX, TooDeepError, TooWideError } from "./parse-in-slices.ts";
 import { inSlice } from "./slices.ts";
 
 test("work runs in order, one slice a turn, with other work of the loop between (slices.1, slices.2)", async () => {
@@ -152,4 +152,12 @@ test("excessive nesting fails, in short and in long texts (parse-in-slices.4)", 
       if (fits) assert.deepEqual(await parseInSlices(given, levels), JSON.parse(given));
       else await assert.rejects(parseInSlices(given, levels), TooDeepError, text);
     }
+});
+
+test("an object of a long text has at most `membersMax` members (parse-in-slices.5)", async () => {
+  const members = (count: number): string => Array.from({ length: count }, (_, at) => `"key ${at}":${at}`).join(",");
+  const text = (count: number): string => `{"pad":"${"x".repeat(PLAIN_UNITS_MAX)}","wide":{${members(count)}}}`;
+  const fits = text(20_000);
+  assert.deepEqual(await parseInSlices(fits, 500, 20_000), JSON.parse(fits));
+  await assert.rejects(parseInSlices(text(20_001), 500, 20_000), TooWideError);
 });

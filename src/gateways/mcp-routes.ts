@@ -54,7 +54,7 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
     const response = await (
       await (endpoint ??= open())
     ).fetch({
-      request: webRequest(request, body?.text, over.signal),
+      request: webRequest(request, over.signal),
       body: body?.value as never,
       api: createOwnApi(options.loopback, request, { via: "mcp", prefix: options.prefix, clock: options.clock }),
     });
@@ -68,7 +68,8 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
   return [...mcp, ...paths.map((path) => ({ method: "get" as const, path, handle: metadata }))];
 }
 
-function webRequest({ method, url, headers }: HttpRequest, body: string | undefined, signal: AbortSignal): Request {
+/** Without the body: the SDK gets it parsed. */
+function webRequest({ method, url, headers }: HttpRequest, signal: AbortSignal): Request {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) sent.set(name, Array.isArray(value) ? value.join(", ") : value);
@@ -77,6 +78,5 @@ function webRequest({ method, url, headers }: HttpRequest, body: string | undefi
     method,
     headers: sent,
     signal,
-    ...(body === undefined ? {} : { body }),
   });
 }

@@ -107,3 +107,22 @@ test("a list that is too long has one error, whatever its items are (small-membe
       return true;
     });
 });
+
+test("a command and a cron hold no long values: they are read with their run and their list", async () => {
+  const thread = await send("POST", "/threads", {});
+  const path = `/threads/${(thread.body as { readonly thread_id: string }).thread_id}/runs`;
+  const long = "v".repeat(5 * 1024 * 1024);
+  for (const [name, command] of Object.entries({ update: { value: long }, goto: { node: "keep", input: long } })) {
+    const answer = await send("POST", path, { assistant_id: "keeper", command: { [name]: command } });
+    assert.deepEqual([answer.status, problemOf(answer).code], [413, "member_too_large"]);
+    assert.match(problemOf(answer).detail, new RegExp(`^command\\.${name} .*HOLDPOINT_MAX_ANSWER_BYTES`));
+  }
+  const cron = await send("POST", "/runs/crons", { ...run, input: LONG, schedule: "0 0 1 1 *" });
+  assert.match(problemOf(cron).detail, /^input has more than/);
+});
+
+test("an object with too many members is refused while it is parsed", async () => {
+  const wide = Object.fromEntries(Array.from({ length: 100_001 }, (_, at) => [`key ${at}`, at]));
+  const answer = await send("POST", "/runs/wait", { ...run, input: { value: wide } });
+  assert.deepEqual([answer.status, problemOf(answer).code], [422, "body_too_wide"]);
+});

@@ -7,6 +7,14 @@ export type Encoded = string;
 /** Member name that tags values without a JSON form in the stored encoding. Untagged stored text is plain JSON. */
 export const TAG = "$hp";
 
+/** Begins with a rare character: a search for the quote before it would stop at every member of a long text. */
+const TAG_AND_QUOTE = `${TAG}"`;
+
+/** False for a text without tags. */
+export function mayHoldTags(text: string): boolean {
+  return text.includes(TAG_AND_QUOTE);
+}
+
 /** A stored value, and whether it may contain tags. */
 export interface Stored {
   /** The stored text, if the value has a row of its own. */

@@ -7,8 +7,9 @@
 //     answered elsewhere is an error that names who answered.
 import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { contentHash, isUuid } from "../../base/ids.ts";
+import { contentHashInSlices, isUuid } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
+import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { openItems } from "../calls/follow-thread.ts";
 import { elsewhere, itemOf } from "../calls/inbox-items.ts";
@@ -65,7 +66,7 @@ async function start(
     throw new RequestMalformedError("`message.contextId` must be a UUID: leave it out for a new context.");
   const open = contextId === "" ? null : await openTaskOf(api, contextId, message.messageId);
   if (open !== null) return accepted(await readTask(api, assistantId, open));
-  const key = contentHash(JSON.stringify([message.messageId, contextId, message.parts]));
+  const key = await hashOf([message.messageId, contextId, message.parts]);
   const { runId, run } = await refusable(
     startRun(api, {
       assistantId,
@@ -79,6 +80,10 @@ async function start(
   );
   const isNew = run.status === "pending" || run.status === "running";
   return accepted(isNew ? await taskOfRuns(api, [run], []) : await readTask(api, assistantId, runId));
+}
+
+async function hashOf(content: unknown): Promise<string> {
+  return contentHashInSlices(await stringifyInSlices(content));
 }
 
 function accepted(task: TaskRuns): Sent {
@@ -113,7 +118,7 @@ async function answer(
   const task = await readTask(api, assistantId, message.taskId);
   if (message.contextId !== "" && message.contextId !== task.contextId)
     throw new RequestMalformedError("`message.contextId` is not that of the task.");
-  const key = contentHash(JSON.stringify([message.messageId, task.taskId, message.parts]));
+  const key = await hashOf([message.messageId, task.taskId, message.parts]);
   const open = isWaiting(task.state) ? task.open : await answeredLast(api, task);
   if (open.length === 0) throw over(task);
   const said = answersOf(message, open, publicUrl);

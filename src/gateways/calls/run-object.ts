@@ -31,8 +31,13 @@ export async function getRun(api: OwnApi, threadId: string, runId: string): Prom
   return (await api.call("GET", `/threads/${threadId}/runs/${runId}`)) as unknown as RunObject;
 }
 
+const WITHOUT_INPUT = "run_id,thread_id,assistant_id,status,created_at,updated_at,ended_by,metadata,continues,error";
+
+/** A run without its input, which may be long. */
+export type RunHead = Omit<RunObject, "kwargs">;
+
 /** Null for a thread without runs. @throws {ApiRefusal} `thread_not_found` */
-export async function newestRun(api: OwnApi, threadId: string): Promise<RunObject | null> {
-  const runs = await api.call("GET", `/threads/${threadId}/runs?limit=1`);
-  return (runs as unknown as readonly RunObject[])[0] ?? null;
+export async function newestRun(api: OwnApi, threadId: string): Promise<RunHead | null> {
+  const runs = await api.call("GET", `/threads/${threadId}/runs?limit=1&select=${WITHOUT_INPUT}`);
+  return (runs as unknown as readonly RunHead[])[0] ?? null;
 }

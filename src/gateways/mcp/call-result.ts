@@ -1,6 +1,7 @@
 // Call result: the outcome of a run as the result of a tool call, for a model and for a program.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "../../api/inbox.ts";
+import { exceedsBytes } from "../../base/json/json-size.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import type { Outcome } from "../calls/follow-thread.ts";
 import { RESUME_TOOL } from "./tools.ts";
@@ -13,13 +14,15 @@ export interface ResultOptions {
 }
 
 const TEXT_UNITS_MAX = 200_000;
+/** No model reads more, and the SDK writes a result in one piece. */
+const VALUES_BYTES_MAX = 4 * 1024 * 1024;
 
 export function callResult(outcome: Outcome, options: ResultOptions): CallToolResult {
   const place = { thread_id: outcome.threadId, run_id: outcome.runId };
   const { notes } = options;
   switch (outcome.kind) {
     case "completed":
-      return result([...notes, textOf(outcome.values)], { status: "completed", ...place, values: outcome.values });
+      return completed(notes, outcome.values, place);
     case "failed": {
       const error = `${outcome.error}: ${outcome.message}`;
       return { ...result([...notes, error], { status: "failed", ...place, error }), isError: true };
@@ -37,6 +40,14 @@ export function callResult(outcome: Outcome, options: ResultOptions): CallToolRe
     default:
       return outcome satisfies never;
   }
+}
+
+function completed(notes: readonly string[], values: Json, place: JsonObject): CallToolResult {
+  const head = { status: "completed", ...place };
+  if (!exceedsBytes(values, VALUES_BYTES_MAX)) return result([...notes, textOf(values)], { ...head, values });
+  const where = `GET /threads/${String(place["thread_id"])}/state`;
+  const text = `The result has more than ${VALUES_BYTES_MAX} bytes as JSON, and is not shown here: ${where} has it.`;
+  return result([...notes, text], { ...head, values_omitted: true });
 }
 
 function result(lines: readonly string[], structured: JsonObject): CallToolResult {

@@ -1,14 +1,16 @@
 // Body: the bytes of a request, with a size limit, → text and JSON.
 // Invariants:
 //   body.1. Memory never holds more than `bytesMax`, whatever the headers declare.
-//   body.2. Invalid UTF-8, invalid JSON and nesting deeper than DEPTH_MAX are errors.
+//   body.2. Invalid UTF-8, invalid JSON, nesting deeper than DEPTH_MAX, and in a long body an object with more than
+//        MEMBERS_MAX members are errors.
 //   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
 //   body.4. A long body parses in slices of the event loop (base/parse-in-slices.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
-import { parseInSlices, TooDeepError } from "../../base/parse-in-slices.ts";
+import { parseInSlices, TooDeepError, TooWideError } from "../../base/parse-in-slices.ts";
 
 export const DEPTH_MAX = 500;
+const MEMBERS_MAX = 100_000;
 
 export interface JsonBody {
   readonly value: unknown;
@@ -17,7 +19,7 @@ export interface JsonBody {
 
 /**
  * An empty body yields undefined. @throws {ApiError} `unsupported_media_type`, `body_too_large`, `malformed_json`,
- * `body_too_deep`
+ * `body_too_deep`, `body_too_wide`
  */
 export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
   const bytes = await readBytes(incoming, bytesMax);
@@ -56,10 +58,12 @@ async function parseBody(read: () => string): Promise<JsonBody> {
   let value: unknown;
   try {
     text = read();
-    value = await parseInSlices(text, DEPTH_MAX); // body.4
+    value = await parseInSlices(text, DEPTH_MAX, MEMBERS_MAX); // body.4
   } catch (error) {
     if (error instanceof TooDeepError)
       throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
+    if (error instanceof TooWideError)
+      throw new ApiError("body_too_wide", `An object of the body has more than ${MEMBERS_MAX} members.`);
     throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body is unreadable.");
   }
   return { value, text };

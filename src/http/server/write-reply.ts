@@ -5,6 +5,7 @@ import type { HttpReply } from "./reply.ts";
 export async function writeReply(outgoing: ServerResponse, reply: HttpReply, method: string): Promise<void> {
   const { status, body, headers, stallMs } = reply;
   if (typeof body === "string") {
+    if (body.length > PIECE_UNITS) await nextTurn(); // the text was made in this turn
     outgoing.writeHead(status, {
       "Content-Type": "application/json",
       "Content-Length": Buffer.byteLength(body),
@@ -37,10 +38,14 @@ async function writePieces(outgoing: ServerResponse, body: string): Promise<void
     if (end < body.length && last >= 0xd800 && last < 0xdc00) end--; // both halves of a character stay together
     outgoing.write(body.slice(at, end));
     at = end;
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     if (outgoing.writableNeedDrain && !outgoing.destroyed) await drained(outgoing, undefined);
   }
   outgoing.end();
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** In one write and at once: a graph that runs on without a pause would delay the chunk. */

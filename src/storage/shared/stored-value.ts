@@ -2,7 +2,7 @@
 // Invariant stored-value.1: reading the content parses the text of a large value; lists and replies pass the text
 // through.
 import { lazyJson } from "../../base/lazy-json.ts";
-import { TAG, type Stored } from "../../agent/model/model.ts";
+import { mayHoldTags, type Stored } from "../../agent/model/model.ts";
 
 export function storedValue(text: string): Stored {
   return Object.assign(lazyJson(text), { tagged: mayHoldTags(text) }); // stored-value.1
@@ -15,8 +15,4 @@ export function storedStep(small: string): Step {
   const tagged = mayHoldTags(small);
   const entries = Object.entries(JSON.parse(small) as Record<string, Stored["json"]>);
   return new Map(entries.map(([channel, json]) => [channel, { json, tagged }]));
-}
-
-function mayHoldTags(text: string): boolean {
-  return text.includes(`"${TAG}"`);
 }

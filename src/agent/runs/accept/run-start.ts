@@ -1,6 +1,7 @@
 // Run start: a requested run, and the facts for the decision about it.
 import { ApiError } from "../../../base/api-error.ts";
 import { contentHashInSlices } from "../../../base/ids.ts";
+import { exceedsBytes } from "../../../base/json/json-size.ts";
 import type { Json } from "../../../base/json/json.ts";
 import { isLong, stringifyInSlices } from "../../../base/stringify-in-slices.ts";
 import { type Intent, intentOf } from "../../interrupts/run-intent.ts";
@@ -28,10 +29,11 @@ export interface GivenByCall {
   readonly inputHash: string | null;
 }
 
-/** @throws {ApiError} `control_value_refused`, `answer_too_large` */
+/** @throws {ApiError} `control_value_refused`, `answer_too_large`, `member_too_large` */
 export async function readGiven({ graphs, limits }: ReadsGiven, call: RunCall): Promise<GivenByCall> {
   const intent = intentOf(call.input, call.command);
   if (intent.kind === "resume") await checkAnswerSize(intent.resume, limits.answerBytesMax);
+  checkCommandSize(intent, limits.answerBytesMax);
   await checkControlValuesInSlices(graphs, intent);
   if (intent.kind !== "input") return { intent, input: null, inputHash: null };
   const input = await graphs.encode(intent.input);
@@ -52,6 +54,18 @@ async function checkAnswerSize(answer: Json, bytesMax: number): Promise<void> {
   if (bytes <= bytesMax) return;
   const cure = "Upload the data and answer with a reference to it, or raise HOLDPOINT_MAX_ANSWER_BYTES.";
   throw new ApiError("answer_too_large", `The answer has ${bytes} bytes as JSON, and ${bytesMax} are allowed. ${cure}`);
+}
+
+/** A command is stored with its run, and read with it. */
+function checkCommandSize(intent: Intent, bytesMax: number): void {
+  if (intent.kind === "input" || intent.kind === "continue") return;
+  const { update, goto } = intent;
+  for (const [name, value] of Object.entries({ update, goto })) {
+    if (value === undefined || !exceedsBytes(value, bytesMax)) continue;
+    const cure = "Send large data as input, or write it with an update of the state, or raise the limit.";
+    const detail = `command.${name} has more than ${bytesMax} bytes as JSON (HOLDPOINT_MAX_ANSWER_BYTES). ${cure}`;
+    throw new ApiError("member_too_large", detail);
+  }
 }
 
 export type GivenStart = RunStart & { readonly given: GivenByCall; readonly slotFree: boolean };

@@ -12,7 +12,7 @@
 //   value-codec.2. Stored or received data never names a class, a module or a function: decode-tree.ts has the list of
 //        types.
 //   value-codec.3. Functions, symbols and cycles fail with their path before any write.
-import { TAG, type Encoded, type Stored } from "../../../agent/model/model.ts";
+import { mayHoldTags, TAG, type Encoded, type Stored } from "../../../agent/model/model.ts";
 import type { Json } from "../../../base/json/json.ts";
 import { lazyJson } from "../../../base/lazy-json.ts";
 import { type JsonWriter, type ValuePath, writeInSlices } from "../../../base/stringify-in-slices.ts";
@@ -46,7 +46,7 @@ export function createCodec(library: Library): Codec {
   const toClientJson = (value: unknown): Json => clientJsonOf(messages, value) ?? null;
   return {
     toClientJson,
-    parse: (encoded) => Object.assign(lazyJson(encoded), { tagged: encoded.includes(`"${TAG}"`) }),
+    parse: (encoded) => Object.assign(lazyJson(encoded), { tagged: mayHoldTags(encoded) }),
     encode: (value, at = []) => encode(classes, value, at),
     encodeInSlices: async (value, at = []) => (await writeInSlices(value, encoder, at)) ?? "null",
     clientTextInSlices: async (value) => (await writeInSlices(value, clientWriter)) ?? "null",
