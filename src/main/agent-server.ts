@@ -11,6 +11,7 @@ import { stopPart, type Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import type { DeployedGraphs } from "../graphs/graphs.ts";
+import type { PreparedSources } from "../graphs/loading/prepare-sources.ts";
 import type { Library } from "../graphs/langgraph/library.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productTables } from "./host.ts";
@@ -40,15 +41,25 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     import("../graphs/graphs.ts"),
     import("../graphs/extensions/sdk-globals.ts"),
   ]);
+  const sources = prepare(graphs);
   const library = await loadLibrary(graphs.folder);
   const storage = await openStorage(host, config, library.version, log);
   await storage.start();
+  const { forget } = await sources;
   try {
     return await startOver(host, parts, library, storage);
   } catch (error) {
     await storage.stop();
     throw error;
+  } finally {
+    forget();
   }
+}
+
+/** Beside the load of the library. */
+async function prepare({ graphs }: GraphsConfig): Promise<PreparedSources> {
+  const { prepareSources } = await import("../graphs/loading/prepare-sources.ts");
+  return prepareSources(graphs.flatMap((source) => ("given" in source ? [] : [source.file])));
 }
 
 async function setEnvironment(host: Host, { config, graphs, embedded = false }: ServerParts): Promise<void> {

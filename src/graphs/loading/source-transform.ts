@@ -4,7 +4,9 @@
 //        package.json. A file with a top-level await is a module, because CommonJS has none.
 //   source-transform.2. Decorators, JSX and class fields follow the nearest tsconfig.json.
 //   source-transform.3. Decorator metadata comes from a compiler of the project, or the file does not load.
+//   source-transform.4. A result that was prepared counts only for the same text and format.
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire, type LoadFnOutput } from "node:module";
 import { basename, extname } from "node:path";
 import type * as Esbuild from "esbuild";
@@ -59,28 +61,64 @@ export function formatOf(path: string): "module" | "commonjs" {
 const IMPORT_EQUALS = /^\s*import\s+[\w$]+\s*=\s*require\s*\(/m;
 
 function transform(path: string, text: string, format: "module" | "commonjs"): string {
+  const ready = prepared.get(path);
+  if (ready?.text === text && ready.format === format) return ready.code; // source-transform.4
   const { compilerOptions } = sourceConfig(path);
-  const isModule = format === "module";
   try {
     const compiled = wantsMetadata(text, compilerOptions) ? withMetadata(path, text, compilerOptions) : undefined;
     if (compiled === null) throw new SourceError(NO_COMPILER, path, null); // source-transform.3
-    const { code } = compiler().transformSync(compiled ?? text, {
-      loader: compiled === undefined ? (LOADERS[extname(path)] ?? "ts") : "jsx",
-      format: isModule ? "esm" : "cjs",
-      platform: "node",
-      target: `node${process.versions.node}`,
-      sourcemap: "inline",
-      sourcesContent: false,
-      sourcefile: basename(path), // beside the module itself, for any query of its URL
-      tsconfigRaw: { compilerOptions: forEsbuild(compilerOptions) }, // source-transform.2
-      logLevel: "silent",
-      ...(isModule && IMPORT_EQUALS.test(text) ? { banner: REQUIRE } : {}),
-      ...(!isModule && text.includes("import.meta") ? { banner: META, define: { "import.meta": "__importMeta" } } : {}),
-    });
-    return code;
+    const options = optionsOf(path, text, format);
+    const given = compiled === undefined ? options : { ...options, loader: "jsx" as const };
+    return compiler().transformSync(compiled ?? text, given).code;
   } catch (error) {
     throw asSourceError(error, path);
   }
+}
+
+function optionsOf(path: string, text: string, format: "module" | "commonjs"): Esbuild.TransformOptions {
+  const isModule = format === "module";
+  return {
+    loader: LOADERS[extname(path)] ?? "ts",
+    format: isModule ? "esm" : "cjs",
+    platform: "node",
+    target: `node${process.versions.node}`,
+    sourcemap: "inline",
+    sourcesContent: false,
+    sourcefile: basename(path), // beside the module itself, for any query of its URL
+    tsconfigRaw: { compilerOptions: forEsbuild(sourceConfig(path).compilerOptions) }, // source-transform.2
+    logLevel: "silent",
+    ...(isModule && IMPORT_EQUALS.test(text) ? { banner: REQUIRE } : {}),
+    ...(!isModule && text.includes("import.meta") ? { banner: META, define: { "import.meta": "__importMeta" } } : {}),
+  };
+}
+
+interface PreparedSource {
+  readonly text: string;
+  readonly format: "module" | "commonjs";
+  readonly code: string;
+}
+
+const prepared = new Map<string, PreparedSource>();
+
+/**
+ * Compiles a file for its load later, while this thread does other things.
+ * @returns the code; null if only the load itself can compile it, or tell what is wrong with it
+ */
+export async function prepareSource(path: string): Promise<string | null> {
+  try {
+    const text = await readFile(path, "utf8");
+    const format = formatOf(path);
+    if (wantsMetadata(text, sourceConfig(path).compilerOptions)) return null; // source-transform.3
+    const { code } = await compiler().transform(text, optionsOf(path, text, format));
+    prepared.set(path, { text, format, code });
+    return code;
+  } catch {
+    return null;
+  }
+}
+
+export function forgetPrepared(): void {
+  prepared.clear();
 }
 
 const REQUIRE =
