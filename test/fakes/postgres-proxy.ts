@@ -21,6 +21,8 @@ export interface PostgresProxy {
    * @returns whether that has happened
    */
   cutReply(isAsked: (text: string) => boolean, reply: string): () => boolean;
+  /** Notices on this channel do not arrive. */
+  loseNotices(channel: string): void;
   deliver(): void;
   /** Number of cut connections. */
   readonly cuts: () => number;
@@ -47,12 +49,19 @@ export function isMarked(text: string): boolean {
   return text.startsWith("INSERT INTO holdpoint.commits AS");
 }
 
+/** Nobody listens on the other name, which is as long. */
+function renamed(bytes: Buffer, channel: string): Buffer {
+  if (!bytes.includes(channel)) return bytes;
+  return Buffer.from(bytes.toString("latin1").replaceAll(channel, "?".repeat(channel.length)), "latin1");
+}
+
 export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   const target = new URL(to);
   const sockets = new Set<Socket>();
   let cuts = 0;
   let [stalled, refusing] = [false, false];
   let late: (() => void)[] = [];
+  let lostChannel: string | null = null;
   let replyToCut: { readonly isAsked: (text: string) => boolean; readonly reply: string } | null = null;
   /** Earlier writes still arrive. */
   const breakOff = (): void => {
@@ -90,7 +99,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
         far.destroy();
         return;
       }
-      near.write(bytes);
+      near.write(lostChannel === null ? bytes : renamed(bytes, lostChannel));
       if (!last) return;
       last = false;
       breakOff();
@@ -131,6 +140,9 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     uri: uri.href,
     fateOf: () => "pass",
     cuts: () => cuts,
+    loseNotices(channel) {
+      lostChannel = channel;
+    },
     cutReply(isAsked, reply) {
       const own = { isAsked, reply };
       replyToCut = own;

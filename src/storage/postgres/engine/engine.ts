@@ -24,7 +24,7 @@ export function createPostgresEngine(
 ): Engine {
   const { clock, log } = ports;
   const lease = createLease(options, ports);
-  const notices = createNotices({ uri: options.uri, servesCalls: options.servesCalls, clock, log });
+  const notices = createNotices({ ...options, clock, log });
   let pool: Pool | null = null;
   const opened = (): Pool => {
     if (pool !== null) return pool;
@@ -40,7 +40,7 @@ export function createPostgresEngine(
     pool.on("connect", (client) => void client.on("error", lost));
     return pool;
   };
-  const queue = createJobQueue({ pool: opened, clock, log, onPool: lease.onPool });
+  const queue = createJobQueue({ pool: opened, clock, log, onPool: lease.onPool, onQueued: notices.onQueued });
   return {
     wakes: notices.wakes,
     peers: notices.peers,

@@ -70,7 +70,13 @@ test("a pool that fails to mark jobs twice at once is replaced (engine/queue.8)"
     return true;
   };
   const slot: Slot = { start: note, release: note, claim };
-  const queue = createJobQueue({ pool: () => pool, clock: systemClock, log: silent, onPool: note });
+  const queue = createJobQueue({
+    pool: () => pool,
+    clock: systemClock,
+    log: silent,
+    onPool: note,
+    onQueued: () => undefined,
+  });
   t.after(async () => {
     await queue.stop();
     await Promise.all([pool.end(), client.end()]);

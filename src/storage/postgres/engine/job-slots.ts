@@ -11,6 +11,8 @@ export interface QueuePorts {
   readonly log: Log;
   /** Names the pool whose id locks the jobs, for the worker that takes over. */
   readonly onPool: (poolId: string) => void;
+  /** Calls back with the thread of each run that enters the queue. */
+  readonly onQueued: (callback: (threadId: string) => void) => void;
 }
 
 type Gate = (flags: string[] | null) => void;
@@ -29,6 +31,8 @@ export interface JobQueue {
   stopRepair: () => void;
   /** Jobs that graphile-worker delivered and that are not complete. */
   readonly handedOut: Set<string>;
+  /** Claims at notices in progress (engine/queue.9). */
+  readonly claims: Set<Promise<unknown>>;
   suspectUntil: number;
   /** Pools whose jobs to unlock: one that ended, or ours after it failed to mark a job as complete. */
   readonly toUnlock: Set<string>;

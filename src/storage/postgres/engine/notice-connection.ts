@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { describeError } from "../../../base/api-error.ts";
 import type { Log } from "../../../base/log/log.ts";
 import { ANSWER_TIMEOUT_MS, connectionConfig } from "../client/pool.ts";
-import { CALLS_CHANNEL, CHANNEL, type NoticeSender } from "./notice-sender.ts";
+import { CALLS_CHANNEL, CHANNEL, type NoticeSender, RUNS_CHANNEL } from "./notice-sender.ts";
 
 const RECONNECT_MS = [50, 250, 1000, 2000] as const;
 const CONNECT_MS_MAX = 5000;
@@ -13,6 +13,7 @@ export interface NoticeConnection {
   readonly sender: NoticeSender;
   readonly uri: string;
   readonly servesCalls: boolean;
+  readonly isWorker: boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly onNotification: (notification: Notification) => void;
@@ -24,7 +25,7 @@ export interface NoticeConnection {
 
 /** Resolves after the first try; later ones follow on their own. */
 export async function connectNotices(connection: NoticeConnection): Promise<void> {
-  const { sender, uri, servesCalls, onNotification, onConnected } = connection;
+  const { sender, uri, servesCalls, isWorker, onNotification, onConnected } = connection;
   const limits = { connectionTimeoutMillis: CONNECT_MS_MAX, query_timeout: ANSWER_TIMEOUT_MS };
   const client = new Client({ ...connectionConfig(uri), ...limits });
   let lost = false;
@@ -40,8 +41,9 @@ export async function connectNotices(connection: NoticeConnection): Promise<void
   client.on("notification", onNotification);
   try {
     await client.connect();
-    const calls = servesCalls ? `; LISTEN ${CALLS_CHANNEL}` : "";
-    await client.query(`SET synchronous_commit = off; LISTEN ${CHANNEL}${calls}`);
+    const channels = [CHANNEL, ...(servesCalls ? [CALLS_CHANNEL] : []), ...(isWorker ? [RUNS_CHANNEL] : [])];
+    const listens = channels.map((channel) => `LISTEN ${channel}`);
+    await client.query(["SET synchronous_commit = off", ...listens].join("; "));
   } catch (error) {
     lose(describeError(error).message);
     return;

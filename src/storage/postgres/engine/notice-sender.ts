@@ -5,6 +5,8 @@ import type { Client } from "pg";
 export const CHANNEL = "holdpoint";
 /** For API processes. */
 export const CALLS_CHANNEL = "holdpoint_calls";
+/** For workers: the thread of each run that enters the queue, notified by the function `queue_run`. */
+export const RUNS_CHANNEL = "holdpoint_runs";
 const FOR_CALLS: ReadonlySet<string> = new Set(["wake", "ended", "gone", "inbox"]);
 /** NOTIFY takes less than 8,000 bytes. */
 const PAYLOAD_MAX = 7500;

@@ -12,7 +12,7 @@ const silent: Log = { debug: () => undefined, info: () => undefined, warning: ()
 const ABORT: Notice = { kind: "abort", runId: "r", reason: "cancel" };
 
 async function open(t: TestContext, uri: string, servesCalls: boolean) {
-  const notices = createNotices({ uri, servesCalls, clock: systemClock, log: silent });
+  const notices = createNotices({ uri, servesCalls, isWorker: false, clock: systemClock, log: silent });
   const heard: string[] = [];
   notices.peers.listen(
     ({ kind }) => heard.push(kind),

@@ -23,11 +23,13 @@ import type { Log } from "../../../base/log/log.ts";
 import { createLocalWakes } from "../../local/wakes.ts";
 import { CLOSE_MS } from "../client/pool.ts";
 import { type NoticeConnection, connectNotices } from "./notice-connection.ts";
-import { MISSED, type NoticeSender, sendLine, sendPending } from "./notice-sender.ts";
+import { MISSED, type NoticeSender, RUNS_CHANNEL, sendLine, sendPending } from "./notice-sender.ts";
 
 export interface Notices extends Service {
   readonly wakes: Wakes;
   readonly peers: Peers;
+  /** Called with the thread of each run that enters the queue; in workers only. */
+  readonly onQueued: (callback: (threadId: string) => void) => void;
 }
 
 const REPEAT_MS = 15_000;
@@ -49,12 +51,14 @@ interface NoticesState {
   readonly listened: Map<string, number>;
   readonly listeners: { readonly onNotice: (notice: Notice) => void; readonly onMissed: () => void }[];
   readonly interested: ((key: string) => void)[];
+  readonly onQueued: ((threadId: string) => void)[];
   stopRepeating: () => void;
 }
 
 export function createNotices(ports: {
   readonly uri: string;
   readonly servesCalls: boolean;
+  readonly isWorker: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }): Notices {
@@ -69,6 +73,7 @@ export function createNotices(ports: {
     listened: new Map(),
     listeners: [],
     interested: [],
+    onQueued: [],
     stopRepeating: () => undefined,
   };
   const connection: NoticeConnection = {
@@ -93,10 +98,15 @@ export function createNotices(ports: {
     },
     wakes: wakesOver(state),
     peers: peersOver(state),
+    onQueued: (callback) => void state.onQueued.push(callback),
   };
 }
 
-function takeNotification(state: NoticesState, { payload = "" }: Notification): void {
+function takeNotification(state: NoticesState, { channel, payload = "" }: Notification): void {
+  if (channel === RUNS_CHANNEL) {
+    for (const callback of state.onQueued) callback(payload);
+    return;
+  }
   const [from = "", ...lines] = payload.split("\n");
   if (from === state.sender.self) return;
   for (const line of lines) takeLine(state, from, line);

@@ -25,6 +25,8 @@
 //        otherwise with engine/queue.4.
 //   engine/queue.8. A pool that begins to end is replaced after END_MS at the latest. When it fails to mark jobs twice
 //        at the same time, graphile-worker counts them wrongly, and the end of its pool never comes.
+//   engine/queue.9. A run that enters an empty queue is claimed at its notice, in a free slot, without the fetch of its
+//        job, which then has no effect. A lost notice costs the time of the fetch.
 import type { Queue } from "../../../agent/ports/ports.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";
@@ -45,6 +47,7 @@ export function createJobQueue(ports: QueuePorts): Queue {
     maybeMore: true,
     stopRepair: () => undefined,
     handedOut: new Set(),
+    claims: new Set(),
     suspectUntil: -Infinity,
     toUnlock: new Set(),
   };
@@ -52,9 +55,10 @@ export function createJobQueue(ports: QueuePorts): Queue {
     next: () => null, // a job brings the slot its next run
     wake: () => undefined, // the job itself wakes an idle process
     slotFree: () => openGates(queue),
-    mayStartDirectly: () => queue.consumer !== null && !queue.maybeMore && queue.gates.length === 0, // engine/queue.3
+    mayStartDirectly: () => mayOvertake(queue),
     async start(consumer) {
       queue.consumer = consumer;
+      ports.onQueued((threadId) => claimAtNotice(queue, threadId));
       startPool(queue);
       repairSoon(queue); // a restored or migrated database has no jobs
     },
@@ -62,14 +66,34 @@ export function createJobQueue(ports: QueuePorts): Queue {
   };
 }
 
+/** engine/queue.3. */
+function mayOvertake({ consumer, maybeMore, gates, stopping }: JobQueue): boolean {
+  return consumer !== null && !stopping && !maybeMore && gates.length === 0;
+}
+
+/** engine/queue.9. */
+function claimAtNotice(queue: JobQueue, threadId: string): void {
+  const slot = mayOvertake(queue) ? (queue.consumer?.reserve() ?? null) : null;
+  if (slot === null) return;
+  const claim = slot
+    .claim((tx, by) => tx.claimPendingRun(by, null, threadId))
+    .catch((error: unknown) => {
+      queue.ports.log.debug("claim_failed", { reason: describeError(error).message });
+      repairSoon(queue); // engine/queue.4
+    })
+    .finally(() => queue.claims.delete(claim));
+  queue.claims.add(claim);
+}
+
 async function stopQueue(queue: JobQueue): Promise<void> {
   const { log } = queue.ports;
   queue.stopping = true;
   queue.stopRepair();
   openGates(queue);
-  const stopped = Promise.resolve(queue.workers?.gracefulShutdown()).catch((error: unknown) =>
+  const jobsStopped = Promise.resolve(queue.workers?.gracefulShutdown()).catch((error: unknown) =>
     log.debug("job_runner_stop_failed", { reason: describeError(error).message }),
   );
+  const stopped = Promise.all([jobsStopped, ...queue.claims]);
   // engine/queue.6
   if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS });
   queue.consumer = null;

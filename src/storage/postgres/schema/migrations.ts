@@ -379,4 +379,20 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE holdpoint.sessions SET id_token = '';
   CREATE INDEX sessions_provider ON holdpoint.sessions (provider_session) WHERE provider_session IS NOT NULL;
   `,
+  // A hint to idle workers besides the job (engine/queue.9). Adding a job notifies in the same commit anyway.
+  `
+  CREATE OR REPLACE FUNCTION holdpoint.queue_run(thread TEXT, run TEXT, due BIGINT, asker TEXT, urgent BOOLEAN)
+  RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE ahead INTEGER := 0;
+  BEGIN
+    INSERT INTO holdpoint.waiting (run_id, tenant) VALUES (run, asker) ON CONFLICT DO NOTHING;
+    IF NOT urgent THEN
+      SELECT count(*) INTO ahead FROM (SELECT 1 FROM holdpoint.waiting AS w WHERE w.tenant = asker LIMIT 1000) AS counted;
+    END IF;
+    PERFORM holdpoint_jobs.add_job('run', json_build_object('thread', thread, 'due', due),
+      job_key := run || '/' || pg_current_xact_id(), job_key_mode := 'unsafe_dedupe',
+      run_at := to_timestamp(due / 1000.0), priority := ahead, max_attempts := 1000);
+    IF due IS NULL THEN PERFORM pg_notify('holdpoint_runs', thread); END IF;
+  END $$;
+  `,
 ];
