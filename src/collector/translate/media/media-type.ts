@@ -1,4 +1,7 @@
 // Media type: what the bytes of a message part are, by the part's own words or by their first bytes.
+/** Also office documents, which a format tells apart. */
+const ZIP = "application/zip";
+
 /** First bytes in hex, "." for any digit. */
 const SIGNATURES: readonly (readonly [signature: RegExp, type: string])[] = [
   [/^89504e470d0a1a0a/, "image/png"],
@@ -14,10 +17,12 @@ const SIGNATURES: readonly (readonly [signature: RegExp, type: string])[] = [
   [/^.{8}66747970/, "video/mp4"],
   [/^1a45dfa3/, "video/webm"],
   [/^(494433|fff[b3a2])/, "audio/mpeg"],
+  [/^fff[19]/, "audio/aac"],
+  [/^2321414d52/, "audio/amr"],
   [/^4f676753/, "audio/ogg"],
   [/^664c6143/, "audio/flac"],
   [/^25504446/, "application/pdf"],
-  [/^504b0304/, "application/zip"],
+  [/^504b0304/, ZIP],
 ];
 const SIGNATURE_CHARS = 24;
 
@@ -35,12 +40,26 @@ const FORMATS: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",
   png: "image/png",
   webp: "image/webp",
+  mkv: "video/x-matroska",
+  mov: "video/quicktime",
   mp4: "video/mp4",
+  mpeg: "video/mpeg",
+  webm: "video/webm",
+  csv: "text/csv",
+  doc: "application/msword",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  html: "text/html",
+  md: "text/markdown",
   pdf: "application/pdf",
+  txt: "text/plain",
+  xls: "application/vnd.ms-excel",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
 
 const TYPE_MEMBER = /"(?:mime|media|content)_?type\\*"\s*:\s*\\*"([\w.+-]+)\\*\/([\w.+-]+)/i;
 const FORMAT_MEMBER = /"format\\*"\s*:\s*\\*"(\w+)/i;
+/** Sound without a signature is samples. */
+const AUDIO_MEMBER = /"(?:type|modality|block_type)\\*"\s*:\s*\\*"(?:input_)?audio\\*"/;
 const UNKNOWN = "application/octet-stream";
 
 /** @param members text of the part around the content @returns null if neither says anything */
@@ -50,7 +69,8 @@ export function mediaType(members: string, base64: string): string | null {
   if (declared !== undefined && declared !== UNKNOWN) return declared;
   const head = Buffer.from(base64.slice(0, SIGNATURE_CHARS), "base64").toString("hex");
   const found = SIGNATURES.find(([signature]) => signature.test(head));
-  if (found !== undefined) return found[1];
+  if (found !== undefined && found[1] !== ZIP) return found[1];
   const format = FORMAT_MEMBER.exec(members)?.[1]?.toLowerCase() ?? "";
-  return (Object.hasOwn(FORMATS, format) ? FORMATS[format] : declared) ?? null;
+  if (Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? null;
+  return found?.[1] ?? (AUDIO_MEMBER.test(members) ? "audio/pcm" : declared) ?? null;
 }

@@ -10,6 +10,8 @@ const bytesOf = (head: string): Buffer => Buffer.concat([Buffer.from(head, "lati
 const PNG = bytesOf("\x89PNG\r\n\x1a\n");
 const PDF = bytesOf("%PDF-1.7\n");
 const WAV = bytesOf("RIFF\0\0\0\0WAVE");
+const MP3 = bytesOf("ID3");
+const ZIP = bytesOf("PK\x03\x04");
 const RAW = Buffer.concat([Buffer.from([1, 2, 3]), Buffer.alloc(3_000, 0x55)]);
 const base64 = (bytes: Buffer): string => bytes.toString("base64");
 
@@ -89,6 +91,64 @@ const PARTS: readonly (readonly [dialect: string, part: Json, type: string, byte
     },
   ],
   [
+    "OpenAI, samples",
+    { type: "input_audio", audio: base64(RAW) },
+    "audio/pcm",
+    RAW,
+    { type: "input_audio", audio: "attachment:audio-1" },
+  ],
+  [
+    "Mistral",
+    { type: "input_audio", input_audio: base64(WAV) },
+    "audio/wav",
+    WAV,
+    { type: "input_audio", input_audio: "attachment:audio-1" },
+  ],
+  ["ElevenLabs", { audio_base64: base64(MP3) }, "audio/mpeg", MP3, { audio_base64: "attachment:audio-1" }],
+  ["Google, speech", { audioContent: base64(MP3) }, "audio/mpeg", MP3, { audioContent: "attachment:audio-1" }],
+  [
+    "Pydantic AI",
+    { kind: "binary", media_type: "application/pdf", binary_content: base64(PDF) },
+    "application/pdf",
+    PDF,
+    { kind: "binary", media_type: "application/pdf", binary_content: "attachment:file-1" },
+  ],
+  [
+    "Bedrock, a table",
+    { document: { format: "csv", name: "x", source: { bytes: base64(RAW) } } },
+    "text/csv",
+    RAW,
+    { document: { format: "csv", name: "x", source: { bytes: "attachment:file-1" } } },
+  ],
+  [
+    "Bedrock, a document, the format last",
+    { document: { source: { bytes: base64(ZIP) }, format: "docx" } },
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ZIP,
+    { document: { source: { bytes: "attachment:file-1" }, format: "docx" } },
+  ],
+  [
+    "Ollama",
+    { role: "user", content: "what is it?", images: [base64(PNG), base64(PNG)] },
+    "image/png",
+    PNG,
+    { role: "user", content: "what is it?", images: ["attachment:image-1", "attachment:image-1"] },
+  ],
+  [
+    "a data URL with a space",
+    { url: `data:audio/ogg; codecs="vorbis, opus"; base64,${base64(RAW)}` },
+    "audio/ogg",
+    RAW,
+    { url: "attachment:audio-1" },
+  ],
+  [
+    "a data URL without a type",
+    { url: `data:;base64,${base64(PDF)}` },
+    "application/pdf",
+    PDF,
+    { url: "attachment:file-1" },
+  ],
+  [
     "Markdown",
     { type: "text", text: `![chart](data:image/png;base64,${base64(PNG)}) as asked` },
     "image/png",
@@ -111,6 +171,11 @@ const STAYING: readonly (readonly [name: string, value: Json])[] = [
   ["encrypted reasoning", { type: "reasoning", encrypted_content: base64(PNG) }],
   ["content of an unknown type", { data: base64(RAW) }],
   ["base64 between other text", { data: `It is ${base64(PNG)}`, mime_type: "image/png" }],
+  ["vectors in a list", { data: [base64(RAW), base64(RAW)] }],
+  [
+    "content of an unknown type beside a source",
+    { format: "csv", source: {}, data: base64(RAW).replaceAll("=", "") + "!" },
+  ],
   ["a long word", { content: "a".repeat(5_000) }],
   ["a small icon", { url: `data:image/png;base64,${base64(PNG.subarray(0, 600))}` }],
 ];

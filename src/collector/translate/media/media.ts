@@ -19,12 +19,17 @@ export interface Media {
   attachments(): readonly Attachment[];
 }
 
-const DATA_URL = /data:([\w.+-]+)\\*\/([\w.+-]+)(?:;[\w.+-]+=[\w.+-]+)*;base64,$/i;
+const DATA_URL = /data:(?:([\w.+-]+)\\*\/([\w.+-]+))?(?:; ?[\w.+-]+=(?:[\w.+-]+|\\*"[\w.+, -]*\\*"))*; ?base64,$/i;
 const DATA_URL_CHARS_MAX = 200;
-/** Members of OpenAI, Anthropic, Google, Bedrock, LangChain, MCP, AI SDK and the GenAI conventions. */
+/**
+ * Members of OpenAI, Anthropic, Google, Bedrock, Mistral, Ollama, LangChain, Pydantic AI, MCP, AI SDK and the GenAI
+ * conventions, with one content or a list.
+ */
 const MEMBER =
-  /(\\*)"(data|content|bytes|blob|base64|body|image|audio|video|file|result|b64_json|file_?data|image_?bytes|video_?bytes)\1"\s*:\s*\1"$/i;
+  /(\\*)"(?:data|content|bytes|blob|base64|body|result|b64_json|(?:input_?)?(?:image|audio|video|file|document|pdf|binary)(?:s|_?data|_?bytes|_?content|_?base64|_?b64)?)\1"\s*:\s*(\[\s*)?\1"$/i;
+const NEXT_ITEM = /^(\\*)"\s*,\s*\1"$/;
 const MEMBER_CHARS_MAX = 60;
+const UNKNOWN = "application/octet-stream";
 /** On either side of the content. */
 const PART_CHARS_MAX = 300;
 
@@ -50,8 +55,13 @@ export function createMedia(given: readonly Attachment[]): Media {
       if (text.length < RUN_CHARS_MIN) return text;
       const pieces: string[] = [];
       let kept = 0;
+      /** Ends of the last content, when it was in a list. */
+      let listedUntil = -1;
       for (const { start, end } of base64Runs(text)) {
-        const content = contentAt(text, start, end);
+        const isNext =
+          listedUntil >= 0 && start - listedUntil <= MEMBER_CHARS_MAX && NEXT_ITEM.test(text.slice(listedUntil, start));
+        const content = isNext ? itemAt(text, start, end) : contentAt(text, start, end);
+        listedUntil = content?.isListed === true ? end : -1;
         const reference = content === null ? null : referenceTo(content.base64, content.type);
         if (content === null || reference === null) continue;
         pieces.push(text.slice(kept, content.start), reference);
@@ -70,24 +80,50 @@ interface Content {
   readonly start: number;
   readonly base64: string;
   readonly type: string;
+  /** The item of a list: another one may follow. */
+  readonly isListed: boolean;
 }
 
 /** media.1. */
 function contentAt(text: string, start: number, end: number): Content | null {
   const url = DATA_URL.exec(text.slice(Math.max(0, start - DATA_URL_CHARS_MAX), start));
   const base64 = unescaped(text.slice(start, end));
-  if (url !== null) return { start: start - url[0].length, base64, type: `${url[1]}/${url[2]}`.toLowerCase() };
+  if (url !== null) {
+    const type = url[1] === undefined ? (mediaType("", base64) ?? UNKNOWN) : `${url[1]}/${url[2]}`.toLowerCase();
+    return { start: start - url[0].length, base64, type, isListed: false };
+  }
   const member = MEMBER.exec(text.slice(Math.max(0, start - MEMBER_CHARS_MAX), start));
   if (member === null || !text.startsWith(`${member[1]}"`, end)) return null;
   const type = mediaType(partAround(text, start, end), base64);
-  return type === null ? null : { start, base64, type };
+  return type === null ? null : { start, base64, type, isListed: member[2] !== undefined };
 }
 
-/** The members beside the content, in its own object only: a signature is no image because its neighbour is one. */
+/** A further item of a list. */
+function itemAt(text: string, start: number, end: number): Content | null {
+  const base64 = unescaped(text.slice(start, end));
+  const type = mediaType("", base64);
+  return type === null ? null : { start, base64, type, isListed: true };
+}
+
+/**
+ * The members beside the content, in its own object only: a signature is no image because its neighbour is one. Bedrock
+ * names the format beside the object with the content.
+ */
 function partAround(text: string, start: number, end: number): string {
   const before = text.slice(Math.max(0, start - PART_CHARS_MAX), start);
   const after = text.slice(end, end + PART_CHARS_MAX);
-  const from = Math.max(before.lastIndexOf("{"), before.lastIndexOf("}"));
+  const from = braceBefore(before, before.length);
+  const isSource = SOURCE.test(before.slice(0, from + 1));
   const to = after.search(/[{}]/);
-  return before.slice(from + 1) + (to === -1 ? after : after.slice(0, to));
+  const own = before.slice(from + 1) + (to === -1 ? after : after.slice(0, to));
+  if (!isSource) return own;
+  const behind = after.slice(to + 1);
+  return `${own},${before.slice(braceBefore(before, from) + 1, from)},${behind.slice(0, Math.max(0, behind.search(/[{}]/)))}`;
+}
+
+const SOURCE = /"source\\*"\s*:\s*\{$/;
+
+function braceBefore(text: string, end: number): number {
+  const head = text.slice(0, end);
+  return Math.max(head.lastIndexOf("{"), head.lastIndexOf("}"));
 }
