@@ -3,6 +3,7 @@
 //        thread.
 //   use-stream.2. A reloaded page finds the interrupt in the thread's history, and can answer it.
 //   use-stream.3. Sending an earlier message again from its checkpoint branches the conversation.
+//   use-stream.5. A reloaded page shows the error of the failed run, with its name and message.
 //   use-stream.4. stop() ends the run; a join of a run in progress shows it from the requested position.
 import { Client, type Interrupt } from "@langchain/langgraph-sdk";
 import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";
@@ -91,6 +92,15 @@ test("a reloaded page shows the question, and its answer is accepted (use-stream
   assert.equal(second.messages.length, first.messages.length);
   await second.submit({}, APPROVE);
   assert.equal(texts(second).at(-1), "refunded 30 for A-1");
+});
+
+test("a reloaded page shows the error of a failed run (use-stream.5)", async () => {
+  const { thread_id: threadId } = await client.threads.create();
+  await client.runs.wait(threadId, "failing", { input: {}, raiseError: false });
+  const reloaded = page("failing", threadId);
+  await shows(reloaded, "the error", () => reloaded.error !== undefined);
+  const { message, name } = reloaded.error as Error;
+  assert.deepEqual([name, message], ["NodeFault", "this node always fails"]);
 });
 
 test("an earlier message is sent anew from its checkpoint: the conversation branches (use-stream.3)", async () => {

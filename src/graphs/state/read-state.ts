@@ -66,9 +66,10 @@ async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promis
   };
 }
 
+/** JSON text of the error's message and name: the hooks of the official SDKs parse it. */
 function errorText(error: unknown): string | null {
   if (error === undefined || error === null) return null;
   if (typeof error === "string") return error;
   const { name, message } = describeError(error instanceof Error ? error : Object.assign(new Error(), error));
-  return `${name}: ${message}`;
+  return JSON.stringify({ message, name });
 }
