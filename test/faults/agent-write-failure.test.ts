@@ -200,6 +200,26 @@ test("nothing can be written for a while: new calls get 503, the run in progress
   assert.equal((await bench.resume(paused, "ask", "kept")).status, 200);
 });
 
+/** Reads that go on, that of an item whose expiry a read extends among them. */
+const readsOf = (thread: string) =>
+  [
+    ["GET", `/threads/${thread}`, undefined],
+    ["GET", `/threads/${thread}/state?subgraphs=true`, undefined],
+    ["POST", `/threads/${thread}/history`, {}],
+    ["GET", `/threads/${thread}/runs`, undefined],
+    ["GET", `/threads/${thread}/audit`, undefined],
+    ["POST", "/threads/search", {}],
+    ["POST", "/threads/count", {}],
+    ["GET", "/inbox", undefined],
+    ["GET", "/store/items?namespace=a&key=k", undefined],
+    ["POST", "/store/items/search", { namespace_prefix: ["a"] }],
+    ["POST", "/store/namespaces", {}],
+    ["POST", "/assistants/search", {}],
+    ["POST", "/runs/crons/search", {}],
+    ["GET", "/metrics", undefined],
+    ["GET", "/console/", undefined],
+  ] as const;
+
 test(
   "the disk is full, and then it is not (agent-write-failure.1, agent-write-failure.4)",
   { skip: ON_POSTGRES ? "machines-full-disk.test.ts has PostgreSQL's full disk" : !FULL && "long form only" },
@@ -221,6 +241,7 @@ test(
       small.hold(inProgress, "two");
       const waiting = small.call("POST", `/threads/${inProgress}/runs/wait`, { ...STEPS, durability: "sync" });
       await small.sees(inProgress, "two starts");
+      await small.call("PUT", "/store/items", { namespace: ["a"], key: "k", value: {}, ttl: 60 });
       let [accepted, failed] = [0, 0];
       while (failed < 20) {
         const answer = await small.call("POST", "/threads", { metadata: { ballast: "x".repeat(20_000) } });
@@ -233,6 +254,10 @@ test(
         ]);
         assert.equal(read.status, 200, "reads go on, beside writes that fail too");
         assert.ok(accepted < 1000, "the disk is full at some time");
+      }
+      for (const [method, path, body] of readsOf(paused)) {
+        const { status, text } = await small.call(method, path, body);
+        assert.equal(status, 200, `${method} ${path}: ${text}`);
       }
       const refused = await small.resume(paused, "ask", "no room");
       assert.ok(refused.status === 503 || refused.status === 200, refused.text);

@@ -2,6 +2,7 @@
 // test/agent/sign-in.test.ts has the rest, with a provider.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { ApiError } from "../../base/api-error.ts";
 import { systemClock } from "../../base/clock.ts";
 import { createIdSource } from "../../base/ids.ts";
 import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
@@ -41,7 +42,22 @@ async function opened(t: TestContext) {
   const times = { idleMs: IDLE, lifeMs: LIFE };
   const newId = createIdSource(() => now);
   const rules = parseRoleRules("*=viewer");
-  const sessions = createSessions({ storage, clock, newId, cookies, rules, ...times, publicUrl: null, changes });
+  const outage = { isNow: false };
+  const failing: typeof storage = {
+    ...storage,
+    transaction: (work) =>
+      outage.isNow ? Promise.reject(new ApiError("storage_unavailable", "")) : storage.transaction(work),
+  };
+  const sessions = createSessions({
+    storage: failing,
+    clock,
+    newId,
+    cookies,
+    rules,
+    ...times,
+    publicUrl: null,
+    changes,
+  });
   const cookie = await storage.transaction(async (tx) => {
     await tx.putPerson(ANN);
     return sessions.open(tx, "ann", { method: "GET", url: "/", headers: { host: "localhost:8123" } }, FROM);
@@ -54,6 +70,7 @@ async function opened(t: TestContext) {
   const pass = (ms: number) => void (now += ms);
   return {
     sessions,
+    outage,
     isIn,
     pass,
     token: tokenIn(cookie),
@@ -100,6 +117,16 @@ test("a token is replaced after an hour; the old one ends a minute after the fir
   assert.ok(!(await isIn(token)));
   assert.ok(await isIn(next));
   assert.equal(await rotate(token), null, "an old token gets no new one");
+});
+
+test("a session goes on with its token while the storage takes no writes (sessions.4)", async (t) => {
+  const { isIn, outage, pass, token, rotate } = await opened(t);
+  pass(2 * HOUR);
+  outage.isNow = true;
+  assert.equal(await rotate(token), null);
+  assert.ok(await isIn(token));
+  outage.isNow = false;
+  assert.notEqual(await rotate(token), null);
 });
 
 test("of several pages that rotate at once, one gets a token, and all stay signed in (sessions.4)", async (t) => {

@@ -10,6 +10,7 @@
 //   sessions.6. The provider's ID token is sealed with the token of the session: the storage alone cannot show it.
 //   sessions.7. Cookies ignore ports, so the name has the server's: servers on one host do not sign each other out.
 import type { Clock } from "../../base/clock.ts";
+import { isStorageFailure } from "../../base/storage-failure.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Caller, Person, Session } from "../model/model.ts";
 import type { AccessChanges, AccessRequest, ProviderLogout, Storage, Tx } from "../ports/ports.ts";
@@ -110,7 +111,7 @@ export function createSessions(ports: SessionPorts): Sessions {
       const idToken = unseal(sealedIdToken, before);
       const sealed = idToken === null ? "" : seal(idToken, token);
       const rotation = { sessionId, from: hash, to: tokenHash(token), sealedIdToken: sealed, at: now };
-      const won = await storage.transaction((tx) => tx.rotateSession(rotation));
+      const won = await storage.transaction((tx) => tx.rotateSession(rotation)).catch(notRotated);
       return won ? cookieOf(request, token, expiresAt - now) : null;
     },
     async end(request) {
@@ -138,6 +139,12 @@ export function createSessions(ports: SessionPorts): Sessions {
       await storage.transaction((tx) => tx.deleteOldSessions(now, now - idleMs));
     },
   };
+}
+
+/** The old token goes on while the storage takes no writes (sessions.4). */
+function notRotated(error: unknown): false {
+  if (isStorageFailure(error)) return false;
+  throw error;
 }
 
 /** @returns the person of each session that a logout at the provider means */

@@ -5,14 +5,20 @@
 //   store.3. An item keeps its created_at until it is deleted.
 //   store.4. Every property of an item is bounded: labels, depth, key, size, vectors. A search that would exceed its
 //     limit is refused.
+//   store.5. Reads go on while the storage takes no writes: an expiry that a read cannot extend stays as it is.
 import type { Clock } from "../../base/clock.ts";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
 import { exceedsBytes } from "../../base/json/json-size.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
+<<<<<<< HEAD
+=======
+import { isStorageFailure } from "../../base/storage-failure.ts";
+import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
+>>>>>>> b4a4a2a5 (store, storage: read on while the disk is full)
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
-import type { StoreVector } from "../model/model.ts";
+import type { StoreItem, StoreVector } from "../model/model.ts";
 import type { Embedder, FoundItem, NamespaceSearch, Storage, Store, StorePut, StoreSearch } from "../ports/ports.ts";
 import { COMPARE_MAX, findItems, SCAN_MAX, readItems, type StoreQuery } from "./search-store.ts";
 import { itemInScope, namespaceInScope, SCOPED_SCAN_MAX, scopedRows } from "./store-scope.ts";
@@ -70,14 +76,11 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
     async get(namespace, key, refreshTtl, scope = null) {
       checkNamespace(namespace);
       checkKey(key);
-      return storage.transaction(async (tx) => {
-        const at = clock.now();
-        const item = await tx.storeItem(namespace, key, at);
-        if (item !== null && !itemInScope(item, scope)) return null; // store-scope.2
-        const counts = (refreshTtl ?? options.refreshOnRead) && item !== null && item.ttlMs !== null;
-        if (counts) await tx.refreshStoreItems([item], at);
-        return item;
-      });
+      const at = clock.now();
+      const item = await storage.read((tx) => tx.storeItem(namespace, key, at));
+      if (item === null || !itemInScope(item, scope)) return null; // store-scope.2
+      if (refreshTtl ?? options.refreshOnRead) await refresh(storage, [item], at);
+      return item;
     },
     async put(request) {
       const { namespace, key, value } = request;
@@ -132,10 +135,23 @@ async function search(
   const search = { prefix, filter, vector, limit, offset, scope };
   const at = clock.now();
   const found = (await findItems(storage, search, at)) ?? tooBroad(search);
-  const fleeting = found.filter(({ ttlMs }) => ttlMs !== null);
-  if (fleeting.length > 0 && (request.refreshTtl ?? options.refreshOnRead))
-    await storage.transaction((tx) => tx.refreshStoreItems(fleeting, at));
+  if (request.refreshTtl ?? options.refreshOnRead) await refresh(storage, found, at);
   return readItems(storage, found, search, () => clock.now());
+}
+
+/** Extends the expiry of items that have one (store.5). */
+async function refresh(
+  storage: Storage,
+  items: readonly Pick<StoreItem, "namespace" | "key" | "ttlMs">[],
+  at: number,
+): Promise<void> {
+  const fleeting = items.filter(({ ttlMs }) => ttlMs !== null);
+  if (fleeting.length === 0) return;
+  try {
+    await storage.transaction((tx) => tx.refreshStoreItems(fleeting, at));
+  } catch (error) {
+    if (!isStorageFailure(error)) throw error;
+  }
 }
 
 async function listNamespaces(

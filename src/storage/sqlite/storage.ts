@@ -36,6 +36,7 @@ import { peopleVerbs } from "./tables/identity/people.ts";
 import { sessionVerbs } from "./tables/identity/sessions.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { lockFolder } from "./client/folder-lock.ts";
+import { openingFailure } from "./client/storage-faults.ts";
 import { pruneVerbs } from "./tables/prune.ts";
 import { runVerbs } from "./tables/runs.ts";
 import { migrate } from "./schema/migrations.ts";
@@ -57,16 +58,18 @@ export interface SqliteStorage extends Storage, Service, Dumpable {
   readonly boundUnits: () => number;
 }
 
+interface Open {
+  readonly lock: FileLock;
+  readonly db: Database;
+  readonly commits: GroupCommit;
+  readonly checkpoints: LogCheckpoints;
+  readonly files: FileGuard;
+  readonly tx: Tx;
+}
+
 export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
-  let open: {
-    readonly lock: FileLock;
-    readonly db: Database;
-    readonly commits: GroupCommit;
-    readonly checkpoints: LogCheckpoints;
-    readonly files: FileGuard;
-    readonly tx: Tx;
-  } | null = null;
-  const opened = (): NonNullable<typeof open> => {
+  let open: Open | null = null;
+  const opened = (): Open => {
     if (open === null) throw new Error("the storage is not open");
     return open;
   };
@@ -74,30 +77,10 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     name: "storage",
     async start() {
       openFolder(options.folder);
-      const lock = lockFolder(options.folder, options.owner);
       try {
-        const file = join(options.folder, "holdpoint.db");
-        closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
-        const db = openDatabase(file);
-        try {
-          migrate(db, options.versions);
-          dropUnfinishedCopies(db);
-        } catch (error) {
-          db.close();
-          throw error;
-        }
-        const names = ["holdpoint.db", "holdpoint.db-wal", "lock.db"];
-        const paths = names.map((name) => join(options.folder, name));
-        const files = guardFiles(paths, options.clock ?? systemClock, options.log);
-        const checkpoints = createLogCheckpoints(db, file, options.log);
-        const hooks = { before: files.check, after: () => checkpoints.committed() };
-        const commits = createGroupCommit(db, options.log, hooks);
-        defineMetadataFilter(db);
-        const tx = verbsOf(db);
-        open = { lock, db, commits, checkpoints, files, tx };
+        open = openFiles(options);
       } catch (error) {
-        lock.release();
-        throw error;
+        throw openingFailure(error, options.folder);
       }
     },
     async stop() {
@@ -150,6 +133,35 @@ function verbsOf(db: Database): Tx {
 }
 
 /** @throws {ConfigError} if the folder is unusable: a restart does not help */
+function openFiles({ folder, owner, versions, log, clock = systemClock }: SqliteOptions): Open {
+  const lock = lockFolder(folder, owner);
+  try {
+    const file = join(folder, "holdpoint.db");
+    closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
+    const db = openDatabase(file);
+    try {
+      migrate(db, versions);
+      dropUnfinishedCopies(db);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    const names = ["holdpoint.db", "holdpoint.db-wal", "lock.db"];
+    const files = guardFiles(
+      names.map((name) => join(folder, name)),
+      clock,
+      log,
+    );
+    const checkpoints = createLogCheckpoints(db, file, log);
+    const commits = createGroupCommit(db, log, { before: files.check, after: () => checkpoints.committed() });
+    defineMetadataFilter(db);
+    return { lock, db, commits, checkpoints, files, tx: verbsOf(db) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
 function openFolder(folder: string): void {
   try {
     makeFolder(folder);

@@ -1,4 +1,5 @@
 // Storage faults: SQLite's errors of an unusable file, as errors for callers.
+import { statfsSync } from "node:fs";
 import { ApiError, describeError } from "../../../base/api-error.ts";
 
 /** SQLite's codes for an unusable file: BUSY, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN. */
@@ -40,4 +41,28 @@ export function storageFailure(error: unknown): ApiError {
     {},
     { "Retry-After": "1" },
   );
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * An error of a database that does not open, for the operator: SQLite names neither the folder nor the space left.
+ * Errors that are no storage faults stay as they are.
+ */
+export function openingFailure(error: unknown, folder: string, freeBytes = freeBytesIn): unknown {
+  if (!isStorageFault(error) && !isFullDisk(error)) return error;
+  const free = Math.floor(freeBytes(folder) / MEBIBYTE);
+  const space = free === 0 ? "its disk is full: free some space" : `its disk has ${free} MiB free`;
+  return new Error(`the database in ${folder} cannot be opened: ${describeError(error).message}; ${space}`, {
+    cause: error,
+  });
+}
+
+function isFullDisk(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}
+
+function freeBytesIn(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
