@@ -11,11 +11,7 @@ import { ApiError, describeError } from "../../base/api-error.ts";
 import { parseFilter, type FilterCondition } from "../../base/json/json-filter.ts";
 import { exceedsBytes } from "../../base/json/json-size.ts";
 import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
-<<<<<<< HEAD
-=======
 import { isStorageFailure } from "../../base/storage-failure.ts";
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
->>>>>>> b4a4a2a5 (store, storage: read on while the disk is full)
 import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { StoreItem, StoreVector } from "../model/model.ts";
