@@ -1,8 +1,9 @@
 // Event hub: the event logs of the runs in progress in this process, on their way to storage and to readers.
 // Invariants:
 //   event-hub.1. Readers of a run are woken at once after a pause between events, and periodically during a burst. The
-//     period grows with the number of readers, so that their cost does not slow the run down. Readers of a thread, and
-//     readers in other processes, are woken after the events are stored.
+//     period grows with the number of readers, so that their cost does not slow the run down. The first event that has
+//     readers does not wait for the end of the graph's step. Readers of a thread, and readers in other processes, are
+//     woken after the events are stored.
 //   event-hub.2. Events need no commit of their own: they join the run's next write, or gather for FLUSH_MS.
 //   event-hub.3. Only the current attempt of a run can store events, and only together with the states they refer to.
 //   event-hub.4. stop() disconnects every reader, so that its client reconnects to the next owner of the run. It tells
@@ -105,7 +106,10 @@ export function createEventHub(ports: HubPorts): EventHub {
     },
     open(run, start) {
       const isRead = (): boolean => wakes.listeners(run.runId) > 0;
-      const wakeSoon = createReaderWakeup(ports, run, () => wakeReaders(wakes, log));
+      const wakeSoon = createReaderWakeup(ports, run, {
+        first: () => wakeReadersOfRun(wakes, log),
+        next: () => wakeReaders(wakes, log),
+      });
       const log = createEventLog({
         run,
         start,
@@ -144,9 +148,13 @@ function flush(log: EventLog): void {
   if (log.hasFresh()) log.flush?.();
 }
 
-function wakeReaders(wakes: Wakes, log: EventLog): void {
+function wakeReadersOfRun(wakes: Wakes, log: EventLog): void {
   log.seal();
   wakes.wake(log.runId);
+}
+
+function wakeReaders(wakes: Wakes, log: EventLog): void {
+  wakeReadersOfRun(wakes, log);
   if (wakes.listeners(log.threadId) > 0 || isReadElsewhere(wakes, log)) flush(log);
 }
 
@@ -187,8 +195,16 @@ const WAKE_EVERY_MS = 10;
 const WAKE_EVERY_MS_PER_READER = 0.5;
 const WAKE_EVERY_MS_MAX = 100;
 
-/** event-hub.1. @returns a function to call for each event */
-function createReaderWakeup({ wakes, clock }: HubPorts, { runId, threadId }: RunKey, wake: () => void): () => void {
+/**
+ * event-hub.1.
+ * @param wake `first` is for the first event that has readers of the run, and does not count as a wake-up of a burst
+ * @returns a function to call for each event
+ */
+function createReaderWakeup(
+  { wakes, clock }: HubPorts,
+  { runId, threadId }: RunKey,
+  wake: { readonly first: () => void; readonly next: () => void },
+): () => void {
   const readers = (): number => wakes.listeners(runId) + wakes.listeners(threadId);
   const everyMs = (): number =>
     Math.min(WAKE_EVERY_MS_MAX, Math.max(WAKE_EVERY_MS, WAKE_EVERY_MS_PER_READER * readers()));
@@ -197,10 +213,16 @@ function createReaderWakeup({ wakes, clock }: HubPorts, { runId, threadId }: Run
   const wakeNow = (): void => {
     pending = false;
     wokenAt = clock.monotonic();
-    wake();
+    wake.next();
   };
+  let isFirst = true;
   return () => {
     if (pending) return;
+    if (isFirst && wakes.listeners(runId) > 0) {
+      isFirst = false;
+      queueMicrotask(wake.first); // a graph has up to a millisecond of work left in this turn
+      return;
+    }
     pending = true;
     const waitMs = wokenAt + everyMs() - clock.monotonic();
     if (waitMs > 0) clock.after(waitMs, wakeNow);
