@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
 const AT_REST_BYTES = 16 * 1024 * 1024;
@@ -42,4 +43,19 @@ test("the young generation grows under load, and is small again after it (v8-hea
   await until((bytes) => bytes > LARGE_BYTES);
   child.stdin.write("rest\n");
   await until((bytes) => bytes <= AT_REST_BYTES);
+});
+
+test("the young generation of a server has room for the load of its modules (v8-heap.4)", async () => {
+  const program = `
+    import { getHeapSpaceStatistics } from "node:v8";
+    import { keepHeapSmall, giveHeapRoomUnderLoad } from ${JSON.stringify(new URL("./v8-heap.ts", import.meta.url).href)};
+    const room = () => getHeapSpaceStatistics().find((one) => one.space_name === "new_space").space_available_size;
+    keepHeapSmall();
+    const before = room();
+    giveHeapRoomUnderLoad();
+    console.log(room() / before);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  assert.ok(Number(await text(child.stdout)) > 3);
 });

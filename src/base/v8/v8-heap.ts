@@ -10,6 +10,9 @@
 //     resident to 185.
 //   v8-heap.3. A server collects its young generation on one thread. Several threads that share out a few megabytes cost
 //     more than they collect: a tenth of all CPU time. The median pause grows from 2.6 to 4.6 ms, the longest does not.
+//   v8-heap.4. The young generation of a server grows before its modules load, by a collection that finds much in use:
+//     V8 begins with one megabyte, which they fill a hundred times. Measured: an eighth of the CPU time of a start, for
+//     20 MB resident.
 import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -20,7 +23,7 @@ const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 const LOADED_YOUNG_BYTES_MAX = 64 * 1024 * 1024;
 const LOADED_OLD_GROWTH_PERCENT = 200;
 /** Process-wide, as the flags are. */
-const state = { hasRoomUnderLoad: false, restMs: 0, youngBytesMax: YOUNG_BYTES_MAX };
+const state = { hasRoomUnderLoad: false, restMs: 0, restedMs: Infinity, youngBytesMax: YOUNG_BYTES_MAX };
 /** Long enough that a pause between two requests of one load is no rest. */
 const REST_MS = 20_000;
 /** The collection stops the process for about a second per gigabyte: a larger heap waits for V8's own. */
@@ -30,14 +33,13 @@ const COLLECTED_BYTES_MAX = 192 * 1024 * 1024;
 export function keepHeapSmall(): void {
   letOldHeapGrow(OLD_GROWTH_PERCENT);
   let allocatedBefore = 0;
-  let restedMs = Infinity;
   const checkHeap = (): void => {
     const allocated = getHeapStatistics().total_allocated_bytes;
     const isLoaded = state.hasRoomUnderLoad && allocated - allocatedBefore > YOUNG_BYTES_MAX; // v8-heap.1
     allocatedBefore = allocated;
-    restedMs = isLoaded ? 0 : restedMs + CHECK_EVERY_MS;
-    if (restedMs >= state.restMs && restedMs < Infinity) {
-      restedMs = Infinity; // once after each load
+    state.restedMs = isLoaded ? 0 : state.restedMs + CHECK_EVERY_MS;
+    if (state.restedMs >= state.restMs && state.restedMs < Infinity) {
+      state.restedMs = Infinity; // once after each load
       collect();
     }
     const bytes = getHeapSpaceStatistics().find((space) => space.space_name === "new_space")?.space_size ?? 0;
@@ -52,10 +54,33 @@ export function keepHeapSmall(): void {
 /** v8-heap.2. */
 function collect(): void {
   if (getHeapStatistics().used_heap_size > COLLECTED_BYTES_MAX) return;
+  collector()({ type: "major" });
+}
+
+type Collect = (options: { readonly type: "major" | "minor" }) => void;
+
+function collector(): Collect {
   setFlagsFromString("--expose-gc"); // new contexts have the function, and no other code gets it
-  const gc = runInNewContext("gc") as (options: { readonly type: "major" }) => void;
+  const gc = runInNewContext("gc") as Collect;
   setFlagsFromString("--no-expose-gc");
-  gc({ type: "major" });
+  return gc;
+}
+
+/** More than half of the first young generation, in objects of 40 bytes. */
+const OBJECTS_IN_USE = 6000;
+const START_GROWTH = 8;
+
+/** v8-heap.4. */
+function growYoungHeap(): void {
+  state.restedMs = 0; // v8-heap.2
+  const collectNow = collector();
+  setFlagsFromString(`--semi-space-growth-factor=${START_GROWTH}`);
+  const inUse: object[] = [];
+  for (let round = 0; round < 2; round++) {
+    for (let n = 0; n < OBJECTS_IN_USE; n++) inUse.push({ n, a: n, b: n, c: n });
+    collectNow({ type: "minor" });
+  }
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /**
@@ -76,11 +101,12 @@ export function letYoungHeapGrow(bytesMax: number): void {
 }
 
 /**
- * For a server: wide limits while it carries load (v8-heap.1).
+ * For a server, before it loads its modules: wide limits while it carries load (v8-heap.1).
  * Measured with 32 clients: a tenth less CPU time, for about 310 MB resident under load instead of 250.
  */
 export function giveHeapRoomUnderLoad(restMs = REST_MS): void {
   state.hasRoomUnderLoad = true;
   state.restMs = restMs;
   setFlagsFromString("--no-parallel-scavenge"); // v8-heap.3
+  growYoungHeap();
 }
