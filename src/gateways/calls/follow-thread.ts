@@ -4,6 +4,7 @@
 //   follow-thread.2. An ended wait changes nothing on the thread.
 import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
+import { repeatedWait } from "../../http/server/repeated-wait.ts";
 import type { OwnApi } from "./own-api.ts";
 import { getRun, newestRun, type RunPlace } from "./run-object.ts";
 
@@ -47,14 +48,12 @@ export async function followThread(api: OwnApi, place: RunPlace, signal: AbortSi
  */
 export async function nextRun(api: OwnApi, { threadId, runId }: RunPlace, signal: AbortSignal): Promise<void> {
   const events = api.events(`/threads/${threadId}/stream?stream_modes=lifecycle`, signal);
-  let event = nextOf(events);
+  const never = new Promise<never>(() => undefined);
+  let event = repeatedWait(nextOf(events), api.clock);
   try {
-    for (let open = true; !signal.aborted && (await newestRun(api, threadId))?.run_id === runId;) {
-      const timer = Promise.withResolvers<"timer">();
-      const cancel = api.clock.after(LOOK_MS, () => timer.resolve("timer"));
-      const woken = await Promise.race(open ? [event, timer.promise] : [timer.promise]).finally(cancel);
-      if (woken === "event") event = nextOf(events);
-      open &&= woken !== "end";
+    while (!signal.aborted && (await newestRun(api, threadId))?.run_id === runId) {
+      const woken = await event.within(LOOK_MS);
+      if (woken !== null) event = repeatedWait(woken === "event" ? nextOf(events) : never, api.clock);
     }
   } finally {
     void events.return(undefined).catch(() => undefined);

@@ -42,10 +42,15 @@ export function callResult(outcome: Outcome, options: ResultOptions): CallToolRe
   }
 }
 
-function completed(notes: readonly string[], values: Json, place: JsonObject): CallToolResult {
+interface Place extends JsonObject {
+  readonly thread_id: string;
+  readonly run_id: string;
+}
+
+function completed(notes: readonly string[], values: Json, place: Place): CallToolResult {
   const head = { status: "completed", ...place };
   if (!exceedsBytes(values, VALUES_BYTES_MAX)) return result([...notes, textOf(values)], { ...head, values });
-  const where = `GET /threads/${String(place["thread_id"])}/state`;
+  const where = `GET /threads/${place.thread_id}/state`;
   const text = `The result has more than ${VALUES_BYTES_MAX} bytes as JSON, and is not shown here: ${where} has it.`;
   return result([...notes, text], { ...head, values_omitted: true });
 }

@@ -4,6 +4,7 @@
 //   sse.2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
 //   sse.3. A disconnected reader ends its source.
 import type { Clock } from "../../base/clock.ts";
+import { repeatedWait } from "./repeated-wait.ts";
 
 export interface SseEvent {
   readonly event: string;
@@ -41,19 +42,17 @@ export async function* withHeartbeats(
 ): AsyncGenerator<string | Uint8Array> {
   const source = pieces[Symbol.asyncIterator]();
   try {
-    let next = source.next();
+    let next = repeatedWait(source.next(), clock);
     let dueAt = clock.monotonic() + everyMs;
     for (;;) {
-      const { promise: silence, resolve } = Promise.withResolvers<null>();
-      const cancel = clock.after(Math.max(0, dueAt - clock.monotonic()), () => resolve(null));
-      const result = await Promise.race([next, silence]).finally(cancel);
+      const result = await next.within(Math.max(0, dueAt - clock.monotonic()));
       if (result?.done === true) return;
       const isDue = clock.monotonic() >= dueAt;
       if (result === null || (isSteady && isDue)) yield comment; // sse.2
       if (result === null || isDue || !isSteady) dueAt = clock.monotonic() + everyMs;
       if (result === null) continue;
       yield result.value;
-      next = source.next();
+      next = repeatedWait(source.next(), clock);
     }
   } finally {
     void source.return?.(); // sse.3; not awaited: a source that waits for its next event would block here
