@@ -41,6 +41,7 @@ class Faults {
 function faultyPool(connectionString: string, faults: Faults): Pool {
   const pool = new Pool({ connectionString });
   pool.on("connect", (client: PoolClient) => {
+    client.on("error", note); // the end of the pool does not wait for its sockets: the drop of the database ends them
     const query = client.query.bind(client) as (...args: unknown[]) => unknown;
     const answer = async (text: string, args: readonly unknown[]): Promise<unknown> => {
       if (faults.marks && text.startsWith("delete from")) return faults.failMark();
