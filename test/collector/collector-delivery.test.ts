@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { JOIN_LIMITS } from "../../src/collector/logs/join-table.ts";
 import { ASSEMBLE_LIMITS } from "../../src/collector/assemble/trace-table.ts";
 import { createSpanAccounting, pendingOf, sumOf } from "../../src/collector/shared/span-accounting.ts";
@@ -15,7 +16,7 @@ import { openBackend } from "../../src/collector/open-collector.ts";
 import { replayDeadLetters } from "../../src/collector/commands/replay.ts";
 import { createTranslator } from "../../src/collector/translate/translate.ts";
 import { createFakeClock } from "../fakes/clock.ts";
-import { type Answer, type FakeBackend, startBackend } from "../fakes/backend.ts";
+import { type Answer, type FakeBackend, startBackend, type Upload } from "../fakes/backend.ts";
 import { startCollector, type TestCollector, testConfig } from "../fakes/collector.ts";
 import { jsonRequest, protobufRequest, spanOf } from "../fakes/otlp.ts";
 
@@ -289,6 +290,64 @@ describe("a backend that misbehaves", () => {
     );
     assert.equal((await readdir(dir)).length, 0);
     await again.close();
+    await rm(dir, { recursive: true });
+  });
+});
+
+describe("dead letters", () => {
+  test("replay finds the run that the backend refuses, sends the others of the letter, and keeps that one", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-`);
+    await withBoth(
+      { DEAD_LETTER_DIR: dir, MAX_RETRIES: "0", SHUTDOWN_TIMEOUT_MS: "1000" },
+      async (collector, backend) => {
+        backend.script = () => ({ status: 503 });
+        await collector.send(protobufRequest(many(1, 10)));
+        await backend.when(() => backend.uploads.length > 0);
+      },
+    );
+    assert.equal((await readdir(dir)).length, 1);
+    const again = await startBackend();
+    again.script = ({ runs }) => ({ status: runs.some(({ main }) => main["name"] === "span 1.3") ? 422 : 202 });
+    const config = testConfig({ TRACING_ENDPOINT: again.url, DEAD_LETTER_DIR: dir, TRACING_API_KEY: "key-1" });
+    const { problems, ...counts } = await replayDeadLetters(config);
+    assert.deepEqual([counts, problems.length], [{ sent: 1, kept: 1, otherKey: 0 }, 1]);
+    assert.equal(again.runs.length, 9);
+    const kept = await readdir(dir);
+    assert.equal(kept.length, 1);
+    assert.match(await readFile(`${dir}/${kept[0] ?? ""}`, "latin1"), /"cause":"refused_by_backend".*"runs":1,/);
+    again.script = () => ({ status: 202 });
+    assert.equal((await replayDeadLetters(config)).sent, 1);
+    assert.equal(new Set(again.runs.map(({ main }) => main["name"])).size, 10);
+    assert.deepEqual(await readdir(dir), []);
+    await again.close();
+    await rm(dir, { recursive: true });
+  });
+
+  test("a refused run whose letter cannot be written stays in the spool, and is dead-lettered by a later start", async () => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-`);
+    const env = { SPOOL_DIR: `${dir}/spool`, DEAD_LETTER_DIR: `${dir}/dead` };
+    const refusing = ({ runs }: Upload): Answer => ({
+      status: runs.some(({ main }) => main["name"] === "span 1.3") ? 422 : 202,
+    });
+    const backend = await startBackend();
+    backend.script = refusing;
+    const first = await startCollector(backend.url, env);
+    await rm(env.DEAD_LETTER_DIR, { recursive: true, force: true });
+    await writeFile(env.DEAD_LETTER_DIR, "in its place");
+    await first.send(protobufRequest(many(1, 10)));
+    await backend.whenRuns(9);
+    while (!first.log.some((line) => line.includes("runs_kept_in_spool"))) await sleep(10);
+    await first.stop();
+    await backend.close();
+    assert.equal(pendingOf(first.collector.accounting), 1);
+    assert.equal(first.collector.lost(), 0);
+    await rm(env.DEAD_LETTER_DIR);
+    const second = await withBoth(env, async (collector, again) => {
+      again.script = refusing;
+      while (sumOf(collector.collector.accounting.deadLettered) === 0) await sleep(10);
+    });
+    assert.equal(pendingOf(second.collector.collector.accounting), 0);
+    assert.equal((await readdir(env.DEAD_LETTER_DIR)).length, 1);
     await rm(dir, { recursive: true });
   });
 });

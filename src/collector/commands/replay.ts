@@ -1,15 +1,22 @@
 // Replay: `holdpoint collector replay` sends dead letters again.
 // Invariants:
 //   replay.5. Replay uses only the original key of a letter, which contains the key's hash.
-//   replay.6. Replay removes a letter only after the backend has accepted it.
+//   replay.6. Replay removes a letter only after the backend has accepted it. If the backend accepts a part of its runs,
+//        new letters have the others.
 //   replay.7. Replay reads one letter at a time. An unreadable letter blocks no other.
 import { unlink } from "node:fs/promises";
 import { ConfigError } from "../../base/config/config.ts";
-import { listDeadLetters, readDeadLetter } from "../upload/dead-letters.ts";
+import {
+  createDeadLetters,
+  type DeadLetter,
+  type DeadLetters,
+  listDeadLetters,
+  readDeadLetter,
+} from "../upload/dead-letters.ts";
 import { openBackend, manualUploadPorts } from "../open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../settings.ts";
 import { tenantIdOf } from "../shared/tenants.ts";
-import { sendAgain } from "../upload/upload.ts";
+import { upload, type UploadResult } from "../upload/upload.ts";
 
 export interface ReplayResult {
   /** Letters. */
@@ -31,6 +38,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
   const backend = openBackend(config);
   const counts = { sent: 0, kept: 0, otherKey: 0 };
   const problems: string[] = [];
+  const letters = createDeadLetters(dir, Date.now);
   try {
     for (const path of await listDeadLetters(dir)) {
       const letter = await readDeadLetter(path); // replay.7
@@ -46,17 +54,29 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
         continue;
       }
       const body = letter.bodyFor({ id, apiKey, tenantId: letter.tenantId });
-      const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
-      if (outcome.kind === "sent") {
+      const result = await upload(body, config, manualUploadPorts(backend), new AbortController().signal);
+      const rest = result.refused.length + result.left.length;
+      if (result.delivered.length > 0) {
+        await writeRest(letters, letter, result);
         await unlink(path); // replay.6
         counts.sent++;
-      } else {
+      }
+      if (rest > 0) {
         counts.kept++;
-        problems.push(`${path}: ${outcome.reason}`);
+        problems.push(`${path}: ${result.refused[0]?.reason ?? result.failure?.reason ?? "not sent"}`);
       }
     }
   } finally {
     backend.close();
   }
   return { ...counts, problems };
+}
+
+async function writeRest(
+  letters: DeadLetters,
+  { cause, reason }: DeadLetter,
+  { left, refused }: UploadResult,
+): Promise<void> {
+  for (const refusal of refused) await letters.write(refusal.body, refusal.cause, refusal.reason);
+  for (const body of left) await letters.write(body, cause, reason);
 }

@@ -82,7 +82,7 @@ export function createDelivery(ports: DeliveryPorts, zstdLevel: number): Deliver
   }
 
   async function toDeadLetters({ body, origins, reason }: MisplacedRun): Promise<void> {
-    await deadLetter({ body, cause: "misplaced", reason });
+    if (!(await deadLetter({ body, cause: "misplaced", reason }))) return;
     for (const { request, index } of origins) spool?.requestDone(request, [index]);
   }
 

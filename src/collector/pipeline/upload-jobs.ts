@@ -86,8 +86,7 @@ export function createUploadJobs(ports: UploadJobsPorts, zstdLevel: number): Upl
         done(part);
       },
       async refused(refusal) {
-        await deadLetter(refusal);
-        done(refusal.body);
+        if (await deadLetter(refusal)) done(refusal.body);
       },
     };
   }
