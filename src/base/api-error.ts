@@ -84,6 +84,7 @@ export const ERROR_CODES = {
   storage_unavailable: [503, "The storage is unavailable"],
   worker_not_listed: [503, "The worker lost its lease"],
   commit_unknown: [503, "The outcome of the commit is unknown"],
+  answer_check_busy: [503, "Too many slow checks of answers"],
   overloaded: [503, "The run queue is full"],
   page_unavailable: [503, "The page is not built"],
   shutting_down: [503, "The server is shutting down"],

@@ -6,12 +6,14 @@
 //        interrupted before its limit: then it starts again, with twice the clock time. Such work may run several
 //        times.
 //   bounded-work.4. After ATTEMPTS_MAX interruptions it is "too_slow" in any case.
+//   bounded-work.5. All attempts together take at most TOTAL_SHARE times the limit of CPU time.
 import { createContext, Script } from "node:vm";
 
 const CALL = new Script("work()");
 const place = createContext({ work: (): unknown => undefined });
 
 const ATTEMPTS_MAX = 3;
+const TOTAL_SHARE = 2.5;
 /** The clock of CPU time and the one of the interruption differ by some milliseconds. */
 const CPU_SHARE = 0.9;
 
@@ -21,11 +23,14 @@ export function boundedWork<T>(
   work: () => T,
   cpuMs: () => number = cpuMsOfThread,
 ): { readonly result: T } | "too_slow" {
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+  let leftMs = cpuMsMax * TOTAL_SHARE;
+  for (let attempt = 0; attempt < ATTEMPTS_MAX && leftMs >= 1; attempt++) {
     const before = cpuMs();
-    const outcome = interruptible(cpuMsMax * 2 ** attempt, work);
+    const outcome = interruptible(Math.floor(Math.min(cpuMsMax * 2 ** attempt, leftMs)), work); // bounded-work.5
     if (outcome !== "interrupted") return outcome;
-    if (cpuMs() - before >= cpuMsMax * CPU_SHARE) return "too_slow"; // bounded-work.3
+    const usedMs = cpuMs() - before;
+    if (usedMs >= cpuMsMax * CPU_SHARE) return "too_slow"; // bounded-work.3
+    leftMs -= usedMs;
   }
   return "too_slow"; // bounded-work.4
 }
@@ -43,7 +48,8 @@ function interruptible<T>(clockMsMax: number, work: () => T): { readonly result:
   }
 }
 
-function cpuMsOfThread(): number {
+/** CPU time of this thread so far. */
+export function cpuMsOfThread(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }

@@ -1,14 +1,16 @@
 // Tests of the check of an answer against its schema. Checked: answer-schema.1, answer-schema.2, linear-pattern.1 to
-// linear-pattern.3, bounded-work.1. A pattern that backtracks would keep this file from ever ending.
+// linear-pattern.3, bounded-work.1 and check-budget.1. A pattern that backtracks would keep this file from ever ending.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ApiError } from "../../base/api-error.ts";
 import { boundedWork } from "../../base/bounded-work.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { faultsOf } from "./answer-schema.ts";
+import { createCheckBudget } from "./check-budget.ts";
 
 const LONG = `${"a".repeat(20_000)}!`;
 const messagesOf = (schema: JsonObject, answer: Json): readonly string[] =>
-  (faultsOf(schema, answer) ?? []).map(({ message }) => message);
+  (faultsOf(schema, answer, createCheckBudget()) ?? []).map(({ message }) => message);
 
 const BACKTRACKING: readonly (readonly [pattern: string, fits: string])[] = [
   ["^(a+)+$", "aaa"],
@@ -46,11 +48,11 @@ test("JavaScript's engine checks patterns that RE2 cannot express, within a time
   assert.deepEqual(messagesOf(schema, "aaa7"), []);
   assert.match(messagesOf(schema, "aaa")[0] ?? "", /must match pattern/);
   const [message] = slowest(() => messagesOf(schema, `7${LONG}`.slice(1) + "7!"));
-  assert.match(message ?? "", /stopped after 200 ms/);
+  assert.match(message ?? "", /stopped after 100 ms/);
 });
 
 test("a text that RE2 accepts and JavaScript's engine cannot get through is refused (linear-pattern.2)", () => {
-  assert.match(messagesOf({ type: "string", pattern: "^(?:(a+)+b|a*!)$" }, LONG)[0] ?? "", /stopped after 200 ms/);
+  assert.match(messagesOf({ type: "string", pattern: "^(?:(a+)+b|a*!)$" }, LONG)[0] ?? "", /stopped after 100 ms/);
 });
 
 test("a schema that multiplies itself is stopped too (answer-schema.1)", () => {
@@ -117,6 +119,64 @@ test("work that the machine held up is not too slow: it gets its CPU time (bound
     "too_slow",
   );
   assert.equal(attempts, 1);
+});
+
+test("all attempts together take at most two and a half times the limit (bounded-work.5)", () => {
+  let cpuMs = 0;
+  const clocks: number[] = [];
+  const heldUp = (): never => {
+    cpuMs += 80; // of 100 that it may take
+    clocks.push(cpuMs);
+    throw Object.assign(new Error("interrupted"), { code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+  };
+  assert.equal(
+    boundedWork(100, heldUp, () => cpuMs),
+    "too_slow",
+  );
+  assert.deepEqual(clocks, [80, 160, 240]);
+  const used = (): number => (cpuMs += 1000);
+  assert.equal(boundedWork(100, heldUp, used), "too_slow");
+  assert.equal(clocks.length, 4, "nothing is left for another attempt");
+});
+
+test("many slow answers at once hold the event loop no longer than a few (check-budget.1)", () => {
+  const forever = String.raw`^(?=.*[0-9])(a+)+[0-9]$`;
+  const schema = { type: "string", pattern: forever };
+  const budget = createCheckBudget();
+  const before = process.threadCpuUsage();
+  const outcomes = Array.from({ length: 50 }, () => {
+    try {
+      return faultsOf(schema, `${"a".repeat(40)}7!`, budget)?.[0]?.message;
+    } catch (error) {
+      return (error as ApiError).code;
+    }
+  });
+  const { user } = process.threadCpuUsage(before);
+  assert.match(outcomes[0] ?? "", /stopped after 100 ms/);
+  assert.equal(outcomes.at(-1), "answer_check_busy");
+  assert.ok(user / 1000 < 1000, `${user / 1000} ms of CPU time`);
+});
+
+test("little time left is enough for an ordinary check, and comes back (check-budget.1, check-budget.2)", () => {
+  let [now, cpuMs] = [0, 0];
+  const budget = createCheckBudget(
+    () => now,
+    () => cpuMs,
+  );
+  const takes = (ms: number) => () => {
+    cpuMs += ms;
+    return "checked";
+  };
+  const stopped = (): never => {
+    cpuMs += 100;
+    throw Object.assign(new Error("interrupted"), { code: "ERR_SCRIPT_EXECUTION_TIMEOUT" });
+  };
+  assert.deepEqual([budget.run(stopped), budget.run(stopped)], ["too_slow", "too_slow"]);
+  assert.deepEqual(budget.run(takes(1)), { result: "checked" });
+  assert.equal(budget.run(stopped), "busy", "it got less than others");
+  assert.equal(budget.run(takes(1)), "busy", "nothing is left");
+  now += 1000;
+  assert.deepEqual(budget.run(takes(1)), { result: "checked" });
 });
 
 /** Says how long the slowest call took. */

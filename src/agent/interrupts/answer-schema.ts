@@ -1,16 +1,18 @@
 // Answer schema: validation of an answer against the JSON Schema of its interrupt.
 // Invariants:
-//   answer-schema.1. A check takes at most CHECK_MS_MAX of CPU time for any schema and answer. A slower check rejects
-//        the answer.
+//   answer-schema.1. A check takes at most CHECK_MS_MAX of CPU time for any schema and answer, and all checks together
+//        have a budget (check-budget.ts). A slower check rejects the answer.
 //   answer-schema.2. Patterns run in linear time where possible (base/linear-pattern.ts).
 import * as z from "zod";
 import { ApiError } from "../../base/api-error.ts";
-import { boundedWork } from "../../base/bounded-work.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { LinearPattern } from "../../base/linear-pattern.ts";
 import type { Interrupt } from "../model/model.ts";
+import { CHECK_MS_MAX, createCheckBudget } from "./check-budget.ts";
 
-const CHECK_MS_MAX = 200;
+/** Of all answers of the process. */
+const sharedBudget = createCheckBudget();
+const RETRY_AFTER_SECS = 2;
 
 /** @returns `answer_invalid`; null if the answer is valid or the validator does not support the schema */
 export function schemaRefusal({ threadId, interruptId, responseSchema }: Interrupt, answer: Json): ApiError | null {
@@ -24,14 +26,23 @@ export function schemaRefusal({ threadId, interruptId, responseSchema }: Interru
   });
 }
 
-/** Empty if the answer is valid; null if the validator does not support the schema. */
-export function faultsOf(schema: JsonObject, answer: Json): readonly z.core.$ZodIssue[] | null {
+/**
+ * Empty if the answer is valid; null if the validator does not support the schema.
+ * @throws {ApiError} `answer_check_busy` (check-budget.2)
+ */
+export function faultsOf(schema: JsonObject, answer: Json, budget = sharedBudget): readonly z.core.$ZodIssue[] | null {
   const type = compile(schema);
   if (type === null) return null;
   const check = () => type.safeParse(answer);
-  const checked = canBeSlow(schema) ? boundedWork(CHECK_MS_MAX, check) : { result: check() }; // answer-schema.1
+  const checked = canBeSlow(schema) ? budget.run(check) : { result: check() }; // answer-schema.1
+  if (checked === "busy") throw busy();
   if (checked !== "too_slow") return checked.result.success ? [] : checked.result.error.issues;
   return [{ code: "custom", path: [], message: TOO_SLOW, input: undefined }];
+}
+
+function busy(): ApiError {
+  const detail = "Checks of answers against slow schemas use all the time that they may: send the answer again.";
+  return new ApiError("answer_check_busy", detail, {}, { "Retry-After": String(RETRY_AFTER_SECS) });
 }
 
 const TOO_SLOW = `the check against response_schema was stopped after ${CHECK_MS_MAX} ms`;
