@@ -50,6 +50,7 @@ import type { FilePort } from "./spool/disk/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/disk/lock.ts";
 import type { Spool } from "./spool/port.ts";
 import { logStart, logStop } from "./start-stop-log.ts";
+import { aborted, timeLimit } from "./shared/time-limit.ts";
 import { steady } from "../base/steady-clock.ts";
 import type { Backend } from "./upload/backend/port.ts";
 
@@ -95,8 +96,8 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   async function stop(): Promise<void> {
     stopping = true; // collector.1
     const finalMs = Math.min(FINAL_WRITES_MS, config.shutdownTimeoutMs / 2);
-    const delivering = limitOf(clock, config.shutdownTimeoutMs - finalMs);
-    const flushing = limitOf(clock, config.shutdownTimeoutMs - finalMs / 2);
+    const delivering = timeLimit(clock, config.shutdownTimeoutMs - finalMs);
+    const flushing = timeLimit(clock, config.shutdownTimeoutMs - finalMs / 2);
     await servers.stop();
     await durable?.settled(delivering.signal);
     await Promise.race([processing.flush(), aborted(flushing.signal)]);
@@ -144,19 +145,6 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     accounting,
     lost: () => sumOf(accounting.lost),
   };
-}
-
-/** Aborts after `ms`. */
-function limitOf(clock: Clock, ms: number): { readonly signal: AbortSignal; readonly cancel: () => void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, cancel: clock.after(ms, () => controller.abort()) };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 /** collector.2: what is in a worker now ends with it. */

@@ -1,7 +1,7 @@
-// The stop of the collector: a worker thread that is late with its spans, in memory mode.
+// The stop of the collector: a worker thread that is late with its spans, or that hangs.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { test, type TestContext } from "node:test";
@@ -12,8 +12,16 @@ import { startCollector, type TestCollector } from "../fakes/collector.ts";
 import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 
 const ENTRY = new URL("../fakes/workers/crashing-worker.ts", import.meta.url);
+const HOUR_MS = 3_600_000;
 const SHUTDOWN_MS = 25_000;
 const UPLOADS_END_MS = SHUTDOWN_MS - 2000;
+
+interface Holding {
+  readonly blockMs: number;
+  readonly shutdownMs?: number;
+  readonly text?: string;
+  readonly spool?: Readonly<Record<string, string>>;
+}
 
 interface Running {
   readonly clock: FakeClock;
@@ -22,7 +30,8 @@ interface Running {
 }
 
 /** With three spans, each of a trace of its own, that their worker holds, and `blockMs` of a flush. */
-async function startHolding(t: TestContext, blockMs: number, shutdownMs = SHUTDOWN_MS): Promise<Running> {
+async function startHolding(t: TestContext, held: Holding): Promise<Running> {
+  const { blockMs, shutdownMs = SHUTDOWN_MS, text = "", spool = {} } = held;
   const clock = createFakeClock();
   const backend = await startBackend();
   const deadLetters = await mkdtemp(`${tmpdir()}/holdpoint-stop-`);
@@ -35,16 +44,17 @@ async function startHolding(t: TestContext, blockMs: number, shutdownMs = SHUTDO
     FLUSH_INTERVAL_MS: "60000",
     SHUTDOWN_TIMEOUT_MS: String(shutdownMs),
     DEAD_LETTER_DIR: deadLetters,
+    ...spool,
   };
   const collector = await startCollector(backend.url, env, { clock, workerEntry: ENTRY });
-  const text = { "gen_ai.prompt": `blocks ${blockMs} ms` };
-  const spans = [0, 1, 2].map((trace) => spanOf(trace, 0, undefined, { attributes: text }));
+  const attributes = { "gen_ai.prompt": `blocks ${blockMs} ms ${text}` };
+  const spans = [0, 1, 2].map((trace) => spanOf(trace, 0, undefined, { attributes }));
   assert.equal((await collector.send(protobufRequest(spans))).status, 200);
   return { clock, collector, deadLetters };
 }
 
 test("spans that a worker never hands over count as lost, and the stop ends", async (t) => {
-  const { clock, collector } = await startHolding(t, 3_600_000);
+  const { clock, collector } = await startHolding(t, { blockMs: HOUR_MS });
   const { accounting } = collector.collector;
   const stopping = collector.stop();
   await clock.advance(SHUTDOWN_MS);
@@ -55,7 +65,7 @@ test("spans that a worker never hands over count as lost, and the stop ends", as
 });
 
 test("a worker that hands its spans over after the time of the uploads gets them into the dead letters", async (t) => {
-  const { clock, collector, deadLetters } = await startHolding(t, 300);
+  const { clock, collector, deadLetters } = await startHolding(t, { blockMs: 300 });
   const { accounting } = collector.collector;
   const stopping = collector.stop();
   await clock.advance(UPLOADS_END_MS);
@@ -69,7 +79,7 @@ test(
   "the stop ends when a request in progress outlasts its time and a worker blocks",
   { timeout: 60_000 },
   async (t) => {
-    const { clock, collector } = await startHolding(t, 3_600_000, 1000);
+    const { clock, collector } = await startHolding(t, { blockMs: HOUR_MS, shutdownMs: 1000 });
     const socket = connect(Number(new URL(collector.url).port), "127.0.0.1");
     await once(socket, "connect");
     const head = "POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: key-1\r\nExpect: 100-continue\r\n";
@@ -80,5 +90,27 @@ test(
     await stopping;
     socket.destroy();
     assert.equal(collector.collector.lost(), 3);
+  },
+);
+
+test(
+  "the stop ends while a worker hangs on a request of the spool, which stays there",
+  { timeout: 60_000 },
+  async (t) => {
+    const dir = await mkdtemp(`${tmpdir()}/holdpoint-stop-`);
+    t.after(() => rm(dir, { recursive: true }));
+    const [lock, spool] = [`${dir}/lock`, { SPOOL_DIR: `${dir}/spool` }];
+    const first = await startHolding(t, { blockMs: HOUR_MS, text: `hangs by ${lock}`, spool });
+    const stopped = first.collector.stop();
+    await first.clock.advance(SHUTDOWN_MS);
+    await stopped;
+    await writeFile(lock, "");
+    const clock = createFakeClock();
+    const env = { WORKERS: "3", SHUTDOWN_TIMEOUT_MS: String(SHUTDOWN_MS), ...spool };
+    const second = await startCollector("http://127.0.0.1:1", env, { clock, workerEntry: ENTRY });
+    const stopping = second.stop();
+    await clock.advance(SHUTDOWN_MS);
+    await stopping;
+    assert.deepEqual([pendingOf(second.collector.accounting), second.collector.lost()], [3, 0]);
   },
 );

@@ -6,6 +6,7 @@ import { decompress } from "../receive/decode-body.ts";
 import { type ReadItems, WorkerCrashedError } from "../receive/read-items.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
+import { aborted } from "../shared/time-limit.ts";
 import type { Spool } from "../spool/port.ts";
 import type { Processing } from "./processing.ts";
 
@@ -90,10 +91,11 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
       });
     },
     async settled(signal) {
+      const over = aborted(signal); // a worker thread that blocks never ends its feed
       while (!signal.aborted && (feeding !== null || queue.length > 0)) {
         pump();
-        if (feeding !== null) await feeding;
-        else await new Promise<void>((resolve) => ports.clock.after(POLL_MS, resolve));
+        const next = feeding ?? new Promise<void>((resolve) => ports.clock.after(POLL_MS, resolve));
+        await Promise.race([next, over]);
       }
     },
   };
