@@ -110,10 +110,31 @@ export function fewest<What>(db: Database, candidates: readonly Candidate<What>[
   let best: { readonly what: What; readonly count: number } | null = null;
   for (const { what, probe } of candidates) {
     if (candidates.length === 1) return what;
-    const [sql, ...parameters] = probe;
-    const count = Number(db.get(`SELECT count(*) AS n FROM (${sql} LIMIT ${PROBE_MAX})`, ...parameters)?.["n"]);
+    const count = countUpToMax(db, probe);
     if (best === null || count < best.count) best = { what, count };
   }
   if (best === null) throw new Error("no index to choose from");
   return best.what;
+}
+
+/** A count of PROBE_MAX entries takes as long as the search itself, and is believed for this many searches more. */
+const BELIEVED_TIMES = 16;
+const BELIEVED_MAX = 1000;
+const believed = new WeakMap<Database, Map<string, number>>();
+
+function countUpToMax(db: Database, probe: Candidate<unknown>["probe"]): number {
+  const [sql, ...parameters] = probe;
+  const left = believed.get(db) ?? new Map<string, number>();
+  believed.set(db, left);
+  const key = JSON.stringify(probe);
+  const times = left.get(key) ?? 0;
+  if (times > 0) {
+    left.set(key, times - 1);
+    return PROBE_MAX;
+  }
+  const count = Number(db.get(`SELECT count(*) AS n FROM (${sql} LIMIT ${PROBE_MAX})`, ...parameters)?.["n"]);
+  if (left.size >= BELIEVED_MAX) left.clear();
+  if (count === PROBE_MAX) left.set(key, BELIEVED_TIMES);
+  else left.delete(key);
+  return count;
 }
