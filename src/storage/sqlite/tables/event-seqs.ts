@@ -12,7 +12,8 @@ export interface EventSeqs {
   raise(least: number): void;
 }
 
-const BLOCK_SIZE = 1000;
+/** Less than a second of the numbers that follow the clock (seq-floor.1): a restart skips the rest of a block. */
+const BLOCK_SIZE = 64;
 
 export function createEventSeqs(db: Database): EventSeqs {
   let next = 0;
