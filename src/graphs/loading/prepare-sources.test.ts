@@ -64,3 +64,13 @@ test("a file that does not compile, or is not there, fails at its load", async (
   await assert.rejects(load("graph.ts"), /SyntaxError: Unexpected ";" \(graph\.ts:1\)/);
   await assert.rejects(load("missing.ts"), /the file does not exist/);
 });
+
+test("it ends although the thread is blocked for longer than the compiler idles (source-transform.5)", async (t) => {
+  const names = Array.from({ length: 40 }, (_, index) => `g${index}.ts`);
+  const files = Object.fromEntries(names.map((name) => [name, "export const graph: number = 1;"]));
+  const { prepare } = project(t, { "package.json": MODULE, ...files });
+  const prepared = prepare(...names);
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve)); // files are read
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500);
+  assert.equal((await prepared).length, names.length);
+});

@@ -5,6 +5,7 @@
 //   source-transform.2. Decorators, JSX and class fields follow the nearest tsconfig.json.
 //   source-transform.3. Decorator metadata comes from a compiler of the project, or the file does not load.
 //   source-transform.4. A result that was prepared counts only for the same text and format.
+//   source-transform.5. The compiler is not stopped while it compiles: it would never answer.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire, type LoadFnOutput } from "node:module";
@@ -109,7 +110,7 @@ export async function prepareSource(path: string): Promise<string | null> {
     const text = await readFile(path, "utf8");
     const format = formatOf(path);
     if (wantsMetadata(text, sourceConfig(path).compilerOptions)) return null; // source-transform.3
-    const { code } = await compiler().transform(text, optionsOf(path, text, format));
+    const { code } = await compileAside(text, optionsOf(path, text, format));
     prepared.set(path, { text, format, code });
     return code;
   } catch {
@@ -139,12 +140,24 @@ const IDLE_MS = 2000;
 const required = createRequire(import.meta.url);
 let idle: NodeJS.Timeout | undefined;
 
+let underWay = 0;
+
 /** The compiler is a separate process; it ends after some time without loads. */
 export function compiler(): typeof Esbuild {
   const esbuild = required("esbuild") as typeof Esbuild;
   clearTimeout(idle);
-  idle = setTimeout(() => void esbuild.stop(), IDLE_MS).unref();
+  if (underWay === 0) idle = setTimeout(() => void esbuild.stop(), IDLE_MS).unref(); // source-transform.5
   return esbuild;
+}
+
+async function compileAside(text: string, options: Esbuild.TransformOptions): Promise<Esbuild.TransformResult> {
+  underWay++;
+  try {
+    return await compiler().transform(text, options);
+  } finally {
+    underWay--;
+    compiler(); // its time without loads begins
+  }
 }
 
 function isAboutAwait(error: unknown): boolean {
