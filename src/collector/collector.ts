@@ -147,7 +147,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   };
 }
 
-/** collector.2: what is in a worker now ends with it. */
+/** collector.2: items that a worker still holds count as lost. */
 function loseRest(accounting: SpanAccounting, log: Log): void {
   const items = pendingOf(accounting);
   if (items === 0) return;

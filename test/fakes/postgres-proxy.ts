@@ -49,7 +49,7 @@ export function isMarked(text: string): boolean {
   return text.startsWith("INSERT INTO holdpoint.commits AS");
 }
 
-/** Nobody listens on the other name, which is as long. */
+/** Replaces the channel by a name of the same length, which has no listeners. */
 function renamed(bytes: Buffer, channel: string): Buffer {
   if (!bytes.includes(channel)) return bytes;
   return Buffer.from(bytes.toString("latin1").replaceAll(channel, "?".repeat(channel.length)), "latin1");

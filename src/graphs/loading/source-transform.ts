@@ -103,7 +103,7 @@ const prepared = new Map<string, PreparedSource>();
 
 /**
  * Compiles a file for its load later, while this thread does other things.
- * @returns the code; null if only the load itself can compile it, or tell what is wrong with it
+ * @returns the code; null if the file has to be compiled at its load, which then reports its errors
  */
 export async function prepareSource(path: string): Promise<string | null> {
   try {
