@@ -31,7 +31,8 @@ const LATER = [
 ];
 
 test("a start loads no part that only later requests or other configurations need", async (t) => {
-  if (process.env["HOLDPOINT_TEST_STORAGE"] === "postgres") return t.skip("the client of PostgreSQL loads modules of its own");
+  if (process.env["HOLDPOINT_TEST_STORAGE"] === "postgres")
+    return t.skip("the client of PostgreSQL loads modules of its own");
   const server = await startServer({ nodeArgs: ["--import", `data:text/javascript,${encodeURIComponent(WATCH)}`] });
   t.after(() => removeFolder(server.dataDir));
   assert.equal((await fetch(`${server.url}/ok`)).status, 200);
