@@ -5,6 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, zstdDecompress } from "node:zlib";
 import { ApiError } from "../base/api-error.ts";
+import { refuseBody } from "../http/server/body.ts";
 
 const inflate = { gzip: promisify(gunzip), zstd: promisify(zstdDecompress) } as const;
 
@@ -24,17 +25,17 @@ export async function readUpload(incoming: IncomingMessage, bytesMax: number): P
 }
 
 async function readEncoded(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+  if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) throw refuseBody(incoming, bytesMax);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > bytesMax) throw tooLarge(bytesMax); // upload-body.1
+    if (size > bytesMax) throw refuseBody(incoming, bytesMax); // upload-body.1
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
 }
 
 function tooLarge(bytesMax: number): ApiError {
-  return new ApiError("body_too_large", `The limit is ${bytesMax} bytes.`, {}, { Connection: "close" });
+  return new ApiError("body_too_large", `The limit is ${bytesMax} bytes.`);
 }

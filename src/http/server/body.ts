@@ -4,6 +4,8 @@
 //   body.2. Invalid UTF-8, invalid JSON, nesting deeper than DEPTH_MAX, and in a long body an object with more than
 //        MEMBERS_MAX members are errors.
 //   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
+//   body.5. After the refusal of a body, the server reads on and discards up to DISCARD_BYTES_MAX: a client that is cut
+//        off while it writes sees a broken connection instead of the reply.
 //   body.4. A long body parses in slices of the event loop (base/parse-in-slices.ts).
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
@@ -11,6 +13,7 @@ import { parseInSlices, TooDeepError, TooWideError } from "../../base/parse-in-s
 
 export const DEPTH_MAX = 500;
 const MEMBERS_MAX = 100_000;
+const DISCARD_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface JsonBody {
   readonly value: unknown;
@@ -43,14 +46,31 @@ export async function readForm(incoming: IncomingMessage, bytesMax: number): Pro
 
 /** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
 export async function jsonBodyOf(text: string, mediaType: string | undefined, bytesMax: number): Promise<JsonBody> {
-  if (text.length > bytesMax) throw tooLarge(bytesMax);
+  if (text.length > bytesMax) throw tooLarge(bytesMax, {});
   if (text === "") return { value: undefined, text };
   checkMediaType(mediaType);
   return parseBody(() => text);
 }
 
-function tooLarge(bytesMax: number): ApiError {
-  return new ApiError("body_too_large", `The limit of this call is ${bytesMax} bytes.`, {}, { Connection: "close" });
+/** The refusal of a body over its limit; takes care of the bytes that are still to come (body.5). */
+export function refuseBody(incoming: IncomingMessage, bytesMax: number): ApiError {
+  incoming.removeAllListeners("data");
+  if (Number(incoming.headers["content-length"] ?? 0) > DISCARD_BYTES_MAX) {
+    incoming.pause();
+    return tooLarge(bytesMax, { Connection: "close" });
+  }
+  let bytes = 0;
+  incoming.on("error", () => undefined);
+  incoming.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DISCARD_BYTES_MAX) incoming.destroy();
+  });
+  incoming.resume();
+  return tooLarge(bytesMax, {});
+}
+
+function tooLarge(bytesMax: number, headers: Readonly<Record<string, string>>): ApiError {
+  return new ApiError("body_too_large", `The limit of this call is ${bytesMax} bytes.`, {}, headers);
 }
 
 async function parseBody(read: () => string): Promise<JsonBody> {
@@ -84,11 +104,7 @@ function mediaTypeOf(header: string | undefined): string {
 
 function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const refuse = (): void => {
-      incoming.pause();
-      incoming.removeAllListeners("data");
-      reject(tooLarge(bytesMax));
-    };
+    const refuse = (): void => reject(refuseBody(incoming, bytesMax));
     if (incoming.destroyed)
       return reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
     if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return refuse();

@@ -6,6 +6,7 @@
 //   fetch-app.3. A failing app fails only its own request: it throws, returns a non-Response, or breaks off.
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
+import { refuseBody } from "./body.ts";
 import type { HttpReply } from "./reply.ts";
 
 export interface WebApp {
@@ -82,7 +83,7 @@ interface CountedBody {
 function countedBody(incoming: IncomingMessage, bytesMax: number): CountedBody {
   let refused: ApiError | null = null;
   const refuse = (): ApiError => {
-    refused = new ApiError("body_too_large", `The limit is ${bytesMax} bytes.`, {}, { Connection: "close" });
+    refused = refuseBody(incoming, bytesMax);
     return refused;
   };
   const length = Number(incoming.headers["content-length"] ?? 0);
