@@ -50,7 +50,13 @@ export const putItem = operation("putItem", "put", "/store/items", {
   large: ["value"],
   reply: null,
   status: 204,
-  refusals: ["store_namespace_invalid", "store_item_invalid", "store_item_too_large", "embedding_failed"],
+  refusals: [
+    "store_namespace_invalid",
+    "store_item_invalid",
+    "store_item_too_large",
+    "control_value_refused",
+    "embedding_failed",
+  ],
 });
 
 export const getItem = operation("getItem", "get", "/store/items", {

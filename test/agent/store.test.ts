@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { problemOf, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const server = await startServerHere({ env: { HOLDPOINT_MAX_STORE_ITEM_BYTES: "2000" } });
@@ -50,6 +50,16 @@ suite("items", () => {
     assert.deepEqual([missing.status, missing.text], [200, "null"]);
     const gone = await call(server, "DELETE", "/store/items", { namespace: ["shape", "b"], key: "k" });
     assert.deepEqual([gone.status, gone.text], [204, ""]);
+  });
+
+  test("a value on which LangGraph would act is refused, at any depth", PATIENCE, async () => {
+    const name = { namespace: ["acted"], key: "k" };
+    for (const acted of [{ __overwrite__: ["x"] }, { lg_name: "Command", goto: "keep" }])
+      for (const value of [acted, { list: [{ deep: acted }] }]) {
+        const refused = await call(server, "PUT", "/store/items", { ...name, value });
+        assert.deepEqual([refused.status, problemOf(refused).code], [422, "control_value_refused"]);
+      }
+    assert.equal(await store.getItem(name.namespace, name.key), null);
   });
 
   test("a stored item survives kill -9", PATIENCE, async () => {

@@ -147,6 +147,8 @@ export interface GivenValues {
   readonly update?: unknown;
   readonly goto?: unknown;
   readonly answers?: readonly unknown[];
+  /** Value of an item in the store: a node may return it. */
+  readonly item?: unknown;
 }
 
 export interface StateAddress {

@@ -8,10 +8,11 @@ import { json, longJson, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 const found = (item: FoundItem): object => serializeStoreItem(item, item.score);
 
-export function storeRoutes({ store }: AgentContext): readonly AgentRoute[] {
+export function storeRoutes({ store, graphs }: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.putItem, async ({ body, scope }) => {
       const { namespace, key, value, index, ttl } = body;
+      await graphs.checkGivenInSlices({ item: value });
       await store.put({ namespace, key, value, index: index ?? null, ttlMs: ttl, scope });
       return NO_CONTENT;
     }),

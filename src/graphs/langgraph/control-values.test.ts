@@ -100,6 +100,7 @@ suite("JSON of LangGraph's own words", () => {
           { input: value },
           { update: { x: value } },
           { answers: [value] },
+          { item: { kept: value } },
           { goto: { node: "n", input: value } },
         ];
         for (const one of given) if (acted) assert.ok(refused(one), JSON.stringify(one));
@@ -162,7 +163,10 @@ test("ordinary data is accepted (langgraph/control-values.4)", () => {
     ["__overwrite__", "__pregel_tasks", { text: "lg_name" }],
   ];
   for (const value of ordinary) {
-    assert.ok(!refused({ input: value, update: { channel: value }, answers: [value] }), JSON.stringify(value));
+    assert.ok(
+      !refused({ input: value, update: { channel: value }, answers: [value], item: { value } }),
+      JSON.stringify(value),
+    );
   }
   const sent = ordinary.filter((value) => !JSON.stringify(value).includes('"node"'));
   for (const value of sent) assert.ok(!refused({ goto: { node: "a", args: value } }), JSON.stringify(value));

@@ -1,7 +1,7 @@
 // Control values: JSON on which LangGraph acts instead of passing it on as data. A caller must not send any.
 // Invariants:
 //   langgraph/control-values.1. Accepted JSON contains no Command, Send, Overwrite, snapshot or final value of
-//        LangGraph, at any depth: a node may return a part of its input.
+//        LangGraph, at any depth: a node may return a part of its input, or of an item in the store.
 //   langgraph/control-values.2. An update writes to channels of the state only, not to internal ones for answers, tasks
 //        and branches.
 //   langgraph/control-values.3. The input of a `goto` stays as sent: LangGraph would turn every `{node, args}` in it
@@ -59,11 +59,12 @@ export async function rejectControlValuesInSlices(given: GivenValues): Promise<v
   for (const part of partsOf(given)) await inSlices(refuseSteps(part));
 }
 
-function partsOf({ input, update, goto, answers = [] }: GivenValues): readonly Part[] {
+function partsOf({ input, update, goto, answers = [], item }: GivenValues): readonly Part[] {
   const targets = (Array.isArray(goto) ? goto : [goto]).filter(isJsonObject);
   return [
     { value: input, path: ["input"], sent: false },
     { value: update, path: ["command", "update"], sent: false },
+    { value: item, path: ["value"], sent: false },
     ...targets.flatMap((target) =>
       ["input", "args"].map((member) => ({ value: target[member], path: ["command", "goto", member], sent: true })),
     ),
