@@ -96,6 +96,46 @@ describe("rules about spans and traces", PATIENCE, () => {
     });
 
   for (const workers of ["1", "4"])
+    test(`sessions of agents that send log records without ids are sampled, each as a whole (${workers} workers)`, async () => {
+      await withRules({ sample: { rate: 0.5 } }, async (env) => {
+        const backend = await startBackend();
+        const collector = await startCollector(backend.url, { ...env, WORKERS: workers });
+        const sessions = Array.from({ length: 40 }, (_, at) => `session ${at}`);
+        const alone = (name: string, attributes: object) => ({
+          ...recordOf(spanOf(1, 1), name, { attributes: { ...attributes } }),
+          traceId: "",
+          spanId: "",
+        });
+        for (const prompt of ["one", "two", "three"])
+          await sendLogs(
+            collector,
+            protobufLogs(
+              sessions.map((session) => alone("claude_code.user_prompt", { "session.id": session, prompt })),
+            ),
+          );
+        const details = "gen_ai.client.inference.operation.details";
+        const calls = sessions.map((session) => alone(details, { "gen_ai.conversation.id": session }));
+        await sendLogs(collector, protobufLogs(calls));
+        const { accounting } = collector.collector;
+        while (pendingOf(accounting) > 0) await sleep(10);
+        await collector.stop();
+        const runsOf = Map.groupBy(backend.runs, ({ main }) => main["trace_id"]);
+        const sizes = [...runsOf.values()].map(({ length }) => length);
+        for (const [size, of] of [
+          [3, "sessions"],
+          [1, "calls"],
+        ] as const) {
+          const kept = sizes.filter((one) => one === size).length;
+          assert.ok(kept > 5 && kept < 35, `${kept} of 40 ${of}`);
+        }
+        assert.deepEqual(new Set(sizes), new Set([1, 3]));
+        assert.equal(accounting.records.notStored, 160 - backend.runs.length);
+        assert.deepEqual(backend.violations, []);
+        await backend.close();
+      });
+    });
+
+  for (const workers of ["1", "4"])
     test(`traces of a named key are kept whole, also after a restart (${workers} workers)`, async () => {
       const gold = createHash("sha256").update("key-gold").digest("hex");
       await withRules({ sample: { rate: 0, keep: [{ key_sha256: [gold] }] } }, async (env) => {

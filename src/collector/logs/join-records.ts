@@ -32,17 +32,9 @@ import {
   sizeOfRecord,
   type WaitingRecords,
 } from "./join-table.ts";
-import { eventOf, spanOfRecords } from "./record-event.ts";
-import { kindOf, type RecordKind } from "./record-kinds.ts";
-import { spanOfSession } from "./session-span.ts";
-
-/** An amended span, or records as a span of their own. */
-export interface JoinedSpan {
-  readonly span: Span;
-  readonly context: RequestContext;
-  readonly origins: readonly SpanOrigin[];
-  readonly records: number;
-}
+import { emitAlone, emitChild, type JoinedSpan, originsOf } from "./emit-records.ts";
+import { eventOf } from "./record-event.ts";
+import { kindOf } from "./record-kinds.ts";
 
 /** The records that an arriving span takes along. */
 export interface TakenRecords {
@@ -153,7 +145,7 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): void {
   const { record } = held;
   const kind = kindOf(record);
   const tenantId = context.tenant.id;
-  if (record.spanId === "") return emitAlone(state, kind, [held], context);
+  if (record.spanId === "") return emitAlone(ports.emit, kind, [held], context);
   noteSender(state, tenantId);
   const key = keyOf(tenantId, record.traceId, record.spanId); // join-records.2
   const reachable = table.reachable.get(key);
@@ -211,7 +203,7 @@ function settle(state: Joining): void {
     const held = reachable.fresh.splice(0);
     const joined = [...reachable.joined, ...held.map(({ record }) => eventOf(record))];
     if (joined.length > limits.recordsMax) {
-      emitChild(state, held, context);
+      emitChild(ports.emit, held, context);
       continue;
     }
     if (table.reachable.get(key) === reachable) removeReachable(table, reachable);
@@ -227,30 +219,7 @@ function settle(state: Joining): void {
 /** Ends the wait of these records (join-records.3). */
 function release(state: Joining, waiting: WaitingRecords): void {
   removeWaiting(state.table, waiting);
-  emitChild(state, waiting.held, waiting.context);
-}
-
-/** The events of a session each become a child of their span, the others one child together. */
-function emitChild(state: Joining, all: readonly HeldRecord[], context: RequestContext): void {
-  const rest: HeldRecord[] = [];
-  for (const held of all) {
-    if (kindOf(held.record) === "session") emitAlone(state, "session", [held], context);
-    else rest.push(held);
-  }
-  if (rest.length > 0) emitAlone(state, "event", rest, context);
-}
-
-function emitAlone({ ports }: Joining, kind: RecordKind, all: readonly HeldRecord[], context: RequestContext): void {
-  const [first, ...others] = all.map(({ record }) => record);
-  if (first === undefined) return;
-  const tenantId = context.tenant.id;
-  const span = kind === "session" ? spanOfSession(first, tenantId) : spanOfRecords([first, ...others], tenantId);
-  ports.emit({ span, context, origins: originsOf(all), records: all.length });
-}
-
-function originsOf(all: readonly HeldRecord[]): readonly SpanOrigin[] {
-  const origins = all.flatMap(({ origin }) => (origin === null ? [] : [origin]));
-  return origins.length === 0 ? NO_ORIGINS : origins;
+  emitChild(state.ports.emit, waiting.held, waiting.context);
 }
 
 function planSweep(state: Joining): void {

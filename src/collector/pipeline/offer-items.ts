@@ -1,4 +1,5 @@
 // Offer items: passes spans and log records through the sampler, and counts those of traces that are not kept.
+import { traceIdOfRecord } from "../logs/emit-records.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
 import type { TraceSampler } from "../sample/trace-sampler.ts";
@@ -31,6 +32,7 @@ export function createItemOffer({ accounting, marks, sampler }: OfferPorts): Off
     const { project, tenant } = context;
     sampler.offer({
       item,
+      traceId: "severity" in item ? traceIdOfRecord(item, tenant.id) : item.traceId,
       project,
       tenant,
       pass,

@@ -53,6 +53,7 @@ function start(rules: unknown, waitingBytesMax = 1_000_000) {
     offer: (span: Span, request: { readonly project?: string; readonly tenant?: Tenant } = {}): void => {
       sampler.offer({
         item: span,
+        traceId: span.traceId,
         tenant: tenantOf("key"),
         project: "",
         ...request,

@@ -21,6 +21,8 @@ import { hasConditions, isError, matches } from "./span-match.ts";
 
 export interface SampledItem {
   readonly item: Span | LogRecord;
+  /** Of the item, or of the run that it becomes; "" passes at once. */
+  readonly traceId: string;
   /** Of the request. */
   readonly tenant: Tenant;
   /** Of the request: its header. */
@@ -121,7 +123,7 @@ function drawOf(traceId: string): number {
 }
 
 function offer(state: Sampling, offered: SampledItem): void {
-  const { traceId } = offered.item;
+  const { traceId } = offered;
   if (traceId === "") return offered.pass();
   const trace = traceOf(state, traceId + offered.tenant.id);
   trace.lastSeen = state.ports.clock.monotonic();
