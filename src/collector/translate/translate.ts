@@ -5,23 +5,21 @@
 //        throw.
 //   translate.2. With content capture off a model call still is an llm run with model and usage.
 //   translate.3. The metadata comes last: it takes every attribute that no other field used.
-import type { Json, JsonObject } from "../../base/json/json.ts";
+import type { JsonObject } from "../../base/json/json.ts";
 import type { Span } from "../otlp/span.ts";
 import { attachmentsOf } from "./fields/attachments.ts";
 import type { Found, Subject } from "./messages/content.ts";
 import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
 import { inputsOf } from "./fields/inputs.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
-import { isGenAiName, isGenAiScope, sources, type Sources, union } from "./attributes/known-keys.ts";
+import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
 import { createMedia, type Media } from "./media/media.ts";
 import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
 import { metadataOf } from "./fields/metadata.ts";
-import { resourceText } from "./attributes/resource-texts.ts";
 import { invocationParamsOf } from "./fields/invocation-params.ts";
 import { modelOf } from "./fields/model.ts";
 import { errorOf } from "./fields/outcome.ts";
 import { outputsOf } from "./fields/outputs.ts";
-import { jsonOf } from "./attributes/plain-values.ts";
 import { runNameOf } from "./fields/run-name.ts";
 import { runTypeOf } from "./fields/run-type.ts";
 import { talkOf, type SpanTalk } from "./messages/span-events.ts";
@@ -32,7 +30,8 @@ import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
 import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
 import { usageOf } from "./fields/token-usage.ts";
-import { parentOf, declaredIdsOf, uuidOf } from "./place-in-trace.ts";
+import { parentOf, declaredIdsOf } from "./place-in-trace.ts";
+import { labelsOf } from "./run-labels.ts";
 import { eventsText } from "./run-events.ts";
 import { type Times, timesOf } from "./span-times.ts";
 
@@ -54,31 +53,6 @@ export interface TranslateOptions {
 export type Translate = (span: Span, context: RequestContext) => UnplacedRun;
 
 const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
-const SESSION_NAME = sources(
-  "langsmith.trace.session_name",
-  "ai.telemetry.metadata.ls_project_name",
-  "openinference.project.name",
-);
-const SESSION_ID = sources("langsmith.trace.session_id", "ai.telemetry.metadata.ls_project_id");
-const EXAMPLE = sources("langsmith.reference_example_id");
-const TAGS = sources(
-  "langsmith.span.tags",
-  "tag.tags",
-  "ai.telemetry.metadata.tags",
-  "langfuse.trace.tags",
-  "mastra.tags",
-  "braintrust.tags",
-  "agentops.tags",
-  "logfire.tags",
-);
-const SERIALIZED: readonly (readonly [string, Sources])[] = [
-  ["name", sources("gen_ai.serialized.name")],
-  ["signature", sources("gen_ai.serialized.signature")],
-  ["doc", sources("gen_ai.serialized.doc")],
-];
-const SERIALIZED_ANY = union(...SERIALIZED.map(([, from]) => from));
-const RESOURCE_PROJECT = ["langsmith.project", "tracing.project", "openinference.project.name"];
-const DEFAULT_PROJECT = "default";
 
 export function createTranslator(options: TranslateOptions): Translate {
   const reader = createFactsReader();
@@ -150,7 +124,7 @@ function contentOf(work: Work): RunContent {
   const media = mediaOf(facts, work.options);
   facts.enter("name");
   const name = runNameOf(facts, typed.type).toWellFormed();
-  const rest = restOf(work);
+  const labels = labelsOf(facts, work.context, work.options.project);
   const rawExtra = extraText(work, typed.type, usage, usageIsSum); // translate.3
   const [inputs, outputs] = [media.take(rawInputs), media.take(rawOutputs)];
   const [events, extra] = [media.take(rawEvents), media.take(rawExtra)];
@@ -168,7 +142,7 @@ function contentOf(work: Work): RunContent {
     outputs,
     extra,
     events,
-    ...rest,
+    ...labels,
     attachments,
     size,
   };
@@ -177,21 +151,6 @@ function contentOf(work: Work): RunContent {
 function mediaOf(facts: Facts, { inlineMedia }: TranslateOptions): Media {
   const given = attachmentsOf(facts);
   return inlineMedia === true ? { take: (text) => text, attachments: () => given } : createMedia(given);
-}
-
-function restOf(
-  work: Work,
-): Pick<RunContent, "serialized" | "tags" | "sessionName" | "sessionId" | "referenceExampleId"> {
-  const { facts } = work;
-  facts.enter("serialized");
-  const serialized = serializedText(facts);
-  facts.enter("tags");
-  const tags = tagsOf(facts);
-  facts.enter("session_name");
-  const sessionName = projectOf(work);
-  const sessionId = uuidOf(facts, SESSION_ID);
-  facts.enter("place in the trace");
-  return { serialized, tags, sessionName, sessionId, referenceExampleId: uuidOf(facts, EXAMPLE) };
 }
 
 function textOf(content: Found | null): string {
@@ -223,41 +182,4 @@ function isGenAi(facts: Facts, talk: SpanTalk): boolean {
 
 function isTrue(value: unknown): boolean {
   return value === true || (typeof value === "string" && value.toLowerCase() === "true");
-}
-
-function projectOf({ facts, context, options }: Work): string {
-  const name =
-    context.project ||
-    facts.text(SESSION_NAME) ||
-    resourceText(facts.span, RESOURCE_PROJECT) ||
-    options.project ||
-    DEFAULT_PROJECT;
-  return name.toWellFormed();
-}
-
-const NO_TAGS: readonly string[] = [];
-
-function tagsOf(facts: Facts): readonly string[] {
-  const mark = facts.mark();
-  const value = facts.value(TAGS);
-  if (value === undefined) return NO_TAGS;
-  const read = jsonOf(value);
-  if (typeof read !== "string" && !isListOfText(read)) facts.release(mark);
-  const list = typeof read === "string" ? read.split(",") : Array.isArray(read) ? (read as readonly Json[]) : [];
-  const tags = list.flatMap((tag) => (typeof tag === "string" && tag.trim() !== "" ? [tag.trim()] : []));
-  return [...new Set(tags)];
-}
-
-function isListOfText(read: Json): boolean {
-  return Array.isArray(read) && (read as readonly Json[]).every((tag) => typeof tag === "string");
-}
-
-function serializedText(facts: Facts): string {
-  if (!facts.has(SERIALIZED_ANY)) return "";
-  const out = createObjectWriter();
-  for (const [name, from] of SERIALIZED) {
-    const value = facts.value(from);
-    if (value !== undefined) out.put(name, jsonOf(value));
-  }
-  return out.text();
 }

@@ -223,6 +223,23 @@ test("escapes of other writers of JSON are part of the content (base64-runs.2)",
   }
 });
 
+test("base64 in lines, as MIME has it, is one content (base64-runs.2)", () => {
+  for (const lineBreak of ["\n", "\r\n"])
+    for (const length of [6_000, 6_001]) {
+      const bytes = randomBytes(length);
+      const lines = base64(bytes).replaceAll(/.{76}/g, `$&${lineBreak}`);
+      const parts = [lines, `${lines}${lineBreak}`].map((data) => ({ data, mimeType: "application/x-any" }));
+      const urls = [`data:image/png;base64,${lines}`, `data:image/png;base64,${lineBreak}${lines}${lineBreak}`];
+      for (const value of [...parts, ...urls]) {
+        for (const text of [JSON.stringify([value]), JSON.stringify(JSON.stringify([value]))]) {
+          const media = createMedia([]);
+          assert.match(media.take(text), /"attachment:(?:file|image)-1\\*"/);
+          assert.ok(bytes.equals(media.attachments()[0]?.bytes ?? Buffer.alloc(0)));
+        }
+      }
+    }
+});
+
 test("any JSON stays the same value but for its media, which can return to their places (media.4)", () => {
   const urlFor = (bytes: Uint8Array): string => `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
   const url = fc.uint8Array({ minLength: 800, maxLength: 3_000 }).map(urlFor);
