@@ -22,6 +22,8 @@ const CHECK_EVERY_MS = 500;
 const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 const LOADED_YOUNG_BYTES_MAX = 64 * 1024 * 1024;
 const LOADED_OLD_GROWTH_PERCENT = 200;
+/** Under load, about this much may be allocated in the old generation between two collections. */
+const LOADED_OLD_GROWTH_BYTES = 128 * 1024 * 1024;
 /** Process-wide, as the flags are. */
 const state = { hasRoomUnderLoad: false, restMs: 0, restedMs: Infinity, youngBytesMax: YOUNG_BYTES_MAX };
 /** Long enough that a pause between two requests of one load is no rest. */
@@ -45,10 +47,16 @@ export function keepHeapSmall(): void {
     const bytes = getHeapSpaceStatistics().find((space) => space.space_name === "new_space")?.space_size ?? 0;
     const bytesMax = isLoaded ? LOADED_YOUNG_BYTES_MAX : state.youngBytesMax;
     setFlagsFromString(`--semi-space-growth-factor=${bytes >= bytesMax ? 1 : 2}`);
-    if (state.hasRoomUnderLoad) letOldHeapGrow(isLoaded ? LOADED_OLD_GROWTH_PERCENT : OLD_GROWTH_PERCENT);
+    if (state.hasRoomUnderLoad) letOldHeapGrow(isLoaded ? loadedOldGrowth() : OLD_GROWTH_PERCENT);
   };
   setFlagsFromString("--semi-space-growth-factor=1"); // loading modules leaves little garbage
   setInterval(checkHeap, CHECK_EVERY_MS).unref();
+}
+
+/** In percent: a large heap grows by the same bytes as a small one, not by the same factor. */
+function loadedOldGrowth(): number {
+  const percent = Math.round((100 * LOADED_OLD_GROWTH_BYTES) / getHeapStatistics().used_heap_size);
+  return Math.min(Math.max(percent, OLD_GROWTH_PERCENT), LOADED_OLD_GROWTH_PERCENT);
 }
 
 /** v8-heap.2. */
