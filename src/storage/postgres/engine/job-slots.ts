@@ -41,8 +41,21 @@ export interface JobQueue {
 /** Signals graphile-worker to fetch nothing. */
 const NONE = ["none"];
 
+const CLAIM_FIRST_MS = 3;
+
 /** Before a fetch: null once it has a slot. */
 export function reserveSlot(queue: JobQueue): string[] | null | Promise<string[] | null> {
+  return queue.maybeMore ? slotNow(queue) : slotAfterClaims(queue);
+}
+
+/** engine/queue.10. */
+async function slotAfterClaims(queue: JobQueue): Promise<string[] | null> {
+  await new Promise<void>((resolve) => void queue.ports.clock.after(CLAIM_FIRST_MS, resolve));
+  await Promise.all(queue.claims);
+  return slotNow(queue);
+}
+
+function slotNow(queue: JobQueue): string[] | null | Promise<string[] | null> {
   if (queue.stopping || queue.consumer === null) return NONE;
   const slot = queue.consumer.reserve();
   if (slot === null) return new Promise((resolve) => queue.gates.push(resolve)); // engine/queue.1

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Client, Pool } from "pg";
 import { test, type TestContext } from "node:test";
+import { setTimeout as systemSleep } from "node:timers/promises";
 import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
 import { PATIENCE } from "../../../../test/harness/patience.ts";
 import { until } from "../../../../test/harness/faults/fault-server.ts";
@@ -110,6 +111,24 @@ test("a notice claims nothing while runs wait in the queue (engine/queue.3)", PA
   release.resolve();
   await until("a fetch found the queue empty", () => queue.mayStartDirectly());
   assert.deepEqual(new Set(claimed), new Set(["1", "2", "3", "4", "waits"]));
+});
+
+test("a fetch in an empty queue waits for the claim at the notice (engine/queue.10)", PATIENCE, async (t) => {
+  const opened = await open(t);
+  const { queue, client, claimed } = opened;
+  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
+  const release = Promise.withResolvers<void>();
+  opened.held = release.promise;
+  await notify(client, "noticed");
+  await until("the claim has begun", () => claimed.length === 1);
+  await client.query(`SELECT ${JOBS_SCHEMA}.add_job('run', json_build_object('thread', 'fetched', 'due', null))`);
+  const locked = async () => (await client.query(`SELECT 1 FROM ${JOBS_SCHEMA}.jobs WHERE locked_at IS NOT NULL`)).rows;
+  for (let polls = 0; polls < 5; polls++) {
+    await systemSleep(300); // a poll of the runner comes each second
+    assert.deepEqual(await locked(), []);
+  }
+  release.resolve();
+  await until("the job is fetched", () => claimed.includes("fetched"));
 });
 
 test("a stop waits for claims at notices, and claims no more (engine/queue.6)", PATIENCE, async (t) => {

@@ -27,6 +27,7 @@
 //        at the same time, graphile-worker counts them wrongly, and the end of its pool never comes.
 //   engine/queue.9. A run that enters an empty queue is claimed at its notice, in a free slot, without the fetch of its
 //        job, which then has no effect. A lost notice costs the time of the fetch.
+//   engine/queue.10. A fetch in an empty queue gives way to the claim at the notice, which would wait for its work.
 import type { Queue } from "../../../agent/ports/ports.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";
