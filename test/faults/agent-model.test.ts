@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import * as fc from "fast-check";
-import { FULL, seeded } from "../harness/faults/fault-server.ts";
+import { FULL, seeded, until } from "../harness/faults/fault-server.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import type { WireThread } from "../harness/threads.ts";
 
@@ -199,6 +199,10 @@ const hold = command("run(held)", async (model, real) => {
   closeAll(real);
   real.generation++;
   real.runId = (answer.body as { readonly run_id: string }).run_id;
+  await until("its input is in the state", async () => {
+    const state = await call(server, "GET", `/threads/${real.threadId}/state`);
+    return state.text.includes('"next":["begin"]'); // a kill before that leaves a thread that never ran
+  });
   model.phase = "held";
   model.work = { rounds: 0, width: 0, round: 0, answered: new Map(), log: [] };
 });
