@@ -20,7 +20,7 @@ const FILES_MAX = 16;
 
 /** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md describes each. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  "src/base": ["config", "files", "log", "v8", ".", "json"],
+  "src/base": ["config", "files", "log", "v8", "modules", ".", "json"],
   "src/exports": [".", "interrupts"],
   "src/http": ["pages", "server", "outbound"],
   "src/api": ["openapi", "audit", "items", ".", "a2a", "notes", "text", "traces"],
