@@ -121,6 +121,27 @@ test("a command and a cron hold no long values: they are read with their run and
   assert.match(problemOf(cron).detail, /^input has more than/);
 });
 
+suite("metadata that calls add to has the limit as a whole (small-members.1)", () => {
+  const part = (name: string) => ({ [name]: "y".repeat(0.6 * BYTES_MAX) });
+  const idOf = (body: unknown, name: string): string => (body as Readonly<Record<string, string>>)[name] ?? "";
+  for (const [kind, path, id, given] of [
+    ["thread", "/threads", "thread_id", {}],
+    ["assistant", "/assistants", "assistant_id", { graph_id: "keeper" }],
+    ["cron", "/runs/crons", "cron_id", { ...run, schedule: "0 0 1 1 *" }],
+  ] as const)
+    test(`of a ${kind}`, PATIENCE, async () => {
+      const made = await send("POST", path, { ...given, metadata: part("a") });
+      assert.equal(made.status, 200);
+      const address = `${path}/${idOf(made.body, id)}`;
+      const refused = await send("PATCH", address, { metadata: part("b") });
+      assert.deepEqual([refused.status, problemOf(refused).code], [413, "member_too_large"]);
+      const taken = await send("PATCH", address, { metadata: { a: "replaced", ...part("b") } });
+      assert.equal(taken.status, 200);
+      const { metadata } = taken.body as { readonly metadata: object };
+      assert.partialDeepStrictEqual(metadata, { a: "replaced", ...part("b") });
+    });
+});
+
 test("an object with too many members is refused while it is parsed", async () => {
   const wide = Object.fromEntries(Array.from({ length: 100_001 }, (_, at) => [`key ${at}`, at]));
   const answer = await send("POST", "/runs/wait", { ...run, input: { value: wide } });

@@ -13,6 +13,7 @@ import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { AssistantVersionQuery, Tx } from "../ports/ports.ts";
 import { readRows } from "../read-rows.ts";
 import { inScope, stamped } from "../auth/scope.ts";
+import { mergedMetadata } from "../merged-metadata.ts";
 
 /** The oldest versions are deleted. */
 const VERSIONS_KEPT = 1000;
@@ -74,7 +75,7 @@ export async function patchAssistant(
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
     const assistant = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
-    const metadata = stamped({ ...assistant.metadata, ...patch.metadata }, scope);
+    const metadata = mergedMetadata(agent, assistant.metadata, patch.metadata, scope);
     const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
     checkGraph(agent, assistant, changed.graphId);
     const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // edit-assistant.1

@@ -20,6 +20,7 @@ import { readRows } from "../read-rows.ts";
 import { callFromBody } from "../runs/accept/run-body.ts";
 import { type RunCall, checkControlValues, checkNodeNames } from "../runs/accept/run-request.ts";
 import { inScope, stamped } from "../auth/scope.ts";
+import { mergedMetadata } from "../merged-metadata.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
 
 const EDITORS_MAX = 100;
@@ -96,7 +97,7 @@ export async function patchCron(
     const after: Cron = {
       ...before,
       ...patch,
-      metadata: stamped({ ...before.metadata, ...patch.metadata }, scope),
+      metadata: mergedMetadata(agent, before.metadata, patch.metadata, scope),
       payload: { ...before.payload, ...patch.payload },
       caller: editedBy(before.caller, caller.name), // crons.3
       updatedAt: at,

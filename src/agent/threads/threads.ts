@@ -16,6 +16,7 @@ import type { AgentContext } from "../context.ts";
 import type { Caller, Scope, Thread } from "../model/model.ts";
 import type { StateUpdate } from "../ports/ports.ts";
 import { inScope, stamped } from "../auth/scope.ts";
+import { mergedMetadata } from "../merged-metadata.ts";
 import { buildThread } from "./initial-state.ts";
 import { NO_TTL, type Ttl, newThread } from "./new-thread.ts";
 import { requireThread } from "./find-thread.ts";
@@ -82,7 +83,9 @@ export async function patchThread(
     const thread = await requireThread(tx, threadId);
     const changed: Partial<Thread> = {
       updatedAt: agent.clock.now(),
-      ...(patch.metadata === null ? {} : { metadata: stamped({ ...thread.metadata, ...patch.metadata }, patch.scope) }),
+      ...(patch.metadata === null
+        ? {}
+        : { metadata: mergedMetadata(agent, thread.metadata, patch.metadata, patch.scope) }),
       ...(patch.ttl === undefined ? {} : (patch.ttl ?? NO_TTL)),
     };
     if (changed.metadata !== undefined) checkMetadata(changed.metadata);
