@@ -17,6 +17,7 @@
 //   services.ts   interfaces of the running parts that operations use
 //   read-rows.ts  rows of a list, read as they are sent
 //   chunks.ts     lists in chunks of bounded size
+//   merged-metadata.ts  the metadata of an object after a call that adds to it
 //   interrupts/   rules of pauses and answers
 //   events/       event logs of runs, and the inbox feed
 //   webhooks/     outbox, notifications, delivery

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { Client, Pool } from "pg";
 import { test, type TestContext } from "node:test";
-import { setTimeout as systemSleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
+import { createFakeClock } from "../../../../test/fakes/clock.ts";
 import { PATIENCE } from "../../../../test/harness/patience.ts";
 import { until } from "../../../../test/harness/faults/fault-server.ts";
 import type { Queue, RunClaim, Slot, Tx } from "../../../agent/ports/ports.ts";
@@ -11,6 +12,7 @@ import { systemClock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log/log.ts";
 import { JOBS_SCHEMA } from "../schema/graphile-schema.ts";
 import { migrateDatabase } from "../schema/migrate.ts";
+import { type JobQueue, reserveSlot } from "./job-slots.ts";
 import { createNotices } from "./notices.ts";
 import { createJobQueue } from "./queue.ts";
 
@@ -113,22 +115,30 @@ test("a notice claims nothing while runs wait in the queue (engine/queue.3)", PA
   assert.deepEqual(new Set(claimed), new Set(["1", "2", "3", "4", "waits"]));
 });
 
-test("a fetch in an empty queue waits for the claim at the notice (engine/queue.10)", PATIENCE, async (t) => {
-  const opened = await open(t);
-  const { queue, client, claimed } = opened;
-  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
-  const release = Promise.withResolvers<void>();
-  opened.held = release.promise;
-  await notify(client, "noticed");
-  await until("the claim has begun", () => claimed.length === 1);
-  await client.query(`SELECT ${JOBS_SCHEMA}.add_job('run', json_build_object('thread', 'fetched', 'due', null))`);
-  const locked = async () => (await client.query(`SELECT 1 FROM ${JOBS_SCHEMA}.jobs WHERE locked_at IS NOT NULL`)).rows;
-  for (let polls = 0; polls < 5; polls++) {
-    await systemSleep(300); // a poll of the runner comes each second
-    assert.deepEqual(await locked(), []);
-  }
-  release.resolve();
-  await until("the job is fetched", () => claimed.includes("fetched"));
+test("a fetch in an empty queue waits for claims at notices (engine/queue.10)", async () => {
+  const clock = createFakeClock();
+  const claim = Promise.withResolvers<void>();
+  const slot: Partial<Slot> = {};
+  const queue = {
+    ports: { clock },
+    consumer: { reserve: () => slot },
+    claims: new Set([claim.promise]),
+    reserved: [] as Partial<Slot>[],
+    maybeMore: true,
+    stopping: false,
+  };
+  const reserve = () => reserveSlot(queue as unknown as JobQueue);
+  assert.equal(reserve(), null, "a queue with jobs is not empty");
+  queue.maybeMore = false;
+  let reserved: unknown = "none";
+  const fetch = Promise.resolve(reserve()).then((flags) => (reserved = flags));
+  await nextTurn();
+  await clock.advance(3);
+  await nextTurn();
+  assert.deepEqual([reserved, queue.reserved], ["none", [slot]]);
+  claim.resolve();
+  await fetch;
+  assert.deepEqual([reserved, queue.reserved], [null, [slot, slot]]);
 });
 
 test("a stop waits for claims at notices, and claims no more (engine/queue.6)", PATIENCE, async (t) => {
