@@ -20,7 +20,8 @@ import { attribute, newList } from "./protobuf-values.ts";
 import { type Attributes, NO_ATTRIBUTES, NO_RESOURCE, NO_SCOPE, type Span } from "./span.ts";
 import { type Cursor, fieldEnd, skip, text, truncated, varint } from "./protobuf-reader.ts";
 
-const SLICE_BYTES = 128 * 1024;
+/** A millisecond. Requests that are decoded whole leave less for the garbage collector than several by turns. */
+const SLICE_BYTES = 512 * 1024;
 
 interface OpenEnvelopes {
   resource: { attributes: Attributes };

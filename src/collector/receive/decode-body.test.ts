@@ -5,7 +5,7 @@ import { turnsDuring } from "../../../test/fakes/turns.ts";
 import { decode } from "./decode-body.ts";
 
 describe("a large body is decoded in turns, a small one at once", () => {
-  const large = Array.from({ length: 3000 }, (_, index) => spanOf(index, 0));
+  const large = Array.from({ length: 15_000 }, (_, index) => spanOf(index, 0));
   for (const [format, bodyOf] of [
     ["json", (spans: typeof large) => Buffer.from(jsonRequest(spans))],
     ["protobuf", protobufRequest],
