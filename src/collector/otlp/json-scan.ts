@@ -24,11 +24,11 @@ export interface ByteRange {
 }
 
 /** An attribute's value sits ten levels deep in a request; each level of an OTLP value takes three of JSON. */
-const JSON_DEPTH_MAX = 16 + 3 * DEPTH_MAX;
+export const JSON_DEPTH_MAX = 16 + 3 * DEPTH_MAX;
 /** `{resourceSpans: [{scopeSpans: [{spans: […`, and the same for log records. */
 const ITEMS_DEPTH = 6;
 const SLICE_BYTES = 256 * 1024;
-const LONG_INTEGER_DIGITS = 16;
+export const LONG_INTEGER_DIGITS = 16;
 /** The scan skips strings up to this length byte by byte, longer ones with a native search. */
 const SHORT_STRING_BYTES = 48;
 

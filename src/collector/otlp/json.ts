@@ -17,6 +17,7 @@ import {
   type Signal,
   SPANS_HINT,
 } from "./decoded.ts";
+import { parseAtOnce } from "./json-at-once.ts";
 import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
 import { readLogRecord } from "./json-log-record.ts";
 import { type ByteRange, type JsonScan, scanJson } from "./json-scan.ts";
@@ -44,8 +45,9 @@ const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"
 /** Yields between slices (json.2). @throws {DecodeError} */
 export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
   if (!isUtf8(body)) throw new DecodeError(NOT_UTF8);
-  const scan = yield* scanJson(body, signal);
-  const root = rootOf(scan, signal);
+  const whole = parseAtOnce(body);
+  const scan = whole === undefined ? yield* scanJson(body, signal) : null;
+  const root = rootOf(scan === null ? whole : parse(scan.skeleton), signal);
   const spans: Span[] = [];
   const records: LogRecord[] = [];
   let rejected = 0;
@@ -131,7 +133,7 @@ function firstOf(fields: Fields, names: Names): unknown {
  * {DecodeError}
  */
 export function groupsInOrder(scan: JsonScan, signal: Signal): number[] | null {
-  const root = rootOf(scan, signal);
+  const root = rootOf(parse(scan.skeleton), signal);
   const { items, resources, scopes } = NAMES[signal];
   const order: number[] = [];
   for (const ofResource of listOf(firstOf(root, resources)).filter(isFields))
@@ -142,8 +144,7 @@ export function groupsInOrder(scan: JsonScan, signal: Signal): number[] | null {
   return order;
 }
 
-function rootOf(scan: JsonScan, signal: Signal): Fields {
-  const root = parse(scan.skeleton);
+function rootOf(root: unknown, signal: Signal): Fields {
   if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans or resourceLogs");
   refuseOtherSignals(root, signal);
   return root;
@@ -156,7 +157,8 @@ interface FoundItem {
   readonly bytes: number;
 }
 
-function* eachItem(root: Fields, scan: JsonScan, names: EnvelopeNames): Generator<FoundItem> {
+/** `scan` null: the root holds the items themselves. */
+function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): Generator<FoundItem> {
   for (const ofResource of listOf(firstOf(root, names.resources))) {
     if (!isFields(ofResource)) continue;
     const resource = readResource(ofResource["resource"]);
@@ -164,6 +166,10 @@ function* eachItem(root: Fields, scan: JsonScan, names: EnvelopeNames): Generato
       if (!isFields(ofScope)) continue;
       const scope = readScope(ofScope["scope"] ?? member(ofScope, "instrumentationLibrary", "instrumentation_library"));
       for (const item of listOf(firstOf(ofScope, names.items))) {
+        if (scan === null) {
+          yield { item, resource, scope, bytes: 0 };
+          continue;
+        }
         // The scan left the number of the group. A whole item here means that the scan did not recognise its position.
         const ranges: readonly ByteRange[] = typeof item === "number" ? (scan.groups[item] ?? []) : [];
         for (const range of ranges)
