@@ -17,6 +17,10 @@ const POOL_BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 /** Room for the headers of one part, names included. */
 const PART_OVERHEAD_BYTES = 512;
 
+/** Room for a text of up to this length is three bytes for each character. */
+const SHORT_CHARS = 16 * 1024;
+const BYTES_A_CHARACTER_MAX = 3;
+
 const pool: Buffer[] = [];
 
 /** Growing bytes of the runs of one batch, without the closing boundary. */
@@ -45,11 +49,18 @@ export function createRunWriter(): RunWriter {
   }
 
   function jsonPart(name: string, json: string): void {
-    const length = Buffer.byteLength(json);
-    makeRoom(length + PART_OVERHEAD_BYTES);
-    at += buffer.write(partHead(name, "application/json", length), at, "latin1");
-    at += buffer.write(json, at, "utf8");
-    at += buffer.write("\r\n", at, "latin1");
+    const chars = json.length;
+    makeRoom(PART_OVERHEAD_BYTES + (chars > SHORT_CHARS ? Buffer.byteLength(json) : BYTES_A_CHARACTER_MAX * chars));
+    // The text goes first, behind the room for its header: most texts are ASCII, and counting bytes is a second pass.
+    let head = partHead(name, "application/json", chars);
+    const start = at + head.length;
+    const bytes = buffer.write(json, start, "utf8");
+    if (bytes !== chars) {
+      head = partHead(name, "application/json", bytes);
+      if (at + head.length !== start) buffer.copyWithin(at + head.length, start, start + bytes);
+    }
+    at += buffer.write(head, at, "latin1") + bytes;
+    endPart();
   }
 
   function attachmentPart(name: string, mimeType: string, content: Uint8Array): void {
@@ -57,7 +68,12 @@ export function createRunWriter(): RunWriter {
     at += buffer.write(partHead(name, mimeType, content.length), at, "utf8");
     buffer.set(content, at);
     at += content.length;
-    at += buffer.write("\r\n", at, "latin1");
+    endPart();
+  }
+
+  function endPart(): void {
+    buffer[at++] = 0x0d;
+    buffer[at++] = 0x0a;
   }
 
   return {
