@@ -249,7 +249,8 @@ function pipelineOptions(config: CollectorConfig, { sample }: Rules, workers: nu
 function memoryIntake(accounting: SpanAccounting): Intake {
   return async ({ items }) => {
     countReceived(accounting, items);
-    await items.feed(null);
+    const fed = items.feed(null);
+    if (fed !== undefined) await fed;
     return "taken";
   };
 }

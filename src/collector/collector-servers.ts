@@ -92,11 +92,11 @@ function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts
     limits,
     redactor: rules.redactor,
     forwarder,
-    intake: async (request) => {
+    intake: (request) => {
       if (request.items.repairedTexts > 0) metrics.onMendedTexts(request.items.repairedTexts);
       if (durable === null || unwritable() === null) return intake(request);
       request.items.discard();
-      return "unwritable";
+      return Promise.resolve("unwritable");
     },
     notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
     onNotStored: metrics.onNotStored,

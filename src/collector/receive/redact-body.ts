@@ -21,20 +21,22 @@ const AT_ONCE_BYTES = 256 * 1024;
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
 const inThread = promisify(zstdCompress);
 
-/** The message, decompressed. @throws {DecodeError | TooLargeError} */
-export async function plainBody(
+/** The message, decompressed; at once when it is not compressed. @throws {DecodeError | TooLargeError} */
+export function plainBody(
   { head, wire }: Omit<Received, "body">,
   bytesMax: number,
   { grow }: Pick<Passage, "grow">,
-): Promise<Received> {
-  const body = head.encoding === "identity" ? wire : await decompress(wire, head.encoding, { bytesMax, grow });
-  if (body.length > bytesMax) throw new TooLargeError("too_large");
-  return { head, wire, body };
+): Received | Promise<Received> {
+  const plain = (body: Buffer): Received => {
+    if (body.length > bytesMax) throw new TooLargeError("too_large");
+    return { head, wire, body };
+  };
+  return head.encoding === "identity" ? plain(wire) : decompress(wire, head.encoding, { bytesMax, grow }).then(plain);
 }
 
 /** The body after redaction, and the form in which it is stored and forwarded. @throws {DecodeError | TooLargeError} */
 export async function redactedBody(
-  redactor: Redactor | null,
+  redactor: Redactor,
   plain: Received,
   { passage, signal }: { readonly passage: Pick<Passage, "grow">; readonly signal: RedactRequest["signal"] },
 ): Promise<Received> {
@@ -46,12 +48,7 @@ export async function redactedBody(
 }
 
 /** The same object when no rule matches. @throws {DecodeError} */
-async function redactBody(
-  redactor: Redactor | null,
-  received: Received,
-  signal: RedactRequest["signal"],
-): Promise<Received> {
-  if (redactor === null) return received;
+async function redactBody(redactor: Redactor, received: Received, signal: RedactRequest["signal"]): Promise<Received> {
   const { format, project, tenantId } = received.head;
   const redacting = inTurns(redactor.redact({ body: received.body, format, signal, project, tenantId }));
   const body = redacting instanceof Promise ? await redacting : redacting;

@@ -166,6 +166,7 @@ export function isHeaderSafe(value: string): boolean {
 
 /** Decodes header bytes as UTF-8 when valid, else as Latin-1. null: unusable. */
 function headerText(value: string): string | null {
+  if (value === "") return "";
   const bytes = Buffer.from(value, "latin1");
   if (bytes.length > PROJECT_BYTES_MAX) return null;
   const text = isUtf8(bytes) ? bytes.toString("utf8") : value;
