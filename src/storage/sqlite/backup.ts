@@ -1,8 +1,13 @@
 // Backup: a copy of a database file in use by a server.
-// Invariant backup.1: the copy shows one moment: one step reads it, and writers do not wait for it.
+// Invariants:
+//   backup.1. The copy shows one moment: one step reads it, and writers do not wait for it.
+//   backup.2. The disk gets the copy as it is made. Gigabytes that the system writes at once delay the commits of the
+//        server: calls took up to 654 ms during a backup of 9 GB, and 65 to 246 with flushes.
 import { existsSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { writeWhole } from "../dump/atomic-file.ts";
 
 export interface BackupResult {
@@ -13,6 +18,7 @@ export interface BackupResult {
 
 /** One step for the whole file: a copy in several steps restarts after every write. */
 const PAGES = 2 ** 31 - 1;
+const FLUSH_EVERY_MS = 20;
 
 /** @param folder the data folder @throws {Error} with a message for the user */
 export async function backUp(folder: string, target: string): Promise<BackupResult> {
@@ -21,13 +27,34 @@ export async function backUp(folder: string, target: string): Promise<BackupResu
   const threads = await writeWhole(target, async (part) => {
     const source = new DatabaseSync(file, { readOnly: true });
     try {
-      await backup(source, part, { rate: PAGES }); // backup.1
+      await flushedWhile(part, backup(source, part, { rate: PAGES })); // backup.1
     } finally {
       source.close();
     }
     return checked(part);
   });
   return { file: target, bytes: statSync(target).size, threads };
+}
+
+/** backup.2. Resolves, or rejects, as `copying` does. */
+async function flushedWhile(path: string, copying: Promise<unknown>): Promise<void> {
+  const over = copying.then(
+    () => true,
+    () => true,
+  );
+  while (!(await Promise.race([over, sleep(FLUSH_EVERY_MS, false)]))) {
+    await flush(path).catch(() => undefined); // not there yet; a failed write fails the copy
+  }
+  await copying;
+}
+
+async function flush(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** @returns the number of threads in the copy @throws {Error} if the copy is damaged */
