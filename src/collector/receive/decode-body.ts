@@ -46,7 +46,7 @@ const AT_ONCE_WIRE_BYTES = 256 * 1024;
 const AT_ONCE_BYTES = 2 * 1024 * 1024;
 /** Larger than a pool of small buffers: each piece has its own memory. */
 const PIECE_BYTES = 64 * 1024;
-/** Of usual content. Beyond it, the memory grows with what is decompressed. */
+/** Believed of a declared size: usual content compresses less. Beyond it, the body is gunzipped in further pieces. */
 const GZIP_RATIO_MAX = 16;
 /** RFC 8878 recommends windows up to 8 MiB; a larger window only forces an allocation. */
 const ZSTD_WINDOW_LOG_MAX = 23;
