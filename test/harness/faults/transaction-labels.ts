@@ -24,7 +24,7 @@ export class Transaction {
     for (const label of labelsOf(sql, parameters)) this.labels.add(label);
     if (!/^(INSERT|UPDATE|DELETE|SELECT append_audit)/.test(sql)) return null;
     this.bound.push(...parameters);
-    return `statement: ${/(?:INTO|UPDATE|FROM) (\w+)/.exec(sql)?.[1] ?? ""}`;
+    return `statement: ${/(?:INTO|UPDATE|FROM|append_)\s*(\w+)/.exec(sql)?.[1] ?? ""}`;
   }
 
   pointsOf(moment: "before" | "after"): ReadonlySet<string> {
