@@ -189,6 +189,8 @@ test("databases, locks, backups and exports are their owner's alone (data-files.
     assert.equal((await call(server, "POST", "/runs/wait", { assistant_id: "steps", input: {} })).status, 200);
     const backup = await holdpoint(["backup", join(outside, "copy.db"), "--data-dir", dataDir]);
     assert.equal(backup.code, 0, backup.err);
+    const mistyped = await holdpoint(["backup", join(outside, "nowhere", "copy.db"), "--data-dir", dataDir]);
+    assert.deepEqual([mistyped.code, /nowhere does not exist: create it/.test(mistyped.err)], [1, true]); // atomic-file.3
     const running = modes(outside);
     await server.stop();
     const moved = await holdpoint(["export", join(outside, "moved.jsonl"), "--data-dir", dataDir]);

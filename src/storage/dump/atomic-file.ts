@@ -2,6 +2,7 @@
 // Invariants:
 //   atomic-file.1. It never replaces an existing file.
 //   atomic-file.2. A file gets its name after all of its content is on disk; only its owner can read it.
+//   atomic-file.3. It creates no folder: a mistyped one would hide the file.
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
@@ -11,6 +12,8 @@ import { dirname, resolve } from "node:path";
  */
 export async function writeWhole<T>(target: string, write: (part: string) => Promise<T>): Promise<T> {
   if (existsSync(target)) throw new Error(`${target} exists already: choose another file name`); // atomic-file.1
+  const folder = dirname(resolve(target));
+  if (!existsSync(folder)) throw new Error(`the folder ${folder} does not exist: create it first`); // atomic-file.3
   const part = `${target}.part`;
   rmSync(part, { force: true });
   try {
@@ -18,7 +21,7 @@ export async function writeWhole<T>(target: string, write: (part: string) => Pro
     const result = await write(part);
     sync(part);
     linkSync(part, target); // unlike rename, link replaces nothing (atomic-file.1)
-    sync(dirname(resolve(target)));
+    sync(folder);
     return result;
   } finally {
     rmSync(part, { force: true });

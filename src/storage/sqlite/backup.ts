@@ -37,7 +37,7 @@ export async function backUp(folder: string, target: string): Promise<BackupResu
 }
 
 /** backup.2. Resolves, or rejects, as `copying` does. */
-async function flushedWhile(path: string, copying: Promise<unknown>): Promise<void> {
+export async function flushedWhile(path: string, copying: Promise<unknown>, flush = sync): Promise<void> {
   const over = copying.then(
     () => true,
     () => true,
@@ -48,7 +48,7 @@ async function flushedWhile(path: string, copying: Promise<unknown>): Promise<vo
   await copying;
 }
 
-async function flush(path: string): Promise<void> {
+async function sync(path: string): Promise<void> {
   const file = await open(path, "r+");
   try {
     await file.datasync();
