@@ -31,6 +31,8 @@ interface SinkState {
   closed: boolean;
   /** A deferred write set has not reached its transaction. */
   outstanding: boolean;
+  /** The transaction that takes and stores writes now; null for none. */
+  storing: Promise<void> | null;
 }
 
 export function createSink(run: Run, controller: AbortController, ports: ExecutePorts): OwnSink {
@@ -43,6 +45,7 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
     progressed: false,
     closed: false,
     outstanding: false,
+    storing: null,
   };
   let takeLast: () => WriteSet = () => EMPTY_WRITE_SET;
   let flushing = false;
@@ -109,10 +112,14 @@ function repeatableStore(
   let drained: DrainedEvents | null = null;
   let own: SinkState["failure"] = null;
   return async (tx) => {
+    // Transactions of PostgreSQL overlap before the thread lock, and another one may have taken writes since.
+    while (state.storing !== null) await state.storing; // execute-run.4
     state.outstanding = false;
     if (state.failure === own) state.failure = null; // this is a repetition
     restore(drained);
     drained = null;
+    const storing = Promise.withResolvers<void>();
+    state.storing = storing.promise;
     try {
       drained = await storeWrites(tx, state, { take, kept, eventsToo });
       if (drained !== null && kept.set.checkpoints.length > 0) drained = noteProgress(drained, state);
@@ -120,6 +127,9 @@ function repeatableStore(
     } catch (error) {
       state.failure ??= own = { reason: error };
       throw error;
+    } finally {
+      state.storing = null;
+      storing.resolve();
     }
   };
 }
