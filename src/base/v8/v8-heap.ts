@@ -21,8 +21,6 @@ import { runInNewContext } from "node:vm";
 const MEBIBYTE = 1024 * 1024;
 const OLD_GROWTH_PERCENT = 40;
 const CHECK_EVERY_MS = 500;
-/** While V8 marks, the young generation may have more pages for some time: the smallest reading counts. */
-const READINGS = 3;
 /** The young generation stops growing at this size, both halves together. */
 const YOUNG_BYTES_MAX = 16 * MEBIBYTE;
 const LOADED_YOUNG_BYTES_MAX = 64 * MEBIBYTE;
@@ -40,8 +38,6 @@ const COLLECTED_BYTES_MAX = 192 * MEBIBYTE;
 export function keepHeapSmall(): void {
   letOldHeapGrow(OLD_GROWTH_PERCENT);
   let allocatedBefore = 0;
-  /** Readings since it fills more than once between two of them. */
-  const young: number[] = [];
   const checkHeap = (): void => {
     const allocated = getHeapStatistics().total_allocated_bytes;
     const period = allocated - allocatedBefore;
@@ -52,20 +48,15 @@ export function keepHeapSmall(): void {
       state.restedMs = Infinity; // once after each load
       collect();
     }
-    young.push(youngBytes());
-    const bytes = Math.min(...young);
-    if (period <= bytes) young.length = 0;
-    else if (young.length === READINGS) {
-      growYoungHeap(bytes, isLoaded ? LOADED_YOUNG_BYTES_MAX : state.youngBytesMax);
-      young.shift();
-    }
+    const bytes = youngBytes();
+    if (period > bytes) growYoungHeap(bytes, isLoaded ? LOADED_YOUNG_BYTES_MAX : state.youngBytesMax);
     if (state.hasRoomUnderLoad) letOldHeapGrow(isLoaded ? loadedOldGrowth() : OLD_GROWTH_PERCENT);
   };
   setFlagsFromString("--semi-space-growth-factor=1"); // v8-heap.5
   setInterval(checkHeap, CHECK_EVERY_MS).unref();
 }
 
-/** Of both halves. */
+/** Of both halves. More than that for some time while V8 marks: then it grows at a later check, or by less. */
 function youngBytes(): number {
   const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
   return space === undefined ? 0 : 2 * (space.space_used_size + space.space_available_size);

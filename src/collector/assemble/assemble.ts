@@ -24,6 +24,7 @@ import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { recallPlace } from "./declared-places.ts";
 import { arrive, type Arrival, type Emit } from "./trace-tree.ts";
+import { keyOf } from "./tree-node.ts";
 import {
   createTraceTable,
   keepLimits,
@@ -111,7 +112,7 @@ export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): A
       if (table.counts.nodes > limits.nodesMax) keepLimits(table);
     },
     isKnown(tenant, traceId, spanId) {
-      const node = table.trees.get(traceId + tenant)?.nodes.get(spanId);
+      const node = table.trees.get(keyOf(traceId, tenant))?.nodes.get(spanId);
       return node !== undefined && node.state !== "unknown" && node.state !== "promised";
     },
     drain() {

@@ -2,7 +2,7 @@
 // process. A declaration counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier
 // decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
-import { createNode, DEPTH_MAX, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
+import { createNode, DEPTH_MAX, noteRunId, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { UnplacedRun } from "../shared/trace-run.ts";
 export function takeDeclaredPlace(tree: Tree, node: Node, run: UnplacedRun): boolean {
   const declared = run.declared;
   if (declared === null) return false;
-  const promised = tree.byRunId.get(declared.runId);
+  const promised = tree.byRunId?.get(declared.runId);
   if (promised !== undefined && (promised.state !== "promised" || promised.spanId !== "")) return false; // another span's
   const segments = readDottedOrder(promised === undefined ? declared.dottedOrder : orderOf(promised), DEPTH_MAX);
   if (segments === null || idOfSegment(segments.at(-1) ?? "") !== declared.runId) return false;
@@ -32,7 +32,7 @@ function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   let above: Node | null = null;
   let at = own - 1;
   for (; at >= 0; at--) {
-    above = (at === 0 ? tree.root : tree.byRunId.get(ids[at] ?? "")) ?? null;
+    above = (at === 0 ? tree.root : tree.byRunId?.get(ids[at] ?? "")) ?? null;
     if (above !== null) break;
   }
   if (above !== null && above.depth + own - at > DEPTH_MAX) return false;
@@ -42,7 +42,7 @@ function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
     one.segment = segments[next] ?? "";
     one.parent = above;
     one.depth = (above?.depth ?? 0) + 1;
-    tree.byRunId.set(ids[next] ?? "", one);
+    noteRunId(tree, ids[next] ?? "", one);
     if (next === 0) tree.root = one;
     above = one;
   }

@@ -2,7 +2,7 @@
 // Rules: assemble.3 and assemble.4 (assemble.ts).
 import { pinOf, restorePin, type Pin } from "./declared-places.ts";
 import { release, type Emit } from "./trace-tree.ts";
-import { createTree, type Tree } from "./tree-node.ts";
+import { createTree, keyOf, type Tree } from "./tree-node.ts";
 
 export interface AssembleLimits {
   /** SPAN_TTL: the longest wait, and the time after its last span that a trace stays in memory. */
@@ -77,10 +77,11 @@ export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable
 
 export function treeOf(table: TraceTable, tenant: string, traceId: string, now: number): Tree {
   const { trees, last } = table;
-  const key = traceId + tenant;
-  let tree = last !== null && last.key === key ? last : trees.get(key);
+  const isLast = last !== null && last.traceId === traceId && last.tenant === tenant;
+  let tree = isLast ? last : trees.get(keyOf(traceId, tenant));
   if (tree === undefined) {
-    tree = createTree(key, tenant, now);
+    tree = createTree(traceId, tenant, now);
+    const { key } = tree;
     trees.set(key, tree);
     const pin = table.pins.get(key);
     if (pin !== undefined) {
@@ -90,8 +91,8 @@ export function treeOf(table: TraceTable, tenant: string, traceId: string, now: 
     forgetOld(table, now);
   } else if (now - tree.listedAt >= ORDER_MS) {
     tree.listedAt = now;
-    trees.delete(key);
-    trees.set(key, tree);
+    trees.delete(tree.key);
+    trees.set(tree.key, tree);
   }
   tree.lastSeen = now;
   table.last = tree;

@@ -8,7 +8,7 @@
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { takeDeclaredPlace } from "./declared-places.ts";
-import { createNode, DEPTH_MAX, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
+import { createNode, DEPTH_MAX, noteRunId, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { sizeOf, fingerprint } from "./unplaced-run.ts";
 
@@ -179,7 +179,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
     node.depth = 1;
     tree.root = node;
     tree.rootTaken = true;
-    if (pinned !== null || run.declared !== null) tree.byRunId.set(idOfSegment(node.segment), node);
+    if (pinned !== null || run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
     return;
   }
   const parent = above === null || above.depth >= DEPTH_MAX ? pinRoot(tree, run) : above; // trace-tree.3, trace-tree.4
@@ -189,7 +189,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   node.segment = segmentOf(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
   node.parent = parent;
   node.depth = parent.depth + 1;
-  if (run.declared !== null) tree.byRunId.set(idOfSegment(node.segment), node);
+  if (run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
 }
 
 /** The root's node. Before the root arrives, a pinned node that the real root takes over (trace-tree.1). */
@@ -209,7 +209,7 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
 function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
   const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
   const declared = run.declared?.runId ?? "";
-  if (declared !== "" && !taken(declared) && !tree.byRunId.has(declared)) return declared;
+  if (declared !== "" && !taken(declared) && tree.byRunId?.has(declared) !== true) return declared;
   const padded = uuidOfSpan(run.spanId);
   return taken(padded) ? uuidV5(run.spanId, uuidOfTrace(run.traceId)) : padded; // 64-bit trace ids: root span id = trace id
 }

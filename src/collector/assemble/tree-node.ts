@@ -27,10 +27,11 @@ export interface Node {
 
 export interface Tree {
   readonly key: string;
+  readonly traceId: string;
   readonly tenant: string;
   readonly nodes: Map<string, Node>;
-  /** Only for recalled traces and for SDKs that name their runs. */
-  readonly byRunId: Map<string, Node>;
+  /** Only for recalled traces and for SDKs that name their runs; null for all others. */
+  byRunId: Map<string, Node> | null;
   root: Node | null;
   /** False while the root is only pinned: children use its order, its span has not arrived. */
   rootTaken: boolean;
@@ -45,12 +46,22 @@ export interface Tree {
   listedAt: number;
 }
 
-export function createTree(key: string, tenant: string, now: number): Tree {
+/** Segments and keys live as long as their trace: `join` makes one flat string, `+` would keep the parts alive as well. */
+function flat(...parts: readonly string[]): string {
+  return parts.join("");
+}
+
+export function keyOf(traceId: string, tenant: string): string {
+  return flat(traceId, tenant);
+}
+
+export function createTree(traceId: string, tenant: string, now: number): Tree {
   return {
-    key,
+    key: keyOf(traceId, tenant),
+    traceId,
     tenant,
     nodes: new Map(),
-    byRunId: new Map(),
+    byRunId: null,
     root: null,
     rootTaken: false,
     earliest: "",
@@ -86,7 +97,10 @@ export function traceIdFor(run: UnplacedRun): string {
   return run.declared !== null && run.declared.traceId !== "" ? run.declared.traceId : uuidOfTrace(run.traceId);
 }
 
-/** Segments live as long as their trace: `join` makes one flat string, `+` would keep the parts alive as well. */
 export function segmentOf(time: string, id: string): string {
-  return [time, id].join("");
+  return flat(time, id);
+}
+
+export function noteRunId(tree: Tree, runId: string, node: Node): void {
+  (tree.byRunId ??= new Map()).set(runId, node);
 }
