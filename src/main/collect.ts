@@ -10,7 +10,7 @@ import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 
 const OLD_GROWTH_PERCENT = 50;
-const YOUNG_BYTES_MAX = 32 * 1024 * 1024;
+const YOUNG_BYTES_MAX = 24 * 1024 * 1024;
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
 
