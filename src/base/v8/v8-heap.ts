@@ -48,8 +48,7 @@ export function keepHeapSmall(): void {
       state.restedMs = Infinity; // once after each load
       collect();
     }
-    const bytes = youngBytes();
-    if (period > bytes) growYoungHeap(bytes, isLoaded ? LOADED_YOUNG_BYTES_MAX : state.youngBytesMax);
+    if (period > youngBytes()) growYoungHeap(isLoaded ? LOADED_YOUNG_BYTES_MAX : state.youngBytesMax);
     if (state.hasRoomUnderLoad) letOldHeapGrow(isLoaded ? loadedOldGrowth() : OLD_GROWTH_PERCENT);
   };
   setFlagsFromString("--semi-space-growth-factor=1"); // v8-heap.5
@@ -83,17 +82,19 @@ function collector(): Collect {
   return gc;
 }
 
-const START_GROWTH = 8;
 /** For each megabyte of the young generation: more than half of one of its halves. */
 const OBJECTS_IN_USE = 6000;
 /** V8 lets the young generation grow at a collection after which more was in use, in sum, than a half holds. */
 const ROUNDS_MAX = 3;
 
 /** v8-heap.5. */
-function growYoungHeap(bytes: number, bytesMax: number): void {
+function growYoungHeap(bytesMax: number): void {
+  if (bytesMax < 2 * youngBytes()) return;
+  const collectNow = collector();
+  collectNow({ type: "minor" }); // between collections, the size may read as half of what it is
+  const bytes = youngBytes();
   const factor = Math.floor(bytesMax / bytes);
   if (factor < 2) return;
-  const collectNow = collector();
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
   const inUse: object[] = [];
   for (let round = 0; round < ROUNDS_MAX && youngBytes() < factor * bytes; round++) {
@@ -131,5 +132,5 @@ export function giveHeapRoomUnderLoad(restMs = REST_MS): void {
   state.restMs = restMs;
   setFlagsFromString("--no-parallel-scavenge"); // v8-heap.3
   state.restedMs = 0; // v8-heap.2
-  growYoungHeap(youngBytes(), START_GROWTH * youngBytes()); // v8-heap.4
+  growYoungHeap(YOUNG_BYTES_MAX); // v8-heap.4
 }
