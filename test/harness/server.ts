@@ -42,8 +42,7 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "holdpoint-test-"));
 }
 
-/**
- */
+/** The database that servers with this folder share on PostgreSQL; "" on SQLite. */
 export async function databaseFor(dataDir: string): Promise<string> {
   if (postgres === null) return "";
   const known = databases.get(dataDir) ?? postgres.newDatabase();

@@ -27,8 +27,7 @@ export async function ticksIn(db: ClientBase): Promise<readonly Tick[]> {
   return rows.map((row) => ({ ...row, ...numbers(row) }));
 }
 
-/**
- */
+/** Fails unless each tick of each schedule happened once. */
 export function assertExactlyOnce(ticks: readonly Tick[]): void {
   for (const [at, tick] of ticks.entries()) {
     const next = ticks[at + 1];

@@ -22,6 +22,8 @@ export function takeDeclaredPlace(tree: Tree, node: Node, run: UnplacedRun): boo
 }
 
 /**
+ * Promises a place to the node, and to each missing segment above it.
+ * @returns false if the segments contradict an earlier decision: then nothing has changed
  */
 function promise(tree: Tree, node: Node, segments: readonly string[]): boolean {
   const ids = segments.map(idOfSegment);

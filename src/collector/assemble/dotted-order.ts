@@ -55,8 +55,7 @@ export function readDottedOrder(text: string, segmentsMax: number): readonly str
 const SEGMENT_CHARS = SEGMENT_TIME_CHARS + 36;
 const STEP = SEGMENT_CHARS + 1;
 
-/**
- */
+/** @returns the first rule that the place of a run breaks, `malformed` if its order cannot be read; null without a fault */
 export function dottedOrderFault(
   run: Pick<TraceRun, "id" | "traceId" | "parentRunId" | "dottedOrder">,
 ): "dotted-order.1" | "dotted-order.2" | "dotted-order.3" | "dotted-order.4" | "dotted-order.5" | "malformed" | null {

@@ -134,6 +134,8 @@ const SHORTENED_TEXT_CHARS = 2_000;
 const ATTACHMENT = "attachment.";
 
 /**
+ * The same body with its largest part cut to its beginning, for a backend that refuses a run as too large.
+ * @returns null if no part can shrink
  */
 export async function shorten(body: Body, level: number): Promise<Body | null> {
   const parts = partsOf(body);

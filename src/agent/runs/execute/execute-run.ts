@@ -79,9 +79,10 @@ export async function executeRun(
         outcome: outcomeOf(result, reason),
         at: clock.now(),
         announce,
+        withEarlier: sink.withEarlier,
         leaveMs: ports.leaveMs,
       });
-      sink.check(); // execute-run.4: earlier writes have ended, because they held the thread lock
+      sink.check(); // execute-run.4: earlier writes have ended, because they held the thread lock, or are in this one
       if (finished !== null) await ports.notifier.notify(tx, finished);
       drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
       const left = finished === null ? await refusalReason(tx, run) : ("deleted" as const);
@@ -98,7 +99,7 @@ export async function executeRun(
   if (isStorageFailure(notStored)) {
     return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
   }
-  const failed = await storeFailure(run, result, ports);
+  const failed = await storeFailure(run, { result, sink }, ports);
   if (failed === undefined) return left("not_stored");
   return { ...failed, next: null, valuesText };
 }
@@ -106,7 +107,7 @@ export async function executeRun(
 /** execute-run.2. @returns undefined if the process stops before the storage recovers */
 async function storeFailure(
   run: Run,
-  result: GraphRunResult,
+  { result, sink }: { readonly result: GraphRunResult; readonly sink: OwnSink },
   ports: ExecutePorts,
 ): Promise<Pick<Executed, "finished" | "left"> | undefined> {
   const lost: GraphRunResult = {
@@ -130,6 +131,7 @@ async function storeFailure(
           outcome: outcomeOf(lost, "write_failed"),
           at: ports.clock.now(),
           announce,
+          withEarlier: sink.withEarlier,
           leaveMs: ports.leaveMs,
         });
         drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
@@ -165,9 +167,10 @@ async function requeueIfCurrent(
   run: Run,
   { rest, sink, ports }: { readonly rest: WriteSet; readonly sink: OwnSink; readonly ports: ExecutePorts },
 ): Promise<void> {
-  const isCurrent = await tx.putRunWrites(run, rest);
+  const isCurrent = await tx.isCurrent(run);
   sink.check(); // execute-run.4
   if (isCurrent) {
+    await tx.putWriteSet(sink.withEarlier(rest));
     await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
     await requeueRun(tx, run, { cause: "stopped", crashesMax: ports.crashesMax, at: ports.clock.now(), announce });

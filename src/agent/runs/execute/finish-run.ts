@@ -13,7 +13,16 @@ import {
   interruptsAfterPause,
   isCancellation,
 } from "../../interrupts/settle-on-finish.ts";
-import type { EndedBy, ErrorInfo, Interrupt, PauseKind, Run, Thread, ThreadStatus } from "../../model/model.ts";
+import type {
+  EndedBy,
+  ErrorInfo,
+  Interrupt,
+  PauseKind,
+  Run,
+  Thread,
+  ThreadStatus,
+  WriteSet,
+} from "../../model/model.ts";
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
@@ -76,6 +85,8 @@ export interface RunFinish {
   readonly outcome: RunOutcome;
   readonly at: number;
   readonly announce: Announce;
+  /** Called with the lock of the thread: the last rows, after earlier ones of this attempt that are not stored. */
+  readonly withEarlier?: (rows: WriteSet) => WriteSet;
   /** Delay before a thread is deleted with its last run. */
   readonly leaveMs?: number;
 }
@@ -128,9 +139,13 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
 }
 
 /** Stores the last writes, or rolls all of them back. @returns the newest checkpoint of the thread */
-async function storeRest(tx: Tx, thread: Thread, { run, result, outcome }: RunFinish): Promise<string | null> {
+async function storeRest(
+  tx: Tx,
+  thread: Thread,
+  { run, result, outcome, withEarlier }: RunFinish,
+): Promise<string | null> {
   const keep = outcome.endedBy !== "rollback";
-  if (keep) await tx.putWriteSet(result.rest);
+  if (keep) await tx.putWriteSet(withEarlier?.(result.rest) ?? result.rest);
   else await tx.deleteRunData(run.threadId, run.runId);
   return result.checkpointId !== null && keep ? result.checkpointId : newestOf(tx, run, thread, keep);
 }

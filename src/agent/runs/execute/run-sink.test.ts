@@ -10,28 +10,60 @@ import { createSink } from "./run-sink.ts";
 
 const RUN = { runId: "run", threadId: "thread", attempt: 1 } as Run;
 
-/** A transaction has the lock from its first statement to its end, in call order. Each write waits for `answer`. */
-function storageWithLock() {
-  const stored: string[] = [];
+interface StorageOptions {
+  /** True: the commit fails, and the storage repeats the transaction. */
+  readonly refuses?: () => boolean;
+}
+
+/**
+ * A transaction has the lock from its first statement to its end, in call order. Each statement waits for `answer`.
+ * `stored` has the rows of all commits; a row that is stored again moves to the end.
+ */
+function storageWithLock({ refuses = () => false }: StorageOptions = {}) {
+  const stored = new Set<string>();
   const answers: (() => void)[] = [];
   let line: Promise<void> = Promise.resolve();
-  const transaction = async (work: (tx: Tx) => Promise<unknown>): Promise<unknown> => {
+  const answered = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+  const attempt = async (work: (tx: Tx) => Promise<unknown>): Promise<{ readonly result: unknown } | null> => {
     const end = Promise.withResolvers<void>();
+    const rows: string[] = [];
     let turn: Promise<void> | null = null;
+    const inTurn = async (): Promise<void> => {
+      if (turn === null) {
+        turn = line;
+        line = line.then(() => end.promise);
+      }
+      await turn;
+      await answered();
+    };
     const tx = {
       async putRunWrites(_: unknown, { checkpoints }: WriteSet) {
-        if (turn === null) {
-          turn = line;
-          line = line.then(() => end.promise);
-        }
-        await turn;
-        await new Promise<void>((resolve) => answers.push(resolve));
-        stored.push(...checkpoints.map(({ checkpointId }) => checkpointId));
+        await inTurn();
+        rows.push(...checkpoints.map(({ checkpointId }) => checkpointId));
         return true;
       },
-      isCurrent: () => Promise.resolve(true),
+      async isCurrent() {
+        await inTurn();
+        return true;
+      },
     };
-    return work(tx as unknown as Tx).finally(end.resolve);
+    try {
+      const result = await work(tx as unknown as Tx);
+      await answered(); // to the commit
+      if (refuses()) return null;
+      for (const row of rows) {
+        stored.delete(row);
+        stored.add(row);
+      }
+      return { result };
+    } finally {
+      end.resolve();
+    }
+  };
+  const transaction = async (work: (tx: Tx) => Promise<unknown>): Promise<unknown> => {
+    let ended = await attempt(work);
+    while (ended === null) ended = await attempt(work);
+    return ended.result;
   };
   const answer = async (): Promise<void> => {
     await nextTurn();
@@ -40,13 +72,13 @@ function storageWithLock() {
   return { storage: { transaction, transactionDeferred: transaction }, stored, answer };
 }
 
-test("checkpoints are stored in the order of the graph, although transactions overlap", async () => {
-  const { storage, stored, answer } = storageWithLock();
+/** A sink, and the graph that writes to it. */
+function sinkOn(storage: ReturnType<typeof storageWithLock>["storage"]) {
   const ports = {
     storage,
     mayContinue: () => true,
     eventLog: { append: () => undefined, isRead: () => false, hasFresh: () => false },
-    events: { store: () => null },
+    events: { store: () => ({ rows: [], exceedsLimits: false, committed: () => undefined, restore: () => undefined }) },
   } as unknown as ExecutePorts;
   const sink = createSink(RUN, new AbortController(), ports);
   let rows: Checkpoint[] = [];
@@ -55,15 +87,66 @@ test("checkpoints are stored in the order of the graph, although transactions ov
     rows = [];
     return { checkpoints, writes: [], blobs: [] };
   };
-  const write = (checkpointId: string): void => {
-    rows.push({ checkpointId } as Checkpoint);
-    sink.soon(take);
-  };
-  write("1"); // its transaction waits for the lock
+  const add = (checkpointId: string): void => void rows.push({ checkpointId } as Checkpoint);
+  return { sink, take, add };
+}
+
+/** Answers statements until the work has ended. */
+async function answeredUntil(work: Promise<unknown>, answer: () => Promise<void>): Promise<void> {
+  const state = { open: true };
+  const ended = work.finally(() => (state.open = false));
+  while (state.open) await answer();
+  await ended;
+}
+
+test("checkpoints are stored in the order of the graph, although transactions overlap", async () => {
+  const { storage, stored, answer } = storageWithLock();
+  const { sink, take, add } = sinkOn(storage);
+  add("1");
+  sink.soon(take); // its transaction waits for the lock
   await nextTurn();
-  write("2"); // the next transaction begins
+  add("2");
+  sink.soon(take); // the next transaction begins
   await nextTurn();
-  rows.push({ checkpointId: "3" } as Checkpoint); // for whichever takes next
-  while (stored.length < 3) await answer();
-  assert.deepEqual(stored, ["1", "2", "3"]);
+  add("3"); // for whichever takes next
+  while (stored.size < 3) await answer();
+  assert.deepEqual([...stored], ["1", "2", "3"]);
+});
+
+for (const refused of [[0], [1], [0, 1], [0, 2], [0, 1, 2], [0, 1, 2, 3, 4]]) {
+  test(`they are stored in this order although the storage repeats transactions (commits ${refused.join(", ")})`, async () => {
+    let commits = 0;
+    const { storage, stored, answer } = storageWithLock({ refuses: () => refused.includes(commits++) });
+    const { sink, take, add } = sinkOn(storage);
+    const ended: Promise<void>[] = [];
+    for (const id of ["1", "2", "3", "4"]) {
+      add(id);
+      ended.push(sink.now(take));
+      await answer(); // to its rows, and to the commit before them
+      await nextTurn();
+    }
+    add("5");
+    await answeredUntil(Promise.all(ended), answer);
+    sink.check();
+    assert.deepEqual([...stored].slice(0, 4), ["1", "2", "3", "4"]);
+  });
+}
+
+test("the last transaction of a run stores the rows of one that the storage is about to repeat", async () => {
+  let commits = 0;
+  const { storage, stored, answer } = storageWithLock({ refuses: () => commits++ === 0 });
+  const { sink, take, add } = sinkOn(storage);
+  add("1");
+  const early = sink.now(take);
+  await answer(); // its commit is about to be refused
+  const last = storage.transaction(async (tx) => {
+    await tx.isCurrent(RUN);
+    await tx.putRunWrites(
+      RUN,
+      sink.withEarlier({ checkpoints: [{ checkpointId: "2" } as Checkpoint], writes: [], blobs: [] }),
+    );
+  });
+  sink.close();
+  await answeredUntil(Promise.all([early, last]), answer);
+  assert.deepEqual([...stored], ["1", "2"]);
 });

@@ -1,11 +1,23 @@
 // Run sink: stores the write sets and events of a running graph, with one of the next commits or awaited.
 // Keeps execute-run.1, execute-run.3 and execute-run.4.
+// taken-rows.ts keeps the order of rows whose transaction the storage repeats.
 import type { DrainedEvents } from "../../events/event-log.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { RunSink, Tx } from "../../ports/ports.ts";
 import type { AbortReason } from "./abort-reason.ts";
 import type { ExecutePorts } from "./execution-ports.ts";
+import {
+  claimRepeated,
+  inOrder,
+  isEmpty,
+  joined,
+  type Kept,
+  nextRows,
+  rowsOf,
+  type TakenRows,
+  type TakenSet,
+} from "./taken-rows.ts";
 
 /** Reason why the run is no longer in this attempt. */
 export async function refusalReason(tx: Pick<Tx, "run">, run: Run): Promise<"deleted" | "taken_over"> {
@@ -19,10 +31,15 @@ export interface OwnSink extends RunSink {
   readonly progressed: () => boolean;
   /** The graph has ended and returned its rest. Events that refer to the rest are stored with it. */
   readonly close: () => void;
+  /**
+   * For the last transaction, with the lock of the thread: its rows, after earlier ones that wait for a repetition. A
+   * repetition of the last transaction gets the same rows again.
+   */
+  readonly withEarlier: (rows: WriteSet) => WriteSet;
 }
 
 /** State shared by the writes of one attempt. */
-interface SinkState {
+interface SinkState extends TakenRows {
   readonly run: Run;
   readonly controller: AbortController;
   readonly ports: ExecutePorts;
@@ -33,6 +50,8 @@ interface SinkState {
   outstanding: boolean;
   /** The transaction that takes and stores writes now; null for none. */
   storing: Promise<void> | null;
+  /** Earlier rows in the last transaction. */
+  ofEnd: readonly TakenSet[];
 }
 
 export function createSink(run: Run, controller: AbortController, ports: ExecutePorts): OwnSink {
@@ -46,6 +65,9 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
     closed: false,
     outstanding: false,
     storing: null,
+    repeated: new Set(),
+    ofEnd: [],
+    taken: 0,
   };
   let takeLast: () => WriteSet = () => EMPTY_WRITE_SET;
   let flushing = false;
@@ -72,6 +94,10 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
     check: () => throwFailure(state),
     progressed: () => state.progressed,
     close: () => void (state.closed = true),
+    withEarlier(rows) {
+      state.ofEnd = inOrder([...state.ofEnd, ...claimRepeated(state)]);
+      return joined(rowsOf(state.ofEnd), rows);
+    },
     emit: eventLog.append,
     isRead: eventLog.isRead,
     soon(take) {
@@ -108,21 +134,26 @@ function repeatableStore(
   take: () => WriteSet,
   eventsToo: boolean,
 ): (tx: Tx) => Promise<DrainedEvents | null> {
-  const kept = { set: EMPTY_WRITE_SET };
+  let kept: Kept | null = null;
   let drained: DrainedEvents | null = null;
   let own: SinkState["failure"] = null;
   return async (tx) => {
+    const isRepetition = kept !== null;
+    // At once: the transaction that has the lock next looks for them.
+    if (kept !== null) state.repeated.add(kept);
+    if (state.failure === own) state.failure = null;
+    restore(drained);
+    drained = null;
     // Transactions of PostgreSQL overlap before the thread lock, and another one may have taken writes since.
     while (state.storing !== null) await state.storing; // execute-run.4
     state.outstanding = false;
-    if (state.failure === own) state.failure = null; // this is a repetition
-    restore(drained);
-    drained = null;
     const storing = Promise.withResolvers<void>();
     state.storing = storing.promise;
+    kept ??= { sets: [] };
     try {
-      drained = await storeWrites(tx, state, { take, kept, eventsToo });
-      if (drained !== null && kept.set.checkpoints.length > 0) drained = noteProgress(drained, state);
+      drained = await storeWrites(tx, state, { take, kept, eventsToo, isRepetition });
+      if (drained !== null && kept.sets.some(({ rows }) => rows.checkpoints.length > 0))
+        drained = noteProgress(drained, state);
       return drained;
     } catch (error) {
       state.failure ??= own = { reason: error };
@@ -144,19 +175,25 @@ function noteProgress(drained: DrainedEvents, state: SinkState): DrainedEvents {
   };
 }
 
+interface Storing {
+  readonly take: () => WriteSet;
+  readonly kept: Kept;
+  readonly eventsToo: boolean;
+  readonly isRepetition: boolean;
+}
+
 /** Stores the writes of the graph, and then the events up to that moment, so that no event refers to a later state. */
 async function storeWrites(
   tx: Tx,
   state: SinkState,
-  {
-    take,
-    kept,
-    eventsToo,
-  }: { readonly take: () => WriteSet; readonly kept: { set: WriteSet }; readonly eventsToo: boolean },
+  { take, kept, eventsToo, isRepetition }: Storing,
 ): Promise<DrainedEvents | null> {
   const { run, controller, ports } = state;
-  let set = (kept.set = joined(kept.set, take()));
-  if (isEmpty(set) && (state.closed || !eventsToo || !ports.eventLog.hasFresh())) return null;
+  // Until a repetition has the lock, another transaction may store its rows, which has then ended.
+  let set = isRepetition ? EMPTY_WRITE_SET : nextRows(state, kept, take);
+  const hasEvents = !state.closed && eventsToo && ports.eventLog.hasFresh();
+  const isDone = isRepetition ? state.closed && kept.sets.length === 0 : isEmpty(set) && !hasEvents;
+  if (isDone) return null;
   do {
     const current = isEmpty(set) ? await tx.isCurrent(run) : await tx.putRunWrites(run, set);
     throwFailure(state); // execute-run.4
@@ -164,20 +201,7 @@ async function storeWrites(
       controller.abort((await refusalReason(tx, run)) satisfies AbortReason);
       return null;
     }
-    kept.set = joined(kept.set, (set = take()));
+    set = nextRows(state, kept, take);
   } while (!isEmpty(set));
   return state.closed ? null : ports.events.store(tx, ports.eventLog);
-}
-
-function isEmpty({ checkpoints, writes }: WriteSet): boolean {
-  return checkpoints.length + writes.length === 0;
-}
-
-function joined(left: WriteSet, right: WriteSet): WriteSet {
-  if (isEmpty(left) && left.blobs.length === 0) return right;
-  return {
-    checkpoints: [...left.checkpoints, ...right.checkpoints],
-    writes: [...left.writes, ...right.writes],
-    blobs: [...left.blobs, ...right.blobs],
-  };
 }

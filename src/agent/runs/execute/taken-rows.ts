@@ -1,0 +1,71 @@
+// Taken rows: the rows that the transactions of one run have taken from its graph, in the order of the graph.
+// The storage repeats a transaction that lost a race for locks, and other transactions of the run may have the lock of
+// the thread before the repetition has it. So a repetition lays its rows out before it waits for the lock, and the next
+// transaction with the lock stores them ahead of its own. Part of run-sink.ts (execute-run.4).
+import type { WriteSet } from "../../model/model.ts";
+import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
+
+/** Of all transactions of one run. */
+export interface TakenRows {
+  /** Rows of transactions that are about to be repeated. */
+  readonly repeated: Set<Kept>;
+  /** Number of write sets taken so far. */
+  taken: number;
+}
+
+/** The rows that one transaction has taken, in the order of the graph. */
+export interface Kept {
+  sets: readonly TakenSet[];
+}
+
+export interface TakenSet {
+  readonly position: number;
+  readonly rows: WriteSet;
+}
+
+/** The rows to store next. They join `kept`. */
+export function nextRows(state: TakenRows, kept: Kept, take: () => WriteSet): WriteSet {
+  const rows = take();
+  const fresh: readonly TakenSet[] =
+    isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.taken++, rows }];
+  const isRepetition = state.repeated.delete(kept);
+  const claimed = claimRepeated(state);
+  if (claimed.length === 0 && !isRepetition) {
+    kept.sets = [...kept.sets, ...fresh];
+    return rowsOf(fresh);
+  }
+  kept.sets = inOrder([...kept.sets, ...claimed, ...fresh]);
+  return rowsOf(kept.sets); // some of them again: the newest is the one stored last
+}
+
+/** Takes over the rows that wait for a repetition. */
+export function claimRepeated({ repeated }: TakenRows): readonly TakenSet[] {
+  if (repeated.size === 0) return [];
+  const sets = [...repeated].flatMap((one) => one.sets);
+  for (const one of repeated) one.sets = [];
+  repeated.clear();
+  return inOrder(sets);
+}
+
+export function inOrder(sets: readonly TakenSet[]): readonly TakenSet[] {
+  return sets.toSorted((a, b) => a.position - b.position);
+}
+
+export function rowsOf(sets: readonly TakenSet[]): WriteSet {
+  let rows = EMPTY_WRITE_SET;
+  for (const set of sets) rows = joined(rows, set.rows);
+  return rows;
+}
+
+export function isEmpty({ checkpoints, writes }: WriteSet): boolean {
+  return checkpoints.length + writes.length === 0;
+}
+
+export function joined(left: WriteSet, right: WriteSet): WriteSet {
+  if (isEmpty(left) && left.blobs.length === 0) return right;
+  return {
+    checkpoints: [...left.checkpoints, ...right.checkpoints],
+    writes: [...left.writes, ...right.writes],
+    blobs: [...left.blobs, ...right.blobs],
+  };
+}
