@@ -1,7 +1,7 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
 import { optimizeSooner } from "../base/v8/v8-compile.ts";
-import { letOldHeapGrow, letYoungHeapGrow } from "../base/v8/v8-heap.ts";
+import { letYoungHeapGrow } from "../base/v8/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
@@ -9,8 +9,7 @@ import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 
-const OLD_GROWTH_PERCENT = 50;
-const YOUNG_BYTES_MAX = 24 * 1024 * 1024;
+const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
 
@@ -24,7 +23,6 @@ export async function collect(
     await printConfigOf(host, table, config);
     return null;
   }
-  letOldHeapGrow(OLD_GROWTH_PERCENT);
   letYoungHeapGrow(YOUNG_BYTES_MAX);
   optimizeSooner();
   const log = await openLog(host, table, config);

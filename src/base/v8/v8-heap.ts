@@ -61,6 +61,10 @@ function youngBytes(): number {
   return space === undefined ? 0 : 2 * (space.space_used_size + space.space_available_size);
 }
 
+function letOldHeapGrow(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
+}
+
 /** In percent: a large heap grows by the same bytes as a small one, not by the same factor. */
 function loadedOldGrowth(): number {
   const percent = Math.round((100 * LOADED_OLD_GROWTH_BYTES) / getHeapStatistics().used_heap_size);
@@ -105,17 +109,10 @@ function growYoungHeap(bytesMax: number): void {
 }
 
 /**
- * For a process with high old-generation turnover under load: fewer collections matter more than memory.
- * Measured with the collector at full load: 50 instead of 40 saves some hundredths of the CPU time, for 10 MB of 320.
- */
-export function letOldHeapGrow(percent: number): void {
-  setFlagsFromString(`--heap-growing-percent=${percent}`);
-}
-
-/**
- * For a process whose young generation may stay larger, and is collected on one thread (v8-heap.3).
+ * For a process under load whose young generation is collected on one thread (v8-heap.3) and has another limit.
  * `threadBytes` is the size in each thread that the process starts later: it does not grow there (v8-heap.5).
- * Measured with the collector at full load, in turns: 64 MB instead of 32 save no CPU time, and take 30 MB more.
+ * Measured with the collector at full load, in turns: 24 or 32 MB instead of 16 save no CPU time, and take 10 to 20 MB
+ * more; nor does an old generation that grows by 50 percent instead of 40.
  */
 export function letYoungHeapGrow(bytesMax: number, threadBytes = YOUNG_BYTES_MAX): void {
   state.youngBytesMax = bytesMax;
