@@ -18,7 +18,8 @@ export interface HostRules {
 }
 
 const LOOPBACK_HOST = /^(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
-const HOST = /^(?<name>\[[\da-f:.]{2,45}\]|[\w.-]{1,255})(:\d{1,5})?$/i;
+const HOST = /^(\[[\da-f:.]{2,45}\]|[\w.-]{1,255})(:\d{1,5})?$/i;
+const PORT = /:\d{1,5}$/;
 
 export function isLoopbackAddress(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
@@ -32,13 +33,12 @@ export function checkHost({ headers, rawHeaders }: HostHead, rules: HostRules): 
     if (name.length === 4 && name.toLowerCase() === "host") hosts++;
   }
   const { host } = headers;
-  const name = host === undefined ? undefined : HOST.exec(host)?.groups?.["name"]?.toLowerCase();
-  if (hosts > 1 || (host !== undefined && name === undefined)) {
+  if (hosts > 1 || (host !== undefined && !HOST.test(host))) {
     const detail =
       hosts > 1 ? "The request has more than one Host header." : "The Host header is not a host with a port.";
     throw new ApiError("malformed_request", detail, {}, { Connection: "close" });
   }
-  if (isServed(host, name, rules)) return;
+  if (isServed(host, rules)) return;
   const detail = rules.loopback
     ? "This server listens on loopback and accepts localhost; ALLOWED_HOSTS adds further hosts."
     : "ALLOWED_HOSTS does not contain the host of the Host header.";
@@ -47,10 +47,11 @@ export function checkHost({ headers, rawHeaders }: HostHead, rules: HostRules): 
 
 type HostHead = Pick<IncomingMessage, "headers" | "rawHeaders">;
 
-function isServed(host: string | undefined, name: string | undefined, { loopback, allowed }: HostRules): boolean {
+function isServed(host: string | undefined, { loopback, allowed }: HostRules): boolean {
   if (!loopback && allowed === null) return true;
-  if (host === undefined || name === undefined) return false;
+  if (host === undefined) return false;
   if (LOOPBACK_HOST.test(host)) return true;
+  const name = host.replace(PORT, "").toLowerCase();
   if (!loopback && isIP(name.replace(/^\[|\]$/g, "")) !== 0) return true;
   return (allowed ?? []).some((one) => (one.startsWith("*.") ? name.endsWith(one.slice(1)) : name === one));
 }
