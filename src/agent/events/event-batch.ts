@@ -18,6 +18,8 @@ export interface LoggedEvent {
   readonly text: string | null;
   /** Reference to the text: a checkpoint id, or AT_END for the result of the run. */
   readonly reference: string | null;
+  /** Makes the text of a reference in memory until the state is stored, for a reader that comes in between. */
+  render?: (() => string) | null;
 }
 
 /** The last event of a run. Readers of the run do not receive it; readers of the thread learn that the run ended. */

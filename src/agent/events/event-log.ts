@@ -2,7 +2,8 @@
 // get the newest events from memory, and older ones from storage.
 // Invariants:
 //   event-log.1. Ids increase by one, in the order of publication.
-//   event-log.2. A stored state is rendered as text only if the run has a reader at that moment.
+//   event-log.2. A stored state is rendered as text only if the run has a reader at that moment, or gets one before the
+//     state is stored.
 //   event-log.3. The end of a run becomes readable after its commit.
 //   event-log.4. The stored events of a run are bounded: at 110 % of a limit, the oldest rows are deleted.
 //   event-log.5. Memory holds unstored events, and a bounded window of stored ones for readers (event-window.ts).
@@ -100,7 +101,9 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
   const toEvent = ({ name, data }: RunEvent, id: number): LoggedEvent =>
     typeof data === "string"
       ? { id, name: eventName(name), text: data, reference: null }
-      : { id, name: eventName(name), text: isRead() ? data.text() : null, reference: data.reference }; // event-log.2
+      : isRead()
+        ? { id, name: eventName(name), text: data.text(), reference: data.reference }
+        : { id, name: eventName(name), text: null, reference: data.reference, render: data.text }; // event-log.2
 
   return {
     threadId: run.threadId,

@@ -57,6 +57,7 @@ export function createEventWindow(isRead: () => boolean): EventWindow {
       return {
         batches: drained,
         committed(last) {
+          for (const { complete, events } of drained) if (!complete) for (const event of events) event.render = null;
           storedCount += drained.length;
           if (last !== null) {
             add(last);

@@ -1,11 +1,11 @@
 // First event of an attempt: its id, and its place in the claim.
 // Invariants:
-//   first-event-id.1. No two events share an id, even if readers saw events that a dying process did not store. After a
-//     crash, ids continue at the next multiple of ROUND, beyond all ids that a process can publish unstored.
+//   first-event-id.1. No two events share an id, even if readers saw events that a process did not store before it died,
+//     lost its lease or stopped. In each further attempt, ids continue at the next multiple of ROUND, beyond all ids that
+//     a process can publish unstored.
 //   first-event-id.2. The transaction that claims a run also stores its first event if a reader of the thread may wait
 //     for it: such readers see stored events only, and a further commit would delay them. Other runs cost no statement
 //     more.
-import { deathsOf } from "../model/crash-suspects.ts";
 import type { Run } from "../model/model.ts";
 import type { Tx, Wakes } from "../ports/ports.ts";
 import { rowOf } from "./event-batch.ts";
@@ -21,7 +21,6 @@ export async function eventStart(tx: Tx, run: Run): Promise<EventStart> {
   const kept = await tx.eventExtent(run.threadId, run.runId);
   const next = kept === null ? 0 : kept.last + 1;
   const { events, bytes } = kept ?? { events: 0, bytes: 0 };
-  if (deathsOf(run) + run.storageFailures === 0) return { firstId: next, events, bytes, isBegun: false };
   const firstId = Math.max(Math.ceil(next / ROUND), run.attempt) * ROUND; // first-event-id.1
   return { firstId, events, bytes, isBegun: false };
 }

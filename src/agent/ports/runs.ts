@@ -79,11 +79,16 @@ export interface QueueTx {
   /**
    * A worker whose last heartbeat is older than `leaseMs` by the database clock. Until the commit, that worker cannot
    * claim runs.
-   * @param workerId this worker
+   * @param workers `only` this one, or any `except` this one
    */
-  deadWorker(leaseMs: number, workerId?: string | null): Awaitable<string | null>;
+  deadWorker(leaseMs: number, workers?: WhichWorkers): Awaitable<string | null>;
   /** Unregisters a worker and releases its jobs. No run can be claimed under its id afterwards. */
   removeWorker(workerId: string): Awaitable<void>;
+}
+
+export interface WhichWorkers {
+  readonly only?: string | null;
+  readonly except?: string | null;
 }
 
 export interface IdempotencyRecord {

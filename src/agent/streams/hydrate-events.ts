@@ -1,6 +1,7 @@
-// Event hydration: restores the text of events that refer to a stored state, for readers that come later.
+// Event hydration: restores the text of events that refer to a state, for readers that come later.
 // Invariants:
-//   hydrate-events.1. An event whose state was rolled back or deleted is omitted, and its id stays unused.
+//   hydrate-events.1. An event whose state was rolled back or deleted is omitted, and its id stays unused. A state that
+//     is not stored yet is rendered from memory.
 import type { AgentContext } from "../context.ts";
 import { storedEnd, valuesAt, withText } from "../runs/run-result.ts";
 import { serializeRunEnd } from "../serializers/run-end.ts";
@@ -19,7 +20,7 @@ export async function withTexts(
   if (events.every(({ text }) => text !== null)) return events;
   const shown: LoggedEvent[] = [];
   for (const event of events) {
-    const text = event.text ?? (await textOf(agent, run, event.reference ?? ""));
+    const text = event.text ?? event.render?.() ?? (await textOf(agent, run, event.reference ?? ""));
     if (text !== null) shown.push({ ...event, text }); // hydrate-events.1
   }
   return shown;

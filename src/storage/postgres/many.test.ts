@@ -5,6 +5,7 @@
 // nothing written.
 //   many.1. After a deadlock one of the two transactions runs again.
 //   many.1. An unreachable database is 503 with Retry-After, and the storage works again with it.
+//   many.7. The search for dead workers finds no row of the server that searches: it is alive.
 //   many.3. A stalled transaction loses its connection, and with it its lock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +14,7 @@ import { beforeDrop, newDatabase } from "../../../test/harness/postgres/database
 import { onlyNext, startPostgresProxy, type Fate } from "../../../test/fakes/postgres-proxy.ts";
 import type { Thread } from "../../agent/model/model.ts";
 import { threadRecord } from "../../agent/model/testkit.ts";
-import type { Tx } from "../../agent/ports/ports.ts";
+import type { Tx, WhichWorkers } from "../../agent/ports/ports.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { createIdSource } from "../../base/ids.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -211,4 +212,13 @@ test("calls beyond the number of connections queue; those on one thread take no 
   (await held.promise)();
   await holding;
   assert.equal((await Promise.all(waiting)).filter((found) => found !== null).length, 20);
+});
+
+test("a server that looks for dead workers finds others only, and its own row when it registers again (many.7)", async () => {
+  await one.transaction((tx) => tx.addWorker("own"));
+  const found = (which: WhichWorkers): Promise<string | null> => one.transaction((tx) => tx.deadWorker(-60_000, which)); // every row counts as stale
+  assert.equal(await found({ except: "own" }), null);
+  assert.equal(await found({ only: "own" }), "own");
+  await two.transaction((tx) => tx.addWorker("other"));
+  assert.equal(await found({ except: "own" }), "other");
 });

@@ -57,9 +57,7 @@ export async function executeRun(
 
   if (reason === "deleted" || reason === "taken_over") return left(reason);
   if (reason === "shutdown" && outcome.kind === "aborted") {
-    await storage
-      .transaction((tx) => requeueIfCurrent(tx, run, { rest: result.rest, sink, ports }))
-      .catch(() => undefined);
+    await requeueAtStop(run, { rest: result.rest, sink }, ports).catch(() => undefined);
     return left("requeued"); // if even that fails, the next start recovers the run
   }
   if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
@@ -71,7 +69,6 @@ export async function executeRun(
     const stored = await storage.transaction(async (tx) => {
       restore(drained); // execute-run.3
       drained = null;
-      sink.check(); // execute-run.1
       const announce = announcer(graphs, () => ("values" in outcome ? valuesText() : null));
       const finished = await finishRun(tx, {
         run,
@@ -82,7 +79,8 @@ export async function executeRun(
         withEarlier: sink.withEarlier,
         leaveMs: ports.leaveMs,
       });
-      sink.check(); // execute-run.4: earlier writes have ended, because they held the thread lock, or are in this one
+      // Only with the lock: before, the failure may be that of a transaction that the storage is about to repeat.
+      sink.check(); // execute-run.1, execute-run.4: earlier writes have ended, or are in this transaction
       if (finished !== null) await ports.notifier.notify(tx, finished);
       drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
       const left = finished === null ? await refusalReason(tx, run) : ("deleted" as const);
@@ -162,17 +160,22 @@ async function storeEndEvents(
   return finished.threadIsGone ? eventLog.drain(end) : events.store(tx, eventLog, end);
 }
 
-async function requeueIfCurrent(
-  tx: Tx,
+async function requeueAtStop(
   run: Run,
-  { rest, sink, ports }: { readonly rest: WriteSet; readonly sink: OwnSink; readonly ports: ExecutePorts },
+  { rest, sink }: { readonly rest: WriteSet; readonly sink: OwnSink },
+  ports: ExecutePorts,
 ): Promise<void> {
-  const isCurrent = await tx.isCurrent(run);
-  sink.check(); // execute-run.4
-  if (isCurrent) {
+  let drained: DrainedEvents | null = null;
+  await ports.storage.transaction(async (tx) => {
+    restore(drained); // execute-run.3
+    drained = null;
+    const isCurrent = await tx.isCurrent(run);
+    sink.check(); // execute-run.4
+    if (!isCurrent) return;
     await tx.putWriteSet(sink.withEarlier(rest));
-    await ports.events.store(tx, ports.eventLog);
+    drained = await ports.events.store(tx, ports.eventLog);
     const announce = announcer(ports.graphs, NO_VALUES);
     await requeueRun(tx, run, { cause: "stopped", crashesMax: ports.crashesMax, at: ports.clock.now(), announce });
-  }
+  });
+  committed(drained);
 }

@@ -85,8 +85,10 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
     async takeOver(leaseMs, own) {
       const candidates = unknownClaims.candidates();
       if (candidates !== null && own === undefined) await requeueUnstarted(candidates);
+      // This process is alive: it takes back its own runs when it registers again, and no crash counts.
+      const except = own === undefined ? engine.lease.workerId() : null;
       const found = await storage.transaction(async (tx) => {
-        const workerId = await tx.deadWorker(leaseMs, own ?? null);
+        const workerId = await tx.deadWorker(leaseMs, { only: own ?? null, except });
         if (workerId === null) return null;
         const runs = await requeueOrphans(tx, { workerId, alive: own !== undefined });
         await tx.removeWorker(workerId);

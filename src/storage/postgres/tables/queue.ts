@@ -46,12 +46,12 @@ export function queueVerbs(db: Sql): QueueTx {
         jobsLockedAs,
       );
     },
-    async deadWorker(leaseMs, workerId = null) {
+    async deadWorker(leaseMs, { only = null, except = null } = {}) {
       const where = `WHERE beat_at < clock_timestamp() - $1 * interval '1 millisecond'
-        AND ($2::text IS NULL OR worker_id = $2) ORDER BY beat_at LIMIT 1`;
+        AND ($2::text IS NULL OR worker_id = $2) AND worker_id IS DISTINCT FROM $3::text ORDER BY beat_at LIMIT 1`;
       const sql = `SELECT worker_id FROM holdpoint.workers ${where}`;
-      if ((await db.get(sql, leaseMs, workerId)) === null) return null; // rarely any, and a read locks nothing
-      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, workerId); // tables/queue.3
+      if ((await db.get(sql, leaseMs, only, except)) === null) return null; // rarely any, and a read locks nothing
+      const [dead] = await db.change(`${sql} FOR UPDATE SKIP LOCKED`, leaseMs, only, except); // tables/queue.3
       return dead === undefined ? null : String(dead["worker_id"]);
     },
     removeWorker(workerId) {
