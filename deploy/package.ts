@@ -28,7 +28,7 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
 const ENTRIES = ["graphs/loading/register", "exports/"];
 /** node:sqlite with isTransaction is in 22.16 and in 24; deploy/npm/holdpoint.cjs says the same. */
 const NODE = "^22.16.0 || >=24.0.0";
-/** From the first version that the server starts with (src/graphs/langgraph/library.ts) to the next major one. */
+/** LangGraph: from the first version that the server starts with (src/graphs/langgraph/library.ts) to the next major one. */
 const PEERS: Readonly<Record<string, string>> = {
   "@langchain/core": ">=1.1.0 <2",
   "@langchain/langgraph": ">=1.4.18 <2",

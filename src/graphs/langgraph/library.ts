@@ -30,8 +30,8 @@ export class LibraryError extends Error {
   }
 }
 
-/** First and first excluded version whose checkpointer and interrupt behaviour this server knows. */
-const SUPPORTED = { from: [1, 4], below: [2, 0] } as const;
+/** First tested and first excluded version: the checkpointer and interrupt behaviour that this server knows. */
+const SUPPORTED = { from: "1.4.18", below: "2.0.0" } as const;
 
 /** @param folder the folder of the graphs, from which LangGraph resolves */
 export async function loadLibrary(folder: string): Promise<Library> {
@@ -66,16 +66,21 @@ function findLibrary(folder: string): { readonly root: string; readonly version:
   const { version } = packageOf(root);
   if (isSupported(version)) return { root, version };
   throw new LibraryError(
-    `@langchain/langgraph ${version} in ${root} is not supported: install a version from 1.4 to below 2.0`, // library.1
+    `@langchain/langgraph ${version} in ${root} is not supported: install a version from ${SUPPORTED.from} to below ${SUPPORTED.below}`, // library.1
   );
 }
 
 function isSupported(version: string): boolean {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const { from, below } = SUPPORTED;
-  const atLeast = major > from[0] || (major === from[0] && minor >= from[1]);
-  const lower = major < below[0] || (major === below[0] && minor < below[1]);
-  return atLeast && lower;
+  return compareVersions(version, SUPPORTED.from) >= 0 && compareVersions(version, SUPPORTED.below) < 0;
+}
+
+/** By their numbers: a pre-release counts as its release. */
+function compareVersions(one: string, other: string): number {
+  const numbersOf = (version: string): readonly number[] =>
+    version.split(".", 3).map((part) => Number.parseInt(part, 10));
+  const others = numbersOf(other);
+  const differences = numbersOf(one).map((number, at) => number - (others[at] ?? 0));
+  return differences.find((difference) => difference !== 0) ?? 0;
 }
 
 function packageFolder(name: string, from: string): string | null {
