@@ -237,6 +237,6 @@ test("the log gets every secret text, and nothing else", () => {
 test("a setting describes its default", () => {
   assert.deepEqual(
     Object.values(TABLE).map((one) => one.fallbackText),
-    ["7", "0", "./data", "none", "fast", "none", "1000", "none", "0"],
+    ["7", "0", "./data", "none", "fast", "none", "1s", "none", "0"],
   );
 });

@@ -97,7 +97,15 @@ export function boolean<T extends boolean | null>(name: string, fallback: T, not
   });
 }
 
-const DURATION_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** From the largest. */
+const DURATION_UNITS_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** In the largest whole unit: 90 days → `"90d"`. */
+function durationText(milliseconds: number): string {
+  if (milliseconds === 0) return "0";
+  const [unit = "ms", size = 1] = Object.entries(DURATION_UNITS_MS).find(([, one]) => milliseconds % one === 0) ?? [];
+  return `${milliseconds / size}${unit}`;
+}
 
 /** `"5m"`, `"7d"`, `"250ms"` or a bare number of milliseconds → milliseconds. */
 export function durationMs(
@@ -106,7 +114,8 @@ export function durationMs(
   limits: { readonly min: number; readonly max: number },
   notes: Notes,
 ): Setting<number> {
-  const kind = { type: "duration", fallback, limits: `${limits.min} to ${limits.max} ms` };
+  const fallbackText = durationText(fallback);
+  const kind = { type: "duration", fallback, fallbackText, limits: `${limits.min} to ${limits.max} ms` };
   return setting(name, kind, notes, (value) => {
     const match = /^(\d+)(ms|s|m|h|d)?$/.exec(value.trim());
     if (match === null) throw new Error(`"${value}" is not a duration: write 250ms, 30s, 5m, 2h, 7d or milliseconds`);
@@ -120,7 +129,7 @@ export function durationMs(
 /** A setting of a type of its own. @param parse throws {Error} with the reason, a secret's {ShownReason}. */
 export function setting<T>(
   name: string,
-  kind: Pick<Setting<T>, "type" | "fallback" | "limits">,
+  kind: Pick<Setting<T>, "type" | "fallback" | "limits"> & { readonly fallbackText?: string },
   notes: Notes,
   parse: (text: string) => T,
 ): Setting<T> {
@@ -129,7 +138,7 @@ export function setting<T>(
     name,
     type,
     fallback,
-    fallbackText: fallback === null ? "none" : String(fallback),
+    fallbackText: kind.fallbackText ?? (fallback === null ? "none" : String(fallback)),
     limits,
     parse,
     meaning: notes.meaning,
