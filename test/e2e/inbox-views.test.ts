@@ -34,7 +34,7 @@ async function change(threadId: string, verb: string, body: object): Promise<voi
   assert.equal(status, 200, text);
 }
 
-test("filters are choices with the counts of the server, also for what is assigned to me", async () => {
+test("filters are choices with the counts of the server, also for what I have claimed", async () => {
   await ask(server, approval(1), { batch: "counts" });
   const mine = await ask(server, approval(2), { batch: "counts" });
   await ask(server, "How many?", { batch: "counts" });
@@ -46,11 +46,11 @@ test("filters are choices with the counts of the server, also for what is assign
     page.getByRole("combobox", { name: label, exact: true }).locator("option").allInnerTexts();
   await page.getByRole("option", { name: "Approval (2)" }).waitFor({ state: "attached" });
   assert.deepEqual(await options("Kind"), ["Any kind", "Approval (2)", "Form (0)", "Question (1)", "Breakpoint (0)"]);
-  assert.deepEqual(await options("Assignee"), ["Anyone or no one", "Assigned to me (1)", "Unassigned (2)"]);
+  assert.deepEqual(await options("Claimed by"), ["Anyone or no one", "Claimed by me (1)", "Unclaimed (2)"]);
   assert.deepEqual(await options("Graph"), ["Any graph", "echo (3)"]);
   assert.ok((await options("Deadline")).includes("No deadline (3)"));
   assert.ok((await options("Metadata")).includes("counts (3)"));
-  await page.getByRole("combobox", { name: "Assignee" }).selectOption("me");
+  await page.getByRole("combobox", { name: "Claimed by" }).selectOption("me");
   await page.getByText("1 waiting").waitFor();
   assert.match(await rows(page).innerText(), /amount: 2/);
   await page.getByRole("option", { name: "Question (0)" }).waitFor({ state: "attached" });

@@ -172,6 +172,25 @@ test("a question is answered in the chat of its thread, by one key, and can be t
   await page.close();
 });
 
+test("`u` on a thread undoes an answer held elsewhere, and leads to all threads without one (outbox.5)", async () => {
+  const threadId = await ask(server, CALL);
+  const other = await ask(server, "How many?");
+  const page = await browser.open(`/threads/${threadId}`, { name: "Ada", holdSecs: 30 });
+  const card = page.getByRole("region", { name: "Pending answer" });
+  await card.getByRole("button", { name: "Approve" }).waitFor();
+  await page.keyboard.press("a");
+  await card.getByText("Sent soon. Press u").waitFor();
+  await page.getByRole("link", { name: "All threads" }).click();
+  await page.locator(`a[href*="/threads/${other}"]`).first().click();
+  await card.getByText("How many?").first().waitFor();
+  await page.keyboard.press("u");
+  await page.getByText("Undone. Nothing was sent.").waitFor();
+  assert.match(page.url(), new RegExp(`/threads/${other}$`));
+  await page.keyboard.press("u");
+  await page.waitForURL(/\/threads(\?|$)/);
+  await page.close();
+});
+
 test("nothing moves below the pointer while the composer loads (thread/chat.1)", async () => {
   const threadId = await ask(server, CALL);
   const page = await browser.open("/threads", { name: "Bob" });

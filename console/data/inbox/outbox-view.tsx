@@ -6,7 +6,7 @@ import { Button } from "../../ui/controls.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { showToast } from "../../ui/toast.tsx";
 import { useValue } from "../../hooks/value.ts";
-import { outbox, send, undoAnswer, type PendingAnswer } from "./outbox.ts";
+import { hasHeld, outbox, send, undoAnswer, type PendingAnswer } from "./outbox.ts";
 
 const TICK_MS = 250;
 
@@ -14,7 +14,7 @@ export function OutboxView(): ReactNode {
   const parcels = useValue(outbox);
   return (
     <div className="outbox" role="status" aria-live="polite">
-      {parcels.length === 0 ? null : <UndoKey />}
+      {hasHeld(parcels) ? <UndoKey /> : null}
       {parcels.map((parcel) => (
         <ParcelView key={parcel.id} parcel={parcel} />
       ))}
@@ -22,7 +22,7 @@ export function OutboxView(): ReactNode {
   );
 }
 
-/** Mounted with the first answer, and therefore before the keys of the page: `u` also leads from a thread to the list. */
+/** Mounted while an answer is held. A page with `u` for itself leaves it out meanwhile (outbox.5). */
 function UndoKey(): ReactNode {
   const undo = useUndo();
   useShortcuts("Sending answers", [{ keys: "u", label: "Undo the last answer", run: () => undo(), once: true }]);
@@ -57,7 +57,7 @@ function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
       </span>
       {state === "sending" ? null : (
         <>
-          <Button kind="quiet" icon="undo" hint="u" onClick={() => undo(id)}>
+          <Button kind="quiet" icon="undo" {...(state === "held" ? { hint: "u" } : {})} onClick={() => undo(id)}>
             Undo
           </Button>
           <Button kind="quiet" onClick={() => void send(id)}>

@@ -5,6 +5,7 @@
 //   outbox.3. An undone answer is never sent, and its item shows it again for a change.
 //   outbox.4. The browser asks before it leaves a page with answers that it could not send: failed ones, and more than
 //        a page may send as it closes.
+//   outbox.5. While an answer is held, `u` undoes it on every page.
 import type { InboxItem } from "../../../src/api/inbox.ts";
 import type { Json } from "../../json/json.ts";
 import { answersBody, sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
@@ -31,6 +32,11 @@ export function parcelOf(item: Pick<InboxItem, "thread_id" | "id">, parcels = ou
   return parcels.find(({ answers }) =>
     answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
   );
+}
+
+/** outbox.5. */
+export function hasHeld(parcels: readonly PendingAnswer[]): boolean {
+  return parcels.some(({ state }) => state === "held");
 }
 
 /** Undone answers by item, for its editor (outbox.3). */

@@ -5,7 +5,9 @@ import { call, request } from "../../api/client.ts";
 import type { Run, Thread } from "../../api/types.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { DeleteDialog } from "../../frames/delete-dialog.tsx";
+import { hasHeld, outbox } from "../../data/inbox/outbox.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
+import { useValue } from "../../hooks/value.ts";
 import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { CopyButton, CopyCurl } from "../../ui/copy.tsx";
 import { glance } from "../../json/excerpt.ts";
@@ -68,11 +70,14 @@ function Loaded({ thread }: { readonly thread: Thread }): ReactNode {
   const running = runs.data?.find(({ status }) => status === "running" || status === "pending") ?? null;
   const live = useLive(thread.thread_id, running);
   const tab = TABS.find((one) => one === search.tab) ?? "chat";
+  const holdsAnswer = hasHeld(useValue(outbox));
   const go = (to: Tab): void =>
     void navigate({ to: "/threads/$threadId", params: { threadId: thread.thread_id }, search: { ...search, tab: to } });
   useShortcuts("Thread", [
     ...TABS.map((one, at) => ({ keys: `${at + 1}`, label: `Show ${TAB_NAMES[one]}`, run: () => go(one) })),
-    { keys: "u", label: "Back to all threads", run: () => void navigate({ to: "/threads" }) },
+    ...(holdsAnswer // outbox.5
+      ? []
+      : [{ keys: "u", label: "Back to all threads", run: () => void navigate({ to: "/threads" }) }]),
   ]);
   return (
     <>

@@ -27,7 +27,7 @@ const NAMES: Readonly<Record<keyof Filters, string>> = {
   kind: "Kind",
   older: "Age",
   metadata: "Metadata",
-  claim: "Assignee",
+  claim: "Claimed by",
   due: "Deadline",
   snoozed: "Snoozed",
   order: "Order",
@@ -50,5 +50,5 @@ function valueWords(
   if (name === "assistant" && assistant !== undefined) return assistants.get(assistant);
   if (name === "snoozed") return snoozed === "only" ? "Only snoozed" : "Shown with the others";
   if (name !== "claim") return undefined;
-  return claim === "me" ? "Assigned to me" : claim === "nobody" ? "Unassigned" : claim;
+  return claim === "me" ? "me" : claim === "nobody" ? "no one" : claim;
 }

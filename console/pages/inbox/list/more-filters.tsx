@@ -41,7 +41,7 @@ export function MoreFilters({
       {select("node", "Node", "Any node", choices.node)}
       {select("action", "Action", "Any action", choices.action)}
       {select("assistant", "Assistant", "Any assistant", choices.assistant)}
-      {select("claim", "Assignee", "Anyone or no one", choices.claim)}
+      {select("claim", "Claimed by", "Anyone or no one", choices.claim)}
       {select("due", "Deadline", "Any deadline", choices.due)}
       {select("older", "Age", "Any age", AGES)}
       {select("snoozed", "Snoozed", "Hidden", choices.snoozed)}
@@ -103,8 +103,8 @@ function claims(data: InboxFacets | undefined, me: string): readonly Choice[] {
   const counted = data?.claimed_by ?? [];
   const countOf = (name: string | null): number => counted.find(({ value }) => value === name)?.count ?? 0;
   return [
-    { value: "me", label: "Assigned to me", count: countOf(me) },
-    { value: "nobody", label: "Unassigned", count: countOf(null) },
+    { value: "me", label: "Claimed by me", count: countOf(me) },
+    { value: "nobody", label: "Unclaimed", count: countOf(null) },
     ...counted.flatMap(({ value, count }) => (value === null || value === me ? [] : [{ value, count }])),
   ];
 }
