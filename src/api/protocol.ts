@@ -48,7 +48,7 @@ export const sendCommand = operation("sendCommand", "post", "/threads/{thread_id
   body: command,
   large: ["params"],
   reply,
-  description: "A success or error envelope; docs/thread-protocol.md lists commands and codes.",
+  description: "A success or error envelope; docs/reference/thread-protocol.md lists commands and codes.",
   refusals: ["malformed_json", "invalid_request", "forbidden", "thread_not_found"],
 });
 

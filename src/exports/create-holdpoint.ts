@@ -26,7 +26,7 @@ export interface HoldpointOptions {
   readonly basePath?: string;
   /** With `graphs`: the folder that LangGraph is looked up from. Default: the working directory. */
   readonly folder?: string;
-  /** Settings of docs/configuration.md by name: `{ N_JOBS_PER_WORKER: 4 }`. */
+  /** Settings of docs/reference/configuration.md by name: `{ N_JOBS_PER_WORKER: 4 }`. */
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
   /** Takes the lines of the log, JSON each. Default: warnings and errors on stderr. */
   readonly log?: (line: string) => void;

@@ -6,6 +6,7 @@
 //   folders.5. One file defines a rule code.
 //   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
 //   folders.7. Every source file that ARCHITECTURE.md names exists.
+//   folders.10. Every source file and page that a comment names exists.
 //   folders.9. No two folders import each other, in src/ and in console/. A folder inside a folder counts on its own.
 //   folders.8. Every file and folder that a header lists under "The pieces:" exists, and the header of a room's main file
 //        lists every folder of the room and every file beside them.
@@ -283,6 +284,28 @@ test("every source file that ARCHITECTURE.md names exists (folders.7)", () => {
   );
 });
 
+const COMMENT = /(?:^|\s)\/\/.*|^\s*\/?\*.*/gm;
+const FILE_NAME = /(?<![\w/.@{}*<-])\w[\w./-]*\.(?:tsx?|md)\b/g;
+/** Examples, and files of other projects. */
+const FOREIGN = new Set(["docs/cli/telemetry.md", "g.ts", "gen-ai-attributes.ts", "parts/word.ts", "y.ts"]);
+
+/** folders.10. A name may leave out the first folders. */
+function missingInComments(sources: Sources, paths: readonly string[]): readonly string[] {
+  const ends = new Set(paths.flatMap((path) => path.split("/").map((_, at, parts) => parts.slice(at).join("/"))));
+  return [...sources].flatMap(([path, text]) =>
+    (text.match(COMMENT) ?? [])
+      .flatMap((comment) => comment.match(FILE_NAME) ?? [])
+      .filter((name) => !ends.has(name) && !FOREIGN.has(name))
+      .map((name) => `${path} names ${name}`),
+  );
+}
+
+test("every source file and page that a comment names exists (folders.10)", () => {
+  const pages = readdirSync(ROOT).filter((name) => name.endsWith(".md"));
+  const paths = [...pages, ...["src", "console", "test", "deploy", "docs", "bench", "examples"].flatMap(filesBelow)];
+  assert.deepEqual(missingInComments(read("src", "console"), paths), []);
+});
+
 test("inside a room, imports only go down its list of folders (folders.1, folders.2)", () => {
   assert.deepEqual(upwardImports(SRC), []);
 });
@@ -333,6 +356,13 @@ test("a piece that does not exist, and one that is not listed, are found (folder
     "src/dev/welcome.ts lists gone.ts, which does not exist",
     "src/dev/welcome.ts does not list sample.ts",
   ]);
+});
+
+test("a comment that names a missing file is found, in each form of a comment (folders.10)", () => {
+  const text =
+    'import "./none.ts";\n// b/one.ts and gone.ts\n/** c/one.ts */\nconst x = 1; // docs/none.md\n * two.ts\n';
+  const expected = ["a.ts names gone.ts", "a.ts names c/one.ts", "a.ts names docs/none.md", "a.ts names two.ts"];
+  assert.deepEqual(missingInComments(new Map([["a.ts", text]]), ["src/b/one.ts"]), expected);
 });
 
 test("a planted upward import is found, of a type too (folders.1)", () => {

@@ -1,7 +1,7 @@
 // Checkpoint: the stored state of a thread, with its values, writes and graph fingerprint.
 import type { Json } from "../../base/json/json.ts";
 
-/** JSON text of a value in the stored encoding (graphs/state/codec.ts). Opaque outside the graphs room. */
+/** JSON text of a value in the stored encoding (graphs/checkpoints/codec/value-codec.ts). Opaque outside the graphs room. */
 export type Encoded = string;
 
 /** Member name that tags values without a JSON form in the stored encoding. Untagged stored text is plain JSON. */

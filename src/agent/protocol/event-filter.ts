@@ -1,4 +1,4 @@
-// Event filter: which events of a thread a reader wants (docs/thread-protocol.md). Pure.
+// Event filter: which events of a thread a reader wants (docs/reference/thread-protocol.md). Pure.
 // Invariants:
 //   event-filter.1. `custom` includes every `custom:<name>`; a named channel includes only itself.
 //   event-filter.2. A segment without ":" also matches the segment whose name it is; a depth counts only with

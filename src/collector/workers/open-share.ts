@@ -22,7 +22,7 @@ export interface OpenShare {
   positions: Uint32Array<ArrayBuffer>;
   /** Positions that the worker has handed over: their marks follow. */
   readonly handed: Set<number>;
-  /** Rises with each crash while the share is open (worker-link.4). */
+  /** Rises with each crash while the share is open (worker-link.2). */
   blame: number;
 }
 

@@ -32,7 +32,7 @@ export interface ApiEvent {
 /** A reply with status 400 or above. */
 export class ApiRefusal extends Error {
   readonly status: number;
-  /** Code of docs/errors.md, for example `interrupt_stale`. */
+  /** Code of docs/reference/errors.md, for example `interrupt_stale`. */
   readonly code: string;
   constructor(status: number, code: string, detail: string) {
     super(detail);
