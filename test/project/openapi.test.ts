@@ -2,8 +2,9 @@
 //   openapi.1. Every operation has a description and an example; an example is valid for the schema of its place
 //        (notes.1).
 //   openapi.2. Redocly's recommended rules find no error and no warning in the document, with and without a prefix.
+//   openapi.3. The table of calls in docs/reference/agent-server.md has exactly the operations.
 import assert from "node:assert/strict";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { NOTES } from "../../src/api/notes/notes.ts";
@@ -45,6 +46,26 @@ test("an example is valid for the schema of its place (openapi.1)", () => {
     const parsed = reply.schema?.safeParse(note.reply);
     assert.deepEqual(parsed?.error?.issues ?? [], [], `${id}: reply`);
   }
+});
+
+/** Calls of a cell: in "`GET`, `POST /threads`", each method is that of the path that follows. */
+function callsIn(cell: string): readonly string[] {
+  let methods: readonly string[] = [];
+  let isOver = false;
+  return [...cell.matchAll(/`([A-Z]+)? ?(\/[^`]*)?`/g)].flatMap(([, method, path]) => {
+    if (method !== undefined) methods = isOver ? [method] : [...methods, method];
+    isOver = path !== undefined;
+    return path === undefined ? [] : methods.map((one) => `${one} ${path}`);
+  });
+}
+
+test("docs/reference/agent-server.md lists exactly the operations (openapi.3)", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/reference/agent-server.md"), "utf8");
+  const table = page.split("\n## API calls\n")[1]?.split("\n## ")[0] ?? "";
+  const documented = [...table.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) => callsIn(cell));
+  const pages = ["GET /docs"];
+  const expected = [...operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`), ...pages];
+  assert.deepEqual(documented.toSorted(), expected.toSorted());
 });
 
 test("redocly finds nothing to object to (openapi.2)", { skip: missingSchemas }, async () => {
