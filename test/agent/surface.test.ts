@@ -10,9 +10,12 @@
 //   surface.7. Graphs see the headers in the rules, from headers only; credentials never appear.
 //   surface.8. An invalid section stops the start, with its place.
 import { Client } from "@langchain/langgraph-sdk";
+import { WebSocket } from "ws";
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -268,6 +271,22 @@ for (const [names, gone, stays] of GROUPS) {
       assert.equal(flags[part], !names.includes(part), `${part} in /info`);
   });
 }
+
+test("without threads no WebSocket opens: its commands would start runs on them (surface.4)", async () => {
+  const opened = async (sections: object): Promise<string> => {
+    const { url } = await serve(sections);
+    const socket = new WebSocket(`${url.replace("http", "ws")}/threads/${randomUUID()}/stream/events`);
+    const first = await Promise.race([
+      once(socket, "open").then(() => "opened"),
+      once(socket, "unexpected-response").then(([, answer]) => String((answer as IncomingMessage).statusCode)),
+    ]);
+    socket.on("error", () => undefined); // of a socket that ends before it opens
+    socket.terminate();
+    return first;
+  };
+  assert.equal(await opened({}), "opened");
+  assert.equal(await opened({ http: { disable_threads: true } }), "404");
+});
 
 // Prefix (surface.5).
 

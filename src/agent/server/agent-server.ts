@@ -112,7 +112,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   };
 }
 
-/** A worker process accepts no WebSockets. */
+/** A worker process accepts no WebSockets, nor does a server without the routes of threads. */
 function createPort(
   config: AgentConfig,
   ports: AgentServerPorts,
@@ -122,12 +122,13 @@ function createPort(
     ...service
   }: Pick<EmbeddedListener, "name" | "listener"> & { readonly stopMs: number; readonly drainMs: () => number },
 ): HttpService {
+  const isUpgraded = config.role !== "worker" && !ports.surface.disabled.includes("threads");
   return createHttpService({
     ...service,
     host: config.host,
     port: config.port,
     limits: { drainMs },
-    ...(config.role === "worker" ? {} : { onUpgrade: createUpgradeHandler(config, ports, agent) }),
+    ...(isUpgraded ? { onUpgrade: createUpgradeHandler(config, ports, agent) } : {}),
   });
 }
 
