@@ -35,7 +35,8 @@ interface Atom {
 export function requiredText(pattern: string): RequiredText {
   const ignoreCase = pattern.startsWith("(?i)");
   const rest = ignoreCase ? pattern.slice(4) : pattern;
-  if (/\(\?[a-zA-Z-]*i/.test(rest)) return ANYTHING;
+  // A change of case inside, or a quotation, in which brackets are characters.
+  if (/\(\?[a-zA-Z-]*i|\\Q/.test(rest)) return ANYTHING;
   const all: (readonly string[])[] = [];
   for (const alternative of alternativesOf(rest)) {
     const parts = partsOf(alternative);
@@ -107,7 +108,7 @@ function partsOf(pattern: string): Parts | null {
       const found = /^\[(?!\^)(?:[\w .,:;@#%&=+-]|\\[dw.\-+])+\]/.exec(pattern.slice(at))?.[0];
       end = found === undefined ? classEnd(pattern, at) : at + found.length;
       if (end < 0) return null;
-      source = found ?? "";
+      source = found === undefined || mayBeEscaped(found) ? "" : found;
     } else if (char === "\\") {
       const next = pattern[at + 1] ?? "";
       end = at + 2;
@@ -124,6 +125,12 @@ function partsOf(pattern: string): Parts | null {
     at = end + (quantifier?.[0].length ?? 0);
   }
   return parts;
+}
+
+/** A range of the class has characters that JSON may write with an escape: `[+-9]` has "/". */
+function mayBeEscaped(source: string): boolean {
+  const pattern = new RegExp(source);
+  return [...ESCAPED_IN_JSON].some((char) => pattern.test(char));
 }
 
 function atomOf(source: string, literal: string, quantifier: RegExpExecArray | null): Atom | null {
@@ -149,10 +156,17 @@ function groupEnd(pattern: string, from: number): number {
   return -1;
 }
 
+/** As groupEnd. A "]" that comes first is a character, and one that ends `[:digit:]` does not end the class around it. */
 function classEnd(pattern: string, from: number): number {
-  for (let at = pattern[from + 1] === "^" ? from + 3 : from + 2; at < pattern.length; at++) {
+  const [opening = ""] = /^\[\^?\]?/.exec(pattern.slice(from)) ?? [];
+  for (let at = from + opening.length; at < pattern.length; at++) {
     if (pattern[at] === "\\") at++;
     else if (pattern[at] === "]") return at + 1;
+    else if (pattern.startsWith("[:", at)) {
+      const [posix] = /^\[:\^?[a-z]+:\]/.exec(pattern.slice(at)) ?? [];
+      if (posix === undefined) return -1;
+      at += posix.length - 1;
+    }
   }
   return -1;
 }
