@@ -93,11 +93,21 @@ function* rewritten(
 
 /**
  * Spans and resources can name projects as well. A request without the header counts for every project whose name is in
- * it: a rule may then do too much, never too little.
+ * it, in any spelling of JSON: a rule may then do too much, never too little.
  */
 function appliesTo({ projects, tenants }: RedactionRule, request: RedactRequest, standard: string): boolean {
   if (tenants !== null && !tenants.has(request.tenantId)) return false;
   if (projects === null) return true;
   if (request.project !== "") return projects.has(request.project);
-  return projects.has(standard) || [...projects].some((project) => request.body.includes(project));
+  if (projects.has(standard) || [...projects].some((project) => request.body.includes(project))) return true;
+  if (!request.body.includes("\\")) return false;
+  const text = withoutEscapes(request.body.toString());
+  return [...projects].some((project) => text.includes(withoutEscapes(JSON.stringify(project).slice(1, -1))));
+}
+
+/** Of JSON at any level of nesting: `\u00fc` becomes the character, and neither backslashes nor controls are left. */
+function withoutEscapes(text: string): string {
+  return text
+    .replaceAll(/\\+u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll(/\\+[bfnrt]?|\p{Cc}/gu, "");
 }
