@@ -8,7 +8,7 @@ import { candidateFinder, type Candidates, EVERYWHERE } from "./candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import { RedactSchema } from "./redact-schema.ts";
 import { redactJson } from "./redact-json.ts";
-import { redactProtobuf } from "./redact-protobuf.ts";
+import { redactProtobuf } from "./protobuf/redact-protobuf.ts";
 import { compileRule, type RedactionRule } from "./redaction-rule.ts";
 
 const RULES = [

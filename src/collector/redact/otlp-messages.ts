@@ -4,7 +4,8 @@
 import type { Part } from "./parts.ts";
 
 export type MessageField =
-  | { readonly kind: "keep" }
+  /** An id, or numbers. */
+  | { readonly kind: "keep"; readonly isId: boolean }
   | { readonly kind: "text"; readonly part: Part; readonly path: readonly string[] }
   /** Repeated KeyValue. */
   | { readonly kind: "attributes"; readonly part: Part }
@@ -17,7 +18,7 @@ export interface Message {
   readonly byName: ReadonlyMap<string, MessageField>;
 }
 
-const KEEP: MessageField = { kind: "keep" };
+const keep = (name: string): MessageField => ({ kind: "keep", isId: name.endsWith("Id") });
 const attributes = (part: Part): MessageField => ({ kind: "attributes", part });
 const text = (part: Part, path: string): MessageField => ({ kind: "text", part, path: [path] });
 const of = (message: Message): MessageField => ({ kind: "message", message });
@@ -26,7 +27,7 @@ type Fields = readonly (readonly [number: number, name: string, field: MessageFi
 
 /** `kept` are fields without texts: ids, times, numbers. */
 function message(fields: Fields, kept: Readonly<Record<string, number>> = {}): Message {
-  const all: Fields = [...fields, ...Object.entries(kept).map(([name, number]) => [number, name, KEEP] as const)];
+  const all: Fields = [...fields, ...Object.entries(kept).map(([name, number]) => [number, name, keep(name)] as const)];
   return {
     byNumber: new Map(all.map(([number, , field]) => [number, field])),
     byName: new Map(all.map(([, name, field]) => [name, field])),
@@ -124,14 +125,11 @@ const EXEMPLAR = message([[7, "filteredAttributes", attributes("attributes")]], 
   traceId: 5,
   asInt: 6,
 });
+const exemplarsAt = (number: number): Fields[number] => [number, "exemplars", of(EXEMPLAR)];
+
 /** Points differ in the numbers of their attributes and exemplars only; all other known fields are numbers. */
-function points(
-  attributesAt: number,
-  exemplarsAt: number | null,
-  kept: Readonly<Record<string, number>>,
-): MessageField {
-  const exemplars: Fields = exemplarsAt === null ? [] : [[exemplarsAt, "exemplars", of(EXEMPLAR)]];
-  const point = message([[attributesAt, "attributes", attributes("attributes")], ...exemplars], {
+function points(attributesAt: number, inner: Fields, kept: Readonly<Record<string, number>>): MessageField {
+  const point = message([[attributesAt, "attributes", attributes("attributes")], ...inner], {
     startTimeUnixNano: 2,
     timeUnixNano: 3,
     ...kept,
@@ -139,31 +137,35 @@ function points(
   return of(message([[1, "dataPoints", of(point)]], { aggregationTemporality: 2, isMonotonic: 3 }));
 }
 
-const NUMBERS = points(7, 5, { asDouble: 4, asInt: 6, flags: 8 });
+const BUCKETS = of(message([], { offset: 1, bucketCounts: 2 }));
+const QUANTILES = of(message([], { quantile: 1, value: 2 }));
+const NUMBERS = points(7, [exemplarsAt(5)], { asDouble: 4, asInt: 6, flags: 8 });
 const METRIC = message([
   [1, "name", text("names", "metric.name")],
   [2, "description", text("names", "metric.description")],
   [3, "unit", text("names", "metric.unit")],
   [5, "gauge", NUMBERS],
   [7, "sum", NUMBERS],
-  [9, "histogram", points(9, 8, { count: 4, sum: 5, bucketCounts: 6, explicitBounds: 7, flags: 10, min: 11, max: 12 })],
+  [
+    9,
+    "histogram",
+    points(9, [exemplarsAt(8)], { count: 4, sum: 5, bucketCounts: 6, explicitBounds: 7, flags: 10, min: 11, max: 12 }),
+  ],
   [
     10,
     "exponentialHistogram",
-    points(1, 11, {
+    points(1, [exemplarsAt(11), [8, "positive", BUCKETS], [9, "negative", BUCKETS]], {
       count: 4,
       sum: 5,
       scale: 6,
       zeroCount: 7,
-      positive: 8,
-      negative: 9,
       flags: 10,
       min: 12,
       max: 13,
       zeroThreshold: 14,
     }),
   ],
-  [11, "summary", points(7, null, { count: 4, sum: 5, quantileValues: 6, flags: 8 })],
+  [11, "summary", points(7, [[6, "quantileValues", QUANTILES]], { count: 4, sum: 5, flags: 8 })],
   [12, "metadata", attributes("attributes")],
 ]);
 

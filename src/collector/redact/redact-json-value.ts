@@ -1,5 +1,9 @@
 // Redact JSON value: changes the attributes and values of one item of an OTLP request in JSON (redact-json.ts).
-// Invariant redact-json.3: an attribute without a candidate is not read.
+// Invariants:
+//   redact-json.3. An attribute without a candidate is not read.
+//   redact-json.4. What the protocol does not have at a place is searched like JSON inside a text: members of other names,
+//        and values of another kind.
+//   redact-json.5. Of members with one name, the last counts; in an attribute and its value the others go.
 import type { Candidates } from "./candidates.ts";
 import { type Edit, type JsonMember, type JsonNode, jsonTree, textOfToken } from "./json-tree.ts";
 import { type Change, changeText, changeWhole, type Place, type Redacting, wholeRule } from "./redact-value.ts";
@@ -11,6 +15,8 @@ export interface Rewriting {
   readonly redacting: Redacting;
   readonly edits: Edit[];
 }
+
+type Range = Pick<JsonNode, "start" | "end">;
 
 /** The node as JSON inside a text would be searched. */
 export function rewriteTree(rewriting: Rewriting, { end, start }: JsonNode, place: Place): void {
@@ -26,9 +32,10 @@ function asJson(text: string): string {
 
 /** A list of KeyValue; some senders write an object of keys. */
 export function rewriteAttributes(rewriting: Rewriting, node: JsonNode, above: Place): void {
-  const { edits, text } = rewriting;
-  const entries =
-    node.kind === "object" ? node.members.map(entryOfMember) : node.items.map((item) => entryOf(text, item));
+  if (node.kind !== "object" && node.kind !== "array") return rewriteTree(rewriting, node, above); // redact-json.4
+  const { edits } = rewriting;
+  const entries: readonly Entry[] =
+    node.kind === "object" ? node.members.map(entryOfMember) : node.items.map((item) => ({ range: item, item }));
   let kept = 0;
   const isInner = above.path.length > 0; // the candidate of a path may be the key above
   entries.forEach((entry, index) => {
@@ -48,23 +55,40 @@ export function rewriteAttributes(rewriting: Rewriting, node: JsonNode, above: P
 }
 
 interface Entry {
-  readonly range: { readonly start: number; readonly end: number };
+  readonly range: Range;
+  /** A KeyValue, or a member of an object of keys. */
+  readonly item: JsonNode | JsonMember;
+}
+
+function entryOfMember(member: JsonMember): Entry {
+  return { range: { start: member.key.start, end: member.value.end }, item: member };
+}
+
+/** Returns true when the entry goes. */
+function rewriteEntry(rewriting: Rewriting, { item }: Entry, above: Place): boolean {
+  if ("key" in item) return rewriteKeyValue(rewriting, item, above);
+  if (item.kind !== "object") {
+    rewriteTree(rewriting, item, above); // redact-json.4
+    return false;
+  }
+  let key: JsonNode | null = null;
+  let value: JsonNode | null = null;
+  for (const member of withoutRepeats(rewriting, item)) {
+    const name = utf8Of(rewriting.text, member.key);
+    if (name === "key" && member.value.kind === "string") key = member.value;
+    else if (name === "value") ({ value } = member);
+    else rewriteUnknown(rewriting, member, above);
+  }
+  return rewriteKeyValue(rewriting, { key, value }, above);
+}
+
+interface KeyValue {
   readonly key: JsonNode | null;
   readonly value: JsonNode | null;
 }
 
-function entryOfMember({ key, value }: JsonMember): Entry {
-  return { range: { start: key.start, end: value.end }, key, value };
-}
-
-function entryOf(text: string, item: JsonNode): Entry {
-  const members = new Map(item.members.map(({ key, value }) => [utf8Of(text, key), value]));
-  const key = members.get("key");
-  return { range: item, key: key?.kind === "string" ? key : null, value: members.get("value") ?? null };
-}
-
-/** Returns true when the entry goes. */
-function rewriteEntry(rewriting: Rewriting, { key, value }: Entry, above: Place): boolean {
+/** Returns true when it goes. */
+function rewriteKeyValue(rewriting: Rewriting, { key, value }: KeyValue, above: Place): boolean {
   const { redacting, text } = rewriting;
   const name = key === null ? "" : utf8Of(text, key);
   const change = key === null ? null : changeText(redacting, above, name);
@@ -73,7 +97,29 @@ function rewriteEntry(rewriting: Rewriting, { key, value }: Entry, above: Place)
   return value !== null && rewriteAnyValue(rewriting, value, { part: above.part, path: [...above.path, name] });
 }
 
-const INNER = { arrayValue: "array", kvlistValue: "map" } as const;
+/** redact-json.5. The members that count; those before them with the same name go. */
+function withoutRepeats({ edits, text }: Rewriting, { members }: JsonNode): readonly JsonMember[] {
+  const names = members.map(({ key }) => camelCase(utf8Of(text, key)));
+  return members.filter(({ key }, index) => {
+    const next = members[index + 1];
+    if (next === undefined || !names.includes(names[index] ?? "", index + 1)) return true;
+    edits.push({ start: key.start, end: next.key.start, text: "" });
+    return false;
+  });
+}
+
+/** redact-json.4. */
+function rewriteUnknown(rewriting: Rewriting, { key, value }: JsonMember, place: Place): void {
+  rewriteName(rewriting, key, place);
+  rewriteTree(rewriting, value, place);
+}
+
+/** The name of a member that no message knows. */
+export function rewriteName(rewriting: Rewriting, key: Range, place: Place): void {
+  editText(rewriting, key, changeText(rewriting.redacting, place, utf8Of(rewriting.text, key)), '""');
+}
+
+const SCALARS: ReadonlySet<string> = new Set(["stringValue", "intValue", "doubleValue", "boolValue", "bytesValue"]);
 
 /** AnyValue. Returns true when it goes. */
 export function rewriteAnyValue(rewriting: Rewriting, node: JsonNode, place: Place): boolean {
@@ -85,45 +131,58 @@ export function rewriteAnyValue(rewriting: Rewriting, node: JsonNode, place: Pla
     edits.push({ start: node.start, end: node.end, text: stringValue(change.text) });
     return false;
   }
-  if (node.kind !== "object") return rewriteScalar(rewriting, node, node, place);
-  for (const { key, value } of node.members) {
-    const kind = camelCase(utf8Of(text, key));
-    const inner = kind === "arrayValue" || kind === "kvlistValue" ? INNER[kind] : null;
-    if (kind === "bytesValue") continue;
-    if (inner === null) {
-      if (rewriteScalar(rewriting, value, node, place)) return true;
-      continue;
+  const before = edits.length;
+  const members = node.kind === "object" ? withoutRepeats(rewriting, node) : [];
+  if (node.kind !== "object") {
+    const change = rewriteScalar(rewriting, node, place);
+    if (change?.kind === "text") edits.push({ start: node.start, end: node.end, text: JSON.stringify(change.text) });
+    return change?.kind === "drop";
+  }
+  for (const member of members) {
+    const kind = camelCase(utf8Of(text, member.key));
+    if (kind === "arrayValue" || kind === "kvlistValue") rewriteInner(rewriting, member.value, kind, place);
+    else if (!SCALARS.has(kind)) rewriteUnknown(rewriting, member, place);
+    else if (kind !== "bytesValue" || !isBytes(text, member.value)) {
+      const change = rewriteScalar(rewriting, member.value, place);
+      if (change === null) continue;
+      if (change.kind === "drop") return true;
+      edits.length = before; // nothing else stays of a value of several kinds
+      edits.push({ start: node.start, end: node.end, text: stringValue(change.text) });
+      return false;
     }
-    const list = value.members.find((member) => utf8Of(text, member.key) === "values")?.value ?? value;
-    if (inner === "map") rewriteAttributes(rewriting, list, place);
-    else
-      list.items.forEach((item, index) => {
-        const before = edits.length;
-        if (!rewriteAnyValue(rewriting, item, { part: place.part, path: [...place.path, String(index)] })) return;
-        edits.length = before;
-        edits.push({ start: item.start, end: item.end, text: "{}" });
-      });
   }
   return false;
 }
 
-/** stringValue, intValue, doubleValue. Returns true when it goes. */
-function rewriteScalar(rewriting: Rewriting, node: JsonNode, whole: JsonNode, place: Place): boolean {
-  const { edits, redacting, text } = rewriting;
-  if (node.kind === "object" || node.kind === "array") {
-    rewriteTree(rewriting, node, place);
-    return false;
-  }
-  const change = changeText(redacting, place, ownText(text, node));
-  if (change === null) return false;
-  if (change.kind === "drop") return true;
-  const isOwn = whole === node;
-  edits.push({
-    start: whole.start,
-    end: whole.end,
-    text: isOwn ? JSON.stringify(change.text) : stringValue(change.text),
+/** Not searched; text that is no base64 is not such a value. */
+function isBytes(text: string, { end, kind, start }: JsonNode): boolean {
+  return kind === "string" && /^"[A-Za-z0-9+/_=-]*"$/.test(text.slice(start, end).replaceAll("\\/", "/"));
+}
+
+/** ArrayValue or KeyValueList. */
+function rewriteInner(rewriting: Rewriting, node: JsonNode, kind: "arrayValue" | "kvlistValue", place: Place): void {
+  const { edits, text } = rewriting;
+  let list = node;
+  if (node.kind === "object" && node.members.some(({ key }) => utf8Of(text, key) === "values"))
+    for (const member of withoutRepeats(rewriting, node))
+      if (utf8Of(text, member.key) === "values") list = member.value;
+      else rewriteUnknown(rewriting, member, place);
+  if (kind === "kvlistValue") return rewriteAttributes(rewriting, list, place);
+  if (list.kind !== "array") return rewriteTree(rewriting, list, place);
+  list.items.forEach((item, index) => {
+    const before = edits.length;
+    if (!rewriteAnyValue(rewriting, item, { part: place.part, path: [...place.path, String(index)] })) return;
+    edits.length = before;
+    edits.push({ start: item.start, end: item.end, text: "{}" });
   });
-  return false;
+}
+
+/** The change of a text or a number; the inside of anything else is changed at once. */
+function rewriteScalar(rewriting: Rewriting, node: JsonNode, place: Place): Change {
+  if (node.kind !== "object" && node.kind !== "array")
+    return changeText(rewriting.redacting, place, ownText(rewriting.text, node));
+  rewriteTree(rewriting, node, place);
+  return null;
 }
 
 /** Of a text: itself. Of an AnyValue with a text: the text, as in protobuf. */
@@ -137,7 +196,7 @@ function stringValue(text: string): string {
   return JSON.stringify({ stringValue: text });
 }
 
-export function editText({ edits }: Rewriting, { end, start }: JsonNode, change: Change, empty: string): void {
+export function editText({ edits }: Rewriting, { end, start }: Range, change: Change, empty: string): void {
   if (change !== null) edits.push({ start, end, text: change.kind === "drop" ? empty : JSON.stringify(change.text) });
 }
 
@@ -146,7 +205,7 @@ export function camelCase(name: string): string {
 }
 
 /** As textOfToken, of the bytes. */
-export function utf8Of(text: string, { end, start }: Pick<JsonNode, "start" | "end">): string {
+export function utf8Of(text: string, { end, start }: Range): string {
   const token = decoded(text.slice(start, end));
   return textOfToken(token, { start: 0, end: token.length });
 }

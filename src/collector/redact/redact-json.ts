@@ -5,6 +5,7 @@
 // Invariants:
 //   redact-json.1. A member that no message knows is searched like the value of an attribute.
 //   redact-json.3. An item or an attribute without a candidate is not read.
+//   redact-json.6. A field for an id or a number keeps what looks like one; anything else in it is searched.
 //   redact-json.2. Between two slices of SLICE_CHARS the caller may yield to other requests.
 import { DecodeError } from "../otlp/decoded.ts";
 import type { Candidates } from "./candidates.ts";
@@ -15,6 +16,7 @@ import {
   editText,
   rewriteAnyValue,
   rewriteAttributes,
+  rewriteName,
   type Rewriting,
   rewriteTree,
   utf8Of,
@@ -78,6 +80,7 @@ function* rewriteMembers(walk: Walk, message: Message, depth: number): Generator
     skipSpace(walk);
     if (text[walk.at++] !== ":") throw malformed();
     const field = message.byName.get(camelCase(utf8Of(text, key)));
+    if (field === undefined && walk.candidates.within(key.start, key.end)) rewriteName(walk, key, OTHER);
     if (field?.kind === "message") yield* rewriteMessage(walk, field.message, depth);
     else rewriteField(walk, field);
     skipSpace(walk);
@@ -116,15 +119,49 @@ function rewriteField(walk: Walk, field: MessageField | undefined): void {
   skipSpace(walk);
   const from = walk.at;
   const node = takeNode(walk);
-  if (field.kind === "keep" || !walk.candidates.within(from, node.end)) return; // redact-json.3
+  if (!walk.candidates.within(from, node.end)) return; // redact-json.3
+  if (field.kind === "keep") {
+    if (!isPlain(walk.text, node, field.isId)) rewriteTree(walk, node, OTHER); // redact-json.6
+    return;
+  }
   if (field.kind === "attributes") return rewriteAttributes(walk, node, { part: field.part, path: [] });
-  if (field.kind === "value") return void rewriteAnyValue(walk, node, field);
-  const { redacting, text } = walk;
-  if (node.kind !== "string") return rewriteTree(walk, node, field);
-  const own = utf8Of(text, node);
+  const { edits, redacting, text } = walk;
+  if (field.kind === "value") {
+    const before = edits.length;
+    if (!rewriteAnyValue(walk, node, field)) return;
+    edits.length = before;
+    edits.push({ start: node.start, end: node.end, text: "{}" });
+    return;
+  }
   const rule = wholeRule(redacting, field);
+  if (rule === null && node.kind !== "string") return rewriteTree(walk, node, field);
+  const own = node.kind === "string" ? utf8Of(text, node) : text.slice(node.start, node.end);
   const change = rule === null ? changeText(redacting, field, own) : changeWhole(redacting, rule, field, own);
   editText(walk, node, change, '""');
+}
+
+const NUMBER =
+  /^"(?:-?[\d.]+(?:[eE][+-]?\d+)?|-?Infinity|NaN|(?:SPAN_KIND|STATUS_CODE|AGGREGATION_TEMPORALITY)_[A-Z]+)?"$/;
+const ID = /^"[0-9A-Za-z+/_-]*={0,2}"$/;
+/** In hex; a UUID; in base64, also of hex. */
+const ID_CHARACTERS: ReadonlySet<number> = new Set([0, 16, 32, 36, 11, 12, 22, 24, 43, 44]);
+/** Of byte arrays, of numbers of 64 bits in two halves. */
+const PLAIN_NAME = /^"(?:\d+|type|data|low|high|unsigned)"$/;
+
+/** redact-json.6: an id; a number, the name of an enum, or lists of them. */
+function isPlain(text: string, node: JsonNode, isId: boolean): boolean {
+  const own = (): string => text.slice(node.start, node.end);
+  if (node.kind === "object")
+    return node.members.every(
+      ({ key, value }) =>
+        PLAIN_NAME.test(text.slice(key.start, key.end)) &&
+        (isPlain(text, value, false) || text.slice(value.start, value.end) === '"Buffer"'),
+    );
+  if (node.kind === "array") return node.items.every((item) => isPlain(text, item, false));
+  if (node.kind !== "string") return true;
+  return isId
+    ? ID_CHARACTERS.has(own().replaceAll("\\/", "/").length - 2) && ID.test(own().replaceAll("\\/", "/"))
+    : NUMBER.test(own());
 }
 
 function takeNode(walk: Walk): JsonNode {

@@ -9,7 +9,7 @@
 //   byte-pattern.ts     such bytes, and the rarest of them
 //   candidates.ts       the places where a rule could apply
 //   otlp-messages.ts    the fields of OTLP that hold texts
-//   redact-protobuf.ts, redact-json.ts  one request in its encoding
+//   protobuf/redact-protobuf.ts, redact-json.ts  one request in its encoding
 //   redact-value.ts     one text, with JSON inside it
 //   json-tree.ts        JSON with positions
 // Invariants:
@@ -24,7 +24,7 @@ import { candidateFinder, type Finder } from "./candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
 import { redactJson } from "./redact-json.ts";
-import { redactProtobuf } from "./redact-protobuf.ts";
+import { redactProtobuf } from "./protobuf/redact-protobuf.ts";
 import type { Redacting } from "./redact-value.ts";
 import { compileRule, type RedactionRule } from "./redaction-rule.ts";
 

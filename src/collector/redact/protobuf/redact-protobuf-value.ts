@@ -1,0 +1,114 @@
+// Redact protobuf value: changes one attribute or one value of an OTLP request in protobuf (redact-protobuf.ts).
+// Invariants:
+//   redact-protobuf.2. What the protocol does not have at a place goes when it has a candidate: fields of other numbers, and
+//        bytes in the place of a number.
+//   redact-protobuf.4. Of the keys of one attribute, the last counts; the others go.
+import { truncated } from "../../otlp/protobuf-reader.ts";
+import { varintBytes } from "../../otlp/varint.ts";
+import type { Candidates } from "../candidates.ts";
+import { type Change, changeText, changeWhole, type Place, type Redacting, wholeRule } from "../redact-value.ts";
+import { type Field, fieldsOf, outputOf, type Range, REMOVED, textOf } from "./protobuf-fields.ts";
+
+const DEPTH_MAX = 130;
+
+export interface Rewriting {
+  readonly b: Buffer;
+  readonly candidates: Candidates;
+  readonly redacting: Redacting;
+}
+
+/** One attribute, or one entry of a map. */
+export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place, depth: number): Buffer | null {
+  const { b, redacting } = rewriting;
+  const fields = [...fieldsOf(b, range)];
+  const keyField = fields.findLast(({ isBytes, number }) => number === 1 && isBytes);
+  const key = keyField === undefined ? "" : textOf(b, keyField.content);
+  const place: Place = { part: above.part, path: [...above.path, key] };
+  const output = outputOf(b, range);
+  for (const one of fields) {
+    if (one.number === 2 && one.isBytes) {
+      const changed = rewriteWholeValue(rewriting, one.content, place, depth);
+      if (changed === REMOVED) return REMOVED;
+      output.put(one, changed);
+    } else if (one === keyField) {
+      const change = changeText(redacting, { part: above.part, path: above.path }, key);
+      if (change?.kind === "drop") return REMOVED;
+      output.put(one, change === null ? null : Buffer.from(change.text));
+    } else if (one.number === 1 && one.isBytes) output.put(one, REMOVED); // redact-protobuf.4
+    else if (one.number > 2 && rewriting.candidates.within(one.start, one.end)) output.put(one, REMOVED);
+  }
+  return output.bytes();
+}
+
+/** AnyValue, or what the rule for the whole of it leaves. */
+export function rewriteWholeValue(rewriting: Rewriting, range: Range, place: Place, depth: number): Buffer | null {
+  const { b, redacting } = rewriting;
+  const rule = wholeRule(redacting, place);
+  if (rule !== null) {
+    const text = rule.action === "hash" ? b.toString("utf8", contentStart(b, range), range.end) : "";
+    return valueOf(changeWhole(redacting, rule, place, text));
+  }
+  return rewriteValue(rewriting, range, place, depth);
+}
+
+/** Of a text: without its tag and length, so that equal texts have equal hashes in both encodings. */
+function contentStart(b: Buffer, range: Range): number {
+  for (const { content, isBytes, number } of fieldsOf(b, range)) if (number === 1 && isBytes) return content.start;
+  return range.start;
+}
+
+const STRING = 1;
+const INT = 3;
+const ARRAY = 5;
+const MAP = 6;
+const BYTES = 7;
+
+/** AnyValue. */
+function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: number): Buffer | null {
+  const { b, candidates, redacting } = rewriting;
+  if (depth > DEPTH_MAX) throw truncated();
+  const output = outputOf(b, range);
+  let entry = 0;
+  for (const one of fieldsOf(b, range)) {
+    if (one.number === INT && !one.isBytes) {
+      const change = changeText(redacting, place, String(int64At(b, one)));
+      if (change !== null) return valueOf(change);
+    } else if (!one.isBytes || one.number === BYTES) continue;
+    else if (one.number === STRING) {
+      // Not only with a candidate: a path may name members of a text by an attribute key above it.
+      const change = changeText(redacting, place, textOf(b, one.content));
+      if (change !== null) return valueOf(change);
+    } else if (one.number === ARRAY || one.number === MAP) {
+      const inner = outputOf(b, one.content);
+      for (const item of fieldsOf(b, one.content)) {
+        if (!item.isBytes || item.number !== 1) {
+          if (candidates.within(item.start, item.end)) inner.put(item, REMOVED); // redact-protobuf.2
+        } else if (one.number === MAP) inner.put(item, rewriteKeyValue(rewriting, item.content, place, depth + 1));
+        else {
+          const at: Place = { part: place.part, path: [...place.path, String(entry++)] };
+          const changed = rewriteWholeValue(rewriting, item.content, at, depth + 1);
+          inner.put(item, changed === REMOVED ? EMPTY_VALUE : changed);
+        }
+      }
+      output.put(one, inner.bytes());
+    } else if (candidates.within(one.start, one.end)) output.put(one, REMOVED);
+  }
+  return output.bytes();
+}
+
+/** An element that goes leaves an empty value: the positions of the others stay. */
+const EMPTY_VALUE = Buffer.alloc(0, 0);
+
+function valueOf(change: Change): Buffer | null {
+  if (change === null) return null;
+  if (change.kind === "drop") return REMOVED;
+  const text = Buffer.from(change.text);
+  return Buffer.concat([Buffer.from([0x0a]), varintBytes(text.length), text]);
+}
+
+function int64At(b: Buffer, { content }: Field): bigint {
+  let value = 0n;
+  for (let at = content.start, shift = 0n; at < content.end; at++, shift += 7n)
+    value |= BigInt((b[at] ?? 0) & 127) << shift;
+  return BigInt.asIntN(64, value);
+}
