@@ -1,7 +1,9 @@
 // Path pattern: names the values that a rule is about. A path is an attribute key, then the members inside its value, with
 // "/" between them: `user.email`, `gen_ai.input.messages/*/parts/*/content`. "*" stands for any characters of one member,
 // "**" for any number of members.
-// Invariant path-pattern.1: the work is bounded by pattern × path, whatever a sender writes into its keys.
+// Invariants:
+//   path-pattern.1. The work is bounded by pattern × path, whatever a sender writes into its keys.
+//   path-pattern.2. Where the members of a value cannot be told, a pattern may name too much, never too little.
 
 export interface PathPattern {
   readonly text: string;
@@ -20,16 +22,45 @@ export function namesPath({ members }: PathPattern, path: readonly string[], orA
   let at: ReadonlySet<number> = skipAny(members, [0]);
   for (const member of path) {
     if (orAbove && at.has(members.length)) return true;
-    const next: number[] = [];
-    for (const index of at) {
-      const wanted = members[index];
-      if (wanted === "**") next.push(index);
-      else if (wanted !== undefined && matchesGlob(wanted, member)) next.push(index + 1);
-    }
-    if (next.length === 0) return false;
-    at = skipAny(members, next);
+    at = step(members, at, member);
+    if (at.size === 0) return false;
   }
   return at.has(members.length);
+}
+
+/**
+ * True when the pattern may name something inside a text at this path that is not strict JSON: a quoted key that fits its
+ * last member, or an element of a list. Whether the members above fit cannot be told (path-pattern.2).
+ */
+export function mayNameInside({ isKeyOnly, members }: PathPattern, path: readonly string[], text: string): boolean {
+  if (isKeyOnly || !/["'[]/.test(text)) return false;
+  let at: ReadonlySet<number> = skipAny(members, [0]);
+  for (const member of path) at = step(members, at, member);
+  if (![...at].some((index) => index < members.length)) return false;
+  const last = members.findLast((member) => member !== "**") ?? "*";
+  const plain = withoutEscapes(text);
+  if (/^[\d*]+$/.test(last) && /^[\s\ufeff]*[[{]/.test(plain) && plain.includes("[")) return true;
+  if (/["'\\\p{Cc}]/u.test(last)) return plain.includes(":");
+  return plain.matchAll(QUOTED_KEY).some(([, key = ""]) => matchesGlob(last, key));
+}
+
+const QUOTED_KEY = /["']([^"']*)(?=["']\s*:)/g;
+
+/** Of JSON at any level of nesting: `\u00fc` becomes the character, and neither backslashes nor controls are left. */
+export function withoutEscapes(text: string): string {
+  return text
+    .replaceAll(/\\+u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll(/\\+[bfnrt]?|\p{Cc}/gu, "");
+}
+
+function step(members: readonly string[], at: ReadonlySet<number>, member: string): ReadonlySet<number> {
+  const next: number[] = [];
+  for (const index of at) {
+    const wanted = members[index];
+    if (wanted === "**") next.push(index);
+    else if (wanted !== undefined && matchesGlob(wanted, member)) next.push(index + 1);
+  }
+  return skipAny(members, next);
 }
 
 /** "**" may stand for no member at all. */

@@ -5,8 +5,10 @@
 //        result is JSON again.
 //   redact-value.3. Text that is not JSON is searched a second time with its JSON escapes decoded: a part of JSON, or JSON
 //        that was cut off, hides nothing.
+//   redact-value.4. Text that is not JSON, but has a quoted key that a path may name, is treated as one value: as the value
+//        itself by a rule for whole values, and searched as a whole by the others.
 import { type Edit, type JsonNode, jsonTree, skipSpace, textOfToken, withEdits } from "./json-tree.ts";
-import { namesPath } from "./path-pattern.ts";
+import { mayNameInside, namesPath } from "./path-pattern.ts";
 import type { Part } from "./parts.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
 
@@ -53,10 +55,13 @@ export function changeWhole(redacting: Redacting, rule: RedactionRule, place: Pl
   return rule.action === "drop" ? DROP : { kind: "text", text: rule.substitute(text) };
 }
 
-function textRulesAt({ rules }: Redacting, { part, path }: Place): readonly RedactionRule[] {
+/** Of a text that is not JSON. */
+function textRulesAt({ rules }: Redacting, { part, path }: Place, text: string): readonly RedactionRule[] {
   const found = rules.filter(
     ({ find, parts, paths }) =>
-      find !== null && parts.has(part) && (paths === null || paths.some((pattern) => namesPath(pattern, path, true))),
+      find !== null &&
+      parts.has(part) &&
+      (paths === null || paths.some((pattern) => namesPath(pattern, path, true) || mayNameInside(pattern, path, text))),
   );
   return found.length === 0 ? NO_RULES : found;
 }
@@ -69,12 +74,23 @@ export function changeText(redacting: Redacting, place: Place, text: string, nes
     const edits = editsInJson(redacting, place, text, nested);
     if (edits !== null) return edits.length === 0 ? null : { kind: "text", text: withEdits(text, edits) };
   }
-  return changePlain(redacting, place, text);
+  const rule = ruleInside(redacting, place, text);
+  return rule === null ? changePlain(redacting, place, text) : changeWhole(redacting, rule, place, text);
+}
+
+/** redact-value.4. The rule that may take a value inside this text, which is not JSON. */
+function ruleInside({ rules }: Redacting, { part, path }: Place, text: string): RedactionRule | null {
+  return (
+    rules.find(
+      ({ find, parts, paths }) =>
+        find === null && parts.has(part) && (paths ?? []).some((pattern) => mayNameInside(pattern, path, text)),
+    ) ?? null
+  );
 }
 
 function changePlain(redacting: Redacting, place: Place, text: string): Change {
   let current = text;
-  for (const rule of textRulesAt(redacting, place)) {
+  for (const rule of textRulesAt(redacting, place, text)) {
     const plain = changeView(redacting, { rule, place, view: PLAIN, source: current }, current);
     if (plain === null) return DROP;
     const view = unescaped(plain);

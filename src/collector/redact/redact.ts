@@ -23,6 +23,7 @@ import type { WireFormat } from "../otlp/status.ts";
 import { candidateFinder, type Finder } from "./candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
+import { withoutEscapes } from "./path-pattern.ts";
 import { redactJson } from "./redact-json.ts";
 import { redactProtobuf } from "./protobuf/redact-protobuf.ts";
 import type { Redacting } from "./redact-value.ts";
@@ -103,11 +104,4 @@ function appliesTo({ projects, tenants }: RedactionRule, request: RedactRequest,
   if (!request.body.includes("\\")) return false;
   const text = withoutEscapes(request.body.toString());
   return [...projects].some((project) => text.includes(withoutEscapes(JSON.stringify(project).slice(1, -1))));
-}
-
-/** Of JSON at any level of nesting: `\u00fc` becomes the character, and neither backslashes nor controls are left. */
-function withoutEscapes(text: string): string {
-  return text
-    .replaceAll(/\\+u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll(/\\+[bfnrt]?|\p{Cc}/gu, "");
 }
