@@ -174,3 +174,24 @@ export const REQUESTS: Readonly<Record<"traces" | "logs" | "metrics", Message>> 
   logs: request("Logs", ["logRecords", of(LOG_RECORD)], "instrumentationLibraryLogs"),
   metrics: request("Metrics", ["metrics", of(METRIC)], "instrumentationLibraryMetrics"),
 };
+
+type TextField = Extract<MessageField, { kind: "text" | "value" }>;
+
+function textFieldsOf({ byNumber }: Message): readonly TextField[] {
+  return [...byNumber.values()].flatMap((field) =>
+    field.kind === "message"
+      ? textFieldsOf(field.message)
+      : field.kind === "text" || field.kind === "value"
+        ? [field]
+        : [],
+  );
+}
+
+/** The fields with a name of their own, once for each name. */
+export const TEXT_FIELDS: readonly TextField[] = [
+  ...new Map(
+    Object.values(REQUESTS)
+      .flatMap(textFieldsOf)
+      .map((field) => [field.path[0], field]),
+  ).values(),
+];

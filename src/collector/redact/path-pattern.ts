@@ -53,15 +53,25 @@ export function withoutEscapes(text: string): string {
     .replaceAll(/\\+[bfnrt]?|\p{Cc}/gu, "");
 }
 
+/** A key with slashes counts as one member, and as the members between them: `app.kubernetes.io/name` is a key. */
 function step(members: readonly string[], at: ReadonlySet<number>, member: string): ReadonlySet<number> {
+  const whole = stepOne(members, at, member);
+  if (!member.includes("/")) return whole;
+  const split = member.split("/").reduce((found, piece) => stepOne(members, found, piece), at);
+  return new Set([...whole, ...split]);
+}
+
+function stepOne(members: readonly string[], at: ReadonlySet<number>, member: string): ReadonlySet<number> {
   const next: number[] = [];
   for (const index of at) {
     const wanted = members[index];
     if (wanted === "**") next.push(index);
     else if (wanted !== undefined && matchesGlob(wanted, member)) next.push(index + 1);
   }
-  return skipAny(members, next);
+  return next.length === 0 ? NOWHERE : skipAny(members, next);
 }
+
+const NOWHERE: ReadonlySet<number> = new Set();
 
 /** "**" may stand for no member at all. */
 function skipAny(members: readonly string[], indexes: readonly number[]): ReadonlySet<number> {
@@ -93,7 +103,14 @@ export function matchesGlob(glob: string, text: string): boolean {
 }
 
 /** A text that every path of the pattern contains: its longest part without a star. "" for none. */
-export function literalOfPath({ members }: PathPattern): string {
+export function literalOfPath({ members }: Pick<PathPattern, "members">): string {
   const parts = members.flatMap((member) => member.split("*"));
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
+}
+
+/** The pattern for what is inside the values with this name. null: it names none of them. */
+export function behindName({ members }: PathPattern, name: string): Pick<PathPattern, "members"> | null {
+  const first = members.findIndex((member) => member !== "**");
+  const isNamed = first < 0 || matchesGlob(members[first] ?? "", name);
+  return isNamed ? { members: first < 0 ? [] : members.slice(first + 1) } : null;
 }

@@ -69,6 +69,28 @@ for (const format of ["json", "protobuf"] as const)
       assert.ok(!redacted(rules, { attributes: { given: `["${SECRET}","abc` } }, format).includes(SECRET));
     });
 
+    for (const path of ["app.kubernetes.io/name", "app.kubernetes.io/*", "*/name", "app*", "app.kubernetes.io/name/a"])
+      test(`${path} names an attribute with a slash in its key`, () => {
+        const value = path.endsWith("/a") ? { a: SECRET } : SECRET;
+        const span = { attributes: { "app.kubernetes.io/name": value } };
+        assert.ok(!redacted([{ name: "r", attributes: [path] }], span, format).includes(SECRET));
+        assert.ok(redacted([{ name: "r", attributes: ["app.kubernetes.io"] }], span, format).includes(SECRET));
+      });
+
+    test("the protocol's own names reach texts outside attributes", () => {
+      const span = { name: `work ${SECRET}`, status: { code: 2, message: SECRET }, traceState: `a=${SECRET}` };
+      for (const action of ["replace", "drop"]) {
+        const attributes = ["status.message", "trace_state", "span.*"];
+        const rules = [{ name: "r", attributes, action, in: ["status", "other", "names"] }];
+        assert.ok(!redacted(rules, span, format).includes(SECRET));
+      }
+      assert.ok(
+        !redacted([{ name: "r", attributes: ["status.message"] }], { status: span.status }, format).includes(SECRET),
+      );
+      const inside = { status: { code: 2, message: JSON.stringify({ pw: SECRET }) } };
+      assert.ok(!redacted([{ name: "r", attributes: ["status.message/pw"] }], inside, format).includes(SECRET));
+    });
+
     test("leaves other texts alone", () => {
       for (const text of ["the password: x", `{"user":"x","long":"abc`, "password", `{"password`]) {
         const after = redacted([{ name: "r", attributes: ["**/password"] }], { attributes: { given: text } }, format);

@@ -7,8 +7,9 @@ import { RE2JS } from "re2js";
 import { literalRequirement, type Requirement } from "./candidates.ts";
 import type { Ranges } from "./card-numbers.ts";
 import { type Detector, FINDERS, merged, TOKEN_BEGINNINGS } from "./detectors.ts";
+import { TEXT_FIELDS } from "./otlp-messages.ts";
 import { type Part, USUAL_PARTS } from "./parts.ts";
-import { literalOfPath, type PathPattern, pathPattern } from "./path-pattern.ts";
+import { behindName, literalOfPath, type PathPattern, pathPattern } from "./path-pattern.ts";
 import { requiredText } from "./required-text.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
 
@@ -37,17 +38,18 @@ export function compileRule(given: RedactDefinition, index: number, hashKey: str
   const paths = given.attributes === undefined ? null : given.attributes.map(pathPattern);
   const finders = (given.detect ?? []).map((detector) => FINDERS[detector]);
   if (given.match !== undefined) finders.push(patternFinder(given.match));
+  const parts = given.in === undefined ? USUAL_PARTS : new Set(given.in);
   return {
     name: given.name,
     index,
     action: given.action,
-    parts: given.in === undefined ? USUAL_PARTS : new Set(given.in),
+    parts,
     projects: given.projects === undefined ? null : new Set(given.projects),
     tenants: given.tenants === undefined ? null : new Set(given.tenants),
     paths,
     find: finders.length === 0 ? null : finderOf(finders),
     substitute: substituteOf(given, hashKey),
-    requirements: finders.length === 0 ? pathRequirements(paths ?? []) : textRequirements(given),
+    requirements: finders.length === 0 ? pathRequirements(paths ?? [], parts) : textRequirements(given),
   };
 }
 
@@ -77,10 +79,15 @@ function substituteOf(given: RedactDefinition, hashKey: string | null): (found: 
   return (found) => `[${name}:${createHmac("sha256", hashKey).update(found).digest("hex").slice(0, HASH_DIGITS)}]`;
 }
 
-function pathRequirements(paths: readonly PathPattern[]): readonly Requirement[] {
-  return paths.map((path) => {
-    const literal = longestSafe(literalOfPath(path));
-    return literal === "" ? { kind: "anything" } : literalRequirement(literal);
+function pathRequirements(paths: readonly PathPattern[], parts: ReadonlySet<Part>): readonly Requirement[] {
+  // The protocol's own names (`status.message`) are not in the bytes: what is inside such a value must be.
+  const names = TEXT_FIELDS.flatMap(({ part, path: [name = ""] }) => (parts.has(part) ? [name] : []));
+  return paths.flatMap((path) => {
+    const inside = names.map((name) => behindName(path, name)).filter((found) => found !== null);
+    return [path, ...inside].map((pattern): Requirement => {
+      const literal = longestSafe(literalOfPath(pattern));
+      return literal === "" ? { kind: "anything" } : literalRequirement(literal);
+    });
   });
 }
 
