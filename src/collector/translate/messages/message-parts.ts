@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
+import { take, withRest } from "./members.ts";
 
 type Part = { readonly kind: "block" | "call" | "result"; readonly value: Json };
 
@@ -19,17 +20,7 @@ export function partOf(part: Json): Part {
       return { kind: "call", value: callOf(part) };
     case "tool_call_response":
     case "tool-result":
-      return {
-        kind: "result",
-        value: {
-          ...resultOf(
-            part["id"] ?? part["toolCallId"] ?? null,
-            part["response"] ?? part["result"] ?? outputOf(part["output"]) ?? null,
-            part["name"] ?? part["toolName"],
-          ),
-          ...without(part, RESULT_MEMBERS),
-        },
-      };
+      return { kind: "result", value: resultPart(part) };
     case "blob":
       return { kind: "block", value: blobOf(part) };
     default:
@@ -61,7 +52,7 @@ function cloudPart(part: JsonObject): Part {
     const value =
       kind === "call"
         ? (callOf({ id: ownId, name: called ?? null, arguments: given }) as JsonObject)
-        : resultOf(ownId, given, called);
+        : resultOf(ownId, given, called ?? null);
     return { kind, value: { ...beside, ...rest, ...value } };
   }
   const { media, ...beside } = part;
@@ -77,10 +68,34 @@ function cloudPart(part: JsonObject): Part {
   return { kind: "block", value: part };
 }
 
-/** AI SDK 5 wraps a result as {type: "text" | "json", value}. */
-function outputOf(output: Json | undefined): Json | undefined {
-  return isObject(output) && output["value"] !== undefined && output["type"] !== undefined ? output["value"] : output;
+function resultPart(part: JsonObject): JsonObject {
+  const used = new Set(["type"]);
+  const id = take(part, used, ["id", "toolCallId"]);
+  const name = take(part, used, ["name", "toolName"]);
+  const response = take(part, used, ["response", "result"]);
+  const { output } = part;
+  if (response !== null || output === undefined) return withRest(resultOf(id, response, name), part, used);
+  used.add("output");
+  const { value, ...beside } = outputOf(output);
+  return withRest({ ...resultOf(id, value, name), ...beside }, part, used);
 }
+
+/**
+ * AI SDK 5 wraps a result as {type: "text" | "json" | "content" | "error-text" | "error-json", value}. A failed one is
+ * told by `status`, and what the type and the value do not say stays as `output`.
+ */
+function outputOf(output: Json): { readonly value: Json; readonly status?: "error"; readonly output?: Json } {
+  if (!isObject(output) || output["value"] === undefined || output["type"] === undefined) return { value: output };
+  const { value, type, ...more } = output;
+  const rest = typeof type === "string" && OUTPUT_TYPES.has(type) ? more : { type, ...more };
+  return {
+    value: value ?? null,
+    ...(typeof type === "string" && type.startsWith("error-") ? { status: "error" } : {}),
+    ...(Object.keys(rest).length > 0 ? { output: rest } : {}),
+  };
+}
+
+const OUTPUT_TYPES: ReadonlySet<string> = new Set(["text", "json", "content", "error-text", "error-json"]);
 
 function textOf(part: JsonObject): JsonObject {
   const { content, text, type: _type, ...rest } = part;
@@ -139,16 +154,6 @@ const CALL_MEMBERS: ReadonlySet<string> = new Set([
   "input",
 ]);
 
-const RESULT_MEMBERS: ReadonlySet<string> = new Set([
-  "type",
-  "id",
-  "toolCallId",
-  "response",
-  "result",
-  "output",
-  "name",
-  "toolName",
-]);
 const BLOB_MEMBERS: ReadonlySet<string> = new Set(["type", "modality", "mime_type", "content", "data"]);
 
 /** The members that the target form has no place for stay, under their names. */
@@ -156,11 +161,11 @@ function without(part: JsonObject, read: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(part).filter(([name]) => !read.has(name)));
 }
 
-function resultOf(id: Json, response: Json, name: Json | undefined): JsonObject {
+function resultOf(id: Json, response: Json, name: Json): JsonObject {
   return {
     role: "tool",
     ...(id === null ? {} : { tool_call_id: id }),
-    ...(name === undefined ? {} : { name }),
+    ...(name === null ? {} : { name }),
     content: resultContent(response),
   };
 }
