@@ -37,7 +37,10 @@ export const TOTAL = sources(
   "llm.usage.total_tokens",
   "llm.token_count.total",
   "ai.usage.totalTokens",
+  "total_token_count", // Gemini CLI
 );
+/** Gemini CLI: the prompts of tools, which only the total has. */
+export const TOOL_PROMPTS = sources("tool_token_count");
 
 /** target → attributes, then paths into JSON attributes. */
 interface Detail {

@@ -1,8 +1,7 @@
 // Token usage: tokens and costs, from any convention, in the backend's words.
 // Invariants:
 //   token-usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
-//   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning. More cached tokens than input
-//        tokens mean that the source counts them separately, and so does a total that includes them on top.
+//   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
 //   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
 import type { Json, JsonObject } from "../../../base/json/json.ts";
@@ -13,12 +12,14 @@ import { member } from "../attributes/indexed.ts";
 import { haystackMeta } from "../messages/haystack.ts";
 import type { Sources } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
+import { tokenSums } from "../attributes/token-sums.ts";
 import { wholeUsage } from "../attributes/whole-usage.ts";
 import {
   WHOLE,
   INPUT,
   OUTPUT,
   TOTAL,
+  TOOL_PROMPTS,
   type DetailTable,
   ADK_RESPONSE,
   GENKIT_OUTPUT,
@@ -34,10 +35,10 @@ import {
 
 export function usageOf(facts: Facts): JsonObject | null {
   if (!facts.has(SIGNS)) return null;
-  const mark = facts.mark();
+  const before = facts.mark();
   const whole = jsonOf(facts.value(WHOLE));
   if (isObject(whole)) return withCosts(facts, wholeUsage(whole)); // token-usage.3
-  facts.release(mark);
+  facts.release(before);
   const read = reader(facts);
   const meta = haystackMeta(facts);
   const reply = (name: string): Count | undefined => countOf(member(meta ?? undefined, "usage", name) ?? null);
@@ -46,39 +47,44 @@ export function usageOf(facts: Facts): JsonObject | null {
     countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null) ??
     countOf(read(GENKIT_OUTPUT, ["usage", "inputTokens"]) ?? null) ??
     reply("prompt_tokens");
-  const output =
+  const spoken =
     facts.count(OUTPUT) ??
     countOf(read(ADK_RESPONSE, ["usage_metadata", "candidates_token_count"]) ?? null) ??
     countOf(read(GENKIT_OUTPUT, ["usage", "outputTokens"]) ?? null) ??
     reply("completion_tokens");
   const inputDetails = detailsOf(facts, INPUT_TOKEN_DETAILS, read);
   const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
-  const cached = plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0);
-  const counted = facts.count(TOTAL);
-  const input = countsApart(facts, { given, output, cached, counted }) ? plus(given ?? 0, cached) : given; // token-usage.2
-  const total = input === given ? counted : undefined;
+  const mark = facts.mark();
+  const counted =
+    facts.count(TOTAL) ??
+    countOf(read(ADK_RESPONSE, ["usage_metadata", "total_token_count"]) ?? null) ??
+    countOf(read(GENKIT_OUTPUT, ["usage", "totalTokens"]) ?? null);
+  const { input, output, total } = tokenSums({
+    input: given,
+    output: spoken,
+    total: counted,
+    cached: plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0),
+    reasoning: outputDetails.get("reasoning") ?? 0,
+    tools: counted === undefined ? 0 : toolPrompts(facts, read),
+    cacheIsApart: facts.span.name.startsWith(COUNTS_APART),
+  });
+  if (total !== counted) facts.release(mark); // it is nowhere else
   const usage: Record<string, Json> = {};
   if (input !== undefined) usage["input_tokens"] = plain(input);
   if (output !== undefined) usage["output_tokens"] = plain(output);
-  if (total !== undefined || input !== undefined || output !== undefined)
-    usage["total_tokens"] = plain(total ?? plus(input ?? 0, output ?? 0));
+  if (total !== undefined) usage["total_tokens"] = plain(total);
   if (inputDetails.size > 0) usage["input_token_details"] = jsonOfDetails(inputDetails);
   if (outputDetails.size > 0) usage["output_token_details"] = jsonOfDetails(outputDetails);
   const all = withCosts(facts, usage);
   return Object.keys(all).length === 0 ? null : all;
 }
 
-interface Counts {
-  readonly given: Count | undefined;
-  readonly output: Count | undefined;
-  readonly cached: Count;
-  readonly counted: Count | undefined;
-}
-
-function countsApart(facts: Facts, { given, output, cached, counted }: Counts): boolean {
-  if (cached === 0) return false;
-  if (cached > (given ?? 0) || facts.span.name.startsWith(COUNTS_APART)) return true;
-  return counted !== undefined && counted === plus(plus(given ?? 0, output ?? 0), cached);
+/** In no count of the backend: the attribute stays a leftover. */
+function toolPrompts(facts: Facts, read: ReadWithin): Count {
+  const mark = facts.mark();
+  const count = facts.count(TOOL_PROMPTS);
+  facts.release(mark);
+  return count ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "tool_use_prompt_token_count"]) ?? null) ?? 0;
 }
 
 /** Claude Code passes on the API's counts, in which input_tokens excludes the cache. */
