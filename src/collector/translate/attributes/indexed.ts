@@ -10,7 +10,10 @@ import { plain } from "./plain-values.ts";
 
 const PATH_PARTS_MAX = 16;
 
-type Branch = Map<string, Branch | Json>;
+/** Of a name that has a value, and longer names below it (indexed.3). */
+const OWN = Symbol("own value");
+
+type Branch = Map<string | typeof OWN, Branch | Json>;
 
 /** Items in the order of their index. An entry without path (`family.N`) makes the item that value. */
 export function itemsOf(entries: readonly FamilyEntry[]): readonly Json[] {
@@ -47,9 +50,6 @@ function put(root: Branch, path: readonly string[], value: Json): void {
   else branch.set(last, value);
 }
 
-/** Of a name that has a value, and longer names below it (indexed.3). */
-const OWN = "value";
-
 function branchOf(known: Branch | Json | undefined): Branch {
   if (known instanceof Map) return known;
   return new Map(known === undefined ? [] : [[OWN, known]]);
@@ -58,10 +58,24 @@ function branchOf(known: Branch | Json | undefined): Branch {
 /** A branch whose names are all numbers is a list, any other an object. */
 function grown(branch: Branch | Json): Json {
   if (!(branch instanceof Map)) return branch;
-  const names = [...branch.keys()];
-  if (names.length > 0 && names.every((name) => /^\d{1,4}$/.test(name) && Number(name) <= INDEX_MAX))
+  const names = [...branch.keys()].filter((name) => name !== OWN);
+  const own = branch.get(OWN);
+  if (own === undefined && names.length > 0 && names.every(isIndex))
     return names.sort((a, b) => Number(a) - Number(b)).map((name) => grown(branch.get(name) ?? null));
-  return Object.fromEntries(names.map((name) => [name, grown(branch.get(name) ?? null)])); // indexed.1
+  const members = names.map((name): [string, Json] => [name, grown(branch.get(name) ?? null)]);
+  if (own !== undefined) members.unshift([freeName(branch), grown(own)]);
+  return Object.fromEntries(members); // indexed.1
+}
+
+function isIndex(name: string): boolean {
+  return /^\d{1,4}$/.test(name) && Number(name) <= INDEX_MAX;
+}
+
+/** For the value of the branch itself: `value`, unless a longer name ends like that. */
+function freeName(branch: Branch): string {
+  let name = "value";
+  while (branch.has(name)) name = `own_${name}`;
+  return name;
 }
 
 /** Member of a JSON value by path; undefined when there is none. Own members only. */

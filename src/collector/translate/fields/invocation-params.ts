@@ -5,6 +5,7 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "../messages/span-events.ts";
+import { unwrapped } from "../messages/members.ts";
 import { MODEL, REQUEST_MODEL } from "./model.ts";
 import { TOOL } from "./run-name.ts";
 
@@ -148,8 +149,7 @@ function objectOf(members: ReadonlyMap<string, Json>): JsonObject {
 }
 
 function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
-  if (facts.familySize("tools") > 0)
-    return itemsOf(facts.family("tools")).map((item) => jsonWithin(member(item, "tool", "json_schema") ?? item));
+  if (facts.familySize("tools") > 0) return itemsOf(facts.family("tools")).map(schemaOf);
   if (facts.familySize("functions") > 0) return itemsOf(facts.family("functions")).map(functionTool);
   const value = facts.value(TOOLS);
   const given = value === undefined ? talk.details.tools : jsonOf(value);
@@ -161,6 +161,11 @@ function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
     return [];
   }
   return Array.isArray(given) ? (given as readonly Json[]).map(jsonWithin) : [given];
+}
+
+/** OpenInference: llm.tools.N.tool.json_schema (JSON text). */
+function schemaOf(item: Json): Json {
+  return unwrapped(item, "tool", (tool) => unwrapped(tool, "json_schema", jsonWithin));
 }
 
 /** OpenLLMetry: llm.request.functions.N.{name,description,parameters (JSON text)}. */

@@ -20,8 +20,10 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { mergedWith } from "../messages/conversation.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
-import { flattenedMessage, messagesOf } from "../messages/messages.ts";
+import { flattenedMessage } from "../messages/flattened.ts";
+import { messagesOf } from "../messages/messages.ts";
 import { TOOL_OUTPUTS } from "./tool-content.ts";
+import { withRest } from "../messages/members.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import {
@@ -169,9 +171,11 @@ function completion(item: Json): Json {
   const text = member(item, "completion", "text");
   if (text === undefined) return item;
   const { completion: whole, ...beside } = item as JsonObject;
-  const { text: _text, ...rest } = whole as JsonObject;
-  return { content: text, ...rest, ...beside };
+  return withRest(withRest({ content: text }, whole as JsonObject, COMPLETION_TEXT), beside, NONE);
 }
+
+const COMPLETION_TEXT: ReadonlySet<string> = new Set(["text"]);
+const NONE: ReadonlySet<string> = new Set();
 
 /** Vectors become their number and length: the only values in summary form. */
 function vectorsFound({ facts }: Subject): Found | null {

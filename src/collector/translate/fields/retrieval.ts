@@ -2,7 +2,8 @@
 // records of memories.
 import type { Json } from "../../../base/json/json.ts";
 import { listWithin, found, type Found, type Subject } from "../messages/content.ts";
-import { itemsOf, member } from "../attributes/indexed.ts";
+import { itemsOf } from "../attributes/indexed.ts";
+import { unwrapped } from "../messages/members.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
@@ -29,7 +30,7 @@ export function queryOf({ facts }: Subject): Found | null {
   const documents = reranked.length > 0 ? reranked.map(jsonWithin) : itemsOf(facts.family("rerankInput"));
   if (query === undefined && documents.length === 0) return null;
   const value = jsonOf(query);
-  const given = documents.length === 0 ? {} : { documents: documents.map((one) => member(one, "document") ?? one) };
+  const given = documents.length === 0 ? {} : { documents: documents.map((one) => unwrapped(one, "document")) };
   if (isObject(value)) return found({ ...value, ...given });
   return found({ query: value, ...given });
 }
@@ -50,8 +51,7 @@ export function documentsFound({ facts, talk }: Subject): Found | null {
   if (memories.length > 0) return found({ documents: memories.map(documentOf) });
   for (const family of ["documents", "rerankOutput"] as const) {
     const items = itemsOf(facts.family(family));
-    if (items.length > 0)
-      return found({ documents: items.map((item) => documentOf(member(item, "document") ?? item)) });
+    if (items.length > 0) return found({ documents: items.map((item) => documentOf(unwrapped(item, "document"))) });
   }
   if (talk.documents.length === 0) return null;
   return taken(talk, found({ documents: talk.documents.map(queryResult).map(documentOf) }), "documents");

@@ -3,8 +3,8 @@
 //   messages/messages.1. Every part stays: text, calls and results in their fields, all others in `content`.
 //   messages/messages.2. A message that already has the target form comes back as the same object.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
-import { member, textMember } from "../attributes/indexed.ts";
-import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { textMember } from "../attributes/indexed.ts";
+import { isObject } from "../attributes/plain-values.ts";
 import { callOf, contentOf, partOf } from "./message-parts.ts";
 
 /** True for a list in which every item has a role (or parts): a conversation. */
@@ -100,57 +100,4 @@ function assembleParts(item: JsonObject, parts: readonly Json[], defaultRole: st
     ...(calls.length > 0 ? { tool_calls: [...(listOf(item["tool_calls"]) ?? []), ...calls] } : {}),
   };
   return results.length > 0 ? [message, ...results] : [message];
-}
-
-/** One item of a flattened list (`gen_ai.prompt.N.*`, `llm.input_messages.N.*`) → message. */
-export function flattenedMessage(item: Json, defaultRole: string): Json {
-  const wrapped = member(item, "message");
-  const body = isObject(wrapped) && Object.keys(item as JsonObject).length === 1 ? wrapped : item;
-  if (!isObject(body)) return { role: defaultRole, content: body };
-  const {
-    role,
-    content,
-    contents,
-    tool_calls: calls,
-    function_call: whole,
-    function_call_name: called,
-    function_call_arguments_json: given,
-    ...rest
-  } = body;
-  const call = whole ?? (called === undefined ? undefined : { name: called, arguments: given ?? "" });
-  const blocks = Array.isArray(contents) ? (contents as readonly Json[]).map(blockOf) : null;
-  const toolCalls = Array.isArray(calls)
-    ? (calls as readonly Json[]).map((one) => callOf(member(one, "tool_call") ?? one))
-    : isObject(call)
-      ? [callOf(call)]
-      : [];
-  return {
-    role: typeof role === "string" && role !== "" ? role : defaultRole,
-    content:
-      blocks === null
-        ? contentFrom(content)
-        : contentOf(content === undefined ? blocks : [partOf(content).value, ...blocks]),
-    ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
-    ...rest,
-  };
-}
-
-/** JSON text of blocks becomes blocks; any other text stays text. */
-function contentFrom(content: Json | undefined): Json {
-  if (content === undefined) return "";
-  if (typeof content !== "string" || !content.startsWith("[{")) return content;
-  const blocks = jsonWithin(content);
-  if (!Array.isArray(blocks) || !(blocks as readonly Json[]).every((block) => member(block, "type") !== undefined))
-    return content;
-  return contentOf((blocks as readonly Json[]).map((block) => partOf(block).value));
-}
-
-/** OpenInference: {message_content: {type, text, image: {image: {url}}}} → block. */
-function blockOf(item: Json): Json {
-  const content = member(item, "message_content") ?? item;
-  const url = member(content, "image", "image", "url");
-  if (!isObject(content) || url === undefined) return content;
-  const { type: _type, image: _image, ...rest } = content;
-  const { url: _url, ...details } = member(content, "image", "image") as JsonObject;
-  return { type: "image_url", image_url: { url, ...details }, ...rest };
 }
