@@ -5,6 +5,7 @@ import { member } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { callOf, contentOf, partOf } from "../messages/message-parts.ts";
 import { haystackMessages } from "../messages/haystack.ts";
+import { withRest } from "../messages/members.ts";
 import { messagesOf } from "../messages/messages.ts";
 import { isObject, jsonOf } from "../attributes/plain-values.ts";
 import { withSystem } from "../messages/conversation.ts";
@@ -35,9 +36,8 @@ export function haystackRequest(request: Json): Found | null {
 export function livekitContext(context: Json): Found | null {
   const items = member(context, "items");
   if (!isObject(context) || !Array.isArray(items)) return null;
-  const { items: _items, ...rest } = context;
   const messages = (items as readonly Json[]).map(livekitItem);
-  return messages.length === 0 ? null : found({ ...rest, messages });
+  return messages.length === 0 ? null : found(withRest({ messages }, context, new Set(["items"])));
 }
 
 function livekitItem(item: Json): Json {
@@ -49,17 +49,15 @@ function livekitItem(item: Json): Json {
   const { call_id: id, ...call } = body;
   if (type === "function_call") {
     const { id: item_id, ...named } = call;
-    return {
-      role: "assistant",
-      content: "",
-      tool_calls: [callOf({ id: id ?? null, ...named, ...(item_id === undefined ? {} : { item_id }) })],
-    };
+    const called = callOf({ id: id ?? null, ...named, ...(item_id === undefined ? {} : { item_id }) });
+    return { role: "assistant", content: "", tool_calls: [called] };
   }
-  const { output, ...result } = call;
-  return type === "function_call_output"
-    ? { role: "tool", ...(id === undefined ? {} : { tool_call_id: id }), ...result, content: output ?? "" }
-    : item;
+  if (type !== "function_call_output") return item;
+  const result = { role: "tool", ...(id === undefined ? {} : { tool_call_id: id }), content: body["output"] ?? "" };
+  return withRest(result, body, OUTPUT_MEMBERS);
 }
+
+const OUTPUT_MEMBERS: ReadonlySet<string> = new Set(["call_id", "output"]);
 
 export function vercelPrompt({ facts }: Subject): Found | null {
   if (facts.has(AI_MESSAGES)) {
@@ -72,7 +70,8 @@ export function vercelPrompt({ facts }: Subject): Found | null {
   if (prompt === undefined) return null;
   const value = jsonOf(prompt);
   if (!isObject(value)) return wrapped({ value, source: null }, "input");
-  const { system, prompt: text, messages: list, ...rest } = value;
+  const { system, prompt: text, messages: list } = value;
+  const used = new Set(["system", Array.isArray(list) ? "messages" : "prompt"]);
   const conversationOf = Array.isArray(list)
     ? list
     : text === undefined
@@ -81,17 +80,18 @@ export function vercelPrompt({ facts }: Subject): Found | null {
         ? text
         : [{ role: "user", content: text }];
   const made = withSystem(conversationOf as Json, system ?? null);
-  return made === null ? wrapped({ value, source: null }, "input") : found({ ...made.value, ...rest });
+  return made === null ? wrapped({ value, source: null }, "input") : found(withRest(made.value, value, used));
 }
 
 /** Gemini's request: {model, config: {system_instruction}, contents: [{role, parts}]}. */
 export function adkRequest(request: Json): Found | null {
   if (!isObject(request) || Object.keys(request).length === 0) return null;
-  const { contents, config, ...rest } = request;
+  const { contents, config } = request;
   if (!Array.isArray(contents)) return found(request);
   const made = withSystem(contents as Json, member(config, "system_instruction") ?? null);
   const settings = isObject(config) ? withoutSystem(config) : {};
-  return found({ ...rest, ...settings, ...(made === null ? { messages: [] } : made.value) });
+  const used = new Set(isObject(config) ? ["contents", "config"] : ["contents"]);
+  return found(withRest({ ...settings, ...(made === null ? { messages: [] } : made.value) }, request, used));
 }
 
 function withoutSystem(config: JsonObject): JsonObject {

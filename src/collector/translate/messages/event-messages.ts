@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin, plainAttributes } from "../attributes/plain-values.ts";
+import { withRest } from "./members.ts";
 import { callOf } from "./message-parts.ts";
 
 const BODY = "gen_ai.event.content";
@@ -13,12 +14,15 @@ const NOISE: ReadonlySet<string> = new Set(["gen_ai.system", "event.name", "gen_
 
 /** Without the attributes that are equal to what the message has, or empty. */
 function beside(fields: JsonObject, read: ReadonlySet<string>, message: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) => {
-      if (NOISE.has(name) || read.has(name) || value === "" || value === message[name]) return [];
-      return [[message[name] === undefined ? name : `event.${name}`, value]];
-    }),
-  );
+  const rest = new Map<string, Json>();
+  for (const [name, value] of Object.entries(fields)) {
+    if (NOISE.has(name) || read.has(name) || value === "" || value === message[name]) continue;
+    let free = name;
+    while (message[free] !== undefined || (free !== name && (rest.has(free) || fields[free] !== undefined)))
+      free = `event.${free}`;
+    rest.set(free, value);
+  }
+  return Object.fromEntries(rest);
 }
 
 const BODY_ONLY: ReadonlySet<string> = new Set([BODY]);
@@ -32,15 +36,14 @@ export function messageOfEvent(event: SpanEvent, role: string): Json {
   const body = jsonWithin(fields[BODY]);
   if (isObject(body)) return tidied({ role, ...body, ...beside(fields, BODY_ONLY, body) });
   const { content, id, tool_calls: calls, [BODY]: _body, ...given } = fields;
-  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !NOISE.has(name)));
-  return tidied({
-    role,
+  const message = tidied({
+    role: textMember(given, "role") || role,
     content: jsonWithin(content ?? body ?? ""),
     ...(role === "tool" && id !== undefined ? { tool_call_id: id } : id === undefined ? {} : { id }),
     ...(calls === undefined ? {} : { tool_calls: jsonWithin(calls) }),
     ...(content === undefined || body === null || body === "" || body === content ? {} : { [BODY]: body }),
-    ...rest,
   });
+  return withRest(message, given, NOISE);
 }
 
 function tidied(message: JsonObject): JsonObject {

@@ -8,8 +8,13 @@ import { member } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 
 /** The value of the first name that has one, else `known`; records in `used` the names that say no more (members.1). */
-export function take(from: JsonObject, used: Set<string>, names: readonly string[], known: Json = null): Json {
-  let found = known;
+export function take(
+  from: JsonObject,
+  used: Set<string>,
+  names: readonly string[],
+  known: Json | undefined = null,
+): Json {
+  let found = known ?? null;
   for (const name of names) {
     const value = from[name];
     if (value === undefined) continue;
@@ -19,24 +24,31 @@ export function take(from: JsonObject, used: Set<string>, names: readonly string
   return found;
 }
 
-/** `made`, and beside it the members of `from` that are not in `used` (members.2). */
+/** `made`, and beside it the members of `from` that are not in `used` (members.2). Without any it is the same object. */
 export function withRest(made: JsonObject, from: JsonObject, used: ReadonlySet<string>): JsonObject {
-  let whole: Map<string, Json> | null = null;
+  let whole: Record<string, Json> | null = null;
   for (const name of Object.keys(from)) {
     if (used.has(name)) continue;
-    whole ??= new Map(Object.entries(made));
-    put(whole, name, from[name] ?? null);
+    const value = from[name] ?? null;
+    const free = freeName(whole ?? made, name, value);
+    if (free === null) continue;
+    whole ??= { ...made };
+    if (free === "__proto__") Object.defineProperty(whole, free, { value, ...PLAIN }); // only a name here
+    else whole[free] = value;
   }
-  return whole === null ? made : Object.fromEntries(whole); // `__proto__` is only a name here
+  return whole ?? made;
 }
 
-function put(whole: Map<string, Json>, name: string, value: Json): void {
+const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
+
+/** null: the value is there already, or says nothing under a name that is taken. */
+function freeName(whole: JsonObject, name: string, value: Json): string | null {
   let free = name;
-  for (let known = whole.get(free); known !== undefined; known = whole.get(free)) {
-    if (value === null || value === "" || isSame(known, value)) return;
+  while (Object.hasOwn(whole, free)) {
+    if (value === null || value === "" || isSame(whole[free] ?? null, value)) return null;
     free = `original_${free}`;
   }
-  whole.set(free, value);
+  return free;
 }
 
 /** {[name]: inner, …siblings} → what `read` makes of the inner value, with the siblings beside it. */

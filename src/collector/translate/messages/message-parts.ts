@@ -47,21 +47,20 @@ function cloudPart(part: JsonObject): Part {
   for (const { kind, name, id, content } of CLOUD_PARTS) {
     const body = part[name];
     if (!isObject(body)) continue;
-    const { [name]: _body, ...beside } = part; // a thought's signature, metadata
-    const { [id]: ownId = null, name: called, [content]: given = null, ...rest } = body;
+    const { [id]: ownId = null, name: called = null, [content]: given = null, ...rest } = body;
     const value =
       kind === "call"
-        ? (callOf({ id: ownId, name: called ?? null, arguments: given }) as JsonObject)
-        : resultOf(ownId, given, called ?? null);
-    return { kind, value: { ...beside, ...rest, ...value } };
+        ? (callOf({ id: ownId, name: called, arguments: given }) as JsonObject)
+        : resultOf(ownId, given, called);
+    return { kind, value: withRest(withRest(value, rest, NONE), part, new Set([name])) }; // a thought's signature, metadata
   }
-  const { media, ...beside } = part;
+  const { media } = part;
   const url = member(media, "url");
   const mime = textMember(media, "contentType");
   if (isObject(media) && typeof url === "string" && /^(?:$|image\/)/.test(mime) && !/^data:(?!image\/)/.test(url)) {
-    const { url: _url, contentType: _type, ...rest } = media;
     const typed = mime === "" || url.startsWith(`data:${mime}`) ? {} : { mime_type: mime };
-    return { kind: "block", value: { type: "image_url", image_url: { url }, ...typed, ...rest, ...beside } };
+    const image = { type: "image_url", image_url: { url }, ...typed };
+    return { kind: "block", value: withRest(withRest(image, media, MEDIA_MEMBERS), part, MEDIA) };
   }
   if (typeof part["text"] === "string" && part["type"] === undefined)
     return { kind: "block", value: { type: "text", ...part } };
@@ -109,57 +108,55 @@ function textOf(part: JsonObject): JsonObject {
 }
 
 function reasoningOf(part: JsonObject): JsonObject {
-  const { content, type: _type, ...rest } = part;
-  return content === undefined ? { ...part, type: "reasoning" } : { type: "reasoning", reasoning: content, ...rest };
+  if (part["content"] === undefined) return { ...part, type: "reasoning" };
+  const used = new Set(["type"]);
+  return withRest({ type: "reasoning", reasoning: take(part, used, ["content", "reasoning"]) }, part, used);
 }
 
 function blobOf(part: JsonObject): JsonObject {
-  const mime = textMember(part, "mime_type") || "application/octet-stream";
+  const given = textMember(part, "mime_type");
+  const mime = given || "application/octet-stream";
   const data = textMember(part, "content") || textMember(part, "data");
-  const modality = textMember(part, "modality") || (mime.split("/")[0] ?? "");
-  const rest = without(part, BLOB_MEMBERS);
-  if (modality === "image") return { type: "image_url", image_url: { url: `data:${mime};base64,${data}` }, ...rest };
-  const type = modality === "audio" ? "audio" : "file";
-  return { type, source_type: "base64", mime_type: mime, data, ...rest };
+  const kind = mime.split("/")[0] ?? "";
+  const modality = textMember(part, "modality") || kind;
+  const isImage = modality === "image";
+  const type = isImage ? "image_url" : modality === "audio" ? "audio" : "file";
+  const used = new Set(["type"]);
+  if (given !== "") used.add("mime_type");
+  if (isImage || modality === type || modality === kind) take(part, used, ["modality"], modality);
+  for (const name of ["content", "data"]) if (part[name] === data || part[name] === "") used.add(name);
+  const blob = isImage
+    ? { type, image_url: { url: `data:${mime};base64,${data}` } }
+    : { type, source_type: "base64", mime_type: mime, data };
+  return withRest(blob, part, used);
 }
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
 export function callOf(call: Json): Json {
   if (!isObject(call)) return call;
-  const inner = member(call, "function");
-  const name = member(inner, "name") ?? call["name"] ?? call["toolName"] ?? null;
-  const given = member(inner, "arguments") ?? call["arguments"] ?? call["args"] ?? call["input"] ?? null;
+  const { function: inner, type } = call;
+  const used = new Set<string>();
+  const own = isObject(inner) ? inner : {};
+  const name = take(call, used, typeof inner === "string" ? NAMES_AND_FUNCTION : CALL_NAMES, own["name"]);
+  const given = take(call, used, CALL_ARGUMENTS, own["arguments"]);
   if (name === null && given === null) return call;
-  const id = call["id"] ?? call["toolCallId"] ?? call["tool_call_id"] ?? null;
+  const id = take(call, used, CALL_IDS);
+  if (isObject(inner)) used.add("function");
+  if (typeof type === "string" && CALL_TYPES.has(type)) used.add("type");
   const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
-  return {
-    ...(id === null ? {} : { id }),
-    type: "function",
-    function: { name, arguments: text },
-    ...without(call, CALL_MEMBERS),
-    ...(isObject(inner) && Object.keys(inner).length > 2 ? { function: { ...inner, name, arguments: text } } : {}),
-  };
+  const made = { type: "function", function: { ...own, name, arguments: text } };
+  return withRest(id === null ? made : { id, ...made }, call, used);
 }
 
-const CALL_MEMBERS: ReadonlySet<string> = new Set([
-  "id",
-  "toolCallId",
-  "tool_call_id",
-  "type",
-  "function",
-  "name",
-  "toolName",
-  "arguments",
-  "args",
-  "input",
-]);
-
-const BLOB_MEMBERS: ReadonlySet<string> = new Set(["type", "modality", "mime_type", "content", "data"]);
-
-/** The members that the target form has no place for stay, under their names. */
-function without(part: JsonObject, read: ReadonlySet<string>): JsonObject {
-  return Object.fromEntries(Object.entries(part).filter(([name]) => !read.has(name)));
-}
+const NAMES_AND_FUNCTION = ["name", "toolName", "function"];
+const CALL_NAMES = ["name", "toolName"];
+const CALL_ARGUMENTS = ["arguments", "args", "input"];
+const CALL_IDS = ["id", "toolCallId", "tool_call_id"];
+/** Of calls to functions, in any convention. */
+const CALL_TYPES: ReadonlySet<string> = new Set(["function", "tool_call", "tool-call", "tool_use", "function_call"]);
+const MEDIA_MEMBERS: ReadonlySet<string> = new Set(["url", "contentType"]);
+const MEDIA: ReadonlySet<string> = new Set(["media"]);
+const NONE: ReadonlySet<string> = new Set();
 
 function resultOf(id: Json, response: Json, name: Json): JsonObject {
   return {

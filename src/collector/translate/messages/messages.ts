@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
+import { withRest } from "./members.ts";
 import { callOf, contentOf, partOf } from "./message-parts.ts";
 
 /** True for a list in which every item has a role (or parts): a conversation. */
@@ -74,30 +75,36 @@ function isForeignPart(part: Json): boolean {
   }
 }
 
+/** Of messages with only results, which become messages of tools. */
+const ROLES: ReadonlySet<string> = new Set(["tool", "user", "function", "assistant", "model"]);
+const CALLS: ReadonlySet<string> = new Set(["tool_calls"]);
+const NONE: ReadonlySet<string> = new Set();
+
 function assembleParts(item: JsonObject, parts: readonly Json[], defaultRole: string): readonly Json[] {
   const blocks: Json[] = [];
   const calls: Json[] = [];
-  const results: Json[] = [];
+  const results: JsonObject[] = [];
   for (const part of parts) {
     const kind = partOf(part);
     if (kind.kind === "call") calls.push(kind.value);
-    else if (kind.kind === "result") results.push(kind.value);
+    else if (kind.kind === "result") results.push(kind.value as JsonObject);
     else blocks.push(kind.value);
   }
   const { parts: _parts, content, role: given, ...beside } = item;
-  const rest = given === undefined || typeof given === "string" ? beside : { ...beside, original_role: given };
+  const isKnown =
+    given === undefined || (typeof given === "string" && (calls.length + blocks.length > 0 || ROLES.has(given)));
+  const rest = isKnown ? beside : { ...beside, original_role: given };
   const role = typeof item["role"] === "string" ? (item["role"] === "model" ? "assistant" : item["role"]) : defaultRole;
   if (Array.isArray(item["parts"]) && content !== undefined && content !== "") blocks.unshift(partOf(content).value); // messages/messages.1
   if (blocks.length === 0 && calls.length === 0 && results.length > 0) {
-    return Object.keys(rest).length === 0
-      ? results
-      : results.map((one, at) => (at > 0 ? one : { ...rest, ...(one as JsonObject) }));
+    return results.map((one, at) => (at > 0 ? one : withRest(one, rest, NONE)));
   }
-  const message: JsonObject = {
-    ...rest,
+  const own = listOf(item["tool_calls"]);
+  const made: JsonObject = {
     role,
     content: contentOf(blocks),
-    ...(calls.length > 0 ? { tool_calls: [...(listOf(item["tool_calls"]) ?? []), ...calls] } : {}),
+    ...(calls.length > 0 ? { tool_calls: [...(own ?? []), ...calls] } : {}),
   };
+  const message = withRest(made, rest, own !== null && calls.length > 0 ? CALLS : NONE);
   return results.length > 0 ? [message, ...results] : [message];
 }
