@@ -92,7 +92,7 @@ describe("LiveKit", () => {
         inputs: { city: "Paris" },
         outputs: { output: "no network" },
         params: { tool_name: "weather", tool_call_id: "c1" },
-        error: "error",
+        error: "no network",
       },
     })),
     {

@@ -11,6 +11,7 @@ const LEVEL = sources("langfuse.observation.level");
 const LEVEL_MESSAGE = sources("langfuse.observation.status_message");
 const ERROR_TEXT = sources("error", "error.message", "exception.message");
 const TOOL_FAILED = sources("lk.function_tool.is_error");
+const TOOL_OUTPUT = sources("lk.pii.function_tool.output", "lk.function_tool.output");
 const SUCCESS = sources("success");
 const OWN_SDK = signs("langsmith.span.id", "langsmith.span.kind", "langsmith.trace.id");
 const OK = 1;
@@ -28,6 +29,7 @@ export function errorOf(facts: Facts, talk: SpanTalk): string {
     span.statusMessage.toWellFormed() ||
     facts.text(LEVEL_MESSAGE).toWellFormed() ||
     facts.text(ERROR_TEXT).toWellFormed() ||
+    (toolFailed(facts) ? facts.peek(TOOL_OUTPUT).toWellFormed() : "") || // LiveKit: the output is the failure
     type.toWellFormed() ||
     "error"
   );
@@ -36,8 +38,12 @@ export function errorOf(facts: Facts, talk: SpanTalk): string {
 /** Senders that leave the status unset and state the failure in an attribute of their own. */
 function saysFailed(facts: Facts): boolean {
   if (facts.peek(TOOL_STATUS).toLowerCase() === "error" || facts.peek(LEVEL).toUpperCase() === "ERROR") return true;
-  if (isTrue(facts.slotValue(TOOL_FAILED.slots[0] ?? -1))) return true;
+  if (toolFailed(facts)) return true;
   return facts.span.name.startsWith("claude_code.") && isFalse(facts.slotValue(SUCCESS.slots[0] ?? -1));
+}
+
+function toolFailed(facts: Facts): boolean {
+  return isTrue(facts.slotValue(TOOL_FAILED.slots[0] ?? -1));
 }
 
 function isTrue(value: unknown): boolean {
