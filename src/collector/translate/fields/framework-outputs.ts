@@ -1,9 +1,10 @@
 // Framework outputs: responses in the form of one framework or SDK.
-import type { Json } from "../../../base/json/json.ts";
+import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { conversation, listWithin, found, wrapped, type Found } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { sources, union } from "../attributes/known-keys.ts";
+import { take, withRest } from "../messages/members.ts";
 import { callOf } from "../messages/message-parts.ts";
 import { messagesOf } from "../messages/messages.ts";
 import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
@@ -32,8 +33,7 @@ export const ADK_RESPONSE = sources("gcp.vertex.agent.llm_response");
 /** Genkit's response: {message: {role: "model", content: parts}, finishReason, usage, …}. */
 export function genkitResponse(response: Json): Found | null {
   if (!isObject(response) || !isObject(response["message"])) return null;
-  const { message, ...rest } = response;
-  return found({ ...rest, messages: messagesOf(message, "assistant") });
+  return found(withRest({ messages: messagesOf(response["message"], "assistant") }, response, MESSAGE));
 }
 
 /** Sentry: text, also as a list of JSON, calls, and a generated object. */
@@ -46,9 +46,9 @@ export function sentryAnswer(facts: Facts): Found | null {
     return object === undefined ? null : wrapped({ value: jsonOf(object), source: null }, "output");
   const messages = texts.length === 0 ? [{ role: "assistant", content: "" }] : messagesOf(texts, "assistant");
   const last = messages.at(-1) ?? null;
+  const withCalls = (one: JsonObject): JsonObject => withRest({ ...one, tool_calls: calls }, one, NONE);
   return found({
-    messages:
-      calls.length === 0 || !isObject(last) ? messages : [...messages.slice(0, -1), { ...last, tool_calls: calls }],
+    messages: calls.length === 0 || !isObject(last) ? messages : [...messages.slice(0, -1), withCalls(last)],
     ...(object === undefined ? {} : { object: jsonOf(object) }),
   });
 }
@@ -56,12 +56,10 @@ export function sentryAnswer(facts: Facts): Found | null {
 /** {text, toolCalls: [{toolCallId, toolName, args}], …}: the text alone stays as it is. */
 export function mastraAnswer(answer: Json): Found | null {
   if (!isObject(answer) || typeof answer["text"] !== "string" || !Array.isArray(answer["toolCalls"])) return null;
-  const { text, toolCalls, ...rest } = answer;
+  const { text, toolCalls } = answer;
   const calls = (toolCalls as readonly Json[]).map(callOf);
-  return found({
-    ...rest,
-    messages: [{ role: "assistant", content: text, ...(calls.length > 0 ? { tool_calls: calls } : {}) }],
-  });
+  const message = { role: "assistant", content: text, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return found(withRest({ messages: [message] }, answer, MASTRA_MESSAGE));
 }
 
 export function livekitAnswer(facts: Facts): Found | null {
@@ -93,14 +91,23 @@ function fileBlock(file: Json): Json {
   if (!isObject(file) || mime === "" || data === "") return file;
   if (!mime.startsWith("image/")) return { ...file, type: "file" };
   const url = /^(?:https?|data):/.test(data) ? data : `data:${mime};base64,${data}`;
-  const { type: _type, mediaType: _media, mimeType: _mime, data: _data, base64: _base64, ...rest } = file;
-  return { type: "image_url", image_url: { url }, ...rest, ...(url === data ? { mime_type: mime } : {}) };
+  const used = new Set(["type"]);
+  take(file, used, ["mediaType", "mimeType"], mime);
+  take(file, used, ["data", "base64"], data);
+  const image = { type: "image_url", image_url: { url }, ...(url === data ? { mime_type: mime } : {}) };
+  return withRest(image, file, used);
 }
 
 export function adkResponse(response: Json): Found | null {
   if (!isObject(response) || Object.keys(response).length === 0) return null;
-  const { content, usage_metadata: usage, ...rest } = response;
+  const { content, usage_metadata: usage } = response;
   if (content === undefined) return found(response);
   // The name is the backend's own for tokens (token-usage.ts), which are not all that Gemini counts.
-  return found({ messages: messagesOf(content, "assistant"), ...rest, ...(usage === undefined ? {} : { usage }) });
+  const answer = { messages: messagesOf(content, "assistant"), ...(usage === undefined ? {} : { usage }) };
+  return found(withRest(answer, response, ADK_MEMBERS));
 }
+
+const NONE: ReadonlySet<string> = new Set();
+const MESSAGE: ReadonlySet<string> = new Set(["message"]);
+const MASTRA_MESSAGE: ReadonlySet<string> = new Set(["text", "toolCalls"]);
+const ADK_MEMBERS: ReadonlySet<string> = new Set(["content", "usage_metadata"]);

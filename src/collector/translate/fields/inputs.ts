@@ -175,8 +175,15 @@ function embeddedText(subject: Subject): Found | null {
   if (Array.isArray(values)) return found({ input: (values as readonly Json[]).map(jsonWithin) }); // items are JSON text
   const one = facts.value(EMBEDDED_ONE) ?? facts.value(VALUE);
   if (one !== undefined) return wrapped({ value: jsonOf(one), source: null }, "input");
-  const prompts = itemsOf(facts.family("prompt")).flatMap((item) => member(item, "content") ?? []);
+  const mark = facts.mark();
+  const items = itemsOf(facts.family("prompt"));
+  const prompts = items.flatMap((item) => member(item, "content") ?? []);
+  if (prompts.length === 0 || !items.every(isOnlyText)) facts.release(mark); // then the leftovers have them whole
   return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
+}
+
+function isOnlyText(item: Json): boolean {
+  return isObject(item) && Object.keys(item).every((name) => name === "content" || item[name] === "user");
 }
 
 /** The text of {[name]: {text}}; everything else as it is. */

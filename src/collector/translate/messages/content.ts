@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
+import { withRest } from "./members.ts";
 import { looksLikeMessages, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "./span-events.ts";
@@ -125,8 +126,11 @@ export function messageOfLogEvent(item: Json): Json {
   const { "event.name": name, "gen_ai.message.index": _index, "gen_ai.system": _system, id, ...rest } = item;
   const implied = /^gen_ai\.(\w+)\.message$/.exec(typeof name === "string" ? name : "")?.[1];
   const role = typeof rest["role"] === "string" ? rest["role"] : (implied ?? "user");
-  return { ...rest, role, ...(id === undefined ? {} : role === "tool" ? { tool_call_id: id } : { id }) };
+  const made: JsonObject = id === undefined ? { role } : role === "tool" ? { role, tool_call_id: id } : { role, id };
+  return withRest(made, rest, NONE);
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** The attribute's list, or nothing: then the attribute stays unused. */
 export function listWithin(facts: Facts, from: Sources): readonly Json[] {

@@ -4,6 +4,7 @@ import { isObject, jsonOf } from "../attributes/plain-values.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { HAYSTACK_OUTPUT } from "../attributes/usage-keys.ts";
 import type { Json, JsonObject } from "../../../base/json/json.ts";
+import { withRest } from "./members.ts";
 import { callOf, contentOf, partOf } from "./message-parts.ts";
 
 /** {replies: [{role, content: [{text} | {tool_call}], meta}]}, or {replies: ["text"], meta: [{…}]} of a text generator. */
@@ -11,9 +12,11 @@ export function haystackAnswer(output: Json): JsonObject | null {
   const replies = repliesOf(output);
   if (!isObject(output) || replies.length === 0 || !replies.every((one) => typeof member(one, "role") === "string"))
     return null;
-  const { replies: _replies, ...rest } = output;
-  return { ...rest, messages: haystackMessages(replies) };
+  return withRest({ messages: haystackMessages(replies) }, output, REPLIES);
 }
+
+const REPLIES: ReadonlySet<string> = new Set(["replies"]);
+const NONE: ReadonlySet<string> = new Set();
 
 /** Messages as `ChatMessage.to_dict` writes them; other values stay. */
 export function haystackMessages(list: readonly Json[]): readonly Json[] {
@@ -24,7 +27,7 @@ function messageOf(message: JsonObject): readonly Json[] {
   const { content, name, meta, ...rest } = message;
   if (!Array.isArray(content)) return [message];
   const calls: Json[] = [];
-  const results: Json[] = [];
+  const results: JsonObject[] = [];
   const blocks: Json[] = [];
   for (const part of content as readonly Json[]) {
     const call = member(part, "tool_call");
@@ -38,8 +41,10 @@ function messageOf(message: JsonObject): readonly Json[] {
     ...(name === null || name === undefined ? {} : { name }),
     ...(isObject(meta) && Object.keys(meta).length > 0 ? { meta } : {}),
   };
-  if (results.length > 0 && blocks.length === 0 && calls.length === 0) return results;
-  return [{ ...own, content: contentOf(blocks), ...(calls.length > 0 ? { tool_calls: calls } : {}) }, ...results];
+  if (results.length > 0 && blocks.length === 0 && calls.length === 0)
+    return results.map((one, at) => (at > 0 ? one : withRest(one, own, NONE)));
+  const made = { content: contentOf(blocks), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return [withRest(made, own, NONE), ...results];
 }
 
 function withoutToolName({ tool_name: _name, ...call }: JsonObject): JsonObject {

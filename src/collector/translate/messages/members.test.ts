@@ -162,3 +162,63 @@ describe("members of requests and events", () => {
     ),
   ]);
 });
+
+describe("members of responses", () => {
+  const answer = (name: string, attributes: Given, becomes: JsonObject): Case => ({
+    name,
+    span: { attributes },
+    run: { outputs: becomes },
+  });
+  table([
+    answer(
+      "ADK: messages beside the content",
+      {
+        "gcp.vertex.agent.llm_response": JSON.stringify({
+          content: { role: "model", parts: [{ text: "Rain." }] },
+          messages: "x",
+          usage_metadata: { a: 1 },
+          usage: "y",
+        }),
+      },
+      {
+        messages: [{ role: "assistant", content: "Rain." }],
+        original_messages: "x",
+        usage: { a: 1 },
+        original_usage: "y",
+      },
+    ),
+    answer(
+      "Genkit: messages beside the message",
+      { "genkit:output": JSON.stringify({ message: { role: "model", content: [{ text: "Rain." }] }, messages: "x" }) },
+      { messages: [{ role: "assistant", content: "Rain." }], original_messages: "x" },
+    ),
+    answer(
+      "Sentry: calls in two places",
+      {
+        "gen_ai.response.text": JSON.stringify([{ role: "assistant", content: "a", tool_calls: "x" }]),
+        "gen_ai.response.tool_calls": JSON.stringify([{ name: "weather", arguments: "{}" }]),
+      },
+      { messages: [{ role: "assistant", content: "a", tool_calls: [WEATHER], original_tool_calls: "x" }] },
+    ),
+    {
+      name: "an embedded text with more than its content",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "embeddings",
+          "gen_ai.prompt.0.content": "rain",
+          "gen_ai.prompt.0.note": "n",
+        },
+      },
+      run: {
+        inputs: { input: "rain" },
+        metadata: {
+          otel: {
+            kind: "internal",
+            scope: { version: "1.0" },
+            attributes: { "gen_ai.prompt.0.content": "rain", "gen_ai.prompt.0.note": "n" },
+          },
+        },
+      },
+    },
+  ]);
+});
