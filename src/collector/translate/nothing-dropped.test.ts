@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { Json } from "../../base/json/json.ts";
-import type { AttributeValue } from "../otlp/span.ts";
 import { knownNames } from "./attributes/known-keys.ts";
+import { shaped } from "./messages/testkit.ts";
 import { CONTEXT, type Given, spanOf } from "./testkit.ts";
 import { createExplainer } from "./translate.ts";
 
@@ -23,71 +22,6 @@ const KINDS = [
   "traceloop.span.kind",
 ];
 const KIND_VALUES = ["llm", "chat", "tool", "execute_tool", "retriever", "embeddings", "AGENT", "ai.toolCall", "x"];
-
-/** Values that no other attribute of the span has, in the shapes that the rules read. */
-const shaped = (mark: string): fc.Arbitrary<AttributeValue> =>
-  fc.constantFrom<AttributeValue>(
-    `${mark}a`,
-    JSON.stringify({ [`${mark}a`]: `${mark}b` }),
-    JSON.stringify([{ role: "user", content: `${mark}a`, name: `${mark}b` }]),
-    JSON.stringify([{ role: "assistant", parts: PARTS(mark), finish_reason: `${mark}z` }]),
-    JSON.stringify([`${mark}a`]),
-    JSON.stringify({ system: `${mark}a`, messages: [{ role: "user", content: `${mark}b` }], model: `${mark}c` }),
-    JSON.stringify({ id: `${mark}a`, choices: [{ index: 0, logprobs: `${mark}b`, message: ANSWER(mark) }] }),
-    JSON.stringify({ generations: [[{ text: `${mark}a`, info: `${mark}b`, message: CONSTRUCTED(mark) }]] }),
-    JSON.stringify({ message: { role: "model", content: [{ text: `${mark}a` }] }, usage: { other: `${mark}b` } }),
-    JSON.stringify({ replies: [{ role: "assistant", meta: { model: `${mark}a` }, content: [{ text: `${mark}b` }] }] }),
-    JSON.stringify({ text: `${mark}a`, toolCalls: [{ toolName: `${mark}b`, args: {} }], files: [`${mark}c`] }),
-    JSON.stringify({ items: [{ type: "message", role: "user", content: [`${mark}a`], id: `${mark}b` }] }),
-    JSON.stringify({ content: { role: "model", parts: [{ text: `${mark}a` }] }, usage_metadata: { x: `${mark}b` } }),
-    JSON.stringify({ contents: [{ role: "user", parts: [{ text: `${mark}a` }] }], config: { top_k: `${mark}b` } }),
-    JSON.stringify([{ id: `${mark}a`, content: `${mark}b`, text: `${mark}c`, metadata: { id: `${mark}d` } }]),
-    JSON.stringify([{ role: "user", content: CLOUD(mark), more: `${mark}z` }]),
-    JSON.stringify({ contents: [{ role: "user", parts: CLOUD(mark) }], more: `${mark}z` }),
-    JSON.stringify({ messages: [{ role: "tool", content: HAYSTACK(mark), meta: { x: `${mark}z` } }] }),
-    [`${mark}a`, `${mark}b`],
-    { keys: ["a"], values: [`${mark}a`] },
-  );
-
-const PARTS = (mark: string): Json => [
-  { type: "text", content: `${mark}a` },
-  { type: "reasoning", content: `${mark}b`, signature: `${mark}c` },
-  { type: "tool_call", id: `${mark}d`, name: `${mark}e`, arguments: { x: `${mark}f` }, index: `${mark}g` },
-  { type: "blob", modality: "video", mime_type: `video/${mark}h`, content: `${mark}i`, note: `${mark}j` },
-  { type: "uri", modality: "image", uri: `${mark}k` },
-  { type: "tool_call_response", id: `${mark}l`, response: { y: `${mark}m` }, note: `${mark}n` },
-];
-const CLOUD = (mark: string): Json => [
-  { function_call: { id: `${mark}a`, name: `${mark}b`, args: { x: `${mark}c` }, wait: `${mark}d` }, sig: `${mark}e` },
-  { functionResponse: { id: `${mark}f`, name: `${mark}g`, response: `${mark}h`, more: `${mark}i` }, note: `${mark}j` },
-  { toolUse: { toolUseId: `${mark}k`, name: `${mark}l`, input: {}, kind: `${mark}m` } },
-  { toolResult: { toolUseId: `${mark}n`, status: `${mark}o`, content: [{ text: `${mark}p` }] } },
-  { toolRequest: { ref: `${mark}q`, name: `${mark}r`, input: 1, partial: `${mark}s` }, metadata: `${mark}t` },
-  { media: { url: `https://${mark}u`, contentType: `image/${mark}v`, more: `${mark}w` }, metadata: `${mark}x` },
-];
-const HAYSTACK = (mark: string): Json => [
-  {
-    tool_call_result: {
-      result: `${mark}a`,
-      origin: { id: `${mark}b`, tool_name: `${mark}c`, arguments: { x: `${mark}d` } },
-    },
-  },
-  { tool_call: { id: `${mark}e`, tool_name: `${mark}f`, arguments: {}, extra: `${mark}g` } },
-];
-const ANSWER = (mark: string): Json => ({
-  role: "assistant",
-  content: `${mark}o`,
-  refusal: `${mark}p`,
-  tool_calls: [
-    { id: `${mark}q`, type: "function", function: { name: `${mark}r`, arguments: "{}", strict: `${mark}s` } },
-  ],
-});
-const CONSTRUCTED = (mark: string): Json => ({
-  lc: 1,
-  type: "constructor",
-  id: ["langchain_core", "messages", "AIMessage"],
-  kwargs: { content: `${mark}t`, additional_kwargs: { x: `${mark}u` }, response_metadata: { model: `${mark}v` } },
-});
 
 /** Names that no rule knows, too. */
 const NAMES = [
@@ -109,6 +43,52 @@ const NAMES = [
   "gen_ai.prompt.x",
 ];
 
+/** Names of one item of a family: those that the rules know, their siblings, and lists as a value. */
+const ITEM_NAMES = [
+  "role",
+  "content",
+  "content.value",
+  "contents",
+  "contents.0.message_content.type",
+  "contents.0.message_content.text",
+  "contents.0.message_content.image.image.url",
+  "contents.0.message_content.image.detail",
+  "contents.0.cache",
+  "tool_calls",
+  "tool_calls.count",
+  "tool_calls.0.id",
+  "tool_calls.0.type",
+  "tool_calls.0.name",
+  "tool_calls.0.tool_call.id",
+  "tool_calls.0.tool_call.function.name",
+  "tool_calls.0.index",
+  "function_call",
+  "function_call.name",
+  "function_call.arguments",
+  "function_call_name",
+  "function_call_arguments_json",
+  "completion.text",
+  "x",
+];
+const ELEMENT_NAMES = [
+  "document",
+  "document.content",
+  "document.text",
+  "document.id",
+  "tool.json_schema",
+  "tool",
+  "rank",
+];
+const FAMILIES: readonly (readonly string[])[] = [
+  ...["gen_ai.prompt.0", "gen_ai.completion.0", "llm.input_messages.0.message", "llm.output_messages.0.message"].map(
+    (prefix) => ITEM_NAMES.map((name) => `${prefix}.${name}`),
+  ),
+  [...ITEM_NAMES.map((name) => `llm.choices.0.${name}`), "llm.output_messages.0.x", "llm.output_messages.0.message.x"],
+  ...["retrieval.documents", "reranker.input_documents", "reranker.output_documents", "llm.tools"].map((family) =>
+    ELEMENT_NAMES.map((name) => `${family}.0.${name}`),
+  ),
+];
+
 /** Names of one tree, which random subsets of all names rarely have together. */
 const TREES = [/^llm\./, /^embedding\./, /^mastra\./, /^gen_ai\.(?:prompt|completion|content|request|response)/].map(
   (tree) => NAMES.filter((name) => tree.test(name)),
@@ -118,6 +98,7 @@ const attributesOf = fc
   .oneof(
     fc.subarray(NAMES, { minLength: 1, maxLength: 12 }),
     ...TREES.map((names) => fc.subarray(names, { minLength: 1, maxLength: 4 })),
+    ...FAMILIES.map((names) => fc.subarray([...names], { minLength: 2, maxLength: 6 })),
   )
   .chain((names) => fc.tuple(...names.map((name, at) => fc.tuple(fc.constant(name), shaped(`mark-${at}-`)))))
   .chain((entries) =>
@@ -159,8 +140,10 @@ const EVENT_NAMES = [
 ];
 const EVENT_KEYS = [
   "content",
+  "event.content",
   "role",
   "id",
+  "tool_call_id",
   "name",
   "tool_calls",
   "gen_ai.event.content",
