@@ -19,7 +19,7 @@ import { DROPPED, type PlaceSpan } from "./place-span.ts";
 
 export interface FeedPorts {
   /** null: every trace is kept. */
-  readonly sampler: Pick<TraceSampler, "offer"> | null;
+  readonly sampler: Pick<TraceSampler, "offer" | "note"> | null;
   readonly clock: Clock;
   readonly accounting: SpanAccounting;
   readonly feeds: Pick<OpenFeeds, "open">;
@@ -60,7 +60,7 @@ export function createItemFeed({
   place,
   sampler,
 }: FeedPorts): FeedItems {
-  const offer = createItemOffer({ accounting, marks, sampler });
+  const { note, offer } = createItemOffer({ accounting, marks, sampler });
 
   function passSpan(span: Span, index: number, { context, request }: ItemSource): void {
     const taken = join.take(span, context.tenant.id);
@@ -96,8 +96,9 @@ export function createItemFeed({
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const span = spans[at];
       const index = indexes === null ? at : (indexes[at] ?? at);
-      if (span === undefined || (request !== null && isDone(request, index))) continue;
-      feedSpan(span, index, source);
+      if (span === undefined) continue;
+      if (request !== null && isDone(request, index)) note(span, source.context);
+      else feedSpan(span, index, source);
     }
     return at;
   }
@@ -112,8 +113,11 @@ export function createItemFeed({
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const record = records[at];
       const index = indexes === null ? at : (indexes[at] ?? at);
-      if (record === undefined || (request !== null && isDone(request, index))) continue;
-      if (kindOf(record) === "other") notStored.push(index);
+      if (record === undefined) continue;
+      const isOther = kindOf(record) === "other";
+      if (request !== null && isDone(request, index)) {
+        if (!isOther) note(record, source.context);
+      } else if (isOther) notStored.push(index);
       else feedRecord(record, index, source);
     }
     countNotStored(notStored, request, { accounting, marks });

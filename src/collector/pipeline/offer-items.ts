@@ -2,6 +2,7 @@
 import { traceIdOfRecord } from "../logs/emit-records.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
+import type { OfferedItem } from "../sample/rule-match.ts";
 import type { TraceSampler } from "../sample/trace-sampler.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
@@ -11,7 +12,7 @@ import type { Spool } from "../spool/port.ts";
 export interface OfferPorts {
   readonly accounting: SpanAccounting;
   /** null: every trace is kept. */
-  readonly sampler: Pick<TraceSampler, "offer"> | null;
+  readonly sampler: Pick<TraceSampler, "offer" | "note"> | null;
   /** null in memory mode. */
   readonly marks: Pick<Spool, "requestDone"> | null;
 }
@@ -23,24 +24,32 @@ interface OfferSource {
   readonly request: StoredRequest | null;
 }
 
-/** Calls `pass` now, later, or never. */
-export type OfferItem = (item: Span | LogRecord, index: number, source: OfferSource, pass: () => void) => void;
+export interface ItemOffer {
+  /** Calls `pass` now, later, or never. */
+  readonly offer: (item: Span | LogRecord, index: number, source: OfferSource, pass: () => void) => void;
+  /** For an item that is done: it only counts for the decision about its trace (trace-sampler.5). */
+  readonly note: (item: Span | LogRecord, context: RequestContext) => void;
+}
 
-export function createItemOffer({ accounting, marks, sampler }: OfferPorts): OfferItem {
-  return (item, index, { context, request }, pass) => {
-    if (sampler === null) return pass();
-    const { project, tenant } = context;
-    sampler.offer({
-      item,
-      traceId: "severity" in item ? traceIdOfRecord(item, tenant.id) : item.traceId,
-      project,
-      tenant,
-      pass,
-      discard() {
-        if ("severity" in item) accounting.records.notStored++;
-        else accounting.filtered++;
-        if (request !== null) marks?.requestDone(request, [index]);
-      },
-    });
+export function createItemOffer({ accounting, marks, sampler }: OfferPorts): ItemOffer {
+  return {
+    offer(item, index, { context, request }, pass) {
+      if (sampler === null) return pass();
+      sampler.offer({
+        ...offeredOf(item, context),
+        pass,
+        discard() {
+          if ("severity" in item) accounting.records.notStored++;
+          else accounting.filtered++;
+          if (request !== null) marks?.requestDone(request, [index]);
+        },
+      });
+    },
+    note: (item, context) => sampler?.note(offeredOf(item, context)),
   };
+}
+
+function offeredOf(item: Span | LogRecord, { project, tenant }: RequestContext): OfferedItem {
+  const traceId = "severity" in item ? traceIdOfRecord(item, tenant.id) : item.traceId;
+  return { item, traceId, project, tenant };
 }

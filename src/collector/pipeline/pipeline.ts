@@ -83,6 +83,7 @@ export interface Pipeline {
     request: StoredRequest | null,
     part?: Pick<ItemSource, "indexes">,
   ) => void | Promise<void>;
+  /** The place of a run that an earlier process has emitted. Comes before the first feed. */
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory between the receiver and the delivery. */
   readonly heldBytes: () => number;
@@ -128,7 +129,10 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
 
   return {
     feed: (items, context, request, part = WHOLE) => feed({ items, context, request, indexes: part.indexes }),
-    recall: (decision) => assembler.recall(decision),
+    recall(decision) {
+      assembler.recall(decision);
+      sampler?.recall(decision.tenant, decision.traceId);
+    },
     heldBytes: () =>
       assembler.waitingBytes() +
       batcher.heldBytes() +

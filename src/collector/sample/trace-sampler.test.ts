@@ -137,6 +137,33 @@ describe("sampling of traces", () => {
     assert.equal(passed.length, 11);
   });
 
+  test("trace-sampler.5 after a restart, a trace with an emitted run is kept, of its own tenant only", async () => {
+    const { clock, discarded, offer, passed, sampler } = start({ rate: 0, keep: [{ error: true }], wait_ms: 1000 });
+    sampler.recall(tenantOf("key").id, spanOf(1).traceId);
+    offer(spanOf(1, { spanId: "late" }));
+    offer(spanOf(1, { spanId: "other" }), { tenant: tenantOf("key", "other") });
+    await clock.advance(5000);
+    assert.deepEqual(
+      [passed, discarded].map((spans) => spans.map(({ spanId }) => spanId)),
+      [["late"], ["other"]],
+    );
+    assert.equal(sampler.stats().keptTraces, 0, "the earlier process has counted it");
+  });
+
+  test("trace-sampler.5 an item that is done keeps its trace, and is not passed on again", async () => {
+    const { clock, discarded, offer, passed, sampler } = start({ rate: 0, keep: [{ error: true }], wait_ms: 1000 });
+    const note = (span: Span): void =>
+      sampler.note({ item: span, traceId: span.traceId, tenant: tenantOf("key"), project: "" });
+    offer(spanOf(1, { spanId: "waits" }));
+    note(spanOf(1, FAILED));
+    note(spanOf(2));
+    offer(spanOf(2, { spanId: "no reason" }));
+    await clock.advance(5000);
+    const ids = [passed, discarded].map((spans) => spans.map(({ spanId }) => spanId));
+    assert.deepEqual(ids, [["waits"], ["no reason"]]);
+    assert.equal(sampler.waitingBytes(), 0);
+  });
+
   const RULES: readonly (readonly [rule: object, matching: Partial<Span>, request: object])[] = [
     [{ attribute: "user.tier", equals: "go*" }, GOLD, {}],
     [{ attribute: "user.tier" }, GOLD, {}],

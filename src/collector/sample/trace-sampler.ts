@@ -9,24 +9,17 @@
 //   trace-sampler.3. Every item is passed on once or discarded once.
 //   trace-sampler.4. Waiting items take at most `waitingBytesMax`: beyond it the oldest trace is decided early, as if it
 //        were quiet.
+//   trace-sampler.5. A restart drops no rest of a kept trace: recall() tells which traces have runs with a place in the
+//        spool, note() shows the items that are done already. Either can only keep a trace.
 import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { LogRecord } from "../otlp/log-record.ts";
-import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
-import { hashOfKey } from "../shared/key-hash.ts";
 import type { OpenFeeds } from "../shared/open-feeds.ts";
-import type { Tenant } from "../shared/tenants.ts";
-import type { SampleDefinition, SampleRule } from "./sample-schema.ts";
-import { hasConditions, isError, matches } from "./span-match.ts";
+import { sizeOf } from "./item-size.ts";
+import { applies, isOfSender, type OfferedItem } from "./rule-match.ts";
+import type { SampleDefinition } from "./sample-schema.ts";
+import { hasConditions } from "./span-match.ts";
 
-export interface SampledItem {
-  readonly item: Span | LogRecord;
-  /** Of the item, or of the run that it becomes; "" passes at once. */
-  readonly traceId: string;
-  /** Of the request. */
-  readonly tenant: Tenant;
-  /** Of the request: its header. */
-  readonly project: string;
+export interface SampledItem extends OfferedItem {
   readonly pass: () => void;
   readonly discard: () => void;
 }
@@ -50,6 +43,10 @@ export const NO_SAMPLING: SamplerStats = Object.freeze({
 
 export interface TraceSampler {
   readonly offer: (item: SampledItem) => void;
+  /** For an item that an earlier process has passed on or discarded: it only counts for the decision. */
+  readonly note: (item: OfferedItem) => void;
+  /** A run of this trace has been emitted: the trace was kept. `tenantId` is `Tenant.id`. */
+  readonly recall: (tenantId: string, traceId: string) => void;
   readonly waitingBytes: () => number;
   readonly stats: () => SamplerStats;
   /** Decides every waiting trace. */
@@ -105,6 +102,8 @@ export function createTraceSampler(options: SamplerOptions, ports: SamplerPorts)
   };
   return {
     offer: (item) => offer(state, item),
+    note: (item) => note(state, item),
+    recall: (tenantId, traceId) => keepAgain(state, keyOf(tenantId, traceId)),
     waitingBytes: () => state.waitingBytes,
     stats: () => ({ ...counts, undecidedTraces: state.undecided.size }),
     drain() {
@@ -125,7 +124,7 @@ function drawOf(traceId: string): number {
 function offer(state: Sampling, offered: SampledItem): void {
   const { traceId } = offered;
   if (traceId === "") return offered.pass();
-  const trace = traceOf(state, traceId + offered.tenant.id);
+  const trace = traceOf(state, keyOf(offered.tenant.id, traceId));
   trace.lastSeen = state.ports.clock.monotonic();
   if (trace.decision === null && isKept(state, trace, offered)) decide(state, trace, "kept");
   else if (trace.decision === null && !canWait(state, trace, offered)) decide(state, trace, "dropped");
@@ -135,6 +134,24 @@ function offer(state: Sampling, offered: SampledItem): void {
     return offered.discard();
   }
   hold(state, trace, offered);
+}
+
+/** trace-sampler.5. Without a match it leaves no trace behind: nothing waits that would end it. */
+function note(state: Sampling, noted: OfferedItem): void {
+  if (noted.traceId === "") return;
+  const key = keyOf(noted.tenant.id, noted.traceId);
+  if (isKept(state, state.traces.get(key) ?? { draw: drawOf(noted.traceId) }, noted)) keepAgain(state, key);
+}
+
+/** A decision of an earlier process: it has counted the trace. */
+function keepAgain(state: Sampling, key: string): void {
+  const trace = traceOf(state, key);
+  trace.lastSeen = state.ports.clock.monotonic();
+  if (trace.decision === null) for (const item of release(state, trace, "kept")) item.pass();
+}
+
+function keyOf(tenantId: string, traceId: string): string {
+  return traceId + tenantId;
 }
 
 function traceOf({ traces }: Sampling, key: string): Trace {
@@ -157,27 +174,9 @@ function traceOf({ traces }: Sampling, key: string): Trace {
   return trace;
 }
 
-function isKept({ options }: Sampling, { draw }: Trace, offered: SampledItem): boolean {
+function isKept({ options }: Sampling, { draw }: Pick<Trace, "draw">, offered: OfferedItem): boolean {
   const { keep, rate } = options.rules;
   return draw < rate || keep.some((rule) => draw < rule.rate && applies(rule, offered));
-}
-
-function applies(rule: SampleRule, { item, project, tenant }: SampledItem): boolean {
-  if (rule.projects?.includes(project) === false || !isOfSender(rule, tenant)) return false;
-  return (rule.error !== true || isError(item)) && matches(rule, item);
-}
-
-function isOfSender({ key_sha256, tenants }: SampleRule, tenant: Tenant): boolean {
-  if (tenants?.includes(tenant.tenantId) === false) return false;
-  return key_sha256 === undefined || key_sha256.includes(keyHashOf(tenant));
-}
-
-const keyHashes = new WeakMap<Tenant, string>();
-
-function keyHashOf(tenant: Tenant): string {
-  const known = keyHashes.get(tenant) ?? hashOfKey(tenant.apiKey);
-  keyHashes.set(tenant, known);
-  return known;
 }
 
 /** A later span could match a rule that would keep this trace: all its spans have one sender. */
@@ -203,12 +202,7 @@ function hold(state: Sampling, trace: Trace, offered: SampledItem): void {
 
 /** trace-sampler.2, trace-sampler.3. */
 function decide(state: Sampling, trace: Trace, decision: "kept" | "dropped"): void {
-  const { waiting } = trace;
-  trace.decision = decision;
-  trace.waiting = [];
-  state.waitingBytes -= trace.bytes;
-  trace.bytes = 0;
-  state.undecided.delete(trace);
+  const waiting = release(state, trace, decision);
   if (decision === "kept") {
     state.counts.keptTraces++;
     for (const item of waiting) item.pass();
@@ -217,6 +211,17 @@ function decide(state: Sampling, trace: Trace, decision: "kept" | "dropped"): vo
     state.counts.sampledOut += waiting.length;
     for (const item of waiting) item.discard();
   }
+}
+
+/** Returns the items that waited for the decision. */
+function release(state: Sampling, trace: Trace, decision: "kept" | "dropped"): readonly SampledItem[] {
+  const { waiting } = trace;
+  trace.decision = decision;
+  trace.waiting = [];
+  state.waitingBytes -= trace.bytes;
+  trace.bytes = 0;
+  state.undecided.delete(trace);
+  return waiting;
 }
 
 function planSweep(state: Sampling): void {
@@ -228,30 +233,4 @@ function planSweep(state: Sampling): void {
     for (const trace of state.undecided) if (trace.lastSeen <= quietSince) decide(state, trace, "dropped");
     planSweep(state);
   });
-}
-
-const ITEM_BYTES = 1024;
-const VALUE_BYTES = 32;
-const BYTES_A_CHARACTER = 2;
-
-/** About the memory of an item: its texts, and a fixed part for the rest. */
-function sizeOf(item: Span | LogRecord): number {
-  const own = ITEM_BYTES + sumOf(item.attributes.values);
-  if ("severity" in item) return own + sizeOfValue(item.body);
-  return item.events.reduce((sum, { attributes }) => sum + VALUE_BYTES + sumOf(attributes.values), own);
-}
-
-function sumOf(values: readonly AttributeValue[]): number {
-  return values.reduce<number>((sum, value) => sum + sizeOfValue(value), 0);
-}
-
-function sizeOfValue(value: AttributeValue): number {
-  if (typeof value === "string") return VALUE_BYTES + BYTES_A_CHARACTER * value.length;
-  if (typeof value !== "object" || value === null) return VALUE_BYTES;
-  if (value instanceof Uint8Array) return VALUE_BYTES + value.length;
-  return VALUE_BYTES + sumOf(isList(value) ? value : value.values);
-}
-
-function isList(value: Attributes | readonly AttributeValue[]): value is readonly AttributeValue[] {
-  return Array.isArray(value);
 }

@@ -1,0 +1,92 @@
+// Sampling in durable mode: a trace that was kept stays kept, whatever ends the collector between the upload of one of
+// its spans and the upload of the next.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { describe, test } from "node:test";
+import { type AcceptedRun, type FakeBackend, startBackend } from "../fakes/backend.ts";
+import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
+import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
+import { PATIENCE } from "../harness/patience.ts";
+
+const FAILED = { status: { code: 2 } };
+const RULES = { sample: { rate: 0, keep: [{ error: true }], wait_ms: 3000 } };
+
+async function started(env: Readonly<Record<string, string>>): Promise<CollectorProcess> {
+  return (await startCollectorProcess(env)) ?? assert.fail("it did not start");
+}
+
+async function send({ url }: CollectorProcess, ...spans: readonly TestSpan[]): Promise<void> {
+  const { status } = await fetch(`${url}/v1/traces`, {
+    method: "POST",
+    body: new Uint8Array(protobufRequest(spans)),
+    headers: { "content-type": "application/x-protobuf", "x-api-key": "key-1" },
+  });
+  assert.equal(status, 200);
+}
+
+const isRunOf =
+  (name: string) =>
+  ({ main }: AcceptedRun): boolean =>
+    main["name"] === name;
+
+async function whenRun(backend: FakeBackend, name: string): Promise<void> {
+  await backend.when(() => backend.runs.some(isRunOf(name)));
+}
+
+async function withSpool(
+  workers: string,
+  work: (env: Readonly<Record<string, string>>, backend: FakeBackend) => Promise<void>,
+): Promise<void> {
+  const dir = await mkdtemp(`${tmpdir()}/holdpoint-sample-kill-`);
+  const backend = await startBackend();
+  await writeFile(`${dir}/rules.json`, JSON.stringify(RULES));
+  await work(
+    {
+      TRACING_ENDPOINT: backend.url,
+      RULES_FILE: `${dir}/rules.json`,
+      SPOOL_DIR: `${dir}/spool`,
+      WORKERS: workers,
+    },
+    backend,
+  );
+  assert.deepEqual(backend.violations, []);
+  await backend.close();
+  await rm(dir, { recursive: true });
+}
+
+describe("a kept trace stays kept", PATIENCE, () => {
+  for (const workers of ["1", "4"]) {
+    test(`after kill -9 between its uploads (${workers} workers)`, async () => {
+      await withSpool(workers, async (env, backend) => {
+        const first = await started({ ...env, ORPHAN_TIMEOUT_MS: "20000" });
+        await send(first, spanOf(1, 2, 9)); // its parent never comes
+        await send(first, spanOf(1, 1, undefined, FAILED));
+        await whenRun(backend, "span 1.1");
+        await new Promise((resolve) => setTimeout(resolve, 200)); // the marks of span 1.1 reach the disk
+        assert.ok(!backend.runs.some(isRunOf("span 1.2")), "it still waits for its parent");
+        first.child.kill("SIGKILL");
+        await first.ended;
+        const second = await started(env);
+        await whenRun(backend, "span 1.2");
+        second.child.kill("SIGTERM");
+        assert.equal(await second.ended, 0);
+      });
+    });
+
+    test(`after a stop, for its late spans (${workers} workers)`, async () => {
+      await withSpool(workers, async (env, backend) => {
+        const first = await started(env);
+        await send(first, spanOf(1, 1, undefined, FAILED));
+        await whenRun(backend, "span 1.1");
+        first.child.kill("SIGTERM");
+        assert.equal(await first.ended, 0);
+        const second = await started(env);
+        await send(second, spanOf(1, 2, 1));
+        await whenRun(backend, "span 1.2");
+        second.child.kill("SIGTERM");
+        assert.equal(await second.ended, 0);
+      });
+    });
+  }
+});
