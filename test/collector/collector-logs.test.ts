@@ -75,6 +75,10 @@ function assertTalk(run: AcceptedRun | undefined): void {
   assert.match(run.text, /"ls_model_name":"gpt-5"/);
 }
 
+function assertAnswersOnce(run: AcceptedRun | undefined): void {
+  assert.equal(JSON.stringify(run?.outputs).split('"finish_reason"').length - 1, 1);
+}
+
 describe("records join their span", () => {
   const forms: readonly (readonly [
     string,
@@ -116,6 +120,27 @@ describe("records join their span", () => {
       );
     });
   }
+
+  for (const order of ["before", "after"])
+    test(`a request that its sender repeats ${order} the span joins once`, async () => {
+      const span = call();
+      const said = talkOf(span)[0] ?? assert.fail("a question");
+      const talk = protobufLogs([said, ...talkOf(span)]); // one question twice in a clock tick, and its answer
+      const { accounting } = collector.collector;
+      const { joined } = accounting.records;
+      const repeat = async (): Promise<void> => {
+        for (let time = 0; time < 3; time++) await sendLogs(talk);
+      };
+      if (order === "before") await repeat();
+      await collector.send(protobufRequest([span]));
+      await backend.when(() => runOf(span) !== undefined);
+      if (order === "after") await repeat();
+      await backend.when(() => hasTalk(runOf(span)));
+      await when(() => pendingOf(accounting) === 0);
+      assert.deepEqual(runOf(span)?.inputs, { messages: [USER, USER] });
+      assertAnswersOnce(runOf(span));
+      assert.equal(accounting.records.joined - joined, order === "before" ? 9 : 8);
+    });
 
   test("one before, one after the span", async () => {
     const span = call();

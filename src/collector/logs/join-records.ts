@@ -3,8 +3,9 @@
 //   after the span    the span is translated again with the record, and amends its run
 //   without a span    a record that can stand alone becomes a run; the others count as not stored (record-kinds.ts)
 // Invariants:
-//   join-records.1. Every record that is passed to add() joins a span, becomes part of a run, or counts as not stored.
-//        Its origin goes with it, so that its mark in the spool is set when that run is safe.
+//   join-records.1. Every record that is passed to add() joins a span, becomes part of a run, counts as not stored, or
+//        repeats one that did. Its origin goes with it, so that its mark in the spool is set when that run is safe; a
+//        repeated one needs no wait.
 //   join-records.2. A span joins only records of its own tenant: the key of both has it.
 //   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its
 //        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the
@@ -35,6 +36,7 @@ import {
 import { emitAlone, emitChild, type JoinedSpan, originsOf } from "./emit-records.ts";
 import { eventOf } from "./record-event.ts";
 import { kindOf } from "./record-kinds.ts";
+import { isRepeated, type SeenRecords } from "./repeated-records.ts";
 
 /** The records that an arriving span takes along. */
 export interface TakenRecords {
@@ -42,6 +44,7 @@ export interface TakenRecords {
   readonly origins: readonly SpanOrigin[];
   /** Those that join it now. */
   readonly records: number;
+  readonly seen: SeenRecords;
 }
 
 export interface JoinPorts {
@@ -53,7 +56,7 @@ export interface JoinPorts {
 
 export interface RecordJoin {
   /** For records that are stored (record-kinds.ts). */
-  readonly add: (record: LogRecord, context: RequestContext, origin: SpanOrigin | null) => void;
+  readonly add: (record: LogRecord, context: RequestContext, origin: SpanOrigin | null) => "taken" | "repeated";
   /** Emits the spans again that got records since the last call. */
   readonly settle: () => void;
   /** null: no record is for this span. */
@@ -131,33 +134,50 @@ function pause(state: Joining): void {
 
 /** A span that arrives again keeps the records that joined it: without them, it would amend its run to less. */
 function take({ table }: Joining, key: string): TakenRecords | null {
-  const joined = table.reachable.get(key)?.joined ?? [];
+  const reachable = table.reachable.get(key);
+  const joined = reachable?.joined ?? [];
   const waiting = table.waiting.get(key);
-  if (waiting === undefined) return joined.length === 0 ? null : { events: joined, origins: NO_ORIGINS, records: 0 };
+  if (waiting === undefined) {
+    if (reachable === undefined || joined.length === 0) return null;
+    return { events: joined, origins: NO_ORIGINS, records: 0, seen: reachable.seen };
+  }
   removeWaiting(table, waiting);
-  const { held } = waiting;
+  const { held, seen } = waiting;
   const events = [...joined, ...held.map(({ record }) => eventOf(record))];
-  return { events, origins: originsOf(held), records: held.length };
+  return { events, origins: originsOf(held), records: held.length, seen };
 }
 
-function add(state: Joining, held: HeldRecord, context: RequestContext): void {
-  const { limits, ports, table } = state;
+function add(state: Joining, held: HeldRecord, context: RequestContext): "taken" | "repeated" {
+  const { ports, table } = state;
   const { record } = held;
-  const kind = kindOf(record);
   const tenantId = context.tenant.id;
-  if (record.spanId === "") return emitAlone(ports.emit, kind, [held], context);
+  if (record.spanId === "") {
+    emitAlone(ports.emit, kindOf(record), [held], context);
+    return "taken";
+  }
   noteSender(state, tenantId);
   const key = keyOf(tenantId, record.traceId, record.spanId); // join-records.2
   const reachable = table.reachable.get(key);
-  if (reachable !== undefined && ports.isKnown(tenantId, record.traceId, record.spanId)) {
-    reachable.fresh.push(held);
-    state.fresh.add(reachable);
-    return;
-  }
+  if (reachable === undefined || !ports.isKnown(tenantId, record.traceId, record.spanId))
+    return addToWaiting(state, { key, held, context, seen: reachable?.seen ?? new Map() });
+  if (isRepeated(reachable.seen, record, context)) return "repeated";
+  reachable.fresh.push(held);
+  state.fresh.add(reachable);
+  return "taken";
+}
+
+interface EarlyRecord extends Pick<WaitingRecords, "key" | "context" | "seen"> {
+  readonly held: HeldRecord;
+}
+
+/** Its span has not arrived. */
+function addToWaiting(state: Joining, { key, held, context, seen }: EarlyRecord): "taken" | "repeated" {
+  const { limits, ports, table } = state;
   let waiting = table.waiting.get(key);
+  if (isRepeated(waiting?.seen ?? seen, held.record, context)) return "repeated";
   if (waiting === undefined) {
-    const waitMs = kind === "session" ? limits.orphanTimeoutMs : limits.spanTtlMs;
-    waiting = { key, context, held: [], deadlineMs: ports.clock.monotonic() + waitMs, bytes: 0 };
+    const waitMs = kindOf(held.record) === "session" ? limits.orphanTimeoutMs : limits.spanTtlMs;
+    waiting = { key, context, held: [], seen, deadlineMs: ports.clock.monotonic() + waitMs, bytes: 0 };
     table.waiting.set(key, waiting);
   }
   addWaiting(table, waiting, held);
@@ -168,6 +188,7 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): void {
     release(state, oldest); // join-records.4
   }
   planSweep(state);
+  return "taken";
 }
 
 function noteSender({ ports, senders }: Joining, tenantId: string): void {
@@ -188,7 +209,8 @@ function keep({ limits, ports, table }: Joining, { content, context, span, taken
   const bytes = SPAN_BYTES + BYTES_A_CHARACTER * content.size;
   if (bytes > limits.keptBytesMax / 8) return; // one span would displace all others
   const key = keyOf(context.tenant.id, span.traceId, span.spanId);
-  addReachable(table, { key, span, context, joined: taken?.events ?? [], fresh: [], sinceMs, bytes });
+  const seen = taken?.seen ?? new Map();
+  addReachable(table, { key, span, context, joined: taken?.events ?? [], fresh: [], seen, sinceMs, bytes });
   for (const oldest of table.reachable.values()) {
     const isOver = table.reachableBytes > limits.keptBytesMax || table.reachable.size > limits.spansMax;
     if ((!isOver && sinceMs - oldest.sinceMs < limits.spanTtlMs) || oldest.fresh.length > 0) break;

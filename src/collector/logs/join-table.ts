@@ -4,6 +4,7 @@ import type { LogRecord } from "../otlp/log-record.ts";
 import type { AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
+import type { SeenRecords } from "./repeated-records.ts";
 
 export interface JoinLimits {
   /** SPAN_TTL: the longest wait of a record, and the time that a span stays in reach of its records. */
@@ -40,6 +41,7 @@ export interface WaitingRecords {
   readonly key: string;
   readonly context: RequestContext;
   readonly held: HeldRecord[];
+  readonly seen: SeenRecords;
   readonly deadlineMs: number;
   bytes: number;
 }
@@ -54,6 +56,7 @@ export interface ReachableSpan {
   joined: readonly SpanEvent[];
   /** Records of the current slice, which join together. */
   readonly fresh: HeldRecord[];
+  readonly seen: SeenRecords;
   readonly sinceMs: number;
   bytes: number;
 }

@@ -81,7 +81,7 @@ export function createItemFeed({
     const origin = request === null ? NO_ORIGIN : { request, index };
     offer(record, index, source, () => {
       if (dropped.has(context.tenant.id, record)) return countNotStored([index], request, { accounting, marks });
-      join.add(record, context, origin);
+      if (join.add(record, context, origin) === "repeated") countRepeated(index, request, { accounting, marks });
       if (sampler !== null) join.settle(); // it may come later than its request
     });
   }
@@ -133,6 +133,16 @@ export function createItemFeed({
     const total = source.items.spans.length + source.items.records.length;
     return inSlices({ clock, feeds }, total, (from) => feedSlice(source, from));
   };
+}
+
+/** The record that it repeats has a mark of its own: this one need not wait for the run. */
+function countRepeated(
+  index: number,
+  request: StoredRequest | null,
+  { accounting, marks }: Pick<FeedPorts, "accounting" | "marks">,
+): void {
+  accounting.records.joined++;
+  if (request !== null) marks?.requestDone(request, [index]);
 }
 
 function countNotStored(
