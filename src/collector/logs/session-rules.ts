@@ -41,7 +41,7 @@ const GEMINI_CALL: SessionRule = {
   },
 };
 
-export const SESSION_RULES: Readonly<Record<string, SessionRule>> = {
+const SESSION_RULES: Readonly<Record<string, SessionRule>> = {
   "claude_code.user_prompt": { span: "claude_code.interaction", renames: { prompt: "user_prompt" } },
   "claude_code.api_request": { span: "claude_code.llm_request", renames: CLAUDE_COST },
   "claude_code.api_error": { span: "claude_code.llm_request", renames: CLAUDE_COST, failed: true },
@@ -75,3 +75,10 @@ export const SESSION_RULES: Readonly<Record<string, SessionRule>> = {
     },
   },
 };
+
+const NO_RULE: SessionRule = { renames: {} };
+
+/** `name` is the full name of the event. */
+export function ruleOf(name: string): SessionRule {
+  return (Object.hasOwn(SESSION_RULES, name) ? SESSION_RULES[name] : undefined) ?? NO_RULE;
+}

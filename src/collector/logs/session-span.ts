@@ -8,11 +8,11 @@
 import { plusSeconds } from "../shared/rfc3339.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span, UnixNano } from "../otlp/span.ts";
+import { failureOf } from "./failed-record.ts";
 import { extended, hashOf, printOf, spanFor } from "./record-event.ts";
 import { fullNameOf, sessionOf, textOf, valueOf } from "./record-kinds.ts";
-import { SESSION_RULES, type SessionRule } from "./session-rules.ts";
+import { ruleOf, type SessionRule } from "./session-rules.ts";
 
-const NO_RULE: SessionRule = { renames: {} };
 /** Of a trace id. Chance gives the same ones to one trace in four thousand million. */
 const TENANT_DIGITS = 8;
 const ERROR = 2;
@@ -22,9 +22,9 @@ const DURATION_MS_MAX = 7 * 86_400_000;
 
 export function spanOfSession(record: LogRecord, tenantId: string): Span {
   const name = fullNameOf(record);
-  const rule = (Object.hasOwn(SESSION_RULES, name) ? SESSION_RULES[name] : undefined) ?? NO_RULE;
+  const rule = ruleOf(name);
   const traceId = record.traceId === "" ? traceOf(record, name, tenantId) : record.traceId;
-  const failure = failureOf(record, rule);
+  const failure = failureOf(record);
   return spanFor(record, {
     traceId,
     spanId: hashOf([traceId, record.spanId, printOf(record)], 16),
@@ -59,17 +59,6 @@ function attributesOf(record: LogRecord, name: string, rule: SessionRule): Attri
   if (body !== null && body !== name && body !== record.name) added.push(["body", body]);
   if (severity >= WARN) added.push(["severity", severityText === "" ? severity : severityText]);
   return extended({ keys, values: attributes.values }, added);
-}
-
-/** null: the event reports a success. */
-function failureOf(record: LogRecord, rule: SessionRule): string | null {
-  const success = valueOf(record, "success");
-  if (rule.failed !== true && success !== false && success !== "false") return null;
-  for (const key of ["error.message", "error_message", "error", "output"]) {
-    const text = textOf(record, key);
-    if (text !== "") return text;
-  }
-  return "error";
 }
 
 /** session-span.3. */

@@ -30,6 +30,7 @@ import { createAssembler, type AssembleStats, type Decision } from "../assemble/
 import type { AssembleLimits } from "../assemble/trace-table.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
 import { createDroppedSpans } from "../logs/dropped-spans.ts";
+import { isFailedRecord } from "../logs/failed-record.ts";
 import { createRecordJoin } from "../logs/join-records.ts";
 import type { JoinLimits } from "../logs/join-table.ts";
 import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
@@ -123,7 +124,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
   });
   const { sample } = options;
-  const sampler = sample === null ? null : createTraceSampler(sample, { clock, quietUntil: feeds.quietUntil });
+  const sampler =
+    sample === null ? null : createTraceSampler(sample, { clock, quietUntil: feeds.quietUntil, isFailedRecord });
   const dropped = createDroppedSpans(options.join, clock);
   const feed = createItemFeed({ accounting, clock, dropped, feeds, join, place, marks, sampler });
 

@@ -3,8 +3,9 @@ import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
 import { hashOfKey } from "../shared/key-hash.ts";
 import type { Tenant } from "../shared/tenants.ts";
+import { isError, type IsFailedRecord } from "./failed-item.ts";
 import type { SampleRule } from "./sample-schema.ts";
-import { isError, matches } from "./span-match.ts";
+import { matches } from "./span-match.ts";
 
 export interface OfferedItem {
   readonly item: Span | LogRecord;
@@ -17,9 +18,13 @@ export interface OfferedItem {
 }
 
 /** All conditions of the rule hold; its rate is not among them. */
-export function applies(rule: SampleRule, { item, project, tenant }: OfferedItem): boolean {
+export function applies(
+  rule: SampleRule,
+  { item, project, tenant }: OfferedItem,
+  isFailedRecord: IsFailedRecord,
+): boolean {
   if (rule.projects?.includes(project) === false || !isOfSender(rule, tenant)) return false;
-  return (rule.error !== true || isError(item)) && matches(rule, item);
+  return (rule.error !== true || isError(item, isFailedRecord)) && matches(rule, item);
 }
 
 export function isOfSender({ key_sha256, tenants }: SampleRule, tenant: Tenant): boolean {

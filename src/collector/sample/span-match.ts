@@ -41,11 +41,3 @@ function hasValue({ keys, values }: Attributes, key: string, wanted: SpanConditi
   if (typeof value === "object") return false;
   return typeof wanted === "string" ? matchesGlob(wanted, String(value)) : String(value) === String(wanted);
 }
-
-const ERROR_SEVERITY = 17;
-
-/** A failed span, a span with an exception, or a log record of severity ERROR and above. */
-export function isError(item: Span | LogRecord): boolean {
-  if ("severity" in item) return item.severity >= ERROR_SEVERITY;
-  return item.statusCode === 2 || item.events.some(({ name }) => name === "exception");
-}

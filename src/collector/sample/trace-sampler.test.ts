@@ -41,7 +41,7 @@ const GOLD: Partial<Span> = { attributes: { keys: ["user.tier"], values: ["gold"
 
 function start(rules: unknown, waitingBytesMax = 1_000_000) {
   const clock = createFakeClock();
-  const ports = { clock, quietUntil: clock.monotonic };
+  const ports = { clock, quietUntil: clock.monotonic, isFailedRecord: () => false };
   const sampler: TraceSampler = createTraceSampler({ rules: SampleSchema.parse(rules), waitingBytesMax }, ports);
   const passed: Span[] = [];
   const discarded: Span[] = [];
@@ -175,6 +175,8 @@ describe("sampling of traces", () => {
       { events: [{ name: "exception", time: NO_TIME, attributes: NO_ATTRIBUTES, droppedAttributes: 0 }] },
       {},
     ],
+    [{ error: true }, { attributes: { keys: ["error.type"], values: ["TimeoutError"] } }, {}],
+    [{ error: true }, { attributes: { keys: ["gen_ai.tool.status"], values: ["error"] } }, {}],
     [{ projects: ["vip"] }, {}, { project: "vip" }],
     [{ tenants: ["acme"] }, {}, { tenant: tenantOf("key", "acme") }],
   ];

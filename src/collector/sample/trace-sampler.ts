@@ -14,6 +14,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { OpenFeeds } from "../shared/open-feeds.ts";
+import type { IsFailedRecord } from "./failed-item.ts";
 import { sizeOf } from "./item-size.ts";
 import { applies, isOfSender, type OfferedItem } from "./rule-match.ts";
 import type { SampleDefinition } from "./sample-schema.ts";
@@ -71,6 +72,7 @@ interface Trace {
 
 export interface SamplerPorts extends Pick<OpenFeeds, "quietUntil"> {
   readonly clock: Clock;
+  readonly isFailedRecord: IsFailedRecord;
 }
 
 interface Sampling {
@@ -174,9 +176,9 @@ function traceOf({ traces }: Sampling, key: string): Trace {
   return trace;
 }
 
-function isKept({ options }: Sampling, { draw }: Pick<Trace, "draw">, offered: OfferedItem): boolean {
+function isKept({ options, ports }: Sampling, { draw }: Pick<Trace, "draw">, offered: OfferedItem): boolean {
   const { keep, rate } = options.rules;
-  return draw < rate || keep.some((rule) => draw < rule.rate && applies(rule, offered));
+  return draw < rate || keep.some((rule) => draw < rule.rate && applies(rule, offered, ports.isFailedRecord));
 }
 
 /** A later span could match a rule that would keep this trace: all its spans have one sender. */

@@ -1,0 +1,45 @@
+// Failed item: which spans and log records count as errors for `error` of a rule: those whose run has an error, any
+// exception, and log records of severity ERROR. Many senders leave the status unset, and state the failure in an
+// attribute. translate/fields/outcome.ts reads the same attributes; a test keeps the two alike
+// (pipeline/failed-spans.test.ts).
+import type { LogRecord } from "../otlp/log-record.ts";
+import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
+
+const OK = 1;
+const ERROR = 2;
+const ERROR_SEVERITY = 17;
+const CLAUDE_CODE = "claude_code.";
+
+/** What the events of an agent mean is known elsewhere (logs/failed-record.ts). */
+export type IsFailedRecord = (record: LogRecord) => boolean;
+
+export function isError(item: Span | LogRecord, isFailedRecord: IsFailedRecord): boolean {
+  if ("severity" in item) return item.severity >= ERROR_SEVERITY || isFailedRecord(item);
+  const { attributes, events, name, statusCode } = item;
+  if (statusCode === ERROR || events.some((event) => event.name === "exception")) return true;
+  if (statusCode === OK) return false;
+  return sayFailed(attributes) || (name.startsWith(CLAUDE_CODE) && is(valueOf(attributes, "success"), false));
+}
+
+/** Attributes with a meaning for spans of every name. */
+export function sayFailed(attributes: Attributes): boolean {
+  return (
+    textOf(attributes, "error.type") !== "" ||
+    textOf(attributes, "gen_ai.tool.status").toLowerCase() === "error" ||
+    textOf(attributes, "langfuse.observation.level").toUpperCase() === "ERROR" ||
+    is(valueOf(attributes, "lk.function_tool.is_error"), true)
+  );
+}
+
+function is(value: AttributeValue, wanted: boolean): boolean {
+  return value === wanted || value === String(wanted);
+}
+
+function textOf(attributes: Attributes, key: string): string {
+  const value = valueOf(attributes, key);
+  return typeof value === "string" ? value : "";
+}
+
+function valueOf({ keys, values }: Attributes, key: string): AttributeValue {
+  return values[keys.lastIndexOf(key)] ?? null;
+}
