@@ -142,6 +142,29 @@ describe("records join their span", () => {
       assert.equal(accounting.records.joined - joined, order === "before" ? 9 : 8);
     });
 
+  for (const order of ["before", "after"])
+    test(`the severity, and what the span lacks of a record's scope and resource, stay: ${order} the span`, async () => {
+      const span = call();
+      const evaluation = recordOf(span, "gen_ai.evaluation.result", { severity: 5, attributes: { score: 1n } });
+      const resource = { "service.name": "shop", "k8s.pod": "pod-7" };
+      const logs = protobufLogs([evaluation], { resource, scope: { name: "evaluator" } });
+      if (order === "before") await sendLogs(logs);
+      await collector.send(
+        protobufRequest([span], { resource: { "service.name": "shop" }, scope: { name: "openai" } }),
+      );
+      await backend.when(() => runOf(span) !== undefined);
+      if (order === "after") await sendLogs(logs);
+      const attributesOf = (): unknown =>
+        (runOf(span)?.main["events"] as readonly { readonly attributes: unknown }[] | undefined)?.[0]?.attributes;
+      await backend.when(() => attributesOf() !== undefined);
+      assert.deepEqual(attributesOf(), {
+        score: 1,
+        severity: 5,
+        "otel.scope.name": "evaluator",
+        "otel.resource": { "k8s.pod": "pod-7" },
+      });
+    });
+
   test("one before, one after the span", async () => {
     const span = call();
     const [first, second] = talkOf(span);

@@ -109,7 +109,7 @@ export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJo
     },
     take(span, tenantId) {
       if (table.waiting.size === 0 && table.joinedSpans === 0) return null; // join-records.5
-      return take(state, keyOf(tenantId, span.traceId, span.spanId));
+      return take(state, keyOf(tenantId, span.traceId, span.spanId), span);
     },
     keep(kept) {
       keep(state, kept);
@@ -133,7 +133,7 @@ function pause(state: Joining): void {
 }
 
 /** A span that arrives again keeps the records that joined it: without them, it would amend its run to less. */
-function take({ table }: Joining, key: string): TakenRecords | null {
+function take({ table }: Joining, key: string, span: Span): TakenRecords | null {
   const reachable = table.reachable.get(key);
   const joined = reachable?.joined ?? [];
   const waiting = table.waiting.get(key);
@@ -143,7 +143,7 @@ function take({ table }: Joining, key: string): TakenRecords | null {
   }
   removeWaiting(table, waiting);
   const { held, seen } = waiting;
-  const events = [...joined, ...held.map(({ record }) => eventOf(record))];
+  const events = [...joined, ...held.map(({ record }) => eventOf(record, span))];
   return { events, origins: originsOf(held), records: held.length, seen };
 }
 
@@ -223,7 +223,7 @@ function settle(state: Joining): void {
   for (const reachable of state.fresh) {
     const { context, key, span } = reachable;
     const held = reachable.fresh.splice(0);
-    const joined = [...reachable.joined, ...held.map(({ record }) => eventOf(record))];
+    const joined = [...reachable.joined, ...held.map(({ record }) => eventOf(record, span))];
     if (joined.length > limits.recordsMax) {
       emitChild(ports.emit, held, context);
       continue;

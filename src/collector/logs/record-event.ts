@@ -1,6 +1,7 @@
 // Record event: a log record as an event of a span, and several records as a span of their own.
 // Invariants:
-//   record-event.1. Nothing of a record is lost: body, severity and scope stay beside its attributes.
+//   record-event.1. Nothing of a record is lost: body, severity, and what its span lacks of its scope and its resource
+//        stay beside its attributes (record-origin.ts).
 //   record-event.2. Ids come from a hash of the content: a repeated record is a duplicate, on every machine.
 import { hash } from "node:crypto";
 import type { LogRecord } from "../otlp/log-record.ts";
@@ -8,19 +9,20 @@ import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.t
 import { NO_ATTRIBUTES } from "../otlp/span.ts";
 import { plain, plainAttributes } from "../translate/attributes/plain-values.ts";
 import { fullNameOf } from "./record-kinds.ts";
+import { type AddedAttribute, originOf, severityOf } from "./record-origin.ts";
 
 /** Attribute in which event spans carry a whole body; the translator reads it (span-events.ts). */
 const BODY = "gen_ai.event.content";
-const WARN = 13;
 /** Its attributes complete those of the span (span-events.3). */
 const DETAILS = "gen_ai.client.inference.operation.details";
 
-export function eventOf(record: LogRecord): SpanEvent {
-  const { body, severityText, severity, attributes, time, droppedAttributes } = record;
+/** `span` is the one that the event is part of. */
+export function eventOf(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
+  const { body, attributes, time, droppedAttributes } = record;
   const name = fullNameOf(record);
-  const added: [string, AttributeValue][] = [];
+  const added: AddedAttribute[] = [];
   if (body !== null && body !== name) added.push(name.startsWith("gen_ai.") ? [BODY, contentOf(body)] : ["body", body]);
-  if (severity >= WARN) added.push(["severity", severityText === "" ? severity : severityText]);
+  added.push(...severityOf(record), ...originOf(record, span));
   const all = added.length === 0 ? attributes : extended(attributes, added);
   return { time, name, attributes: all, droppedAttributes };
 }
@@ -30,10 +32,7 @@ function contentOf(body: AttributeValue): AttributeValue {
   return typeof body === "string" ? body : JSON.stringify(plain(body));
 }
 
-export function extended(
-  { keys, values }: Attributes,
-  added: readonly (readonly [string, AttributeValue])[],
-): Attributes {
+export function extended({ keys, values }: Attributes, added: readonly AddedAttribute[]): Attributes {
   return {
     keys: [...keys, ...added.map(([key]) => key)],
     values: [...values, ...added.map(([, value]) => value)],
@@ -70,7 +69,7 @@ export function spanFor({ resource, scope }: LogRecord, own: OwnFields): Span {
 export function spanOfRecords(records: readonly [LogRecord, ...LogRecord[]], tenantId: string): Span {
   const [first] = records;
   const print = hashOf([tenantId, first.traceId, first.spanId, ...records.map(printOf)], 32);
-  const events = records.map(eventOf);
+  const events = records.map((record) => eventOf(record, first));
   const named = records.find((record) => record.name === DETAILS) ?? first;
   return spanFor(first, {
     traceId: first.traceId === "" ? print : first.traceId,

@@ -7,16 +7,16 @@
 //   session-span.3. An event is written at its end: its duration lies before it.
 import { plusSeconds } from "../shared/rfc3339.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
-import type { Attributes, AttributeValue, Span, UnixNano } from "../otlp/span.ts";
+import type { Attributes, Span, UnixNano } from "../otlp/span.ts";
 import { failureOf } from "./failed-record.ts";
 import { extended, hashOf, printOf, spanFor } from "./record-event.ts";
 import { fullNameOf, sessionOf, textOf, valueOf } from "./record-kinds.ts";
+import { type AddedAttribute, severityOf } from "./record-origin.ts";
 import { ruleOf, type SessionRule } from "./session-rules.ts";
 
 /** Of a trace id. Chance gives the same ones to one trace in four thousand million. */
 const TENANT_DIGITS = 8;
 const ERROR = 2;
-const WARN = 13;
 /** Longer than any run of an agent: a duration beyond is a mistake of its sender. */
 const DURATION_MS_MAX = 7 * 86_400_000;
 
@@ -52,12 +52,12 @@ export function isSessionTrace(traceId: string, tenantId: string): boolean {
 }
 
 function attributesOf(record: LogRecord, name: string, rule: SessionRule): Attributes {
-  const { attributes, body, severity, severityText } = record;
+  const { attributes, body } = record;
   const keys = attributes.keys.map((key) => (Object.hasOwn(rule.renames, key) ? (rule.renames[key] ?? key) : key));
-  const added: [string, AttributeValue][] = [];
+  const added: AddedAttribute[] = [];
   if (rule.operation !== undefined) added.push(["gen_ai.operation.name", rule.operation]);
   if (body !== null && body !== name && body !== record.name) added.push(["body", body]);
-  if (severity >= WARN) added.push(["severity", severityText === "" ? severity : severityText]);
+  added.push(...severityOf(record));
   return extended({ keys, values: attributes.values }, added);
 }
 
