@@ -7,6 +7,7 @@ import { ASSEMBLE_LIMITS } from "../assemble/trace-table.ts";
 import { JOIN_LIMITS } from "../logs/join-table.ts";
 import type { Body } from "../encode/batch-body.ts";
 import { createSpanAccounting, pendingOf } from "../shared/span-accounting.ts";
+import type { StoredRequest } from "../shared/span-origin.ts";
 import { SampleSchema } from "../sample/sample-schema.ts";
 import type { UploadJob } from "../upload/upload-job.ts";
 import { readProtobuf } from "../otlp/protobuf.ts";
@@ -162,4 +163,24 @@ test("pipeline.5 only the run whose place breaks a rule is dead-lettered; its ne
   );
   assert.match(deadLettered[0]?.bytes.toString() ?? "", /"name":"span 2.0"/);
   assert.deepEqual([accounting.deadLettered.misplaced, pendingOf(accounting)], [1, 2]);
+});
+
+test("pipeline.3 a repeated log record gets its mark at once, the record that it repeats with its span", async () => {
+  const accounting = createSpanAccounting();
+  const marked: StoredRequest[] = [];
+  const marks = { requestDone: (request: StoredRequest) => void marked.push(request) };
+  const pipeline = pipelineWith({ accounting, marks });
+  const [span = assert.fail("a span")] = spansOf(1);
+  const { resource, scope, spanId, start: time, traceId } = span;
+  const about = { traceId, spanId, resource, scope, time, severity: 9, severityText: "", droppedAttributes: 0 };
+  const record = { ...about, name: "gen_ai.user.message", body: "hi", attributes: { keys: [], values: [] } };
+  const { tenant } = context;
+  const sent = [0, 1].map((offset) => ({ segment: 1, offset, bytes: 1, tenant, spans: 1, pending: 1, done: null }));
+  accounting.records.received += 2;
+  for (const request of sent) await pipeline.feed({ spans: [], records: [record] }, { ...context }, request);
+  assert.deepEqual(
+    marked.map(({ offset }) => offset),
+    [1],
+  );
+  assert.deepEqual([pipeline.stats().waitingRecords, accounting.records.joined, pendingOf(accounting)], [1, 1, 1]);
 });

@@ -5,7 +5,8 @@
 //   pipeline.2. With a spool, a run enters its tenant queue only after its batch is in the spool. A batch that the
 //        spool rejects uploads from memory, because delivery frees spool space.
 //   pipeline.3. Spans of a spooled request that yield no run (filtered, duplicate) get their marks at once. A duplicate
-//        of a waiting span gets its mark with that span, a log record with the run that it joins.
+//        of a waiting span gets its mark with that span, a log record with the run that it joins, a
+//        record that repeats another at once.
 //   pipeline.4. A span that breaks translation counts as lost, with a log line. Other spans are unaffected.
 //   pipeline.5. A run whose place breaks a backend rule goes to the dead letters: the backend would refuse its whole
 //        batch.
