@@ -60,16 +60,8 @@ export function createItemFeed({
   place,
   sampler,
 }: FeedPorts): FeedItems {
+  const passSpan = createSpanPass({ dropped, join, place });
   const { note, offer } = createItemOffer({ accounting, marks, sampler });
-
-  function passSpan(span: Span, index: number, { context, request }: ItemSource): void {
-    const taken = join.take(span, context.tenant.id);
-    const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
-    const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
-    if (content === DROPPED) return dropped.add(context.tenant.id, span);
-    if (content === null) return;
-    if (taken !== null || join.isExpected(context, content)) join.keep({ span, context, content, taken });
-  }
 
   function feedSpan(span: Span, index: number, source: ItemSource): void {
     if (sampler === null) return passSpan(span, index, source);
@@ -132,6 +124,20 @@ export function createItemFeed({
   return (source) => {
     const total = source.items.spans.length + source.items.records.length;
     return inSlices({ clock, feeds }, total, (from) => feedSlice(source, from));
+  };
+}
+
+type PassSpan = (span: Span, index: number, source: ItemSource) => void;
+
+/** The span takes the records along that wait for it, and stays in reach of later ones. */
+function createSpanPass({ dropped, join, place }: Pick<FeedPorts, "dropped" | "join" | "place">): PassSpan {
+  return (span, index, { context, request }) => {
+    const taken = join.take(span, context.tenant.id);
+    const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
+    const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
+    if (content === DROPPED) return dropped.add(context.tenant.id, span);
+    if (content === null) return;
+    if (taken !== null || join.isExpected(context, content)) join.keep({ span, context, content, taken });
   };
 }
 
