@@ -90,6 +90,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "limit",
     "sample",
     "redact",
+    "redact/find",
     "shared",
     "otlp/split",
     "otlp",

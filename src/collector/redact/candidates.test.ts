@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jsonRequest, protobufRequest, spanOf, type TestSpan, type TestValue } from "../../../test/fakes/otlp.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import { candidateFinder, type Candidates, EVERYWHERE } from "./candidates.ts";
+import { candidateFinder, type Candidates, EVERYWHERE } from "./find/candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import { RedactSchema } from "./redact-schema.ts";
 import { redactJson } from "./redact-json.ts";
-import { redactProtobuf } from "./protobuf/redact-protobuf.ts";
+import { redactProtobuf } from "./redact-protobuf.ts";
 import { compileRule, type RedactionRule } from "./redaction-rule.ts";
 
 const RULES = [

@@ -1,10 +1,9 @@
 // Redact JSON value: changes the attributes and values of one item of an OTLP request in JSON (redact-json.ts).
 // Invariants:
-//   redact-json.3. An attribute without a candidate is not read.
 //   redact-json.4. What the protocol does not have at a place is searched like JSON inside a text: members of other names,
 //        and values of another kind.
 //   redact-json.5. Of members with one name, the last counts; in an attribute and its value the others go.
-import type { Candidates } from "./candidates.ts";
+import type { Candidates } from "./find/candidates.ts";
 import { type Edit, type JsonMember, type JsonNode, jsonTree, textOfToken } from "./json-tree.ts";
 import { type Change, changeText, changeWhole, type Place, type Redacting, wholeRule } from "./redact-value.ts";
 

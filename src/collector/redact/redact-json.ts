@@ -8,7 +8,7 @@
 //   redact-json.6. A field for an id or a number keeps what looks like one; anything else in it is searched.
 //   redact-json.2. Between two slices of SLICE_CHARS the caller may yield to other requests.
 import { DecodeError } from "../otlp/decoded.ts";
-import type { Candidates } from "./candidates.ts";
+import type { Candidates } from "./find/candidates.ts";
 import { type JsonNode, jsonTree, skipSpace, stringEnd, valueEnd, withEdits } from "./json-tree.ts";
 import type { Message, MessageField } from "./otlp-messages.ts";
 import {

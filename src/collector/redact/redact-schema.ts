@@ -1,6 +1,6 @@
 // Redact schema: the rules of `redact` in the rules file.
 import { z } from "zod";
-import { DETECTORS } from "./detectors.ts";
+import { DETECTORS } from "./find/detectors.ts";
 import { PARTS } from "./parts.ts";
 
 const RULES_MAX = 200;

@@ -9,7 +9,7 @@
 //   byte-pattern.ts     such bytes, and the rarest of them
 //   candidates.ts       the places where a rule could apply
 //   otlp-messages.ts    the fields of OTLP that hold texts
-//   protobuf/redact-protobuf.ts, redact-json.ts  one request in its encoding
+//   redact-protobuf.ts, redact-json.ts  one request in its encoding
 //   redact-value.ts     one text, with JSON inside it
 //   json-tree.ts        JSON with positions
 // Invariants:
@@ -20,12 +20,12 @@
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../otlp/decoded.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import { candidateFinder, type Finder } from "./candidates.ts";
+import { candidateFinder, type Finder } from "./find/candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
 import { withoutEscapes } from "./path-pattern.ts";
 import { redactJson } from "./redact-json.ts";
-import { redactProtobuf } from "./protobuf/redact-protobuf.ts";
+import { redactProtobuf } from "./redact-protobuf.ts";
 import type { Redacting } from "./redact-value.ts";
 import { compileRule, type RedactionRule } from "./redaction-rule.ts";
 

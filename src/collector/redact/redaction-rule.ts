@@ -4,13 +4,13 @@
 //   redaction-rule.2. Equal texts have equal hashes under one key, and no hash can be computed without the key.
 import { createHmac } from "node:crypto";
 import { RE2JS } from "re2js";
-import { literalRequirement, type Requirement } from "./candidates.ts";
-import type { Ranges } from "./card-numbers.ts";
-import { type Detector, FINDERS, merged, TOKEN_BEGINNINGS } from "./detectors.ts";
+import { literalRequirement, type Requirement } from "./find/candidates.ts";
+import type { Ranges } from "./find/card-numbers.ts";
+import { type Detector, FINDERS, merged, TOKEN_BEGINNINGS } from "./find/detectors.ts";
 import { TEXT_FIELDS } from "./otlp-messages.ts";
 import { type Part, USUAL_PARTS } from "./parts.ts";
 import { behindName, literalOfPath, type PathPattern, pathPattern } from "./path-pattern.ts";
-import { requiredText } from "./required-text.ts";
+import { requiredText } from "./find/required-text.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
 
 export interface RedactionRule {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { RE2JS } from "re2js";
 import { jsonRequest, protobufRequest, spanOf } from "../../../test/fakes/otlp.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import { candidateFinder } from "./candidates.ts";
+import { candidateFinder } from "./find/candidates.ts";
 import { RedactSchema } from "./redact-schema.ts";
 import { compileRule, type RedactionRule } from "./redaction-rule.ts";
 

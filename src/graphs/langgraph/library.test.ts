@@ -14,6 +14,7 @@ function folderWith(t: TestContext, version: string): string {
   t.after(() => rmSync(folder, { recursive: true }));
   const root = join(folder, "node_modules/@langchain/langgraph");
   mkdirSync(root, { recursive: true });
+  writeFileSync(join(folder, "package.json"), "{}"); // complete in itself, whatever the folders above it hold
   writeFileSync(join(root, "package.json"), JSON.stringify({ name: "@langchain/langgraph", version }));
   return folder;
 }

@@ -134,6 +134,8 @@ export function createHttpService(options: {
   };
 }
 
+const SILENT_GRACE_MS = 250;
+
 /** As Node does without a listener, but for requests that have arrived and were not read (server.5). */
 function refuseBrokenRequests(server: Server, connections: Connections): void {
   const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -145,8 +147,9 @@ function refuseBrokenRequests(server: Server, connections: Connections): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     const isSilent = (): boolean => socket instanceof Socket && socket.bytesRead === 0;
     if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT" || !isSilent()) return refuse(error, socket);
-    // Node checks the time limit before it reads. Bytes that it reads now begin a request, with a limit of its own.
-    setImmediate(() => isSilent() && refuse(error, socket));
+    // Node checks the time limit before it reads. Bytes that it reads now begin a request, with a limit of its own. A
+    // client in this process has been as busy as the server: it sends them a moment later.
+    setTimeout(() => isSilent() && refuse(error, socket), SILENT_GRACE_MS).unref();
   });
 }
 

@@ -1,12 +1,11 @@
 // Redact protobuf value: changes one attribute or one value of an OTLP request in protobuf (redact-protobuf.ts).
 // Invariants:
-//   redact-protobuf.2. What the protocol does not have at a place goes when it has a candidate: fields of other numbers, and
-//        bytes in the place of a number.
+//   redact-protobuf.6. A field of another number, and bytes in the place of a number, go when they have a candidate.
 //   redact-protobuf.4. Of the keys of one attribute, the last counts; the others go.
-import { truncated } from "../../otlp/protobuf-reader.ts";
-import { varintBytes } from "../../otlp/varint.ts";
-import type { Candidates } from "../candidates.ts";
-import { type Change, changeText, changeWhole, type Place, type Redacting, wholeRule } from "../redact-value.ts";
+import { truncated } from "../otlp/protobuf-reader.ts";
+import { varintBytes } from "../otlp/varint.ts";
+import type { Candidates } from "./find/candidates.ts";
+import { type Change, changeText, changeWhole, type Place, type Redacting, wholeRule } from "./redact-value.ts";
 import { type Field, fieldsOf, outputOf, type Range, REMOVED, textOf } from "./protobuf-fields.ts";
 
 const DEPTH_MAX = 130;
@@ -82,7 +81,7 @@ function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: n
       const inner = outputOf(b, one.content);
       for (const item of fieldsOf(b, one.content)) {
         if (!item.isBytes || item.number !== 1) {
-          if (candidates.within(item.start, item.end)) inner.put(item, REMOVED); // redact-protobuf.2
+          if (candidates.within(item.start, item.end)) inner.put(item, REMOVED); // redact-protobuf.6
         } else if (one.number === MAP) inner.put(item, rewriteKeyValue(rewriting, item.content, place, depth + 1));
         else {
           const at: Place = { part: place.part, path: [...place.path, String(entry++)] };

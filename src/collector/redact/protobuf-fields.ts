@@ -1,6 +1,6 @@
 // Protobuf fields: the fields of one message with their positions, and the message again with some of them replaced.
-import { type Cursor, fieldEnd, skip, truncated, varint } from "../../otlp/protobuf-reader.ts";
-import { varintBytes } from "../../otlp/varint.ts";
+import { type Cursor, fieldEnd, skip, truncated, varint } from "../otlp/protobuf-reader.ts";
+import { varintBytes } from "../otlp/varint.ts";
 
 /** In the place of a field: it goes. */
 export const REMOVED = Buffer.alloc(0);

@@ -6,9 +6,9 @@
 //   redact-protobuf.5. A field for an id or numbers with a candidate goes when it holds a text with a finding.
 //   redact-protobuf.3. Between two slices of SLICE_BYTES the caller may yield to other requests.
 import { isUtf8 } from "node:buffer";
-import type { Candidates } from "../candidates.ts";
-import type { Message, MessageField } from "../otlp-messages.ts";
-import { changeText, changeWhole, type Place, type Redacting, wholeRule } from "../redact-value.ts";
+import type { Candidates } from "./find/candidates.ts";
+import type { Message, MessageField } from "./otlp-messages.ts";
+import { changeText, changeWhole, type Place, type Redacting, wholeRule } from "./redact-value.ts";
 import { type Field, fieldsOf, outputOf, type Range, REMOVED, textOf } from "./protobuf-fields.ts";
 import { rewriteKeyValue, rewriteWholeValue, type Rewriting } from "./redact-protobuf-value.ts";
 

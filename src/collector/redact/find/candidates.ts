@@ -6,7 +6,7 @@
 //   candidates.1. A place that a rule matches has a candidate in its bytes, in either encoding and with escapes of JSON: a
 //        rule whose pattern names no fixed text makes everything a candidate.
 //   candidates.2. The work at one position is bounded, whatever the bytes are.
-import type { WireFormat } from "../otlp/status.ts";
+import type { WireFormat } from "../../otlp/status.ts";
 import { type BytePattern, literalSources, matchesAt, patternOf, rarestWindow } from "./byte-pattern.ts";
 import { CARD_GROUPINGS, hasDigitsAround, isCardInJson } from "./card-numbers.ts";
 
