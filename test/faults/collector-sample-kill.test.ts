@@ -1,13 +1,17 @@
 // Sampling in durable mode: a trace that was kept stays kept, whatever ends the collector between the upload of one of
 // its spans and the upload of the next.
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { type AcceptedRun, type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
+import { RECORD } from "../../src/collector/spool/record.ts";
+import { scanFile } from "../../src/collector/spool/scan.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { until } from "../harness/threads.ts";
 
 const FAILED = { status: { code: 2 } };
 const RULES = { sample: { rate: 0, keep: [{ error: true }], wait_ms: 3000 } };
@@ -29,6 +33,16 @@ const isRunOf =
   (name: string) =>
   ({ main }: AcceptedRun): boolean =>
     main["name"] === name;
+
+/** @returns undefined without a mark in any segment */
+async function hasMarks(dir: string): Promise<true | undefined> {
+  for (const name of await readdir(dir, { recursive: true })) {
+    if (!/^\d{10}\./.test(basename(name))) continue;
+    const { records } = scanFile(await readFile(join(dir, name)), name, Number.parseInt(basename(name), 10));
+    if (records.some(({ type }) => type === RECORD.marks)) return true;
+  }
+  return undefined;
+}
 
 async function whenRun(backend: FakeBackend, name: string): Promise<void> {
   await backend.when(() => backend.runs.some(isRunOf(name)));
@@ -63,7 +77,7 @@ describe("a kept trace stays kept", PATIENCE, () => {
         await send(first, spanOf(1, 2, 9)); // its parent never comes
         await send(first, spanOf(1, 1, undefined, FAILED));
         await whenRun(backend, "span 1.1");
-        await new Promise((resolve) => setTimeout(resolve, 200)); // the marks of span 1.1 reach the disk
+        await until("the marks of span 1.1 on disk", () => hasMarks(env["SPOOL_DIR"] ?? ""));
         assert.ok(!backend.runs.some(isRunOf("span 1.2")), "it still waits for its parent");
         first.child.kill("SIGKILL");
         await first.ended;

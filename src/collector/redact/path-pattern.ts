@@ -108,7 +108,7 @@ export function literalOfPath({ members }: Pick<PathPattern, "members">): string
   return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
 }
 
-/** The pattern for what is inside the values with this name. null: it names none of them. */
+/** The rest of the pattern, for members of the values with this name. null: the pattern matches no such member. */
 export function behindName({ members }: PathPattern, name: string): Pick<PathPattern, "members"> | null {
   const first = members.findIndex((member) => member !== "**");
   const isNamed = first < 0 || matchesGlob(members[first] ?? "", name);

@@ -80,7 +80,7 @@ function substituteOf(given: RedactDefinition, hashKey: string | null): (found: 
 }
 
 function pathRequirements(paths: readonly PathPattern[], parts: ReadonlySet<Part>): readonly Requirement[] {
-  // The protocol's own names (`status.message`) are not in the bytes: what is inside such a value must be.
+  // The protocol's own names (`status.message`) are not in the bytes. The names of members inside such a value are.
   const names = TEXT_FIELDS.flatMap(({ part, path: [name = ""] }) => (parts.has(part) ? [name] : []));
   return paths.flatMap((path) => {
     const inside = names.map((name) => behindName(path, name)).filter((found) => found !== null);

@@ -1,7 +1,7 @@
 // Flattened messages: one item of `gen_ai.prompt.N.*` or `llm.input_messages.N.*`, as a tree of names → message.
 // Invariants:
 //   flattened.1. A list is a branch of numbers, JSON text, or both: exporters add `tool_calls.count` or a text to it.
-//        What is no item of the list stays beside it (members.2).
+//        A name that is no index of the list stays beside it (members.2).
 //   flattened.2. Wrappers (`message`, `tool_call`, `message_content`) may have siblings, which stay with the content.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
@@ -35,7 +35,7 @@ export function flattenedMessage(item: Json, defaultRole: string): Json {
 
 interface Listed {
   readonly items: readonly Json[];
-  /** What is no item. */
+  /** Attributes without an index. */
   readonly rest?: Json;
 }
 
