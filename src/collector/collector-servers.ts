@@ -11,6 +11,7 @@ import { createGrpcReceiver } from "./receive/grpc-receiver.ts";
 import { createGrpcService } from "./receive/grpc-service.ts";
 import { createReceiver } from "./receive/http-receiver.ts";
 import { createProgressWatch } from "./receive/read-body.ts";
+import { createSharedTurn } from "./receive/shared-turn.ts";
 import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
 
 export interface ServersParts {
@@ -58,7 +59,7 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
       { ...ports, atRisk: () => spool?.missing() ?? null, metrics: metrics.show, onReply: metrics.onReply },
     ),
   });
-  const accepting = { limits, ports, watch: createProgressWatch(clock) };
+  const accepting = { limits, ports, watch: createProgressWatch(clock), turn: createSharedTurn() };
   const listener = createGrpcReceiver({ options: rules, accepting, onReply: metrics.onGrpcReply });
   const { grpcPort, host } = config;
   const grpc = grpcPort === null ? null : createGrpcService({ host, port: grpcPort, drainMs, listener });

@@ -24,6 +24,7 @@ import { type ProgressWatch, readBody } from "./read-body.ts";
 import type { ReadItems, ReadItemsOf } from "./read-items.ts";
 import { plainBody, type Received, redactedBody } from "./redact-body.ts";
 import type { RequestHead } from "./request-head.ts";
+import type { SharedTurn } from "./shared-turn.ts";
 import { isStored, type OtlpSignal } from "./signals.ts";
 
 export interface ReceivedRequest {
@@ -76,6 +77,7 @@ export interface Accepting {
   readonly limits: AcceptLimits;
   readonly ports: AcceptPorts;
   readonly watch: ProgressWatch;
+  readonly turn: SharedTurn;
 }
 
 export interface ExportCall {
@@ -129,7 +131,7 @@ interface Admitted {
 }
 
 async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage }: Admitted): Promise<Verdict> {
-  const { limits, ports, watch } = accepting;
+  const { limits, ports, turn, watch } = accepting;
   const { signal, stream } = call;
   const why = ports.notReady();
   if (why !== null) return refused("stopping", why);
@@ -140,6 +142,8 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   if (read.kind === "gone") return GONE;
   if (read.kind === "too_slow") return refused("too_slow", "the body came too slowly");
   if (read.kind !== "read") throw new TooLargeError(read.kind);
+  const released = turn.join(read.body.length);
+  if (released !== null) await released;
   const isForwarded = ports.forwarder !== null && signal !== "profiles" && ports.forwarder.wants(signal);
   if (!isStored(signal) && !isForwarded) {
     const bytes = ports.limits === null ? 0 : await bytesToCount(accepting, call, { tenant, passage, body: read.body });

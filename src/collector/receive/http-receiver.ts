@@ -17,6 +17,7 @@ import { accept, type Accepting, type AcceptLimits, type AcceptPorts } from "./a
 import { refuse, reply, sendText, type Exchange } from "./exchange.ts";
 import { createProgressWatch } from "./read-body.ts";
 import { formatOf, type HeadRules, readHead } from "./request-head.ts";
+import { createSharedTurn } from "./shared-turn.ts";
 import { type OtlpSignal, SIGNAL_OF_PATH } from "./signals.ts";
 
 export interface ReceiveOptions extends HeadRules, AcceptLimits {
@@ -42,7 +43,8 @@ interface Receiving {
 }
 
 export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): RequestListener {
-  const accepting: Accepting = { limits: options, ports, watch: createProgressWatch(ports.clock) };
+  const watch = createProgressWatch(ports.clock);
+  const accepting: Accepting = { limits: options, ports, watch, turn: createSharedTurn() };
   const receiver: Receiving = { options, ports, accepting };
   return (request, response) => {
     const url = request.url ?? "/";
