@@ -9,12 +9,12 @@ function open() {
   const wentOn: string[] = [];
   return {
     wentOn,
-    join(name: string, bytes: number): void {
+    join: (name: string, bytes: number): void => {
       const released = turn.join(bytes);
       if (released === null) wentOn.push(name);
       else void released.then(() => wentOn.push(name));
     },
-    async endTurn(): Promise<void> {
+    endTurn: async (): Promise<void> => {
       for (const callback of callbacks.splice(0)) callback();
       await settled();
     },
