@@ -9,7 +9,15 @@ import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 
-const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+const YOUNG_BYTES_MAX = 16 * MEBIBYTE;
+/**
+ * A request waits for its spool before it is done: with 16 or 32 MB its spans outlive the young generation. Measured at
+ * full load, in turns: 0.63 and 0.62 of memory mode, with 64 MB 0.83 to 0.90, at 255 MB resident.
+ */
+const DURABLE_YOUNG_BYTES_MAX = 64 * MEBIBYTE;
+/** Of each worker thread. Measured with two on one core: 14,100 spans a CPU-second, with 16 MB 11,100. */
+const THREAD_YOUNG_BYTES_MAX = 32 * MEBIBYTE;
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
 
@@ -23,7 +31,7 @@ export async function collect(
     await printConfigOf(host, table, config);
     return null;
   }
-  letYoungHeapGrow(YOUNG_BYTES_MAX);
+  letYoungHeapGrow(config.spoolDir === null ? YOUNG_BYTES_MAX : DURABLE_YOUNG_BYTES_MAX, THREAD_YOUNG_BYTES_MAX);
   optimizeSooner();
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/open-collector.ts");
