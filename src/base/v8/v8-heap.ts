@@ -111,8 +111,8 @@ function growYoungHeap(bytesMax: number): void {
 /**
  * For a process under load whose young generation is collected on one thread (v8-heap.3) and has another limit.
  * `threadBytes` is the size in each thread that the process starts later: it does not grow there (v8-heap.5).
- * Measured with the collector at full load, in turns: 24 or 32 MB instead of 16 save no CPU time, and take 10 to 20 MB
- * more; nor does an old generation that grows by 50 percent instead of 40.
+ * Measured with the collector in memory mode, at full load: 24 or 32 MB instead of 16 save no CPU time, and take 10 to
+ * 20 MB more; nor does an old generation that grows by 50 percent instead of 40.
  */
 export function letYoungHeapGrow(bytesMax: number, threadBytes = YOUNG_BYTES_MAX): void {
   state.youngBytesMax = bytesMax;
