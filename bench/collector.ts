@@ -4,7 +4,7 @@
 // last line has the ratios, each with its target. `npm run bench -- collector soak dead` measures these parts only.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 
 interface Measured {
@@ -200,14 +200,26 @@ async function bigBodies(): Promise<void> {
   ratios.push(`loop with 20 MB bodies: p99 ${one.p99} ms (asked 50)`);
 }
 
-/** CPU time of threads on one core: ratios, because generator and sink share the machine. */
+/** For each worker: every thread compiles the code for itself, and all must be as warm as the one worker. */
+const WARM_SECONDS = 5;
+
+/**
+ * CPU time of threads that may run on every core, as they do in use: ratios, because generator and sink share the
+ * machine.
+ */
 async function cores(): Promise<void> {
-  const options = ["PER=64", "TRACES=1000", "THREADS=1"];
-  const one = await measure("1 worker", collector(LARGE_QUEUE), options);
+  const optionsOf = (count: number): readonly string[] => [
+    "PER=64",
+    "TRACES=1000",
+    "THREADS=1",
+    `WARM=${WARM_SECONDS * count}`,
+    `TARGET_CORE=0-${availableParallelism() - 1}`,
+  ];
+  const one = await measure("1 worker", collector(LARGE_QUEUE), optionsOf(1));
   row("1,000 traces, protobuf, 64 a request", "collector, 1 worker", one);
   missing += one.lost;
   for (const count of [2, 4]) {
-    const some = await measure(`${count} workers`, collector(`${LARGE_QUEUE} WORKERS=${count}`), options);
+    const some = await measure(`${count} workers`, collector(`${LARGE_QUEUE} WORKERS=${count}`), optionsOf(count));
     row("1,000 traces, protobuf, 64 a request", `collector, ${count} workers`, some);
     missing += some.lost;
     const { receiver = 0, ...threads } = some.threads ?? {};

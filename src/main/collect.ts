@@ -1,7 +1,8 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
+import { totalmem } from "node:os";
 import { optimizeSooner } from "../base/v8/v8-compile.ts";
-import { letYoungHeapGrow } from "../base/v8/v8-heap.ts";
+import { setHeapSizes } from "../base/v8/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
@@ -9,15 +10,6 @@ import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 
-const MEBIBYTE = 1024 * 1024;
-const YOUNG_BYTES_MAX = 16 * MEBIBYTE;
-/**
- * A request waits for its spool before it is done: with 16 or 32 MB its spans outlive the young generation. Measured at
- * full load, in turns: 0.63 and 0.62 of memory mode, with 64 MB 0.83 to 0.90, at 255 MB resident.
- */
-const DURABLE_YOUNG_BYTES_MAX = 64 * MEBIBYTE;
-/** Of each worker thread. Measured with two on one core: 13,900 spans a CPU-second, with 16 MB 11,050. */
-const THREAD_YOUNG_BYTES_MAX = 32 * MEBIBYTE;
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
 
@@ -31,7 +23,7 @@ export async function collect(
     await printConfigOf(host, table, config);
     return null;
   }
-  letYoungHeapGrow(config.spoolDir === null ? YOUNG_BYTES_MAX : DURABLE_YOUNG_BYTES_MAX, THREAD_YOUNG_BYTES_MAX);
+  await sizeHeap(config);
   optimizeSooner();
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/open-collector.ts");
@@ -51,6 +43,15 @@ export async function collect(
     exitCode: () => (collector.lost() > 0 ? 1 : 0),
     announce: () => Promise.resolve(), // it reports its own end, with its limits
   };
+}
+
+async function sizeHeap(config: CollectorConfig): Promise<void> {
+  const [{ heapSizesOf }, { workersOf }] = await Promise.all([
+    import("../collector/heap-sizes.ts"),
+    import("../collector/settings.ts"),
+  ]);
+  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity); // 0: not known
+  setHeapSizes(heapSizesOf({ isDurable: config.spoolDir !== null, workers: workersOf(config), memoryBytes }));
 }
 
 /** @returns true if every step succeeded */

@@ -14,10 +14,13 @@ const LIMIT_BYTES = AT_REST_BYTES / 2;
 const SAMPLES = 30;
 const MODULE = JSON.stringify(new URL("./v8-heap.ts", import.meta.url).href);
 
+const settingOf = (bytes: number): string =>
+  `setHeapSizes({ youngBytesMax: ${bytes}, threadYoungBytes: ${AT_REST_BYTES}, oldGrowthPercent: 40 })`;
+
 /** Allocates until a line of input, and prints the size of its young generation. */
 const programOf = (setting: string): string => `
   import { getHeapSpaceStatistics } from "node:v8";
-  import { keepHeapSmall, giveHeapRoomUnderLoad, letYoungHeapGrow } from ${MODULE};
+  import { keepHeapSmall, giveHeapRoomUnderLoad, setHeapSizes } from ${MODULE};
   keepHeapSmall();
   ${setting};
   let loaded = true;
@@ -65,7 +68,7 @@ test("the young generation grows under load, and is small again after it (v8-hea
 });
 
 test("the young generation grows to its limit, and no further (v8-heap.5)", async (t) => {
-  const { child, next } = start(`letYoungHeapGrow(${LIMIT_BYTES})`);
+  const { child, next } = start(settingOf(LIMIT_BYTES));
   t.after(() => child.kill());
   assert.ok((await next()) < LIMIT_BYTES / 2, "it begins small");
   let grown: number[] = [];
@@ -94,9 +97,9 @@ test("the young generation of a server has room for the load of its modules (v8-
 test("a thread has its room from the start, because its young generation does not grow (v8-heap.5)", async () => {
   const program = `
     import { Worker } from "node:worker_threads";
-    import { keepHeapSmall, letYoungHeapGrow } from ${MODULE};
+    import { keepHeapSmall, setHeapSizes } from ${MODULE};
     keepHeapSmall();
-    letYoungHeapGrow(${AT_REST_BYTES});
+    ${settingOf(AT_REST_BYTES)};
     const inside = \`
       const { getHeapSpaceStatistics } = require("node:v8");
       const young = getHeapSpaceStatistics().find((one) => one.space_name === "new_space");
