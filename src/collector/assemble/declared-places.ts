@@ -68,22 +68,3 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   if (isRoot) tree.rootTaken = true; // by this span, even before it arrives again
   return true;
 }
-
-/** The remainder of an evicted tree: the order promised for its root. */
-export interface Pin {
-  readonly segment: string;
-  readonly taken: boolean;
-}
-
-export function pinOf(tree: Tree): Pin | null {
-  return tree.root === null ? null : { segment: tree.root.segment, taken: tree.rootTaken };
-}
-
-export function restorePin(tree: Tree, pin: Pin): void {
-  const root = createNode("");
-  root.state = "promised";
-  root.segment = pin.segment;
-  root.depth = 1;
-  tree.root = root;
-  tree.rootTaken = pin.taken;
-}

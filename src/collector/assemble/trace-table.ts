@@ -1,6 +1,14 @@
 // Trace table: the trees of all traces by trace and tenant, the sums over them, and the pins of evicted traces.
 // Rules: assemble.3 and assemble.4 (assemble.ts).
-import { pinOf, restorePin, type Pin } from "./declared-places.ts";
+import {
+  isPacked,
+  packTree,
+  restoreRoot,
+  rootText,
+  unpackTree,
+  type PackedTree,
+  type RootText,
+} from "./packed-tree.ts";
 import { release, type Emit } from "./trace-tree.ts";
 import { createTree, keyOf, type Tree } from "./tree-node.ts";
 
@@ -10,7 +18,9 @@ export interface AssembleLimits {
   /** ORPHAN_TIMEOUT_MS: time after the last span of a trace before its orphans are emitted without their parents. */
   readonly orphanTimeoutMs: number;
   readonly waitingBytesMax: number;
-  /** Spans in memory, for late children to find their parents. About 300 bytes each. */
+  /** Time after its last span that a trace is packed, once none of its spans waits. */
+  readonly packAfterMs: number;
+  /** Spans in memory, for late children to find their parents. About 80 bytes each when packed, otherwise 300. */
   readonly nodesMax: number;
   /** Evicted traces whose root order is still in memory. About 150 bytes each. */
   readonly pinsMax: number;
@@ -19,6 +29,7 @@ export interface AssembleLimits {
 export const ASSEMBLE_LIMITS: AssembleLimits = {
   spanTtlMs: 300_000,
   orphanTimeoutMs: 10_000,
+  packAfterMs: 1000,
   waitingBytesMax: 32 * 1024 * 1024,
   nodesMax: 100_000,
   pinsMax: 50_000,
@@ -31,8 +42,10 @@ export interface TraceTable {
   readonly limits: AssembleLimits;
   readonly emit: Emit;
   /** Least recently seen first, to within ORDER_MS. */
-  readonly trees: Map<string, Tree>;
-  readonly pins: Map<string, Pin>;
+  readonly trees: Map<string, Tree | PackedTree>;
+  /** Trees that may be packed once they are quiet; least recently seen first, to within ORDER_MS. */
+  readonly unpacked: Set<Tree>;
+  readonly pins: Map<string, RootText>;
   readonly waitingTrees: Set<Tree>;
   readonly waitingBytesOf: Map<string, number>;
   readonly counts: Counts;
@@ -67,6 +80,7 @@ export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable
     limits,
     emit,
     trees: new Map(),
+    unpacked: new Set(),
     pins: new Map(),
     waitingTrees: new Set(),
     waitingBytesOf: new Map(),
@@ -76,16 +90,18 @@ export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable
 }
 
 export function treeOf(table: TraceTable, tenant: string, traceId: string, now: number): Tree {
-  const { trees, last } = table;
+  const { last, trees, unpacked } = table;
   const isLast = last !== null && last.traceId === traceId && last.tenant === tenant;
-  let tree = isLast ? last : trees.get(keyOf(traceId, tenant));
-  if (tree === undefined) {
+  let tree = isLast ? last : unpackedTree(table, keyOf(traceId, tenant));
+  if (tree === null) {
+    packQuiet(table, now);
     tree = createTree(traceId, tenant, now);
     const { key } = tree;
     trees.set(key, tree);
+    unpacked.add(tree);
     const pin = table.pins.get(key);
     if (pin !== undefined) {
-      restorePin(tree, pin);
+      restoreRoot(tree, pin);
       table.pins.delete(key);
     }
     forgetOld(table, now);
@@ -93,10 +109,33 @@ export function treeOf(table: TraceTable, tenant: string, traceId: string, now: 
     tree.listedAt = now;
     trees.delete(tree.key);
     trees.set(tree.key, tree);
+    unpacked.delete(tree);
+    unpacked.add(tree);
   }
   tree.lastSeen = now;
   table.last = tree;
   return tree;
+}
+
+/** null: no span of the trace is in memory. */
+function unpackedTree({ trees, unpacked }: TraceTable, key: string): Tree | null {
+  const known = trees.get(key);
+  if (known === undefined || !isPacked(known)) return known ?? null;
+  const tree = unpackTree(known);
+  trees.set(key, tree);
+  unpacked.add(tree);
+  return tree;
+}
+
+function packQuiet(table: TraceTable, now: number): void {
+  for (const tree of table.unpacked) {
+    if (now - tree.lastSeen < table.limits.packAfterMs) return;
+    table.unpacked.delete(tree);
+    const packed = packTree(tree);
+    if (packed === null) continue; // it comes back with its next span, or when its spans no longer wait
+    table.trees.set(tree.key, packed);
+    if (table.last === tree) table.last = null;
+  }
 }
 
 /** Runs `change` on a tree and updates the sums. */
@@ -124,19 +163,23 @@ function hold({ counts, waitingBytesOf }: TraceTable, tenant: string, bytes: num
 /** Emits the spans that wait since `limit` or earlier. */
 export function releaseTree(table: TraceTable, tree: Tree, limit: number): void {
   table.counts.reRooted += within(table, tree, () => release(tree, limit, table.emit));
+  table.unpacked.add(tree);
 }
 
 export function releaseAll(table: TraceTable): void {
   for (const tree of table.waitingTrees) releaseTree(table, tree, Infinity);
 }
 
-function forget(table: TraceTable, tree: Tree): void {
-  const { pins } = table;
-  releaseTree(table, tree, Infinity); // assemble.4: emitted, not dropped
-  table.trees.delete(tree.key);
-  table.counts.nodes -= tree.nodes.size;
-  if (table.last === tree) table.last = null;
-  const pin = pinOf(tree);
+function forget(table: TraceTable, tree: Tree | PackedTree): void {
+  const { counts, pins, trees, unpacked } = table;
+  if (!isPacked(tree)) {
+    releaseTree(table, tree, Infinity); // assemble.4: emitted, not dropped
+    unpacked.delete(tree);
+    if (table.last === tree) table.last = null;
+  }
+  trees.delete(tree.key);
+  counts.nodes -= isPacked(tree) ? tree.spans : tree.nodes.size;
+  const pin = isPacked(tree) ? tree.root : rootText(tree);
   if (pin === null) return;
   pins.set(tree.key, pin);
   if (pins.size <= table.limits.pinsMax) return;
