@@ -10,7 +10,9 @@
 //   makeSpans(nTraces, seed)        -> array of plain span objects in end order
 //   encodeProtobuf(spans)           -> Buffer, an ExportTraceServiceRequest
 //   encodeJson(spans, 'hex'|'b64')  -> Buffer, the OTLP/JSON form (ids hex per the OTLP specification, or base64 = protojson)
-//   makePool({traces, perRequest, format, ids, gzip, seed}) -> [{buf, spans, offsets}]
+//   makePool({traces, perRequest, format, ids, gzip, logs, seed}) -> [{buf, spans, offsets, path}]; with logs (protobuf only)
+//                                   the content of about 70 % of the LLM spans is in a log record instead, in a request
+//                                   to /v1/logs before that of the spans
 //   setEpoch(item, epoch, format, ids) rewrites the 24-bit epoch inside every trace/span/parent id in place, so that a
 //                                   pool can be replayed with fresh ids (not possible once gzipped).
 // Ids: trace id = A5F1C3 <epoch:3> 000000000000 <index:4>; span id = A5F1C3 <epoch:3> <index:2>.
@@ -312,6 +314,46 @@ export function encodeProtobuf(spans) {
   const rs = Buffer.concat([len(1, Buffer.concat(RESOURCE.map((a) => len(1, kv(a))))), len(2, ss)]);
   return len(1, rs);
 }
+// ---- log records: the content of LLM spans as gen_ai.client.inference.operation.details ----
+const said = (m) => ({
+  role: m.role,
+  parts: [{ type: "text", content: m.content }],
+  ...(m.finish_reason ? { finish_reason: m.finish_reason } : {}),
+});
+const valueOf = (s, key) => s.attributes.find((a) => a.key === key)?.v;
+function pbRecord(s) {
+  const attributes = [
+    str("gen_ai.operation.name", "chat"),
+    str("gen_ai.input.messages", JSON.stringify(JSON.parse(valueOf(s, "gen_ai.prompt")).messages.map(said))),
+    str("gen_ai.output.messages", JSON.stringify([said(JSON.parse(valueOf(s, "gen_ai.completion")))])),
+  ];
+  return Buffer.concat([
+    fixed64(1, nanos(s.endMs, s.subNs)),
+    Buffer.from([0x10, 9]),
+    ...attributes.map((a) => len(6, kv(a))),
+    len(9, idBytes(16, s.trace)),
+    len(10, idBytes(8, s.id)),
+    fstr(12, "gen_ai.client.inference.operation.details"),
+  ]);
+}
+function encodeLogs(spans) {
+  const scope = Buffer.concat([fstr(1, "opentelemetry.instrumentation.openai"), fstr(2, "0.33.1")]);
+  const scopeLogs = Buffer.concat([len(1, scope), ...spans.map((s) => len(2, pbRecord(s)))]);
+  return len(1, Buffer.concat([len(1, Buffer.concat(RESOURCE.map((a) => len(1, kv(a))))), len(2, scopeLogs)]));
+}
+/** The requests of a part of the spans: one, or with logs two. */
+function requestsOf(part, { format, ids, logs }) {
+  const spansOnly = (all) => ({
+    buf: format === "protobuf" ? encodeProtobuf(all) : encodeJson(all, ids),
+    spans: all.length,
+    path: "/v1/traces",
+  });
+  const moved = logs ? part.filter((s) => valueOf(s, "gen_ai.prompt") !== undefined) : [];
+  if (moved.length === 0) return [spansOnly(part)];
+  const without = (s) => s.attributes.filter((a) => !/^gen_ai\.(prompt|completion)$/.test(a.key));
+  const bare = part.map((s) => (moved.includes(s) ? { ...s, attributes: without(s) } : s));
+  return [{ buf: encodeLogs(moved), spans: 0, path: "/v1/logs" }, spansOnly(bare)];
+}
 // ---- JSON ----
 const jkv = (a) => ({
   key: a.key,
@@ -361,22 +403,23 @@ export function makePool({
   format = "protobuf",
   ids = "hex",
   gzip = false,
+  logs = false,
   seed = 1,
 } = {}) {
   const spans = makeSpans(traces, seed),
     pool = [],
     key = epochKey(EPOCH0, format, ids);
   for (let i = 0; i < spans.length; i += perRequest) {
-    const part = spans.slice(i, i + perRequest);
-    let buf = format === "protobuf" ? encodeProtobuf(part) : encodeJson(part, ids);
-    const offsets = [];
-    for (let o = buf.indexOf(key); o >= 0; o = buf.indexOf(key, o + key.length)) offsets.push(o);
-    const raw = buf.length;
-    if (gzip) {
-      buf = zlib.gzipSync(buf, { level: 6 });
-      offsets.length = 0;
+    for (const { buf, ...request } of requestsOf(spans.slice(i, i + perRequest), { format, ids, logs })) {
+      const offsets = [];
+      for (let o = buf.indexOf(key); o >= 0; o = buf.indexOf(key, o + key.length)) offsets.push(o);
+      const item = { ...request, buf, raw: buf.length, offsets };
+      if (gzip) {
+        item.buf = zlib.gzipSync(buf, { level: 6 });
+        offsets.length = 0;
+      }
+      pool.push(item);
     }
-    pool.push({ buf, raw, spans: part.length, offsets });
   }
   return pool;
 }

@@ -1,7 +1,7 @@
 // load.mjs - load generator: replays a pre-encoded pool of OTLP requests over raw keep-alive sockets (cheap on the sender's CPU).
 // Env/args as KEY=VALUE: PORT (4318) FORMAT=protobuf|json IDS=hex|b64 GZIP=0|1 PER=64 CONC=16 SECONDS=5 (or SPANS=n) TRACES=200
 //   KEY=test-key FRESH=1 (new ids each replay of the pool; with GZIP=1 each body is compressed again, level 1, on the sender's core)
-//   PATHNAME=/v1/traces  RATE=n (spans per second at most, latency then counted from the planned send time; default: as fast as answered)
+//   LOGS=1 (protobuf: a request of log records before each request of spans)  PATHNAME=/v1/traces  RATE=n (spans per second at most, latency then counted from the planned send time; default: as fast as answered)
 // The load ends at the end of a pool, so that only whole traces were sent.
 // Prints one JSON line: sent requests/spans, statuses, wall seconds, latency p50/p99/max, body bytes.
 // Bounded: stops by SECONDS in any case. Only talks to 127.0.0.1.
@@ -26,22 +26,23 @@ const o = {
   key: E.KEY ?? "test-key",
   fresh: E.FRESH !== "0",
   rate: +(E.RATE ?? 0),
-  path: E.PATHNAME ?? "/v1/traces",
+  logs: E.LOGS === "1",
+  path: E.PATHNAME ?? null,
 };
-const pool = makePool({ traces: o.traces, perRequest: o.per, format: o.format, ids: o.ids, gzip: false });
+const pool = makePool({ traces: o.traces, perRequest: o.per, format: o.format, ids: o.ids, gzip: false, logs: o.logs });
 if (o.gzip && !o.fresh)
   for (const p of pool) {
     p.buf = zlib.gzipSync(p.buf, { level: 1 });
     p.offsets = [];
   }
-const head = (n) =>
+const head = (n, path) =>
   Buffer.from(
-    `POST ${o.path} HTTP/1.1\r\nHost: 127.0.0.1:${o.port}\r\nContent-Type: application/${o.format === "protobuf" ? "x-protobuf" : "json"}\r\n` +
+    `POST ${o.path ?? path} HTTP/1.1\r\nHost: 127.0.0.1:${o.port}\r\nContent-Type: application/${o.format === "protobuf" ? "x-protobuf" : "json"}\r\n` +
       (o.gzip ? "Content-Encoding: gzip\r\n" : "") +
       `X-API-Key: ${o.key}\r\nContent-Length: ${n}\r\n\r\n`,
   );
 for (const p of pool) {
-  const h = head(p.buf.length);
+  const h = head(p.buf.length, p.path);
   p.head = h;
 }
 let next = 0,
@@ -68,7 +69,7 @@ function take() {
   sentReq++;
   bytes += body.length;
   raw += p.raw;
-  return { spans: p.spans, body, head: body === p.buf ? p.head : head(body.length), planned };
+  return { spans: p.spans, body, head: body === p.buf ? p.head : head(body.length, p.path), planned };
 }
 const t0ms = performance.now(),
   cpu0 = process.cpuUsage();
