@@ -38,6 +38,9 @@ export const ASSEMBLE_LIMITS: AssembleLimits = {
 /** The order of traces by last span is exact to within this time: a move costs more than a comparison. */
 const ORDER_MS = 1000;
 
+/** Traces packed for each new one: all traces of a burst in one go would hold up the next span for 0.1 s. */
+const PACKED_AT_ONCE = 8;
+
 export interface TraceTable {
   readonly limits: AssembleLimits;
   readonly emit: Emit;
@@ -128,8 +131,10 @@ function unpackedTree({ trees, unpacked }: TraceTable, key: string): Tree | null
 }
 
 function packQuiet(table: TraceTable, now: number): void {
+  let left = PACKED_AT_ONCE;
   for (const tree of table.unpacked) {
-    if (now - tree.lastSeen < table.limits.packAfterMs) return;
+    if (left === 0 || now - tree.lastSeen < table.limits.packAfterMs) return;
+    left -= 1;
     table.unpacked.delete(tree);
     const packed = packTree(tree);
     if (packed === null) continue; // it comes back with its next span, or when its spans no longer wait
