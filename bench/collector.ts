@@ -163,7 +163,7 @@ async function latency(memory: Measured): Promise<void> {
 async function soak(): Promise<void> {
   for (const [name, options] of [
     ["full load", []],
-    ["full load with log records", ["LOGS=1"]],
+    ["full load with log records", ["LOGS=1", "RESEND=1"]],
   ] as const) {
     const load = `${seconds * 10} s of ${name}`;
     const one = await measure("soak", collector(), ["PER=64", "SAMPLE=1", `SECONDS=${seconds * 10}`, ...options]);

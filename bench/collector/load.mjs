@@ -1,7 +1,7 @@
 // load.mjs - load generator: replays a pre-encoded pool of OTLP requests over raw keep-alive sockets (cheap on the sender's CPU).
 // Env/args as KEY=VALUE: PORT (4318) FORMAT=protobuf|json IDS=hex|b64 GZIP=0|1 PER=64 CONC=16 SECONDS=5 (or SPANS=n) TRACES=200
 //   KEY=test-key FRESH=1 (new ids each replay of the pool; with GZIP=1 each body is compressed again, level 1, on the sender's core)
-//   LOGS=1 (protobuf: a request of log records before each request of spans)  PATHNAME=/v1/traces  RATE=n (spans per second at most, latency then counted from the planned send time; default: as fast as answered)
+//   LOGS=1 (protobuf: a request of log records before each request of spans)  RESEND=1 (a refused request is sent again after its Retry-After, as exporters do; else it is given up)  PATHNAME=/v1/traces  RATE=n (spans per second at most, latency then counted from the planned send time; default: as fast as answered)
 // The load ends at the end of a pool, so that only whole traces were sent.
 // Prints one JSON line: sent requests/spans, statuses, wall seconds, latency p50/p99/max, body bytes.
 // Bounded: stops by SECONDS in any case. Only talks to 127.0.0.1.
@@ -27,6 +27,7 @@ const o = {
   fresh: E.FRESH !== "0",
   rate: +(E.RATE ?? 0),
   logs: E.LOGS === "1",
+  resend: E.RESEND === "1",
   path: E.PATHNAME ?? null,
 };
 const pool = makePool({ traces: o.traces, perRequest: o.per, format: o.format, ids: o.ids, gzip: false, logs: o.logs });
@@ -79,8 +80,8 @@ function conn() {
   let cur = null,
     start = 0,
     acc = "";
-  const send = () => {
-    cur = take();
+  const send = (again = null) => {
+    cur = again ?? take();
     if (!cur) {
       sock.end();
       return;
@@ -88,12 +89,12 @@ function conn() {
     const c = cur,
       early = c.planned - performance.now();
     // a copy, because the pool buffer may get new ids while the kernel has not yet taken it
-    const bytes = Buffer.concat([c.head, c.body]);
+    const bytes = (c.bytes ??= Buffer.concat([c.head, c.body]));
     start = c.planned || performance.now();
     if (early > 1) setTimeout(() => sock.write(bytes), early);
     else sock.write(bytes);
   };
-  sock.on("connect", send);
+  sock.on("connect", () => send());
   sock.on("data", (d) => {
     acc += d.latin1Slice();
     const h = acc.indexOf("\r\n\r\n");
@@ -104,10 +105,15 @@ function conn() {
     )
       return;
     const code = acc.slice(9, 12);
+    const waitS = code === "503" || code === "429" ? /retry-after: (\d+)/i.exec(acc.slice(0, h))?.[1] : undefined;
     acc = "";
     status[code] = (status[code] ?? 0) + 1;
     if (code[0] === "2") ackSpans += cur.spans;
     lat.push(performance.now() - start);
+    if (o.resend && waitS !== undefined) {
+      setTimeout(send, +waitS * 1000, cur);
+      return;
+    }
     cur = null;
     send();
   });

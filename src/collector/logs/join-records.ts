@@ -10,7 +10,7 @@
 //   join-records.3. No record waits longer than `spanTtlMs` (an event of a session: `orphanTimeoutMs`). Then its
 //        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the
 //        span.
-//   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, the oldest spans leave reach.
+//   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, and spans leave reach (span-reach.ts).
 //   join-records.5. Without log records a span costs a few comparisons, and only model calls without content are kept in
 //        reach: their content may come as a record. A tenant's first record keeps all of its later spans in reach. (All
 //        spans without content would take a tenth of the CPU time per span: they outlive the young generation.)
@@ -20,15 +20,12 @@ import type { Span, SpanEvent } from "../otlp/span.ts";
 import { NO_ORIGINS, type SpanOrigin } from "../shared/span-origin.ts";
 import type { RequestContext, RunContent } from "../shared/trace-run.ts";
 import {
-  addReachable,
   addWaiting,
   createJoinTable,
   type HeldRecord,
   type JoinLimits,
   type JoinTable,
   keyOf,
-  type ReachableSpan,
-  removeReachable,
   removeWaiting,
   sizeOfRecord,
   type WaitingRecords,
@@ -37,6 +34,7 @@ import { emitAlone, emitChild, type JoinedSpan, originsOf } from "./emit-records
 import { eventOf } from "./record-event.ts";
 import { kindOf } from "./record-kinds.ts";
 import { isRepeated, type SeenRecords } from "./repeated-records.ts";
+import { createSpanReach, isBareCall, type ReachableSpan, type SpanReach } from "./span-reach.ts";
 
 /** The records that an arriving span takes along. */
 export interface TakenRecords {
@@ -86,6 +84,7 @@ interface Joining {
   readonly limits: JoinLimits;
   readonly ports: JoinPorts;
   readonly table: JoinTable;
+  readonly reach: SpanReach;
   /** Tenants that have sent records with ids, and when they last did. */
   readonly senders: Map<string, number>;
   readonly fresh: Set<ReachableSpan>;
@@ -101,14 +100,15 @@ const BYTES_A_CHARACTER = 2;
 
 export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJoin {
   const table = createJoinTable();
-  const state: Joining = { limits, ports, table, senders: new Map(), fresh: new Set(), cancelSweep: null };
+  const reach = createSpanReach(limits);
+  const state: Joining = { limits, ports, table, reach, senders: new Map(), fresh: new Set(), cancelSweep: null };
   return {
     add: (record, context, origin) => add(state, { record, origin }, context),
     settle() {
       if (state.fresh.size > 0) settle(state);
     },
     take(span, tenantId) {
-      if (table.waiting.size === 0 && table.joinedSpans === 0) return null; // join-records.5
+      if (table.waiting.size === 0 && reach.joinedSpans() === 0) return null; // join-records.5
       return take(state, keyOf(tenantId, span.traceId, span.spanId), span);
     },
     keep(kept) {
@@ -133,8 +133,8 @@ function pause(state: Joining): void {
 }
 
 /** A span that arrives again keeps the records that joined it: without them, it would amend its run to less. */
-function take({ table }: Joining, key: string, span: Span): TakenRecords | null {
-  const reachable = table.reachable.get(key);
+function take({ reach, table }: Joining, key: string, span: Span): TakenRecords | null {
+  const reachable = reach.find(key);
   const joined = reachable?.joined ?? [];
   const waiting = table.waiting.get(key);
   if (waiting === undefined) {
@@ -148,7 +148,7 @@ function take({ table }: Joining, key: string, span: Span): TakenRecords | null 
 }
 
 function add(state: Joining, held: HeldRecord, context: RequestContext): "taken" | "repeated" {
-  const { ports, table } = state;
+  const { ports, reach } = state;
   const { record } = held;
   const tenantId = context.tenant.id;
   if (record.spanId === "") {
@@ -157,7 +157,7 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): "taken"
   }
   noteSender(state, tenantId);
   const key = keyOf(tenantId, record.traceId, record.spanId); // join-records.2
-  const reachable = table.reachable.get(key);
+  const reachable = reach.find(key);
   if (reachable === undefined || !ports.isKnown(tenantId, record.traceId, record.spanId))
     return addToWaiting(state, { key, held, context, seen: reachable?.seen ?? new Map() });
   if (isRepeated(reachable.seen, record, context)) return "repeated";
@@ -198,28 +198,25 @@ function noteSender({ ports, senders }: Joining, tenantId: string): void {
 
 /** join-records.5. */
 function isExpected({ limits, ports, senders }: Joining, context: RequestContext, content: RunContent): boolean {
-  if (content.outputs === "" && content.runType === "llm" && content.inputs === "{}") return true;
+  if (isBareCall(content)) return true;
   if (senders.size === 0) return false;
   const last = senders.get(context.tenant.id);
   return last !== undefined && ports.clock.monotonic() - last < limits.spanTtlMs;
 }
 
-function keep({ limits, ports, table }: Joining, { content, context, span, taken }: KeptSpan): void {
+function keep({ limits, ports, reach }: Joining, { content, context, span, taken }: KeptSpan): void {
   const sinceMs = ports.clock.monotonic();
   const bytes = SPAN_BYTES + BYTES_A_CHARACTER * content.size;
   if (bytes > limits.keptBytesMax / 8) return; // one span would displace all others
   const key = keyOf(context.tenant.id, span.traceId, span.spanId);
-  const seen = taken?.seen ?? new Map();
-  addReachable(table, { key, span, context, joined: taken?.events ?? [], fresh: [], seen, sinceMs, bytes });
-  for (const oldest of table.reachable.values()) {
-    const isOver = table.reachableBytes > limits.keptBytesMax || table.reachable.size > limits.spansMax;
-    if ((!isOver && sinceMs - oldest.sinceMs < limits.spanTtlMs) || oldest.fresh.length > 0) break;
-    removeReachable(table, oldest); // join-records.4
-  }
+  const isBare = taken === null && isBareCall(content);
+  const records = { joined: taken?.events ?? [], fresh: [], seen: taken?.seen ?? new Map() };
+  reach.add({ key, span, context, isBare, ...records, sinceMs, bytes });
+  reach.trim(sinceMs); // join-records.4
 }
 
 function settle(state: Joining): void {
-  const { limits, ports, table } = state;
+  const { limits, ports, reach } = state;
   for (const reachable of state.fresh) {
     const { context, key, span } = reachable;
     const held = reachable.fresh.splice(0);
@@ -228,10 +225,11 @@ function settle(state: Joining): void {
       emitChild(ports.emit, held, context);
       continue;
     }
-    if (table.reachable.get(key) === reachable) removeReachable(table, reachable);
+    if (reach.find(key) === reachable) reach.remove(reachable);
+    reachable.isBare = false;
     reachable.joined = joined;
     reachable.bytes += held.reduce((sum, { record }) => sum + sizeOfRecord(record), 0);
-    addReachable(table, reachable); // in reach again from now on, as its trace
+    reach.add(reachable); // in reach again from now on, as its trace
     const whole = { ...span, events: [...span.events, ...joined] };
     ports.emit({ span: whole, context, origins: originsOf(held), records: held.length });
   }

@@ -1,7 +1,7 @@
-// Join table: the records that wait for their span, and the spans that recent records may still complete. Both bounded,
-// by number and by bytes; rules join-records.3 and join-records.4 (join-records.ts).
+// Join table: the records that wait for their span, bounded by number and by bytes; rules join-records.3 and
+// join-records.4 (join-records.ts). The spans that records may still complete are in span-reach.ts.
 import type { LogRecord } from "../otlp/log-record.ts";
-import type { AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
+import type { AttributeValue } from "../otlp/span.ts";
 import type { SpanOrigin } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
 import type { SeenRecords } from "./repeated-records.ts";
@@ -46,42 +46,19 @@ export interface WaitingRecords {
   bytes: number;
 }
 
-/** A span that has arrived. */
-export interface ReachableSpan {
-  readonly key: string;
-  /** As received. */
-  readonly span: Span;
-  readonly context: RequestContext;
-  /** The records that have joined it, before and after its arrival. */
-  joined: readonly SpanEvent[];
-  /** Records of the current slice, which join together. */
-  readonly fresh: HeldRecord[];
-  readonly seen: SeenRecords;
-  readonly sinceMs: number;
-  bytes: number;
-}
-
 export interface JoinTable {
   readonly waiting: Map<string, WaitingRecords>;
-  /** Oldest first. */
-  readonly reachable: Map<string, ReachableSpan>;
   readonly waitingBytesOf: Map<string, number>;
   waitingBytes: number;
   waitingRecords: number;
-  reachableBytes: number;
-  /** Reachable spans with joined records. */
-  joinedSpans: number;
 }
 
 export function createJoinTable(): JoinTable {
   return {
     waiting: new Map(),
-    reachable: new Map(),
     waitingBytesOf: new Map(),
     waitingBytes: 0,
     waitingRecords: 0,
-    reachableBytes: 0,
-    joinedSpans: 0,
   };
 }
 
@@ -108,20 +85,6 @@ function hold(table: JoinTable, tenantId: string, bytes: number): void {
   const left = (table.waitingBytesOf.get(tenantId) ?? 0) + bytes;
   if (left === 0) table.waitingBytesOf.delete(tenantId);
   else table.waitingBytesOf.set(tenantId, left);
-}
-
-export function addReachable(table: JoinTable, span: ReachableSpan): void {
-  const before = table.reachable.get(span.key);
-  if (before !== undefined) removeReachable(table, before);
-  table.reachable.set(span.key, span);
-  table.reachableBytes += span.bytes;
-  if (span.joined.length > 0) table.joinedSpans++;
-}
-
-export function removeReachable(table: JoinTable, span: ReachableSpan): void {
-  table.reachable.delete(span.key);
-  table.reachableBytes -= span.bytes;
-  if (span.joined.length > 0) table.joinedSpans--;
 }
 
 /** Memory of a record besides its text. */
