@@ -81,8 +81,8 @@ export function createFactsReader(): FactsReader {
     entries: 0,
     genAi: false,
   };
-  const state: { span: Span | null; details: readonly Attributes[] } = { span: null, details: [] };
-  const facts = factsOver(slots, uses, state);
+  const state: { details: readonly Attributes[] } = { details: [] };
+  let facts: FactsNow | null = null;
   return {
     read(span, details) {
       for (const slot of slots.touched) slots.values[slot] = undefined;
@@ -93,7 +93,8 @@ export function createFactsReader(): FactsReader {
       slots.entries = 0;
       slots.genAi = false;
       uses.clear();
-      state.span = span;
+      facts ??= factsOver(slots, uses, { state, span });
+      facts.span = span;
       state.details = details;
       sort(slots, span.attributes);
       for (const attributes of details) complete(slots, attributes);
@@ -159,19 +160,20 @@ function isTaken(slots: Slots, { slot, family, index, rest }: KeyPlan, value: At
 
 const FAMILY_AT = new Map<Family, number>(FAMILY_NAMES.map((name, at) => [name, at]));
 
+/** `span` is a property and no getter: V8 looks up every member of an object with a getter in a hash table. */
+interface FactsNow extends Facts {
+  span: Span;
+}
+
 function factsOver(
   slots: Slots,
   uses: AttributeUses,
-  state: { readonly span: Span | null; readonly details: readonly Attributes[] },
-): Facts {
+  { state, span }: { readonly state: { readonly details: readonly Attributes[] }; readonly span: Span },
+): FactsNow {
   const { values, lists } = slots;
   const familySlot = (name: Family): number => values.length + (FAMILY_AT.get(name) ?? 0);
   const fieldsOf = ({ slot, family }: KeyPlan): number =>
     (slot < 0 ? 0 : uses.fieldsOf(slot)) | (family === null ? 0 : uses.fieldsOf(familySlot(family)));
-  const spanNow = (): Span => {
-    if (state.span === null) throw new Error("facts are read before a span is");
-    return state.span;
-  };
   const textOf = (sources: Sources, take: boolean): string => {
     if (lists[sources.list] === 0) return "";
     for (const slot of sources.slots) {
@@ -183,9 +185,7 @@ function factsOver(
     return "";
   };
   return {
-    get span() {
-      return spanNow();
-    },
+    span,
     value(sources) {
       if (lists[sources.list] === 0) return undefined;
       for (const slot of sources.slots) {
@@ -230,7 +230,7 @@ function factsOver(
         }
       };
       for (const attributes of state.details) visitAll(attributes, NO_PLANS);
-      visitAll(spanNow().attributes, slots.plans);
+      visitAll(this.span.attributes, slots.plans);
     },
     slotValue: (slot) => values[slot],
     slotFields: (slot) => uses.fieldsOf(slot),
