@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jsonRequest, protobufRequest, spanOf, type TestSpan, type TestValue } from "../../../test/fakes/otlp.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import { candidateFinder, type Candidates, EVERYWHERE } from "./find/candidates.ts";
+import { candidateFinder, literalRequirement, type Candidates, EVERYWHERE } from "./find/candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import { RedactSchema } from "./redact-schema.ts";
 import { redactJson } from "./redact-json.ts";
@@ -145,7 +145,7 @@ describe("redaction of places with candidates", () => {
           format === "json"
             ? Buffer.from(jsonRequest(spans, "spec", { resource }))
             : protobufRequest(spans, { resource });
-        const body = Buffer.concat([Buffer.alloc(seed % 2), sent]).subarray(seed % 2); // both alignments in memory
+        const body = Buffer.concat([Buffer.alloc(seed % 4), sent]).subarray(seed % 4); // every alignment in memory
         for (const [set, rules] of RULE_SETS.entries()) {
           const slow = outcome(body, format, EVERYWHERE, rules);
           const candidates = ended(FINDERS[set]?.find(body, format) ?? assert.fail());
@@ -155,6 +155,25 @@ describe("redaction of places with candidates", () => {
       }
       assert.deepEqual(found.map((count, index) => (count === 0 ? every[index]?.name : "")).filter(Boolean), []);
     });
+
+  const WINDOW_BYTES = 1024 * 1024;
+
+  test("a text is found at every offset, alignment in memory and length of the body, and over the edge of a window", () => {
+    const finder = candidateFinder([literalRequirement("qz")]);
+    const lengths = [...Array.from({ length: 13 }, (_, index) => index + 2), WINDOW_BYTES + 2, WINDOW_BYTES + 9];
+    for (const length of lengths)
+      for (const lead of [0, 1, 2, 3]) {
+        const first = Math.max(0, Math.min(WINDOW_BYTES, length) - 16);
+        const body = Buffer.alloc(lead + length, "x").subarray(lead);
+        for (let at = first; at <= length - 2; at++) {
+          body.write("qz", at);
+          const { within } = ended(finder.find(body, "protobuf"));
+          assert.ok(within(at, at + 2), `at ${at} of ${length} bytes, ${lead} behind a word`);
+          body.fill("x", at, at + 2);
+        }
+        assert.equal(ended(finder.find(body, "protobuf")).none, true);
+      }
+  });
 
   test("a request without a finding has no candidate, in spite of times, fractions and words like the tokens", () => {
     const attributes = { a: "0.5105105105105100 task-based risk-aware, see https://example.com/@x", b: 17n };

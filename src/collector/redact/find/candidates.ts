@@ -165,16 +165,21 @@ interface Finding {
 
 function findPatterns(b: Buffer, { end, offsets, offsetsMax, scan, start }: Finding): void {
   const { isPair } = scan;
-  const odd = (b.byteOffset + start) & 1; // words are aligned in their memory
-  const words = new Uint16Array(b.buffer, b.byteOffset + start + odd, (end - start - odd) >> 1);
-  if (odd === 1) findAt(b, start - 1, { scan, offsets });
+  const first = Math.min(end, start + (-(b.byteOffset + start) & 3)); // words are aligned in their memory
+  const words = end - first < 4 ? NO_WORDS : new Uint32Array(b.buffer, b.byteOffset + first, (end - first) >> 2);
+  for (let at = first - 2; at >= start - 1; at -= 2) findAt(b, at, { scan, offsets });
   for (let index = 0; index < words.length; index++) {
-    if (isPair[words[index] ?? 0] === 0) continue;
-    findAt(b, start + odd + index * 2, { scan, offsets });
+    const word = words[index] ?? 0; // two pairs
+    if (((isPair[word & 0xffff] ?? 0) | (isPair[word >>> 16] ?? 0)) === 0) continue;
+    findAt(b, first + index * 4, { scan, offsets });
+    findAt(b, first + index * 4 + 2, { scan, offsets });
     if (offsets.length > offsetsMax) return;
   }
-  findAt(b, end - 1, { scan, offsets }); // the last byte, if the words did not have it, and the pair over the edge
+  for (let at = first + words.length * 4; at < end - 1; at += 2) findAt(b, at, { scan, offsets });
+  findAt(b, end - 1, { scan, offsets }); // the last byte, and the pair over the edge
 }
+
+const NO_WORDS = new Uint32Array(0);
 
 /** The patterns that a pair at this offset leads to; beyond the body, any byte stands for all. */
 function findAt(b: Buffer, at: number, { offsets, scan }: Pick<Finding, "offsets" | "scan">): void {

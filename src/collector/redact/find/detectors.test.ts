@@ -20,6 +20,20 @@ const PROVIDER_KEYS: readonly string[] = [
   `hvs.${"aB3d".repeat(24)}`,
   `whsec_${"aB3d".repeat(8)}`,
   `pypi-AgEIcHlwaS5vcmc${"aB3d".repeat(12)}`,
+  `dckr_pat_${"aB3d".repeat(6)}-_x`,
+  `dckr_oat_${"aB3d".repeat(8)}`,
+  `dor_v1_${"ab3d".repeat(16)}`,
+  `phc_${"aB3d".repeat(10)}x`,
+  `phx_${"aB3d".repeat(10)}x`,
+  `sntrys_${"aB3d".repeat(20)}=_${"aB3d".repeat(10)}`,
+  `vercel_blob_rw_${"aB3d".repeat(4)}_${"aB3d".repeat(8)}`,
+  `vck_${"aB3d".repeat(14)}`,
+  `fw_${"aB3d".repeat(6)}`,
+  `fc-${"ab3d".repeat(8)}`,
+  `tgp_v1_${"aB3d".repeat(10)}`,
+  `jina_${"aB3d".repeat(15)}`,
+  `atlasv1.${"aB3d".repeat(16)}`,
+  `pk-lf-${"ab3d".repeat(2)}-1234-5678-9abc-${"ab3d".repeat(3)}`,
 ];
 
 const PGP_KEY = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc\n-----END PGP PRIVATE KEY BLOCK-----";
