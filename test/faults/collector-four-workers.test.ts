@@ -11,6 +11,7 @@ const FULL = [
   ...SHORT,
   "faults/collector-hostile",
   "faults/collector-logs",
+  "faults/collector-soak",
   "faults/collector-spool",
   "collector/collector-delivery",
   "collector/collector-grpc",
