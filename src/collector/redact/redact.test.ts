@@ -271,3 +271,29 @@ describe("redaction", () => {
     }
   });
 });
+
+describe("redaction of a large request of protobuf", () => {
+  const SPANS = 200;
+  const redactor = redactorOf([{ name: "mail", detect: ["email"] }]);
+
+  function turns(texts: (index: number) => string): number {
+    const spans = Array.from({ length: SPANS }, (_, index) =>
+      spanOf(1, index, undefined, { attributes: { a: texts(index), b: "x".repeat(4096) } }),
+    );
+    const body = bodyOf(spans, "protobuf");
+    return Array.from(redactor.redact({ format: "protobuf", signal: "traces", project: "", tenantId: "", body }))
+      .length;
+  }
+
+  test("is one turn with a few places that only look like a finding", () => {
+    assert.equal(
+      turns((index) => (index % 80 === 79 ? "a@b" : "text")),
+      0,
+    );
+  });
+
+  test("yields to other requests when much of it is rewritten", () => {
+    const count = turns(() => `${MAIL} ${"y".repeat(4096)}`);
+    assert.ok(count >= 4 && count <= SPANS, `${count} turns`);
+  });
+});
