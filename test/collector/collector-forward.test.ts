@@ -59,6 +59,12 @@ async function until(done: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await done())) await sleep(10);
 }
 
+/** The destination has taken all requests, and the collector has its replies. */
+async function untilSent(url: string, destination: string): Promise<void> {
+  const none = `forward_queue_requests{destination="${destination}"} 0`;
+  await until(async () => (await (await fetch(`${url}/metrics`)).text()).includes(none));
+}
+
 async function withFolder(work: (dir: string, rules: (content: object) => Promise<string>) => Promise<void>) {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-forward-`);
   await work(dir, async (content) => {
@@ -233,10 +239,12 @@ describe("forwarding", PATIENCE, () => {
       await until(() => namesIn(receiver.taken).length === 5);
       await second.send(protobufRequest([spanOf(6, 0)]));
       await until(() => namesIn(receiver.taken).length === 6);
+      await untilSent(second.url, "a"); // a stop cuts a request off whose reply has not come: it is sent again
       await second.stop();
       const third = await startCollector(backend.url, env);
       await third.send(protobufRequest([spanOf(7, 0)]));
       await until(() => namesIn(receiver.taken).length === 7);
+      await untilSent(third.url, "a");
       await third.stop();
       assert.deepEqual(
         namesIn(receiver.taken),
