@@ -85,7 +85,7 @@ async function uploaded(
   const uploading = upload(
     body,
     policy,
-    { send: (part) => Promise.resolve(says(part, requests++)), clock, random: () => 1, onRetry: () => undefined },
+    { send: (part) => Promise.resolve(says(part, requests++)), clock, random: () => 0, onRetry: () => undefined },
     new AbortController().signal,
   );
   const state = { over: false };
@@ -114,7 +114,8 @@ describe("one cycle", () => {
       ends: "left",
       waits: [100, 200, 400],
     },
-    { name: "Retry-After wins over our own schedule", says: [{ ...busy, afterMs: 7 }, sent], ends: "sent", waits: [7] },
+    { name: "a longer Retry-After wins", says: [{ ...busy, afterMs: 700 }, sent], ends: "sent", waits: [700] },
+    { name: "a shorter one does not", says: [{ ...busy, afterMs: 7 }, sent], ends: "sent", waits: [100] },
     {
       name: "a wrong key is not tried again",
       says: [{ kind: "parked", reason: "401" }, sent],
@@ -290,10 +291,10 @@ describe("tenant queues", () => {
   });
 
   test("Retry-After wins over the cooldown of a key", async () => {
-    const { clock, pauses, queues } = queuesWith(() => Promise.resolve({ ...busy, afterMs: 77 }), 1);
+    const { clock, pauses, queues } = queuesWith(() => Promise.resolve({ ...busy, afterMs: 777 }), 1);
     queues.offer(job(tenantA, 0, []));
-    await clock.advance(77 * 3);
-    assert.deepEqual(pauses, [77]);
+    await clock.advance(777 * 3);
+    assert.deepEqual(pauses, [777]);
   });
 
   test("at shutdown paused keys get one more cycle, and the remaining jobs are returned", async () => {

@@ -65,7 +65,7 @@ export async function settle(
     onOutcome("failed");
     log.info("webhook_failed", { ...fields, reason: outcome.reason });
   }
-  const waitMs = backoffMs(attempts, retryMs, RETRY_MS_MAX, ports.random);
+  const waitMs = backoffMs(attempts, { baseMs: retryMs, maxMs: RETRY_MS_MAX, random: ports.random });
   const dueAt = clock.now() + Math.ceil(waitMs);
   await storage.transaction(async (tx) => {
     for (const row of given) await tx.deleteWebhook(row.runId); // outbox-attempt.1

@@ -188,7 +188,8 @@ async function sendAgain(loop: Loop, requests: readonly ForwardRequest[]): Promi
     const afterMs = outcome.kind === "retry" ? outcome.afterMs : null;
     circuit.noteFailure();
     if (attempt <= options.retriesMax && outcome.kind === "retry") {
-      await pause(loop, afterMs ?? backoffMs(attempt, options.retryBackoffMs, BACKOFF_MS_MAX, ports.random));
+      const backoff = { baseMs: options.retryBackoffMs, maxMs: BACKOFF_MS_MAX, random: ports.random };
+      await pause(loop, backoffMs(attempt, backoff, afterMs));
       continue;
     }
     circuit.open(outcome.reason, afterMs); // destination.2

@@ -105,8 +105,12 @@ function delayMs(
   policy: Omit<UploadPolicy, "zstdLevel">,
   ports: UploadPorts,
 ): number {
-  const own = backoffMs(attempt, policy.retryBackoffMs, BACKOFF_MS_MAX, ports.random);
-  return outcome.kind === "retry" && outcome.afterMs !== null ? outcome.afterMs : own; // upload.3
+  const requestedMs = outcome.kind === "retry" ? outcome.afterMs : null; // upload.3
+  return backoffMs(
+    attempt,
+    { baseMs: policy.retryBackoffMs, maxMs: BACKOFF_MS_MAX, random: ports.random },
+    requestedMs,
+  );
 }
 
 /** False when the signal ends the wait. */
