@@ -4,7 +4,7 @@
 // last line has the ratios, each with its target. `npm run bench -- collector soak dead` measures these parts only.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 
 interface Measured {
@@ -17,9 +17,6 @@ interface Measured {
   readonly p50: number;
   readonly p99: number;
   readonly samples?: readonly number[];
-  /** CPU seconds of the target, and of its threads by name. */
-  readonly cpuS?: number;
-  readonly threads?: Readonly<Record<string, number>>;
 }
 
 const NOTHING: Measured = { spansPerCpuS: 0, spansPerS: 0, hwmMB: 0, wireMB: 0, level3MB: 0, lost: 0, p50: 0, p99: 0 };
@@ -34,7 +31,7 @@ const LARGE_QUEUE = "MAX_QUEUE_BYTES=268435456";
 const SMALL_QUEUE = "MAX_QUEUE_BYTES=16777216 SHUTDOWN_TIMEOUT_MS=3000";
 
 function collector(env = ""): string {
-  return `env HTTP_PORT={PORT} TRACING_ENDPOINT={SINK} WORKERS=1 ${env} node ${entry} collector`;
+  return `env HTTP_PORT={PORT} TRACING_ENDPOINT={SINK} ${env} node ${entry} collector`;
 }
 
 async function measure(label: string, command: string, options: readonly string[]): Promise<Measured> {
@@ -211,40 +208,6 @@ async function bigBodies(): Promise<void> {
   ratios.push(`loop with 20 MB bodies: p99 ${one.p99} ms (asked 50)`);
 }
 
-/** For each worker: every thread compiles the code for itself, and all must be as warm as the one worker. */
-const WARM_SECONDS = 5;
-
-/**
- * CPU time of threads that may run on every core, as they do in use: ratios, because generator and sink share the
- * machine.
- */
-async function cores(): Promise<void> {
-  const optionsOf = (count: number): readonly string[] => [
-    "PER=64",
-    "TRACES=1000",
-    "THREADS=1",
-    `WARM=${WARM_SECONDS * count}`,
-    `TARGET_CORE=0-${availableParallelism() - 1}`,
-  ];
-  const one = await measure("1 worker", collector(LARGE_QUEUE), optionsOf(1));
-  row("1,000 traces, protobuf, 64 a request", "collector, 1 worker", one);
-  missing += one.lost;
-  for (const count of [2, 4]) {
-    const some = await measure(`${count} workers`, collector(`${LARGE_QUEUE} WORKERS=${count}`), optionsOf(count));
-    row("1,000 traces, protobuf, 64 a request", `collector, ${count} workers`, some);
-    missing += some.lost;
-    const { receiver = 0, ...threads } = some.threads ?? {};
-    const workers = Object.values(threads);
-    const mean = workers.reduce((sum, seconds) => sum + seconds, 0) / workers.length;
-    const spread = (Math.max(...workers) - Math.min(...workers)) / mean;
-    ratios.push(
-      `${count} workers: ${(one.spansPerCpuS / some.spansPerCpuS).toFixed(2)} of the CPU of one (asked 1.12), receiver ${(
-        receiver / (some.cpuS ?? 0)
-      ).toFixed(2)} of it (asked 0.22), spread of the workers ${(spread * 100).toFixed(0)} % (asked 15)`,
-    );
-  }
-}
-
 const PARTS: Readonly<Record<string, (memory: () => Promise<Measured>) => Promise<unknown>>> = {
   floor: (memory) => memory(),
   durable,
@@ -253,7 +216,6 @@ const PARTS: Readonly<Record<string, (memory: () => Promise<Measured>) => Promis
   latency: async (memory) => latency(await memory()),
   big: bigBodies,
   dead: deadBackends,
-  cores,
   soak,
 };
 

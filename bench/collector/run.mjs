@@ -63,16 +63,6 @@ function usage(root) {
     } catch {}
   return { cpu, sys, rss, hwm };
 }
-/** CPU seconds by thread, from the target's own metrics (THREADS=1). */
-const threads = async () => {
-  if (o.THREADS !== "1") return {};
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  return Object.fromEntries(
-    [...text.matchAll(/^otelcol_process_thread_cpu_seconds_total\{thread="([^"]+)"\} (\S+)$/gm)].map(
-      ([, name, value]) => [name, +value],
-    ),
-  );
-};
 const stats = async () => (await fetch(sink + "/stats")).json();
 try {
   start(o.SINK_CORE ?? "0", [process.execPath, dir + "sink.mjs"], {
@@ -110,7 +100,6 @@ try {
     }
   }
   const s0 = await stats(),
-    h0 = await threads(),
     u0 = usage(target.pid),
     t0 = Date.now(),
     samples = [];
@@ -135,7 +124,6 @@ try {
   }
   clearInterval(timer);
   const u1 = usage(target.pid);
-  const h1 = await threads();
   const gone = new Promise((r) => target.on("exit", r));
   target.kill("SIGTERM");
   await Promise.race([gone, sleep(15000)]);
@@ -169,9 +157,6 @@ try {
       senderCpu: load.senderCpu,
       ...(timer ? { samples } : {}),
       cpuS: +(u1.cpu - u0.cpu).toFixed(2),
-      threads: Object.fromEntries(
-        Object.entries(h1).map(([name, value]) => [name, +(value - (h0[name] ?? 0)).toFixed(3)]),
-      ),
     }),
   );
 } finally {

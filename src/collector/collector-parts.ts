@@ -9,12 +9,11 @@ import { JOIN_LIMITS } from "./logs/join-table.ts";
 import { createMetrics, type CollectorMetrics } from "./metrics.ts";
 import { countReceived, createDurableIntake, type DurableIntake } from "./pipeline/durable-intake.ts";
 import { createDelivery, type DeliveryStep } from "./pipeline/delivery.ts";
-import { createPipeline, type PipelineOptions } from "./pipeline/pipeline.ts";
-import { createLocalProcessing, type Processing } from "./pipeline/processing.ts";
+import { createPipeline, type Pipeline, type PipelineOptions } from "./pipeline/pipeline.ts";
 import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
 import { readRules, type Rules } from "./rules-file.ts";
-import { type CollectorConfig, deadLetterDir, workersOf } from "./settings.ts";
+import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
 import { createTenants, type Tenants } from "./shared/tenants.ts";
 import type { FilePort } from "./spool/disk/file-port.ts";
@@ -22,9 +21,6 @@ import type { Spool } from "./spool/port.ts";
 import { createSpool } from "./spool/spool.ts";
 import { logCircuit } from "./start-stop-log.ts";
 import { createTranslator } from "./translate/translate.ts";
-import type { WorkerSetup } from "./workers/messages.ts";
-import { threadStarter } from "./workers/thread.ts";
-import { createWorkerProcessing } from "./workers/worker-processing.ts";
 import type { Backend } from "./upload/backend/port.ts";
 import { createDeadLetters } from "./upload/dead-letters.ts";
 import { createTenantQueues, type TenantQueues } from "./upload/tenant-queues.ts";
@@ -38,8 +34,6 @@ export interface PartsPorts {
   readonly log: Log;
   readonly files: FilePort;
   readonly random: () => number;
-  /** Another entry of worker threads, for tests of crashes. */
-  readonly workerEntry?: URL;
 }
 
 export interface CollectorParts {
@@ -54,7 +48,7 @@ export interface CollectorParts {
   readonly queues: TenantQueues;
   /** null in memory mode. */
   readonly spool: Spool | null;
-  readonly processing: Processing;
+  readonly pipeline: Pipeline;
   readonly delivery: DeliveryStep;
   readonly admission: Admission;
   /** null in memory mode. */
@@ -76,22 +70,18 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const queues = createQueues(config, ports, metrics);
   const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
   const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
-  const processing = processingOf(config, { ...ports, accounting, delivery, rules, spool, tenants });
-  const heldBytes = (): number => processing.heldBytes() + delivery.heldBytes() + queues.heldBytes();
+  const pipeline = pipelineOf(config, { ...ports, accounting, delivery, rules, spool });
+  const heldBytes = (): number => pipeline.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
     heldBytes,
-    heldBytesOf: (tenantId) => processing.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
+    heldBytesOf: (tenantId) => pipeline.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
   });
   const intakeLimits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
   const durable: DurableIntake | null =
     spool === null
       ? null
-      : createDurableIntake(intakeLimits, { spool, processing, delivery, accounting, log, clock, heldBytes });
-  if (durable !== null) {
-    queues.onProgress(durable.pump);
-    processing.onRoom(durable.pump);
-  }
+      : createDurableIntake(intakeLimits, { spool, pipeline, delivery, accounting, log, clock, heldBytes });
   const forwarder = rules.forward.length === 0 ? null : forwarderOf(config, rules.forward, ports);
   const limits = rules.limits === null ? null : createKeyLimits(rules.limits, ports);
   metrics.observe({
@@ -99,17 +89,15 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     forwarder,
     limits,
     redactor: rules.redactor,
-    assemble: processing.stats,
+    assemble: pipeline.stats,
     queueBytes: () => admission.transitBytes() + heldBytes(),
     queueBytesMax: config.queueBytesMax,
     waitingRuns: queues.waitingRuns,
     inflight: queues.inflight,
     openCircuits: queues.openCircuits,
-    threads: processing.threads,
-    workerRestarts: processing.restarts,
     spoolBytes: spool === null ? null : spool.bytes,
   });
-  const intake = durable?.take ?? memoryIntake(accounting);
+  const intake = durable?.take ?? memoryIntake(accounting, pipeline);
   return {
     rules,
     forwarder,
@@ -119,7 +107,7 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
     tenants,
     queues,
     spool,
-    processing,
+    pipeline,
     delivery,
     admission,
     durable,
@@ -190,66 +178,53 @@ function deliveryOf(
   return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch }, config.zstdLevel);
 }
 
-/** One worker works in this thread, more in threads of their own. */
-function processingOf(
+function pipelineOf(
   config: CollectorConfig,
-  ports: PartsPorts & Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool" | "tenants">,
-): Processing {
-  const workers = workersOf(config);
-  const setup: Omit<WorkerSetup, "limits"> = {
-    pipeline: pipelineOptions(config, ports.rules, workers),
-    translate: {
-      filterNonGenAi: config.filterNonGenai,
-      genericOtel: config.genericOtelEnabled,
-      project: config.project ?? "",
-      explain: config.explainAttributes,
-      inlineMedia: !config.mediaAttachments,
-      drop: ports.rules.drop,
-    },
-    durable: ports.spool !== null,
-  };
-  const backendLimits = ports.backend.limits;
-  if (workers > 1) {
-    const startThread = threadStarter(ports.workerEntry);
-    return createWorkerProcessing(workers, setup, { ...ports, backendLimits, startThread });
-  }
-  const translate = createTranslator(setup.translate);
-  const pipelinePorts = { ...ports, clock: ports.ageClock, translate, backendLimits, marks: ports.spool };
-  return createLocalProcessing(createPipeline(setup.pipeline, pipelinePorts));
+  ports: PartsPorts & Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool">,
+): Pipeline {
+  const translate = createTranslator({
+    filterNonGenAi: config.filterNonGenai,
+    genericOtel: config.genericOtelEnabled,
+    project: config.project ?? "",
+    explain: config.explainAttributes,
+    inlineMedia: !config.mediaAttachments,
+    drop: ports.rules.drop,
+  });
+  return createPipeline(pipelineOptions(config, ports.rules), {
+    ...ports,
+    clock: ports.ageClock,
+    translate,
+    backendLimits: ports.backend.limits,
+    marks: ports.spool,
+  });
 }
 
-/** The workers share the limits of memory. */
-function pipelineOptions(config: CollectorConfig, { sample }: Rules, workers: number): PipelineOptions {
-  const queueBytesMax = config.queueBytesMax / workers;
-  const { batchSize, bufferBytesMax, flushIntervalMs, orphanTimeoutMs, spanTtlMs, zstdLevel } = config;
+function pipelineOptions(config: CollectorConfig, { sample }: Rules): PipelineOptions {
+  const { orphanTimeoutMs, queueBytesMax, spanTtlMs } = config;
   return {
-    batchSize,
-    bufferBytesMax,
-    flushIntervalMs,
-    zstdLevel,
+    ...config,
     sample: sample === null ? null : { rules: sample, waitingBytesMax: queueBytesMax / 4 },
     join: {
       ...JOIN_LIMITS,
       spanTtlMs,
       orphanTimeoutMs,
-      waitingBytesMax: Math.min(JOIN_LIMITS.waitingBytesMax / workers, queueBytesMax / 4),
-      keptBytesMax: Math.min(JOIN_LIMITS.keptBytesMax / workers, queueBytesMax / 8),
+      waitingBytesMax: Math.min(JOIN_LIMITS.waitingBytesMax, queueBytesMax / 4),
+      keptBytesMax: Math.min(JOIN_LIMITS.keptBytesMax, queueBytesMax / 8),
     },
     assemble: {
       ...ASSEMBLE_LIMITS,
-      nodesMax: Math.ceil(ASSEMBLE_LIMITS.nodesMax / workers),
       spanTtlMs,
       orphanTimeoutMs,
-      waitingBytesMax: Math.min(ASSEMBLE_LIMITS.waitingBytesMax / workers, queueBytesMax / 2),
+      waitingBytesMax: Math.min(ASSEMBLE_LIMITS.waitingBytesMax, queueBytesMax / 2),
     },
   };
 }
 
 /** The intake of memory mode: acknowledges a request when its spans are in the pipeline. */
-function memoryIntake(accounting: SpanAccounting): Intake {
-  return async ({ items }) => {
-    countReceived(accounting, items);
-    const fed = items.feed(null);
+function memoryIntake(accounting: SpanAccounting, pipeline: Pipeline): Intake {
+  return async ({ context, items, signal }) => {
+    countReceived(accounting, items, signal);
+    const fed = pipeline.feed(items, context, null);
     if (fed !== undefined) await fed;
     return "taken";
   };

@@ -83,21 +83,18 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
 }
 
 function acceptPorts({ clock, isStopping, log, parts, unwritable }: ServersParts): AcceptPorts {
-  const { admission, durable, forwarder, intake, limits, metrics, processing, rules, tenants } = parts;
+  const { admission, durable, forwarder, intake, limits, metrics, rules, tenants } = parts;
   return {
     clock,
     log,
     admission,
     tenants: tenants.of,
-    read: processing.read,
     limits,
     redactor: rules.redactor,
     forwarder,
     intake: (request) => {
       if (request.items.repairedTexts > 0) metrics.onMendedTexts(request.items.repairedTexts);
-      if (durable === null || unwritable() === null) return intake(request);
-      request.items.discard();
-      return Promise.resolve("unwritable");
+      return durable === null || unwritable() === null ? intake(request) : Promise.resolve("unwritable");
     },
     notReady: () => (isStopping() ? "the collector is stopping" : unwritable()),
     onNotStored: metrics.onNotStored,

@@ -8,7 +8,6 @@
 //   forward/            received requests to further OTLP receivers
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
 //   logs/               log records: which are stored, the join with their spans, runs of their own
-//   workers/            the steps from decode to compress in worker threads
 //   pipeline/           the steps in order, batches, durable intake
 //   translate/          a span's attributes to the content of a run
 //   assemble/           the place of every run in its trace: trace trees, dotted order
@@ -23,7 +22,7 @@
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports
 //   settings.ts         the settings
-//   heap-sizes.ts       room for garbage in the heaps, by mode, workers and memory
+//   heap-sizes.ts       room for garbage in the heap
 //   metrics.ts          the metrics
 //   observed-metrics.ts totals and levels of the steps
 //   scraped-value.ts    a counter or gauge that is read at each scrape
@@ -32,8 +31,8 @@
 //   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
 //        SHUTDOWN_TIMEOUT_MS.
 //   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters;
-//        without a dead-letter folder they count as lost, and `lost()` reports them. So do spans that their worker
-//        has not handed over by then: the worker has a part of the time of the final writes for it.
+//        without a dead-letter folder they count as lost, and `lost()` reports them. So do spans of a
+//        request that is still being read at the end.
 //   collector.3. The last log line contains the span accounting.
 //   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady
 //        clock.
@@ -51,7 +50,7 @@ import type { FilePort } from "./spool/disk/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "./spool/disk/lock.ts";
 import type { Spool } from "./spool/port.ts";
 import { logStart, logStop } from "./start-stop-log.ts";
-import { aborted, timeLimit } from "./shared/time-limit.ts";
+import { timeLimit } from "./shared/time-limit.ts";
 import { steady } from "../base/steady-clock.ts";
 import type { Backend } from "./upload/backend/port.ts";
 
@@ -62,8 +61,6 @@ export interface CollectorPorts {
   /** The files of the spool. */
   readonly files: FilePort;
   readonly random: () => number;
-  /** Another entry of worker threads, for tests of crashes. */
-  readonly workerEntry?: URL;
 }
 
 export interface Collector extends Service {
@@ -84,7 +81,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   const { backend, clock } = ports;
   const log = createDeduplicatingLog(ports.log, clock);
   const parts = createParts(config, { ...ports, ageClock: steady(clock), log });
-  const { accounting, delivery, durable, forwarder, processing, queues, spool } = parts;
+  const { accounting, delivery, durable, forwarder, pipeline, queues, spool } = parts;
   let stopping = false;
   let lock: SpoolLock | null = null;
   let stopChecks: () => void = () => undefined;
@@ -98,17 +95,15 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     stopping = true; // collector.1
     const finalMs = Math.min(FINAL_WRITES_MS, config.shutdownTimeoutMs / 2);
     const delivering = timeLimit(clock, config.shutdownTimeoutMs - finalMs);
-    const flushing = timeLimit(clock, config.shutdownTimeoutMs - finalMs / 2);
     await servers.stop();
     await durable?.settled(delivering.signal);
-    await Promise.race([processing.flush(), aborted(flushing.signal)]);
+    await pipeline.flush();
     await delivery.settled();
     const { signal } = delivering;
     const [, unforwarded = 0] = await Promise.all([queues.drain(signal), forwarder?.stop(signal)]);
     if (unforwarded > 0) log.warning("forward_lost", { requests: unforwarded });
-    for (const { cancel } of [delivering, flushing]) cancel();
+    delivering.cancel();
     stopChecks();
-    await processing.stop();
     const left = await queues.close();
     if (spool === null) await delivery.abandon(left); // collector.2
     if (spool === null) loseRest(accounting, log);
@@ -132,13 +127,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
       }
       if (spool !== null) stopChecks = checkSegments(spool, clock);
       await forwarder?.start();
-      await processing.start();
-      try {
-        await servers.start();
-      } catch (error) {
-        await processing.stop();
-        throw error;
-      }
+      await servers.start();
       logStart(log, config, servers.address(), servers.grpcAddress());
     },
     address: () => servers.address(),
@@ -148,7 +137,7 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
   };
 }
 
-/** collector.2: items that a worker still holds count as lost. */
+/** collector.2. */
 function loseRest(accounting: SpanAccounting, log: Log): void {
   const items = pendingOf(accounting);
   if (items === 0) return;

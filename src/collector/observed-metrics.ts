@@ -23,9 +23,6 @@ export interface MetricSources {
   readonly waitingRuns: () => number;
   readonly inflight: () => number;
   readonly openCircuits: () => number;
-  /** CPU seconds of each worker thread; empty with one worker. */
-  readonly threads: () => Promise<readonly number[]>;
-  readonly workerRestarts: () => number;
   /** null in memory mode. */
   readonly spoolBytes: (() => number) | null;
 }
@@ -37,7 +34,6 @@ export function observe(registry: Registry, sources: MetricSources): void {
   if (sources.redactor !== null) registerRedaction(registry, sources.redactor);
   registerAssembly(registry, sources.assemble);
   registerQueues(registry, sources);
-  registerThreads(registry, sources);
 }
 
 function registerAccounting(registry: Registry, accounting: SpanAccounting): void {
@@ -179,27 +175,4 @@ function registerQueues(registry: Registry, sources: MetricSources): void {
   register("inflight_uploads", "Uploads in progress.", sources.inflight);
   register("resting_keys", "Keys whose uploads are paused after failures.", sources.openCircuits);
   if (sources.spoolBytes !== null) register("spool_size", "Bytes of the spool on disk.", sources.spoolBytes);
-}
-
-function registerThreads(registry: Registry, { threads, workerRestarts }: MetricSources): void {
-  total(registry, {
-    name: "otelcol_process_worker_restarts_total",
-    help: "Worker threads that crashed and started again. Alert on any value above 0.",
-    read: workerRestarts,
-  });
-  registry.registerMetric(
-    new Counter({
-      name: "otelcol_process_thread_cpu_seconds_total",
-      help: "CPU time by thread, from the start of the thread: `receiver`, and `worker-0` on with more than one worker.",
-      labelNames: ["thread"],
-      registers: [],
-      async collect() {
-        const { system, user } = process.threadCpuUsage();
-        const ofWorkers = await threads();
-        this.reset();
-        this.inc({ thread: "receiver" }, (user + system) / 1e6);
-        for (const [number, seconds] of ofWorkers.entries()) this.inc({ thread: `worker-${number}` }, seconds);
-      },
-    }),
-  );
 }

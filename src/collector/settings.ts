@@ -1,6 +1,5 @@
 // Settings of the collector: one table, which main reads through base/config. Names and defaults of the first ten never
 // change; the LANGSMITH_… names are aliases with lower precedence.
-import { availableParallelism } from "node:os";
 import { HOST_SETTINGS } from "../base/config/host-settings.ts";
 import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config/config.ts";
 
@@ -67,7 +66,7 @@ export const collectorSettings = {
     "RETRY_BACKOFF_MS",
     100,
     { min: 0, max: 3_600_000 },
-    { meaning: "Delay before the first retry; it doubles each time." },
+    { meaning: "Shortest delay before the first retry; it doubles each time." },
   ),
 
   host: text("HOST", "127.0.0.1", { meaning: "Address to listen on." }),
@@ -108,15 +107,6 @@ export const collectorSettings = {
     { min: 0, max: 1024 * MIB },
     {
       meaning: "Largest request body after decompression. 0: as MAX_BODY_BYTES.",
-    },
-  ),
-  workers: integer(
-    "WORKERS",
-    null,
-    { min: 1, max: 64 },
-    {
-      meaning:
-        "Threads that decode, translate and compress. Default: the cores of the machine, at most 8. 1 starts no thread; `holdpoint dev` uses 1.",
     },
   ),
   inflightUploadsMax: integer(
@@ -214,13 +204,6 @@ export type CollectorConfig = Config<typeof collectorSettings>;
 export function decompressedBytesMax(config: CollectorConfig): number {
   return config.decompressedBytesMax === 0 ? config.bodyBytesMax : config.decompressedBytesMax;
 }
-
-/** WORKERS as it counts. */
-export function workersOf({ workers }: Pick<CollectorConfig, "workers">): number {
-  return workers ?? Math.min(WORKERS_MAX, availableParallelism());
-}
-
-const WORKERS_MAX = 8;
 
 export function deadLetterDir(config: CollectorConfig): string | null {
   return config.deadLetterDir ?? (config.spoolDir === null ? null : `${config.spoolDir}/dead-letter`);

@@ -1,7 +1,7 @@
 // Start and stop log: the log lines of the collector's start, its stop, and the circuits of its tenants.
 import type { Log } from "../base/log/log.ts";
 import { isLoopbackAddress } from "../http/server/loopback-host.ts";
-import { type CollectorConfig, deadLetterDir, decompressedBytesMax, workersOf } from "./settings.ts";
+import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
 import { pendingOf, type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 
 /** `reason` null: the circuit closed. */
@@ -21,7 +21,6 @@ export function logStart(log: Log, config: CollectorConfig, { host, port }: Addr
     address: `http://${host}:${port}/v1/traces`,
     ...(grpc === null ? {} : { grpc_address: `${grpc.host}:${grpc.port}` }),
     endpoint: config.endpoint,
-    workers: workersOf(config),
     mode: config.spoolDir === null ? "memory" : "durable",
     crash_loses: config.spoolDir === null ? `at most ${config.queueBytesMax} bytes of acknowledged spans` : "nothing",
     ...(config.spoolDir === null ? {} : { spool_dir: config.spoolDir, spool_max_bytes: config.spoolBytesMax }),

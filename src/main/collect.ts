@@ -1,6 +1,5 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
-import { totalmem } from "node:os";
 import { optimizeSooner } from "../base/v8/v8-compile.ts";
 import { setHeapSizes } from "../base/v8/v8-heap.ts";
 import { stopPart } from "../base/lifecycle.ts";
@@ -46,12 +45,8 @@ export async function collect(
 }
 
 async function sizeHeap(config: CollectorConfig): Promise<void> {
-  const [{ heapSizesOf }, { workersOf }] = await Promise.all([
-    import("../collector/heap-sizes.ts"),
-    import("../collector/settings.ts"),
-  ]);
-  const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity); // 0: not known
-  setHeapSizes(heapSizesOf({ isDurable: config.spoolDir !== null, workers: workersOf(config), memoryBytes }));
+  const { heapSizesOf } = await import("../collector/heap-sizes.ts");
+  setHeapSizes(heapSizesOf(config.spoolDir !== null));
 }
 
 /** @returns true if every step succeeded */

@@ -128,7 +128,7 @@ export async function startCollector(
   const grpcAt = { name: "GRPC_PORT", host: config.host, port: config.grpcPort ?? GRPC_PORT, reserved };
   const collector = await onPort(host, grpcAt, (grpcPort) =>
     onPort(host, at, async (httpPort) => {
-      const one = runCollector(localBackend({ ...config, httpPort, grpcPort, workers: 1 }, tracesUrl), recent);
+      const one = runCollector(localBackend({ ...config, httpPort, grpcPort }, tracesUrl), recent);
       await one.start();
       return one;
     }),

@@ -51,111 +51,106 @@ describe("rules about spans and traces", PATIENCE, () => {
     });
   });
 
-  for (const workers of ["1", "4"])
-    test(`log records of a dropped span, or of a trace that is not kept, go with it, before and after it (${workers} workers)`, async () => {
-      const rules = { drop: [{ span: "GET *" }, { attribute: "noise" }], sample: { rate: 0.5 } };
-      await withRules(rules, async (env) => {
-        const backend = await startBackend();
-        const collector = await startCollector(backend.url, { ...env, WORKERS: workers });
-        const attributes = { "gen_ai.operation.name": "chat" };
-        const traces = Array.from({ length: 40 }, (_, at) => at + 1);
-        const spansOf = (trace: number) => [
-          spanOf(trace, 0),
-          spanOf(trace, 1, 0, { name: "GET /x", attributes }),
-          spanOf(trace, 2, 0, { attributes }),
-        ];
-        const spans = traces.flatMap(spansOf);
-        const logs = (text: string): Buffer =>
-          protobufLogs(spans.map((span) => recordOf(span, "gen_ai.user.message", { body: { content: text } })));
-        await sendLogs(collector, logs("before"));
-        assert.equal((await collector.send(protobufRequest(spans))).status, 200);
-        const { accounting } = collector.collector;
-        await sendLogs(collector, logs("after"));
-        const session = recordOf(spanOf(1, 9), "claude_code.user_prompt", {
-          attributes: { "session.id": "s", noise: true, prompt: "hi" },
-        });
-        await sendLogs(collector, protobufLogs([{ ...session, traceId: "", spanId: "" }]));
-        while (pendingOf(accounting) > 0) await sleep(10);
-        await collector.stop();
-        const kept = new Set(backend.runs.map(({ main }) => main["trace_id"])).size;
-        assert.ok(kept > 5 && kept < 35, `${kept} of 40`);
-        assert.deepEqual(
-          new Set(backend.runs.map(({ main }) => /^span \d+\.[02]$/.test(String(main["name"])))),
-          new Set([true]),
+  test("log records of a dropped span, or of a trace that is not kept, go with it, before and after it", async () => {
+    const rules = { drop: [{ span: "GET *" }, { attribute: "noise" }], sample: { rate: 0.5 } };
+    await withRules(rules, async (env) => {
+      const backend = await startBackend();
+      const collector = await startCollector(backend.url, { ...env });
+      const attributes = { "gen_ai.operation.name": "chat" };
+      const traces = Array.from({ length: 40 }, (_, at) => at + 1);
+      const spansOf = (trace: number) => [
+        spanOf(trace, 0),
+        spanOf(trace, 1, 0, { name: "GET /x", attributes }),
+        spanOf(trace, 2, 0, { attributes }),
+      ];
+      const spans = traces.flatMap(spansOf);
+      const logs = (text: string): Buffer =>
+        protobufLogs(spans.map((span) => recordOf(span, "gen_ai.user.message", { body: { content: text } })));
+      await sendLogs(collector, logs("before"));
+      assert.equal((await collector.send(protobufRequest(spans))).status, 200);
+      const { accounting } = collector.collector;
+      await sendLogs(collector, logs("after"));
+      const session = recordOf(spanOf(1, 9), "claude_code.user_prompt", {
+        attributes: { "session.id": "s", noise: true, prompt: "hi" },
+      });
+      await sendLogs(collector, protobufLogs([{ ...session, traceId: "", spanId: "" }]));
+      while (pendingOf(accounting) > 0) await sleep(10);
+      await collector.stop();
+      const kept = new Set(backend.runs.map(({ main }) => main["trace_id"])).size;
+      assert.ok(kept > 5 && kept < 35, `${kept} of 40`);
+      assert.deepEqual(
+        new Set(backend.runs.map(({ main }) => /^span \d+\.[02]$/.test(String(main["name"])))),
+        new Set([true]),
+      );
+      assert.equal(accounting.filtered, 3 * (40 - kept) + kept);
+      assert.deepEqual(accounting.records, {
+        received: 241,
+        rejected: 0,
+        joined: 2 * kept,
+        notStored: 6 * (40 - kept) + 2 * kept + 1,
+      });
+      assert.deepEqual(backend.violations, []);
+      await backend.close();
+    });
+  });
+
+  test("sessions of agents that send log records without ids are sampled, each as a whole", async () => {
+    await withRules({ sample: { rate: 0.5 } }, async (env) => {
+      const backend = await startBackend();
+      const collector = await startCollector(backend.url, { ...env });
+      const sessions = Array.from({ length: 40 }, (_, at) => `session ${at}`);
+      const alone = (name: string, attributes: object) => ({
+        ...recordOf(spanOf(1, 1), name, { attributes: { ...attributes } }),
+        traceId: "",
+        spanId: "",
+      });
+      for (const prompt of ["one", "two", "three"])
+        await sendLogs(
+          collector,
+          protobufLogs(sessions.map((session) => alone("claude_code.user_prompt", { "session.id": session, prompt }))),
         );
-        assert.equal(accounting.filtered, 3 * (40 - kept) + kept);
-        assert.deepEqual(accounting.records, {
-          received: 241,
-          rejected: 0,
-          joined: 2 * kept,
-          notStored: 6 * (40 - kept) + 2 * kept + 1,
-        });
-        assert.deepEqual(backend.violations, []);
-        await backend.close();
-      });
+      const details = "gen_ai.client.inference.operation.details";
+      const calls = sessions.map((session) => alone(details, { "gen_ai.conversation.id": session }));
+      await sendLogs(collector, protobufLogs(calls));
+      const { accounting } = collector.collector;
+      while (pendingOf(accounting) > 0) await sleep(10);
+      await collector.stop();
+      const runsOf = Map.groupBy(backend.runs, ({ main }) => main["trace_id"]);
+      const sizes = [...runsOf.values()].map(({ length }) => length);
+      for (const [size, of] of [
+        [3, "sessions"],
+        [1, "calls"],
+      ] as const) {
+        const kept = sizes.filter((one) => one === size).length;
+        assert.ok(kept > 5 && kept < 35, `${kept} of 40 ${of}`);
+      }
+      assert.deepEqual(new Set(sizes), new Set([1, 3]));
+      assert.equal(accounting.records.notStored, 160 - backend.runs.length);
+      assert.deepEqual(backend.violations, []);
+      await backend.close();
     });
+  });
 
-  for (const workers of ["1", "4"])
-    test(`sessions of agents that send log records without ids are sampled, each as a whole (${workers} workers)`, async () => {
-      await withRules({ sample: { rate: 0.5 } }, async (env) => {
-        const backend = await startBackend();
-        const collector = await startCollector(backend.url, { ...env, WORKERS: workers });
-        const sessions = Array.from({ length: 40 }, (_, at) => `session ${at}`);
-        const alone = (name: string, attributes: object) => ({
-          ...recordOf(spanOf(1, 1), name, { attributes: { ...attributes } }),
-          traceId: "",
-          spanId: "",
-        });
-        for (const prompt of ["one", "two", "three"])
-          await sendLogs(
-            collector,
-            protobufLogs(
-              sessions.map((session) => alone("claude_code.user_prompt", { "session.id": session, prompt })),
-            ),
-          );
-        const details = "gen_ai.client.inference.operation.details";
-        const calls = sessions.map((session) => alone(details, { "gen_ai.conversation.id": session }));
-        await sendLogs(collector, protobufLogs(calls));
-        const { accounting } = collector.collector;
-        while (pendingOf(accounting) > 0) await sleep(10);
-        await collector.stop();
-        const runsOf = Map.groupBy(backend.runs, ({ main }) => main["trace_id"]);
-        const sizes = [...runsOf.values()].map(({ length }) => length);
-        for (const [size, of] of [
-          [3, "sessions"],
-          [1, "calls"],
-        ] as const) {
-          const kept = sizes.filter((one) => one === size).length;
-          assert.ok(kept > 5 && kept < 35, `${kept} of 40 ${of}`);
-        }
-        assert.deepEqual(new Set(sizes), new Set([1, 3]));
-        assert.equal(accounting.records.notStored, 160 - backend.runs.length);
-        assert.deepEqual(backend.violations, []);
-        await backend.close();
-      });
+  test("traces of a named key are kept whole, also after a restart", async () => {
+    const gold = createHash("sha256").update("key-gold").digest("hex");
+    await withRules({ sample: { rate: 0, keep: [{ key_sha256: [gold] }] } }, async (env) => {
+      const backend = await startBackend();
+      backend.script = () => ({ status: 503 });
+      const first = await startCollector(backend.url, { ...env, MAX_RETRIES: "0" });
+      const spans = Array.from({ length: 8 }, (_, trace) => spanOf(trace + 1, 0));
+      for (const key of ["key-gold", "key-tin"])
+        assert.equal((await first.send(protobufRequest(spans), { "x-api-key": key })).status, 200);
+      await first.stop();
+      backend.script = () => ({ status: 202 });
+      const second = await startCollector(backend.url, { ...env });
+      await backend.whenRuns(8);
+      await second.stop();
+      assert.equal(backend.runs.length, 8);
+      assert.deepEqual(new Set(backend.runs.map(({ key }) => key)), new Set(["key-gold"]));
+      assert.equal(second.collector.accounting.filtered, 8);
+      await backend.close();
     });
-
-  for (const workers of ["1", "4"])
-    test(`traces of a named key are kept whole, also after a restart (${workers} workers)`, async () => {
-      const gold = createHash("sha256").update("key-gold").digest("hex");
-      await withRules({ sample: { rate: 0, keep: [{ key_sha256: [gold] }] } }, async (env) => {
-        const backend = await startBackend();
-        backend.script = () => ({ status: 503 });
-        const first = await startCollector(backend.url, { ...env, WORKERS: workers, MAX_RETRIES: "0" });
-        const spans = Array.from({ length: 8 }, (_, trace) => spanOf(trace + 1, 0));
-        for (const key of ["key-gold", "key-tin"])
-          assert.equal((await first.send(protobufRequest(spans), { "x-api-key": key })).status, 200);
-        await first.stop();
-        backend.script = () => ({ status: 202 });
-        const second = await startCollector(backend.url, { ...env, WORKERS: workers });
-        await backend.whenRuns(8);
-        await second.stop();
-        assert.equal(backend.runs.length, 8);
-        assert.deepEqual(new Set(backend.runs.map(({ key }) => key)), new Set(["key-gold"]));
-        assert.equal(second.collector.accounting.filtered, 8);
-        await backend.close();
-      });
-    });
+  });
 
   test("a trace with an error is whole, with its log records; the others go, and a restart changes nothing", async () => {
     await withRules({ sample: { rate: 0, keep: [{ error: true }], wait_ms: 400 } }, async (env) => {

@@ -8,9 +8,6 @@ import { createCollector, type Collector } from "../../src/collector/collector.t
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 
-/** HOLDPOINT_TEST_WORKERS=4 runs the tests of the collector with four worker threads. */
-export const WORKERS = process.env["HOLDPOINT_TEST_WORKERS"] ?? "1";
-
 export interface TestCollector {
   readonly collector: Collector;
   readonly url: string;
@@ -22,13 +19,13 @@ export interface TestCollector {
 
 export function testConfig(env: Readonly<Record<string, string>>): CollectorConfig {
   return readConfig(
-    { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", ORPHAN_TIMEOUT_MS: "50", WORKERS, ...env },
+    { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", ORPHAN_TIMEOUT_MS: "50", ...env },
     collectorSettings,
     () => "",
   );
 }
 
-/** Counters of a collector with worker threads follow its replies. */
+/** Counters of uploads follow their replies. */
 export async function when(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -37,7 +34,6 @@ export interface TestPorts {
   readonly clock?: Clock;
   readonly files?: FilePort;
   readonly backend?: Backend;
-  readonly workerEntry?: URL;
 }
 
 export async function startCollector(
@@ -68,7 +64,6 @@ export async function startCollector(
     log: createLog({ level: "debug", json: true, secrets: [], now: clock.now, write: (line) => void log.push(line) }),
     files: ports.files ?? nodeFiles,
     random: Math.random,
-    ...(ports.workerEntry === undefined ? {} : { workerEntry: ports.workerEntry }),
   });
   await collector.start();
   const { port } = collector.address();

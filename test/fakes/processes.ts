@@ -30,7 +30,6 @@ export async function startCollectorProcess(
       FLUSH_INTERVAL_MS: "20",
       RETRY_BACKOFF_MS: "1",
       ORPHAN_TIMEOUT_MS: "50",
-      WORKERS: process.env["HOLDPOINT_TEST_WORKERS"] ?? "1",
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

@@ -140,8 +140,7 @@ test(`${TRACES} generated traces of ${SPANS} spans: all three forms yield the sa
   const property = fc.asyncProperty(trace, envelope, async (spans, around) => {
     const backend = await startBackend();
     const env = { BATCH_SIZE: "1000", GENERIC_OTEL_ENABLED: "true" };
-    // The clock does not advance: a span without usable times gets that of its arrival. Worker threads have the clock of
-    // the machine, but no orphan timeout ends in the middle of a request.
+    // The clock does not advance: a span without usable times gets that of its arrival.
     const collector = await startCollector(backend.url, env, { clock: createFakeClock() });
     const bodies = {
       seed: jsonRequest(spans, "seed", around),

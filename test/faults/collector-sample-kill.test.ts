@@ -49,7 +49,6 @@ async function whenRun(backend: FakeBackend, name: string): Promise<void> {
 }
 
 async function withSpool(
-  workers: string,
   work: (env: Readonly<Record<string, string>>, backend: FakeBackend) => Promise<void>,
 ): Promise<void> {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-sample-kill-`);
@@ -60,7 +59,6 @@ async function withSpool(
       TRACING_ENDPOINT: backend.url,
       RULES_FILE: `${dir}/rules.json`,
       SPOOL_DIR: `${dir}/spool`,
-      WORKERS: workers,
     },
     backend,
   );
@@ -70,37 +68,35 @@ async function withSpool(
 }
 
 describe("a kept trace stays kept", PATIENCE, () => {
-  for (const workers of ["1", "4"]) {
-    test(`after kill -9 between its uploads (${workers} workers)`, async () => {
-      await withSpool(workers, async (env, backend) => {
-        const first = await started({ ...env, ORPHAN_TIMEOUT_MS: "20000" });
-        await send(first, spanOf(1, 2, 9)); // its parent never comes
-        await send(first, spanOf(1, 1, undefined, FAILED));
-        await whenRun(backend, "span 1.1");
-        await until("the marks of span 1.1 on disk", () => hasMarks(env["SPOOL_DIR"] ?? ""));
-        assert.ok(!backend.runs.some(isRunOf("span 1.2")), "it still waits for its parent");
-        first.child.kill("SIGKILL");
-        await first.ended;
-        const second = await started(env);
-        await whenRun(backend, "span 1.2");
-        second.child.kill("SIGTERM");
-        assert.equal(await second.ended, 0);
-      });
+  test("after kill -9 between its uploads", async () => {
+    await withSpool(async (env, backend) => {
+      const first = await started({ ...env, ORPHAN_TIMEOUT_MS: "20000" });
+      await send(first, spanOf(1, 2, 9)); // its parent never comes
+      await send(first, spanOf(1, 1, undefined, FAILED));
+      await whenRun(backend, "span 1.1");
+      await until("the marks of span 1.1 on disk", () => hasMarks(env["SPOOL_DIR"] ?? ""));
+      assert.ok(!backend.runs.some(isRunOf("span 1.2")), "it still waits for its parent");
+      first.child.kill("SIGKILL");
+      await first.ended;
+      const second = await started(env);
+      await whenRun(backend, "span 1.2");
+      second.child.kill("SIGTERM");
+      assert.equal(await second.ended, 0);
     });
+  });
 
-    test(`after a stop, for its late spans (${workers} workers)`, async () => {
-      await withSpool(workers, async (env, backend) => {
-        const first = await started(env);
-        await send(first, spanOf(1, 1, undefined, FAILED));
-        await whenRun(backend, "span 1.1");
-        first.child.kill("SIGTERM");
-        assert.equal(await first.ended, 0);
-        const second = await started(env);
-        await send(second, spanOf(1, 2, 1));
-        await whenRun(backend, "span 1.2");
-        second.child.kill("SIGTERM");
-        assert.equal(await second.ended, 0);
-      });
+  test("after a stop, for its late spans", async () => {
+    await withSpool(async (env, backend) => {
+      const first = await started(env);
+      await send(first, spanOf(1, 1, undefined, FAILED));
+      await whenRun(backend, "span 1.1");
+      first.child.kill("SIGTERM");
+      assert.equal(await first.ended, 0);
+      const second = await started(env);
+      await send(second, spanOf(1, 2, 1));
+      await whenRun(backend, "span 1.2");
+      second.child.kill("SIGTERM");
+      assert.equal(await second.ended, 0);
     });
-  }
+  });
 });

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as soon } from "node:timers/promises";
 import { type Answer, startBackend, type Upload } from "../fakes/backend.ts";
-import { WORKERS } from "../fakes/collector.ts";
 import { hexId, protobufRequest, spanOf } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 
@@ -18,8 +17,6 @@ const TRACES = SPANS / SPANS_A_TRACE;
 const SENDERS = 8;
 const KEYS = 4;
 const BATCH_SIZE = 100;
-/** Each worker has one for each key. */
-const OPEN_BATCHES_MAX = KEYS * Number(WORKERS);
 const SPAN_TTL_MS = 2000;
 /** Measures memory after each; the first two are the warm-up. */
 const LEGS = 10;
@@ -153,7 +150,7 @@ for (const mode of ["memory", "durable"] as const)
       if (full) await soon(2 * SPAN_TTL_MS); // the retained data depends on the rate; the next trace releases it
       await sendUntil(end);
       // Measured after the last full batch: the rest varies.
-      await backend.when(() => distinct > next * SPANS_A_TRACE - OPEN_BATCHES_MAX * BATCH_SIZE);
+      await backend.when(() => distinct > next * SPANS_A_TRACE - KEYS * BATCH_SIZE);
       measured.push(await collector.measure());
     }
     agent.destroy();
@@ -171,9 +168,9 @@ for (const mode of ["memory", "durable"] as const)
     assert.deepEqual(backend.violations, []);
     assert.equal(distinct, SPANS, "nothing is lost");
     assert.ok(troubles > sizes.length / 10 && repeats > 0, "enough happened");
-    // Every batch is full except the last of each key and worker, and the one cut by SIGTERM.
+    // Every batch is full except the last of each key, and the one cut by SIGTERM.
     const partial = sizes.filter((size) => size !== BATCH_SIZE).length;
-    assert.ok(partial <= 2 * OPEN_BATCHES_MAX, `${partial} of ${sizes.length} batches are not full`);
+    assert.ok(partial <= 2 * KEYS, `${partial} of ${sizes.length} batches are not full`);
     const [early, late] = [measured.slice(2, 5), measured.slice(-3)];
     const highest = (of: typeof measured, what: "heapBytes" | "fds"): number => Math.max(...of.map((one) => one[what]));
     assert.ok(highest(late, "fds") <= highest(early, "fds") + 8, "open files grow");

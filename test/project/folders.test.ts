@@ -71,7 +71,6 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/collector": [
     "commands",
     ".",
-    "workers",
     "pipeline",
     "forward",
     "receive",
@@ -92,7 +91,6 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "redact",
     "redact/find",
     "shared",
-    "otlp/split",
     "otlp",
   ],
   "src/storage": [

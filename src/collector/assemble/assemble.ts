@@ -21,7 +21,6 @@
 //   declared-places.ts   places declared by an SDK or a decision record
 //   dotted-order.ts     the order string of a place, and its rules
 import type { Clock } from "../../base/clock.ts";
-import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { recallPlace } from "./declared-places.ts";
 import { hasSpan, isPacked } from "./packed-tree.ts";
@@ -85,7 +84,9 @@ export function decisionOf(run: TraceRun): Decision {
   };
 }
 
-export interface AssemblePorts extends Pick<OpenFeeds, "quietUntil"> {
+export interface AssemblePorts {
+  /** Monotonic ms: the end of every quiet time (pipeline.6). */
+  readonly quietUntil: () => number;
   readonly clock: Clock;
   readonly emit: Emit;
 }

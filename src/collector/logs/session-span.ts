@@ -3,7 +3,6 @@
 //   session-span.1. Events of one prompt share a trace; without a prompt id, those of one session. None names a parent:
 //        the first to arrive becomes the root, the others its children (trace-tree.3).
 //   session-span.2. A record that names a span becomes a child of it.
-//   session-span.4. Their trace id begins like the id of their tenant: its worker has all of them (split.2).
 //   session-span.3. An event is written at its end: its duration lies before it.
 import { plusSeconds } from "../shared/rfc3339.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
@@ -14,8 +13,6 @@ import { fullNameOf, sessionOf, textOf, valueOf } from "./record-kinds.ts";
 import { type AddedAttribute, severityOf } from "./record-origin.ts";
 import { ruleOf, type SessionRule } from "./session-rules.ts";
 
-/** Of a trace id. Chance gives the same ones to one trace in four thousand million. */
-const TENANT_DIGITS = 8;
 const ERROR = 2;
 /** Longer than any run of an agent: a duration beyond is a mistake of its sender. */
 const DURATION_MS_MAX = 7 * 86_400_000;
@@ -42,13 +39,7 @@ export function spanOfSession(record: LogRecord, tenantId: string): Span {
 /** session-span.1. The sender is part of it: two agents may use the same ids. */
 function traceOf(record: LogRecord, name: string, tenantId: string): string {
   const prompt = textOf(record, "prompt.id") || textOf(record, "prompt_id");
-  const hash = hashOf([tenantId, name.slice(0, name.indexOf(".")), sessionOf(record), prompt], 32);
-  return tenantId.slice(0, TENANT_DIGITS) + hash.slice(TENANT_DIGITS); // session-span.4
-}
-
-/** The trace of events without a span, of this tenant. */
-export function isSessionTrace(traceId: string, tenantId: string): boolean {
-  return traceId.startsWith(tenantId.slice(0, TENANT_DIGITS));
+  return hashOf([tenantId, name.slice(0, name.indexOf(".")), sessionOf(record), prompt], 32);
 }
 
 function attributesOf(record: LogRecord, name: string, rule: SessionRule): Attributes {

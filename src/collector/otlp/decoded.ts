@@ -15,8 +15,6 @@ export interface Decoded {
   readonly spans: readonly Span[];
   readonly records: readonly LogRecord[];
   readonly rejected: number;
-  /** Positions of the rejected items among all items; null for none. */
-  readonly rejectedAt: readonly number[] | null;
   /** Reason of the first rejection; "" for none. */
   readonly reason: string;
   /** Texts with invalid UTF-8, now with replacement characters. */

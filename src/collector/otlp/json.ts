@@ -51,14 +51,13 @@ export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<un
   const spans: Span[] = [];
   const records: LogRecord[] = [];
   let rejected = 0;
-  let rejectedAt: number[] | null = null;
   let sliceBytes = 0;
   for (const { item, resource, scope, bytes } of eachItem(root, scan, NAMES[signal])) {
     const span = signal === "traces" ? readSpan(item, resource, scope) : null;
     const record = signal === "logs" ? readLogRecord(item, resource, scope) : null;
     if (span !== null) spans.push(span);
     else if (record !== null) records.push(record);
-    else (rejectedAt ??= []).push(spans.length + records.length + rejected++);
+    else rejected++;
     sliceBytes += bytes;
     if (sliceBytes < SLICE_BYTES) continue;
     sliceBytes = 0;
@@ -66,8 +65,8 @@ export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<un
   }
   const reason = rejected === 0 ? "" : signal === "traces" ? BAD_IDS : "a log record is not an object";
   return signal === "traces"
-    ? { spans, records: NO_RECORDS, rejected, rejectedAt, reason, repairedTexts: 0 }
-    : { spans: NO_SPANS, records, rejected, rejectedAt, reason, repairedTexts: 0 };
+    ? { spans, records: NO_RECORDS, rejected, reason, repairedTexts: 0 }
+    : { spans: NO_SPANS, records, rejected, reason, repairedTexts: 0 };
 }
 
 const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";
@@ -126,22 +125,6 @@ function firstOf(fields: Fields, names: Names): unknown {
     if (found !== undefined && found !== null) return found;
   }
   return undefined;
-}
-
-/**
- * Numbers of the groups of a scan, in the order in which the reader reads them; null when an item is in none. @throws
- * {DecodeError}
- */
-export function groupsInOrder(scan: JsonScan, signal: Signal): number[] | null {
-  const root = rootOf(parse(scan.skeleton), signal);
-  const { items, resources, scopes } = NAMES[signal];
-  const order: number[] = [];
-  for (const ofResource of listOf(firstOf(root, resources)).filter(isFields))
-    for (const ofScope of listOf(firstOf(ofResource, scopes)).filter(isFields))
-      for (const item of listOf(firstOf(ofScope, items)))
-        if (typeof item === "number") order.push(item);
-        else if (isFields(item)) return null;
-  return order;
 }
 
 function rootOf(root: unknown, signal: Signal): Fields {

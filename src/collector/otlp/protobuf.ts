@@ -37,7 +37,6 @@ export function* readProtobuf(body: Buffer, signal: Signal = "traces"): Generato
   const spans: Span[] = [];
   const records: LogRecord[] | null = signal === "logs" ? [] : null;
   const misfits = { no_ids: 0, log: 0, metric: 0 };
-  let rejectedAt: number[] | null = null;
   let sliceEnd = SLICE_BYTES;
   while (c.pos < body.length) {
     if (c.pos >= open.scopeEnd) openNext(c, open);
@@ -49,11 +48,8 @@ export function* readProtobuf(body: Buffer, signal: Signal = "traces"): Generato
         records.push(record);
       } else if (tag === 18) {
         const span = readSpan(c, fieldEnd(c, open.scopeEnd), open.resource, open.scope);
-        if (typeof span === "string") {
-          misfits[span]++;
-          rejectedAt ??= [];
-          rejectedAt.push(spans.length + rejectedAt.length);
-        } else spans.push(span);
+        if (typeof span === "string") misfits[span]++;
+        else spans.push(span);
       } else if (tag === 10) readScope(c, fieldEnd(c, open.scopeEnd), open.scope);
       else skip(c, tag, open.scopeEnd);
       if (c.pos > open.scopeEnd) throw truncated();
@@ -66,7 +62,7 @@ export function* readProtobuf(body: Buffer, signal: Signal = "traces"): Generato
   if (spans.length === 0 && misfits.log > 0) throw new DecodeError(LOGS_HINT);
   if (spans.length === 0 && rejected > 0 && misfits.metric === rejected) throw new DecodeError(METRICS_HINT);
   const reason = rejected > 0 ? "a trace or span id is missing, all zero, or not 16 and 8 bytes long" : "";
-  return { spans, records: records ?? NO_RECORDS, rejected, rejectedAt, reason, repairedTexts: c.repairedTexts };
+  return { spans, records: records ?? NO_RECORDS, rejected, reason, repairedTexts: c.repairedTexts };
 }
 
 /** One field between the items: of the request, or of a ResourceSpans. */

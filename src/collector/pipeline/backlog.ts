@@ -2,17 +2,18 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createQueue } from "../../base/queue.ts";
-import { decompress } from "../receive/decode-body.ts";
-import { type ReadItems, WorkerCrashedError } from "../receive/read-items.ts";
+import { decode, decompress } from "../receive/decode-body.ts";
+import type { Decoded } from "../otlp/decoded.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
+import type { RequestContext } from "../shared/trace-run.ts";
 import { aborted } from "../shared/time-limit.ts";
 import type { Spool } from "../spool/port.ts";
-import type { Processing } from "./processing.ts";
+import type { Pipeline } from "./pipeline.ts";
 
 export interface BacklogPorts {
   readonly spool: Pick<Spool, "readRequest" | "requestDone">;
-  readonly processing: Pick<Processing, "read">;
+  readonly pipeline: Pick<Pipeline, "feed">;
   readonly accounting: SpanAccounting;
   readonly log: Log;
   readonly clock: Clock;
@@ -23,7 +24,7 @@ export interface Backlog {
   /**
    * Feeds the items at once when memory is free and no older request is queued; otherwise queues the stored request.
    */
-  readonly feedOrQueue: (items: ReadItems, stored: StoredRequest) => void;
+  readonly feedOrQueue: (items: Decoded, context: RequestContext, stored: StoredRequest) => void;
   readonly push: (stored: StoredRequest) => void;
   /** Feeds queued requests while there is room. */
   readonly pump: () => void;
@@ -32,12 +33,10 @@ export interface Backlog {
 }
 
 const POLL_MS = 50;
-const CRASHES_MAX = 3;
 
 export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlog {
   /** On disk only, oldest first. */
   const queue = createQueue<StoredRequest>();
-  const crashes = new WeakMap<StoredRequest, number>();
   let feeding: Promise<void> | null = null;
   let pollPlanned = false;
 
@@ -47,7 +46,7 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
     while (hasRoom()) {
       const request = queue.shift(); // durable-intake.2
       if (request === undefined) return;
-      if ((await feedStored(request, ports)) === "again") await retry(request);
+      await feedStored(request, ports);
     }
     if (pollPlanned) return;
     pollPlanned = true;
@@ -55,15 +54,6 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
       pollPlanned = false;
       pump();
     });
-  }
-
-  /** Its worker crashed during the read, perhaps because of it. */
-  async function retry(request: StoredRequest): Promise<void> {
-    const times = (crashes.get(request) ?? 0) + 1;
-    crashes.set(request, times);
-    if (times >= CRASHES_MAX) return loseStored(request, "its worker crashed on it each time", ports);
-    queue.unshift(request);
-    await new Promise<void>((resolve) => ports.clock.after(POLL_MS, resolve));
   }
 
   function pump(): void {
@@ -77,13 +67,12 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
   return {
     pump,
     push: (stored) => queue.push(stored),
-    feedOrQueue(items, stored) {
+    feedOrQueue(items, context, stored) {
       if (queue.length > 0 || feeding !== null || !hasRoom()) {
-        items.discard();
         queue.push(stored);
         return pump();
       }
-      const fed = items.feed(stored);
+      const fed = ports.pipeline.feed(items, context, stored);
       if (fed === undefined) return;
       feeding = fed.finally(() => {
         feeding = null;
@@ -91,7 +80,7 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
       });
     },
     async settled(signal) {
-      const over = aborted(signal); // a worker thread that blocks never ends its feed
+      const over = aborted(signal); // the feed of a large request may outlast it
       while (!signal.aborted && (feeding !== null || queue.length > 0)) {
         pump();
         const next = feeding ?? new Promise<void>((resolve) => ports.clock.after(POLL_MS, resolve));
@@ -108,17 +97,16 @@ function loseStored(request: StoredRequest, reason: string, { accounting, log, s
 }
 
 /** Reads a request back from the spool and feeds it. A request that is no longer readable counts as lost. */
-async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<void | "again"> {
+async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<void> {
   const record = await ports.spool.readRequest(request);
   if (record === null) return loseStored(request, "damaged", ports);
   try {
     const limits = { bytesMax: Infinity, grow: () => true }; // the receiver has checked the limits
     const body = await decompress(record.wire, record.encoding, limits);
     const { format, signal, tenant, project, receivedMs } = record;
-    const items = await ports.processing.read(body, { format, signal, context: { tenant, project, receivedMs } });
-    await items.feed(request);
+    const items = await decode(body, format, signal);
+    await ports.pipeline.feed(items, { tenant, project, receivedMs }, request);
   } catch (error) {
-    if (error instanceof WorkerCrashedError) return "again";
     loseStored(request, error instanceof Error ? error.message : "unknown", ports); // possible after an upgrade of the decoder
   }
 }

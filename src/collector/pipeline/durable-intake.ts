@@ -5,9 +5,10 @@
 //   durable-intake.2. Requests enter the pipeline in the order of their acceptance.
 //   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant
 //        (fair-share.ts). It always admits writes that free space (batches, marks).
+import { kindOf } from "../logs/record-kinds.ts";
+import { type Decoded, itemsOf, type Signal } from "../otlp/decoded.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Intake, ReceivedRequest } from "../receive/accept.ts";
-import type { ReadItems } from "../receive/read-items.ts";
 import type { RequestHead } from "../receive/request-head.ts";
 import { fitsShare } from "../shared/fair-share.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
@@ -15,7 +16,7 @@ import type { Tenant } from "../shared/tenants.ts";
 import type { Recovered, Spool } from "../spool/port.ts";
 import { type BacklogPorts, createBacklog } from "./backlog.ts";
 import type { DeliveryStep } from "./delivery.ts";
-import type { Processing } from "./processing.ts";
+import type { Pipeline } from "./pipeline.ts";
 
 export interface DurableIntake {
   readonly take: Intake;
@@ -34,13 +35,13 @@ export interface DurableOptions {
 
 export interface DurablePorts extends BacklogPorts {
   readonly spool: Spool;
-  readonly processing: Pick<Processing, "read" | "recall">;
+  readonly pipeline: Pick<Pipeline, "feed" | "recall">;
   readonly delivery: Pick<DeliveryStep, "resend">;
   readonly accounting: SpanAccounting;
 }
 
 export function createDurableIntake(options: DurableOptions, ports: DurablePorts): DurableIntake {
-  const { spool, processing, delivery, accounting } = ports;
+  const { spool, pipeline, delivery, accounting } = ports;
   const backlog = createBacklog(options.feedBytesMax, ports);
 
   function hasShare(tenant: Tenant, bytes: number): boolean {
@@ -51,34 +52,37 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
 
   async function store(
     { encoding, format }: RequestHead,
-    { context, wire, items }: Omit<ReceivedRequest, "head">,
+    { context, items, signal, wire }: Omit<ReceivedRequest, "head">,
   ): Promise<"taken" | "no_room" | "unwritable"> {
-    if (items.isNothingStored) return takeNothing(accounting, items);
+    if (isNothingStored(items)) return takeNothing(accounting, items);
     if (spool.failure() !== null) return "unwritable";
     if (!hasShare(context.tenant, wire.length)) return "no_room"; // durable-intake.3
-    const { items: spans, rejected, signal } = items;
     let stored: StoredRequest;
     try {
-      stored = await spool.appendRequest({ ...context, signal, format, encoding, spans, rejected, wire });
+      stored = await spool.appendRequest({
+        ...context,
+        signal,
+        format,
+        encoding,
+        spans: itemsOf(items),
+        rejected: items.rejected,
+        wire,
+      });
     } catch {
       return "unwritable"; // durable-intake.1: the spool has logged the reason
     }
-    countReceived(accounting, items);
-    backlog.feedOrQueue(items, stored);
+    countReceived(accounting, items, signal);
+    backlog.feedOrQueue(items, context, stored);
     return "taken";
   }
 
   return {
     pump: backlog.pump,
     settled: backlog.settled,
-    async take({ head, context, wire, items }) {
-      const outcome = await store(head, { context, wire, items });
-      if (outcome !== "taken") items.discard();
-      return outcome;
-    },
+    take: ({ head, ...request }) => store(head, request),
     resume(recovered) {
       Object.assign(accounting, recovered.accounting);
-      for (const decision of recovered.decisions) processing.recall(decision);
+      for (const decision of recovered.decisions) pipeline.recall(decision);
       for (const batch of recovered.batches) delivery.resend(batch);
       for (const request of recovered.requests) backlog.push(request);
       backlog.pump();
@@ -87,15 +91,19 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
 }
 
 /** durable-intake.4. */
-function takeNothing(accounting: SpanAccounting, items: ReadItems): "taken" {
-  countReceived(accounting, items);
-  accounting.records.notStored += items.items;
-  items.discard();
+function takeNothing(accounting: SpanAccounting, items: Decoded): "taken" {
+  countReceived(accounting, items, "logs");
+  accounting.records.notStored += items.records.length;
   return "taken";
 }
 
-export function countReceived(accounting: SpanAccounting, { items, rejected, signal }: ReadItems): void {
+/** Log records of which none is about generative AI. */
+function isNothingStored({ records }: Decoded): boolean {
+  return records.length > 0 && records.every((record) => kindOf(record) === "other");
+}
+
+export function countReceived(accounting: SpanAccounting, items: Decoded, signal: Signal): void {
   const counts = signal === "logs" ? accounting.records : accounting;
-  counts.received += items + rejected;
-  counts.rejected += rejected;
+  counts.received += itemsOf(items) + items.rejected;
+  counts.rejected += items.rejected;
 }

@@ -9,7 +9,6 @@ import type { Decoded } from "../otlp/decoded.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
 import type { TraceSampler } from "../sample/trace-sampler.ts";
-import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -22,7 +21,8 @@ export interface FeedPorts {
   readonly sampler: Pick<TraceSampler, "offer" | "note"> | null;
   readonly clock: Clock;
   readonly accounting: SpanAccounting;
-  readonly feeds: Pick<OpenFeeds, "open">;
+  /** Starts of the requests that are fed in slices, oldest first. */
+  readonly feeds: Set<FeedStart>;
   readonly place: PlaceSpan;
   readonly dropped: DroppedSpans;
   readonly join: Pick<RecordJoin, "add" | "isExpected" | "keep" | "settle" | "take">;
@@ -39,8 +39,11 @@ export interface ItemSource {
   readonly context: RequestContext;
   /** null in memory mode. */
   readonly request: StoredRequest | null;
-  /** Positions of the items in their request; null: they are all of it. */
-  readonly indexes: Uint32Array | null;
+}
+
+/** Monotonic ms. */
+export interface FeedStart {
+  readonly startMs: number;
 }
 
 /** Resolves after the last item. Small requests finish before it returns. */
@@ -80,23 +83,22 @@ export function createItemFeed({
 
   /** Feeds one slice and returns the index of the next span. */
   function feedSpans(source: ItemSource, from: number): number {
-    const { indexes, items, request } = source;
+    const { items, request } = source;
     const { spans } = items;
     const started = clock.monotonic();
     let at = from;
     for (; at < spans.length; at++) {
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const span = spans[at];
-      const index = indexes === null ? at : (indexes[at] ?? at);
       if (span === undefined) continue;
-      if (request !== null && isDone(request, index)) note(span, source.context);
-      else feedSpan(span, index, source);
+      if (request !== null && isDone(request, at)) note(span, source.context);
+      else feedSpan(span, at, source);
     }
     return at;
   }
 
   function feedRecords(source: ItemSource, from: number): number {
-    const { indexes, items, request } = source;
+    const { items, request } = source;
     const { records } = items;
     const started = clock.monotonic();
     const notStored: number[] = [];
@@ -104,13 +106,12 @@ export function createItemFeed({
     for (; at < records.length; at++) {
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const record = records[at];
-      const index = indexes === null ? at : (indexes[at] ?? at);
       if (record === undefined) continue;
       const isOther = kindOf(record) === "other";
-      if (request !== null && isDone(request, index)) {
+      if (request !== null && isDone(request, at)) {
         if (!isOther) note(record, source.context);
-      } else if (isOther) notStored.push(index);
-      else feedRecord(record, index, source);
+      } else if (isOther) notStored.push(at);
+      else feedRecord(record, at, source);
     }
     countNotStored(notStored, request, { accounting, marks });
     join.settle();
@@ -166,9 +167,11 @@ function inSlices(
   total: number,
   feedSlice: (from: number) => number,
 ): void | Promise<void> {
-  const startMs = clock.monotonic();
+  const start: FeedStart = { startMs: clock.monotonic() };
   const next = feedSlice(0);
-  if (next < total) return feedRest(next).finally(feeds.open(startMs));
+  if (next === total) return;
+  feeds.add(start);
+  return feedRest(next).finally(() => feeds.delete(start));
 
   async function feedRest(from: number): Promise<void> {
     for (let at = from; at < total;) {

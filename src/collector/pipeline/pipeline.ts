@@ -13,7 +13,8 @@
 //   pipeline.7. flush() ends the wait of log records in memory mode only: in durable mode they join their span after
 //        the restart, like any record of the spool.
 //   pipeline.6. No request blocks the event loop for longer than one slice: a large request yields between slices of
-//        spans. No quiet time of a trace ends between two slices (open-feeds.ts).
+//        spans. No quiet time of a trace ends between two slices: it is measured until the start of
+//        the oldest request that is fed in slices.
 // The pieces:
 //   feed-items.ts       passes the spans or log records of one request on, in slices
 //   offer-items.ts      passes items through the sampler
@@ -35,7 +36,6 @@ import { isFailedRecord } from "../logs/failed-record.ts";
 import { createRecordJoin } from "../logs/join-records.ts";
 import type { JoinLimits } from "../logs/join-table.ts";
 import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
-import { createOpenFeeds } from "../shared/open-feeds.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
@@ -44,7 +44,7 @@ import type { Translate } from "../translate/translate.ts";
 import type { BackendLimits } from "../upload/backend/port.ts";
 import { createBatcher } from "./batch.ts";
 import type { Delivery } from "./delivery.ts";
-import { createItemFeed, type Items, type ItemSource } from "./feed-items.ts";
+import { createItemFeed, type FeedStart, type Items } from "./feed-items.ts";
 import { createPlacing, ONLY_RECORDS } from "./place-span.ts";
 import { createSealer } from "./seal-batch.ts";
 
@@ -79,12 +79,7 @@ export interface Pipeline {
   /**
    * Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns.
    */
-  readonly feed: (
-    items: Items,
-    context: RequestContext,
-    request: StoredRequest | null,
-    part?: Pick<ItemSource, "indexes">,
-  ) => void | Promise<void>;
+  readonly feed: (items: Items, context: RequestContext, request: StoredRequest | null) => void | Promise<void>;
   /** The place of a run that an earlier process has emitted. Comes before the first feed. */
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory between the receiver and the delivery. */
@@ -106,10 +101,11 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
     { clock, seal: sealer.seal },
   );
-  const feeds = createOpenFeeds(clock);
+  const feeds = new Set<FeedStart>();
+  const quietUntil = (): number => feeds.values().next().value?.startMs ?? clock.monotonic(); // pipeline.6
   const assembler = createAssembler(options.assemble, {
     clock,
-    quietUntil: feeds.quietUntil,
+    quietUntil,
     emit(run) {
       const fault = dottedOrderFault(run);
       if (fault === null) batcher.add(run);
@@ -125,13 +121,12 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
   });
   const { sample } = options;
-  const sampler =
-    sample === null ? null : createTraceSampler(sample, { clock, quietUntil: feeds.quietUntil, isFailedRecord });
+  const sampler = sample === null ? null : createTraceSampler(sample, { clock, quietUntil, isFailedRecord });
   const dropped = createDroppedSpans(options.join, clock);
   const feed = createItemFeed({ accounting, clock, dropped, feeds, join, place, marks, sampler });
 
   return {
-    feed: (items, context, request, part = WHOLE) => feed({ items, context, request, indexes: part.indexes }),
+    feed: (items, context, request) => feed({ items, context, request }),
     recall(decision) {
       assembler.recall(decision);
       sampler?.recall(decision.tenant, decision.traceId);
@@ -160,5 +155,3 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     },
   };
 }
-
-const WHOLE = { indexes: null };

@@ -12,16 +12,15 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { KeyLimits } from "../limit/key-limits.ts";
 import type { Amount, OverLimit } from "../limit/key-usage.ts";
-import { DecodeError, type Signal } from "../otlp/decoded.ts";
+import { DecodeError, type Decoded, itemsOf, type Signal } from "../otlp/decoded.ts";
 import type { Refusal, RefusalKind } from "../otlp/status.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
 import type { Tenant } from "../shared/tenants.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
-import { checkWhole, TooLargeError } from "./decode-body.ts";
+import { checkWhole, decode, TooLargeError } from "./decode-body.ts";
 import type { Admission, Passage } from "./memory-admission.ts";
 import { type ProgressWatch, readBody } from "./read-body.ts";
-import type { ReadItems, ReadItemsOf } from "./read-items.ts";
 import { plainBody, type Received, redactedBody } from "./redact-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { SharedTurn } from "./shared-turn.ts";
@@ -32,10 +31,10 @@ export interface ReceivedRequest {
   readonly context: RequestContext;
   /** The received bytes, compressed as `head.encoding` declares. */
   readonly wire: Buffer;
-  readonly items: ReadItems;
+  readonly signal: Signal;
+  readonly items: Decoded;
 }
 
-/** Ends `items`, whatever the outcome. */
 export type Intake = (request: ReceivedRequest) => Promise<"taken" | "no_room" | "unwritable">;
 
 /** The way to further receivers (forward/). */
@@ -60,7 +59,6 @@ export interface AcceptPorts {
   readonly log: Log;
   readonly admission: Admission;
   readonly tenants: (apiKey: string, tenantId: string) => Tenant;
-  readonly read: ReadItemsOf;
   readonly intake: Intake;
   /** null: no destination. */
   readonly forwarder: Forwarding | null;
@@ -97,7 +95,7 @@ export interface FramedMessage {
 }
 
 /** The items of an accepted request that are not stored. */
-export type Rejections = Pick<ReadItems, "rejected" | "reason">;
+export type Rejections = Pick<Decoded, "rejected" | "reason">;
 
 export type Verdict =
   /** `rejections` null: the signal is not stored. */
@@ -160,7 +158,7 @@ async function takeIn(accepting: Accepting, call: ExportCall, { tenant, passage 
   const { redactor } = ports;
   const kept = redactor === null ? plain : await redactedBody(redactor, plain, { signal, passage }); // accept.4
   const amount = { items: 1, bytes: kept.body.length };
-  let items: ReadItems | null = null;
+  let items: Decoded | null = null;
   if (isStored(signal)) {
     const stored = await store(ports, { ...kept, framed: framed.wire, signal, tenant });
     if ("kind" in stored) return stored;
@@ -203,19 +201,16 @@ interface ToStore extends Received, Pick<Admitted, "tenant"> {
 async function store(
   ports: AcceptPorts,
   { body, framed, head, signal, tenant, wire }: ToStore,
-): Promise<ReadItems | Verdict> {
+): Promise<Decoded | Verdict> {
   const context: RequestContext = { tenant, project: head.project, receivedMs: ports.clock.now() };
-  const bytes = body.length; // a reader may take the memory
-  const step = ports.read(body, { format: head.format, signal, context });
+  const bytes = body.length;
+  const step = decode(body, head.format, signal);
   const items = step instanceof Promise ? await step : step;
   if (body !== framed && body !== wire) freeBuffer(body); // the items hold copies only
-  const amount: Amount = { items: items.items, bytes };
+  const amount: Amount = { items: itemsOf(items), bytes };
   const over = ports.limits?.take(tenant, amount) ?? null;
-  if (over !== null) {
-    items.discard(); // accept.5
-    return refusedBy(over);
-  }
-  const taken = await ports.intake({ head, context, wire, items });
+  if (over !== null) return refusedBy(over); // accept.5
+  const taken = await ports.intake({ head, context, signal, wire, items });
   if (taken === "taken") return items;
   ports.limits?.refund(tenant, amount);
   if (taken === "no_room") throw new TooLargeError("no_room");

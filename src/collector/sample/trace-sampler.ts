@@ -13,7 +13,6 @@
 //        spool, note() shows the items that are done already. Either can only keep a trace.
 import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
-import type { OpenFeeds } from "../shared/open-feeds.ts";
 import type { IsFailedRecord } from "./failed-item.ts";
 import { sizeOf } from "./item-size.ts";
 import { applies, isOfSender, type OfferedItem } from "./rule-match.ts";
@@ -70,7 +69,9 @@ interface Trace {
   lastSeen: number;
 }
 
-export interface SamplerPorts extends Pick<OpenFeeds, "quietUntil"> {
+export interface SamplerPorts {
+  /** Monotonic ms: the end of every quiet time (pipeline.6). */
+  readonly quietUntil: () => number;
   readonly clock: Clock;
   readonly isFailedRecord: IsFailedRecord;
 }

@@ -15,7 +15,6 @@ export const DROP_REASONS = [
   "unreadable",
   "untranslatable",
   "misplaced",
-  "worker_crashed",
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
@@ -52,7 +51,6 @@ export function createSpanAccounting(): SpanAccounting {
     unreadable: 0,
     untranslatable: 0,
     misplaced: 0,
-    worker_crashed: 0,
   });
   const records = { received: 0, rejected: 0, joined: 0, notStored: 0 };
   return {

@@ -42,8 +42,6 @@ export interface QueueContext {
   readonly ended: AbortSignal;
   /** The queue has no jobs, no cycles and a closed circuit: ready for removal. */
   readonly onIdle: (tenantId: string) => void;
-  /** A cycle ended, before the next job starts. */
-  readonly onProgress: () => void;
   /** A cycle ended, and the next job has started. */
   readonly onCycleEnd: () => void;
 }
@@ -102,7 +100,6 @@ export function createTenantQueue(tenantId: string, context: QueueContext): Tena
       count(remainder.runs, remainder.heldBytes, 0);
     }
     if (result !== null) updateCircuit(result.failure);
-    context.onProgress();
     pump();
     context.onCycleEnd();
   }

@@ -21,8 +21,6 @@ export interface TenantQueues {
   /** Number of tenants whose circuit is open. */
   readonly openCircuits: () => number;
   readonly isFailing: (tenantId: string) => boolean;
-  /** Called after each cycle: memory or spool space may be free again. */
-  readonly onProgress: (listener: () => void) => void;
   /** Ends all pauses for one more cycle. Resolves when no job can start and no cycle runs, or at the signal. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
   /** Ends all cycles and returns the remaining jobs. */
@@ -35,7 +33,6 @@ export function createTenantQueues(options: TenantQueueOptions, ports: TenantQue
   const slots = createUploadSlots(options.inflightMax);
   const totals: QueueTotals = { cycles: 0, waitingRuns: 0, heldBytes: 0 };
   const watchers = new Set<() => void>();
-  const progressListeners: (() => void)[] = [];
   const context: QueueContext = {
     options,
     ports,
@@ -43,7 +40,6 @@ export function createTenantQueues(options: TenantQueueOptions, ports: TenantQue
     totals,
     ended: ended.signal,
     onIdle: (tenantId) => queues.delete(tenantId),
-    onProgress: () => progressListeners.forEach((listener) => listener()),
     onCycleEnd: () => watchers.forEach((check) => check()),
   };
 
@@ -81,7 +77,6 @@ export function createTenantQueues(options: TenantQueueOptions, ports: TenantQue
     inflight: slots.inUse,
     openCircuits: () => [...queues.values()].filter((queue) => queue.isOpen()).length,
     isFailing: (tenantId) => queues.get(tenantId)?.isFailing() ?? false,
-    onProgress: (listener) => void progressListeners.push(listener),
     async drain(signal) {
       for (const queue of queues.values()) {
         queue.endPause();
