@@ -105,11 +105,7 @@ function mark(target: unknown) { graph.push(target); }
 `;
 
 test("decorator metadata comes from the project's TypeScript (loading.5)", async () => {
-  const files = {
-    "package.json": {},
-    "tsconfig.json": { compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } },
-    "graph.ts": DECORATED,
-  };
+  const files = { ...WITH_METADATA, "graph.ts": DECORATED };
   const bare = project(files);
   await assert.rejects(
     importExport({ file: join(bare, "graph.ts"), exportName: "graph" }, bare),
@@ -122,6 +118,65 @@ test("decorator metadata comes from the project's TypeScript (loading.5)", async
   ];
   assert.deepEqual([key, part?.name], ["design:paramtypes", "Part"]);
 });
+
+/** What holds an `@` and has no decorator loads as it is; `file` is graph.ts unless it says more. */
+const UNDECORATED: readonly (readonly [name: string, source: string, file?: string])[] = [
+  ["a JSDoc comment", "/**\n * @param x a number\n * @returns {@link x}\n */\nexport const graph = (x: number) => x;"],
+  ["a line comment", "// @ts-expect-error: for @Someone\nexport const graph = 1;"],
+  ["a text", 'export const graph = "by @someone, (@Injectable) {@b}";'],
+  ["a template literal", "const y = 1;\nexport const graph = `\n@Component\nclass X {} ${y} @Input() ${`@${y}`}`;"],
+  ["a pattern", "export const graph = / @a(@b) [,@c]/u;"],
+  ["a division and a pattern", 'export const graph = 4 / 2 / 1 + "/ @x".split(/ @y/).length;'],
+  [
+    "a private member asked for with `in`",
+    "class Box { #x = 1; static has = (o: object) => #x in o; }\nexport const graph = Box.has({});",
+  ],
+  ["an address", "export const graph = ['a @b.example', `me@example.com`, { '@id': 1 }];"],
+  [
+    "JSX",
+    '/** @jsx h */\nconst h = (...all: unknown[]) => all;\nexport const graph = <p title="(@a)">write to @someone, @ two</p>;',
+    "graph.tsx",
+  ],
+  [
+    "a name like that of the function that applies decorators",
+    "const __decorateClass = 1;\nexport const graph = __decorateClass;",
+  ],
+];
+const DECORATIONS: readonly (readonly [name: string, source: string])[] = [
+  ["a class", "@mark class Box {}"],
+  ["a class that is exported", "@mark\nexport class Box {}"],
+  ["a class behind export", "export @mark class Box {}"],
+  ["a class, by a call", "@made('@') class Box {}"],
+  ["a method", "class Box { @mark go(): void {} }"],
+  ["a member", "class Box { @mark size = 1 }"],
+  ["an accessor", "class Box { @mark get size() { return 1; } }"],
+  ["a parameter", "class Box { constructor(@mark part: object) {} }"],
+  ["a method behind a comment", "class Box { /* @x */@mark go(): void {} }"],
+  [
+    "a class beside a variable of the function's name",
+    "const __decorateClass = 1;\n@mark class Box { size = __decorateClass }",
+  ],
+];
+const WITH_METADATA = {
+  "package.json": {},
+  "tsconfig.json": { compilerOptions: { experimentalDecorators: true, emitDecoratorMetadata: true } },
+};
+
+for (const [name, source, file = "graph.ts"] of UNDECORATED)
+  test(`${name} with an @ needs no compiler for metadata (loading.5)`, async () => {
+    const folder = project({ ...WITH_METADATA, [file]: source });
+    await importExport({ file: join(folder, file), exportName: "graph" }, folder);
+  });
+
+for (const [name, source] of DECORATIONS)
+  test(`a decorator of ${name} needs a compiler for metadata (loading.5)`, async () => {
+    const start = "const mark: any = () => undefined, made = () => mark;\nexport const graph = mark;\n";
+    const folder = project({ ...WITH_METADATA, "graph.ts": start + source });
+    await assert.rejects(
+      importExport({ file: join(folder, "graph.ts"), exportName: "graph" }, folder),
+      /emitDecoratorMetadata of tsconfig\.json needs TypeScript 5 or 6/,
+    );
+  });
 
 const FAILURES: readonly { readonly name: string; readonly files: ProjectFiles; readonly cause: RegExp }[] = [
   {

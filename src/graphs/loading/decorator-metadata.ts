@@ -1,7 +1,8 @@
 // Decorator metadata: `emitDecoratorMetadata` of tsconfig.json. esbuild has no types and cannot write it, so a file
 // with decorators goes through the project's own typescript (5 or 6) first; 7 has no such function.
 // Rules:
-//   decorator-metadata.1. Only files that have decorators, in a project with the option, take this way.
+//   decorator-metadata.1. Only files that have decorators, in a project with the option, take this way. What esbuild made
+//        of the file tells: an `@` in the source may be in a comment, a text, a pattern or JSX.
 //   decorator-metadata.2. Without a compiler such a file fails with an error that names the option: code that reads
 //        metadata would fail later, without a hint of the cause.
 import { createRequire } from "node:module";
@@ -24,9 +25,12 @@ interface TypeScript {
 export const NO_COMPILER =
   "emitDecoratorMetadata of tsconfig.json needs TypeScript 5 or 6 in the project: run npm install typescript@5, or remove the option";
 
-/** decorator-metadata.1 */
-export function wantsMetadata(text: string, { emitDecoratorMetadata, experimentalDecorators }: Options): boolean {
-  return emitDecoratorMetadata === true && experimentalDecorators === true && /(?:^|[\s({,])@[A-Za-z_$(]/.test(text);
+/** How esbuild begins the function that applies decorators; a file with a variable of that name gets a number after it. */
+const APPLIES_DECORATORS = /^var __decorateClass\d* = \(decorators, target, key, kind\) => \{$/m;
+
+/** @param code the file as esbuild compiles it (decorator-metadata.1) */
+export function wantsMetadata(code: string, { emitDecoratorMetadata, experimentalDecorators }: Options): boolean {
+  return emitDecoratorMetadata === true && experimentalDecorators === true && APPLIES_DECORATORS.test(code);
 }
 
 /** JavaScript, perhaps with JSX, and an inline source map; null without a compiler (decorator-metadata.2). */

@@ -66,11 +66,12 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
   if (ready?.text === text && ready.format === format) return ready.code; // source-transform.4
   const { compilerOptions } = sourceConfig(path);
   try {
-    const compiled = wantsMetadata(text, compilerOptions) ? withMetadata(path, text, compilerOptions) : undefined;
-    if (compiled === null) throw new SourceError(NO_COMPILER, path, null); // source-transform.3
     const options = optionsOf(path, text, format);
-    const given = compiled === undefined ? options : { ...options, loader: "jsx" as const };
-    return compiler().transformSync(compiled ?? text, given).code;
+    const { code } = compiler().transformSync(text, options);
+    if (!wantsMetadata(code, compilerOptions)) return code;
+    const compiled = withMetadata(path, text, compilerOptions);
+    if (compiled === null) throw new SourceError(NO_COMPILER, path, null); // source-transform.3
+    return compiler().transformSync(compiled, { ...options, loader: "jsx" }).code;
   } catch (error) {
     throw asSourceError(error, path);
   }
@@ -109,8 +110,8 @@ export async function prepareSource(path: string): Promise<string | null> {
   try {
     const text = await readFile(path, "utf8");
     const format = formatOf(path);
-    if (wantsMetadata(text, sourceConfig(path).compilerOptions)) return null; // source-transform.3
     const { code } = await compileAside(text, optionsOf(path, text, format));
+    if (wantsMetadata(code, sourceConfig(path).compilerOptions)) return null; // source-transform.3
     prepared.set(path, { text, format, code });
     return code;
   } catch {
