@@ -208,7 +208,7 @@ test("an idle stream shows that it lives (thread-connections.6)", PATIENCE, asyn
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ channels: ["lifecycle"] }),
   });
-  assert.match(response.headers.get("cache-control") ?? "", /no-cache.*no-transform/);
+  assert.match(response.headers.get("cache-control") ?? "", /no-store.*no-transform/);
   assert.equal(response.headers.get("x-accel-buffering"), "no");
   const text = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let seen = "";

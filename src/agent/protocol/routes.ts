@@ -78,7 +78,7 @@ async function streamEvents(
   return {
     status: 200,
     body: pieces,
-    headers: { ...SSE_HEADERS, "Cache-Control": "no-cache, no-store, no-transform" },
+    headers: SSE_HEADERS,
     stallMs: STALL_MS,
   };
 }

@@ -3,6 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type RepeatedWait, repeatedWait } from "./repeated-wait.ts";
 import type { HttpReply } from "./reply.ts";
+import { UNBUFFERED } from "./sse.ts";
 
 /** @param result the eventual reply. Its status and headers count only within `keepAliveMs`. */
 export async function replyWhenReady(
@@ -13,7 +14,7 @@ export async function replyWhenReady(
 ): Promise<HttpReply> {
   const wait = repeatedWait(result, clock);
   const soon = await wait.within(keepAliveMs);
-  return soon ?? { status: 200, body: blankLinesUntil(wait, keepAliveMs), headers: earlyHeaders };
+  return soon ?? { status: 200, body: blankLinesUntil(wait, keepAliveMs), headers: { ...earlyHeaders, ...UNBUFFERED } };
 }
 
 async function* blankLinesUntil(wait: RepeatedWait<HttpReply>, everyMs: number): AsyncGenerator<string> {

@@ -3,6 +3,7 @@
 //   sse.1. An event without an id has no `id:` line: an empty one would reset the reader's position.
 //   sse.2. A heartbeat is a comment with one newline. After two, clients of the official SDK see an unnamed event.
 //   sse.3. A disconnected reader ends its source.
+//   sse.4. The first heartbeat comes soon: some proxies hold the headers back until the body begins.
 import type { Clock } from "../../base/clock.ts";
 import { repeatedWait } from "./repeated-wait.ts";
 
@@ -13,11 +14,13 @@ export interface SseEvent {
   readonly id: string | null;
 }
 
-export const SSE_HEADERS: Readonly<Record<string, string>> = {
-  "Content-Type": "text/event-stream",
-  "Cache-Control": "no-store",
-  "X-Accel-Buffering": "no", // nginx-style proxies forward events at once
+/** For a reply whose pieces have to arrive as they are written: a proxy that compresses would collect them first. */
+export const UNBUFFERED: Readonly<Record<string, string>> = {
+  "Cache-Control": "no-store, no-transform",
+  "X-Accel-Buffering": "no", // nginx-style proxies
 };
+
+export const SSE_HEADERS: Readonly<Record<string, string>> = { "Content-Type": "text/event-stream", ...UNBUFFERED };
 
 /** How a stream shows that it lives. */
 export interface Heartbeat {
@@ -29,6 +32,7 @@ export interface Heartbeat {
 }
 
 const COMMENT = ": hb\n";
+const FIRST_MS = 1000;
 
 export function sseText({ event, data, id }: SseEvent): string {
   return `event: ${event}\ndata: ${data}\n${id === null ? "" : `id: ${id}\n`}\n`; // sse.1
@@ -43,7 +47,7 @@ export async function* withHeartbeats(
   const source = pieces[Symbol.asyncIterator]();
   try {
     let next = repeatedWait(source.next(), clock);
-    let dueAt = clock.monotonic() + everyMs;
+    let dueAt = clock.monotonic() + Math.min(everyMs, FIRST_MS); // sse.4
     for (;;) {
       const result = await next.within(Math.max(0, dueAt - clock.monotonic()));
       if (result?.done === true) return;
