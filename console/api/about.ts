@@ -16,7 +16,12 @@ export interface About {
   readonly traces: boolean;
   readonly collector: { readonly url: string } | null;
   readonly settings: readonly SettingLine[];
-  readonly graphs: readonly { readonly graph_id: string; readonly source: string }[];
+  readonly graphs: readonly {
+    readonly graph_id: string;
+    readonly source: string;
+    /** Why it does not load; null if it does. */
+    readonly problem: string | null;
+  }[];
   readonly versions: Readonly<Record<string, string>>;
 }
 

@@ -28,11 +28,12 @@ import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json/json.ts";
 import { isLong } from "../base/stringify-in-slices.ts";
 import { type Codec, createCodec } from "./checkpoints/codec/value-codec.ts";
-import { fingerprintOf, missingParts } from "./checkpoints/graph-fingerprint.ts";
+import { missingParts } from "./checkpoints/graph-fingerprint.ts";
 import { withDeadlines } from "./config/deadlines-section.ts";
 import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
 import { createGraphStore } from "./extensions/langgraph-store.ts";
 import { rejectControlValues, rejectControlValuesInSlices } from "./langgraph/control-values.ts";
+import { localSubgraphs } from "./langgraph/compiled-graph.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
 import type { Library } from "./langgraph/library.ts";
 import {
@@ -45,7 +46,7 @@ import {
   withOwnBreakpoints,
   withoutGraph,
 } from "./loading/graph-factory.ts";
-import { loadGraph } from "./loading/load-graph.ts";
+import { GraphLoadError, loadGraph } from "./loading/load-graph.ts";
 import type { RunContext } from "./run/run-context.ts";
 import { runGraph } from "./run/run-graph.ts";
 import { drawGraph } from "./schemas/graph-drawing.ts";
@@ -72,6 +73,8 @@ export interface GraphsPorts {
   readonly clock: Clock;
   /** Of the interrupts of one task, in bytes of JSON. */
   readonly interruptBytesMax: number;
+  /** A graph that does not load is left out, instead of stopping the start. */
+  readonly leavesOutFailed: boolean;
 }
 
 interface Deployment {
@@ -80,19 +83,26 @@ interface Deployment {
   readonly context: RunContext;
   /** By graph id. */
   readonly graphs: Map<string, Deployed>;
+  /** Why a graph is not among them, by its id. */
+  readonly failed: Map<string, GraphLoadError>;
 }
 
-/** @throws {GraphLoadError} if a graph fails to load */
+/** @throws {GraphLoadError} if a graph fails to load, unless those are left out */
 export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Promise<DeployedGraphs> {
   const context = await contextOf(config, ports);
-  const deployment: Deployment = { config, ports, context, graphs: new Map() };
-  for (const source of config.graphs) await deploy(deployment, source);
+  const deployment: Deployment = { config, ports, context, graphs: new Map(), failed: new Map() };
+  for (const source of config.graphs) {
+    await deploy(deployment, source).catch((error: unknown) => {
+      if (!ports.leavesOutFailed) throw error;
+    });
+  }
   return {
     deploy: (source) => deploy(deployment, source),
     list: () => [...deployment.graphs.values()],
     checkGiven: rejectControlValues,
     checkGivenInSlices: rejectControlValuesInSlices,
     describe: (graphId) => deployment.graphs.get(graphId) ?? null,
+    loadProblem: (graphId) => deployment.failed.get(graphId)?.message ?? null,
     run: (run, sink, signal, history) => runDeployed(deployment, run, { sink, signal, history }),
     ...stateOperations(deployment),
     ...schemaOperations(deployment),
@@ -114,17 +124,24 @@ async function contextOf({ folder }: GraphsConfig, ports: GraphsPorts): Promise<
   };
 }
 
-async function deploy({ config, graphs }: Deployment, source: GraphSource): Promise<void> {
-  const loaded = await loadGraph(source, config.folder);
-  const { graphId, graph, factory } = loaded;
-  const nodeNames = factory === null ? Object.keys(graph.nodes).filter((name) => name !== "__start__") : null;
-  const breakpoints = { before: graph.interruptBefore ?? [], after: graph.interruptAfter ?? [] };
-  graphs.set(graphId, { ...loaded, nodeNames, breakpoints, fingerprint: await fingerprintOf(graphId, graph) });
+async function deploy({ config, graphs, failed }: Deployment, source: GraphSource): Promise<void> {
+  const { graphId } = source;
+  try {
+    const loaded = await loadGraph(source, config.folder);
+    const { graph, factory } = loaded;
+    const nodeNames = factory === null ? Object.keys(graph.nodes).filter((name) => name !== "__start__") : null;
+    const breakpoints = { before: graph.interruptBefore ?? [], after: graph.interruptAfter ?? [] };
+    graphs.set(graphId, { ...loaded, nodeNames, breakpoints });
+    failed.delete(graphId);
+  } catch (error) {
+    if (error instanceof GraphLoadError && !graphs.has(graphId)) failed.set(graphId, error);
+    throw error;
+  }
 }
 
-function deployed({ graphs }: Deployment, graphId: string): Deployed {
+function deployed({ graphs, failed }: Deployment, graphId: string): Deployed {
   const found = graphs.get(graphId);
-  if (found === undefined) throw new Error(`graph ${graphId} is not deployed`);
+  if (found === undefined) throw failed.get(graphId) ?? new Error(`graph ${graphId} is not deployed`);
   return found;
 }
 
@@ -199,10 +216,7 @@ function schemaOperations(deployment: Deployment): SchemaOperations {
     },
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();
-      for await (const [namespace, subgraph] of deployed(deployment, graphId).graph.getSubgraphsAsync(
-        undefined,
-        true,
-      )) {
+      for await (const [namespace, subgraph] of localSubgraphs(deployed(deployment, graphId).graph)) {
         const node = namespace.slice(namespace.lastIndexOf("|") + 1);
         const known = schemasOf(subgraph, library);
         const complete = await completeSchemas(

@@ -26,6 +26,8 @@ export interface RunningServer extends Service {
   /** For the requests that a host program passes; null with a port. */
   readonly listener: RequestListener | null;
   readonly graphs: readonly string[];
+  /** Graphs that were left out because they do not load. */
+  readonly failed: readonly string[];
   readonly deployed: DeployedGraphs;
   readonly registerGraphs: () => Promise<void>;
   readonly announce: () => void;
@@ -85,6 +87,10 @@ async function startOver(
   const store = await openStore(config, graphsConfig, storage, log);
   const globals = registerSdkGlobals(library, log, config.mountPrefix ?? graphsConfig.http.mountPrefix);
   const graphs = await openGraphs(parts, library, storage, store);
+  for (const { graphId } of graphsConfig.graphs) {
+    const reason = graphs.loadProblem(graphId);
+    if (reason !== null) log.error("graph_not_loaded", { graph: graphId, reason });
+  }
   const surface = await readSurface(parts);
   const graphConfig = defaultsText(config.graphConfig, graphsConfig.env["LANGGRAPH_CONFIG"]);
   checkDefaults(graphConfig);
@@ -102,7 +108,11 @@ async function startOver(
     pages: await openRoutes(host, parts, surface),
     gateways: await openGateways(host, parts, surface),
     localServices: config.console
-      ? { ...localServices, versions: { ...localServices.versions, langgraph: library.version } }
+      ? {
+          ...localServices,
+          loadProblem: (graphId) => graphs.loadProblem(graphId),
+          versions: { ...localServices.versions, langgraph: library.version },
+        }
       : null,
     threadTtl: graphsConfig.checkpointer,
     versions: { holdpoint: host.product.version, library: library.version },
@@ -142,7 +152,7 @@ interface StartedParts {
 
 function runningServer(
   { product }: Host,
-  { config, log, embedded = false }: ServerParts,
+  { config, graphs: graphsConfig, log, embedded = false }: ServerParts,
   { server, surface, graphs }: StartedParts,
 ): Omit<RunningServer, "stop"> {
   const url = embedded ? "" : urlOf(server.address());
@@ -155,6 +165,7 @@ function runningServer(
     url: `${url}${surface.mountPrefix}`,
     listener: server.listener,
     graphs: names,
+    failed: graphsConfig.graphs.map(({ graphId }) => graphId).filter((one) => graphs.loadProblem(one) !== null),
     deployed: graphs,
     registerGraphs: server.registerGraphs,
     announce: () => log.info("listening", { url, graphs: names, ...kept, version: product.version }),
@@ -162,7 +173,7 @@ function runningServer(
 }
 
 async function openGraphs(
-  { config, graphs, tracing, log }: ServerParts,
+  { config, graphs, tracing, log, leavesOutFailed = false }: ServerParts,
   library: Library,
   storage: Storage,
   store: Store,
@@ -181,6 +192,7 @@ async function openGraphs(
     tracing,
     clock,
     interruptBytesMax: config.interruptBytesMax,
+    leavesOutFailed,
   });
 }
 

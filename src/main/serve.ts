@@ -155,7 +155,7 @@ export async function localServicesOf<Table extends SettingsTable>(
     readonly env: Env;
     readonly graphs: GraphsConfig;
   },
-): Promise<LocalServices> {
+): Promise<Omit<LocalServices, "loadProblem">> {
   const { table, config, env } = described;
   const remote = await remoteParts(config);
   const [traces, collector] = [described.traces ?? remote.traces, described.collector ?? remote.collector];

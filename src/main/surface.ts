@@ -16,13 +16,15 @@ export interface ServerParts {
   readonly graphs: GraphsConfig;
   readonly log: Log;
   readonly tracing: Tracing | null;
-  readonly localServices: LocalServices;
+  readonly localServices: Omit<LocalServices, "loadProblem">;
   /** Also served. */
   readonly routes: readonly HttpRoute[];
   /** Origins whose pages may call this start of the server, besides those of `http.cors`. */
   readonly origins: readonly string[];
   /** Inside a host program: no port opens, and the program's environment only gains what langgraph.json adds. */
   readonly embedded?: boolean;
+  /** Starts without graphs that do not load, and lists them: for one who is writing them. */
+  readonly leavesOutFailed?: boolean;
 }
 
 /** The pages, the documents and the routes beside the API. */

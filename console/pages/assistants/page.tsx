@@ -79,6 +79,7 @@ function AssistantsPage(): ReactNode {
   return (
     <>
       <ListHeader title="Assistants" list={list} create={{ ...CREATE, run: () => setMaking(true) }} />
+      <FailedGraphs />
       <ListBody list={list}>
         <div className="split assistants">
           <div className="split-list">
@@ -134,6 +135,14 @@ function Row({
         </span>
       </span>
     </ChoiceRow>
+  );
+}
+
+/** Graphs of the configuration file that do not load: `holdpoint dev` starts without them. */
+function FailedGraphs(): ReactNode {
+  const about = useAbout();
+  return about.data?.graphs.flatMap(({ graph_id: id, problem }) =>
+    problem === null ? [] : <Failure key={id} error={new Error(problem)} onRetry={() => void about.refetch()} />,
   );
 }
 

@@ -81,13 +81,14 @@ export async function findAssistant(
  * @throws {ApiError} `assistant_not_found`
  */
 export function offered(
-  graphs: Pick<Graphs, "describe" | "list">,
+  graphs: Pick<Graphs, "describe" | "list" | "loadProblem">,
   idOrGraph: string,
   scope: Scope,
   found: Assistant | null,
 ): Assistant {
   if (found === null || graphs.describe(found.graphId) === null || !reaches(scope, found)) {
-    throw new ApiError("assistant_not_found", `There is no assistant or graph "${idOrGraph}".`, {
+    const problem = scope === null ? graphs.loadProblem(found?.graphId ?? idOrGraph) : null;
+    throw new ApiError("assistant_not_found", problem ?? `There is no assistant or graph "${idOrGraph}".`, {
       known_graphs: deployedGraphs(graphs),
     });
   }
@@ -108,7 +109,7 @@ export function getAssistant(agent: AgentContext, idOrGraph: string): Promise<As
 /** @throws {ApiError} `graph_not_found` */
 export function requireGraph(agent: AgentContext, graphId: string): void {
   if (agent.graphs.describe(graphId) !== null) return;
-  throw new ApiError("graph_not_found", `There is no graph "${graphId}".`, {
+  throw new ApiError("graph_not_found", agent.graphs.loadProblem(graphId) ?? `There is no graph "${graphId}".`, {
     known_graphs: deployedGraphs(agent.graphs),
   });
 }

@@ -200,6 +200,8 @@ export interface StateValues {
 export interface Graphs {
   list(): readonly GraphDescription[];
   describe(graphId: string): GraphDescription | null;
+  /** Why a configured graph is not deployed, with its file and the cause; null for any other graph. */
+  loadProblem(graphId: string): string | null;
   /** @throws {ApiError} `control_value_refused` if the library would execute a value instead of passing it on */
   checkGiven(values: GivenValues): void;
   /** The same, in slices of the event loop where the values are long. */

@@ -19,6 +19,7 @@ const BESIDE: LocalServices = {
   },
   settings: [],
   graphs: [],
+  loadProblem: () => null,
   versions: { holdpoint: "1" },
 };
 const CALLER: Caller = { name: "ada", user: null, permissions: [] };

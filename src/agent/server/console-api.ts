@@ -25,6 +25,8 @@ export interface LocalServices {
   readonly settings: readonly SettingLine[];
   /** Source of each graph in the configuration file: `./agent.ts:graph`. */
   readonly graphs: readonly { readonly graph_id: string; readonly source: string }[];
+  /** Why a graph of the file is not deployed. */
+  readonly loadProblem: (graphId: string) => string | null;
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -70,7 +72,7 @@ export function consoleApiRoutes(
         traces: traces !== null,
         collector: collector === null ? null : { url: collector.url },
         settings: localServices.settings,
-        graphs: localServices.graphs,
+        graphs: localServices.graphs.map((one) => ({ ...one, problem: localServices.loadProblem(one.graph_id) })),
         versions: localServices.versions,
       }),
     ),

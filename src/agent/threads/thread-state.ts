@@ -76,7 +76,8 @@ function noCheckpoint(checkpointId: string): ApiError {
 
 function requireGraph(agent: AgentContext, graphId: string): void {
   if (agent.graphs.describe(graphId) === null) {
-    throw new ApiError("assistant_not_found", `The thread belongs to the graph ${graphId}, which is not deployed.`);
+    const missing = `The thread belongs to the graph ${graphId}, which is not deployed.`;
+    throw new ApiError("assistant_not_found", agent.graphs.loadProblem(graphId) ?? missing);
   }
 }
 

@@ -4,12 +4,12 @@
 import type { Fingerprint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import { contentHash } from "../../base/ids.ts";
-import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
+import { type CompiledGraph, localSubgraphs } from "../langgraph/compiled-graph.ts";
 
 export async function fingerprintOf(graphId: string, graph: CompiledGraph): Promise<Fingerprint> {
   const nodes: Record<string, readonly string[]> = { "": Object.keys(graph.nodes) };
   const channels: Record<string, Record<string, string>> = { "": channelClasses(graph) };
-  for await (const [path, subgraph] of graph.getSubgraphsAsync(undefined, true)) {
+  for await (const [path, subgraph] of localSubgraphs(graph)) {
     nodes[path] = Object.keys(subgraph.nodes);
     channels[path] = channelClasses(subgraph);
   }

@@ -90,9 +90,42 @@ export function isCompiledGraph(value: unknown): value is CompiledGraph {
   );
 }
 
-/** The same graph with another checkpointer, as a separate object: state calls read `this.checkpointer`. */
+/**
+ * The same graph with another checkpointer, as a separate object: state calls read `this.checkpointer`. They also walk
+ * `this.getSubgraphsAsync`, and would ask another server about a graph that runs there.
+ */
 export function withCheckpointer(graph: CompiledGraph, checkpointer: unknown): CompiledGraph {
-  return Object.create(graph, { checkpointer: { value: checkpointer } }) as CompiledGraph;
+  return Object.create(graph, {
+    checkpointer: { value: checkpointer },
+    ...localView(graph),
+  }) as CompiledGraph;
+}
+
+/** Properties of a view of the graph in which its subgraphs, at every depth, are those of this process. */
+export function localView(graph: CompiledGraph): PropertyDescriptorMap {
+  return {
+    getSubgraphsAsync: {
+      async *value(namespace?: string, recurse = false): AsyncGenerator<[string, CompiledGraph]> {
+        for await (const [path, subgraph] of localSubgraphs(graph)) {
+          const fits = namespace === undefined ? recurse || !path.includes("|") : path === namespace;
+          if (fits) yield [path, Object.create(subgraph, localView(subgraph)) as CompiledGraph];
+        }
+      },
+    },
+  };
+}
+
+/**
+ * Subgraphs by path, `child|grandchild`, at every depth. LangGraph's own walk enters a RemoteGraph, which has neither
+ * nodes nor channels here.
+ */
+export async function* localSubgraphs(graph: CompiledGraph, above = ""): AsyncGenerator<[string, CompiledGraph]> {
+  for await (const [name, subgraph] of graph.getSubgraphsAsync()) {
+    if (!isCompiledGraph(subgraph)) continue;
+    const path = `${above}${name}`;
+    yield [path, subgraph];
+    yield* localSubgraphs(subgraph, `${path}|`);
+  }
 }
 
 /** One event of LangGraph's `streamEvents`. */

@@ -3,8 +3,20 @@ import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { describeError } from "../../base/api-error.ts";
 import type { ExportPath } from "../config/export-path.ts";
+import { failedExport } from "./failed-export.ts";
 import { importFailure } from "./import-failure.ts";
 import { installSourceHooks } from "./source-hooks.ts";
+
+/** The file fails before it has exports. */
+export class FileLoadError extends Error {
+  /** The export in whose statement it fails; null if it is in none. */
+  readonly exportName: string | null;
+
+  constructor(message: string, exportName: string | null, cause: unknown) {
+    super(message, { cause });
+    this.exportName = exportName;
+  }
+}
 
 /** @throws {Error} with the cause, without the file's name */
 export async function importExport({ file, exportName }: ExportPath, folder: string): Promise<unknown> {
@@ -16,10 +28,13 @@ export async function importExport({ file, exportName }: ExportPath, folder: str
 async function importModule(file: string, folder: string): Promise<Readonly<Record<string, unknown>>> {
   installSourceHooks();
   try {
-    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    // A graph that is a promise fails where it is used. Until then its rejection must not end the process.
+    for (const value of Object.values(module)) if (value instanceof Promise) value.catch(() => undefined);
+    return module;
   } catch (error) {
     if (!existsSync(file)) throw new Error("the file does not exist: correct its path", { cause: error });
-    throw new Error(importFailure(error, folder), { cause: error });
+    throw new FileLoadError(importFailure(error, folder), failedExport(error, file), error);
   }
 }
 

@@ -5,7 +5,12 @@ import { ApiError } from "../../base/api-error.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
 import { type RunSaver, createRunSaver } from "../checkpoints/run-checkpointer.ts";
 import { withPreview } from "../checkpoints/unsaved-rows.ts";
-import { type CompiledGraph, type LibraryConfig, withCheckpointer } from "../langgraph/compiled-graph.ts";
+import {
+  type CompiledGraph,
+  type LibraryConfig,
+  localSubgraphs,
+  withCheckpointer,
+} from "../langgraph/compiled-graph.ts";
 import type { RunContext } from "../run/run-context.ts";
 
 /** Members of an edit's new rows, in addition to its values. */
@@ -90,7 +95,7 @@ async function subgraphAt(graph: CompiledGraph, ns: string, checkpointer: unknow
     .split("|")
     .map((part) => part.split(":")[0])
     .join("|");
-  for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
+  for await (const [name, subgraph] of localSubgraphs(graph)) {
     if (name === path) return withCheckpointer(subgraph, checkpointer);
   }
   throw new ApiError("checkpoint_not_found", `checkpoint_ns "${ns}" is not a subgraph of this graph`);
