@@ -45,7 +45,7 @@ const host: Host = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
   product: readProduct(),
-  program: programName(process.argv[1] ?? "", process.env),
+  program: programName(process.argv[1] ?? "", process.env, process.cwd()),
 };
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -1,52 +1,69 @@
-// Sample: the paused run in a new user's inbox. It uses the calls of any client.
+// Pending: the item of the inbox that a start shows: the paused sample run of a new user, or the longest waiting item
+// of a project. It uses the calls of any client.
 // Invariants:
-//   sample.1. At most one sample waits: a restart shows the existing one.
-//   sample.2. A failure to create the sample is a printed reason: the server runs without it.
+//   pending.1. At most one sample waits: a restart shows the existing one.
+//   pending.2. A failure to create the sample is a printed reason: the server runs without it.
+//   pending.3. No run of the user's own graphs is started.
 
-export interface PausedSample {
-  readonly threadId: string;
-  readonly interruptId: string;
+interface InboxItem {
+  readonly id: string;
+  readonly thread_id: string;
+  readonly graph_id: string;
+  readonly kind: string;
+  readonly decisions: readonly string[];
+  readonly response_schema?: unknown;
 }
 
-export type SampleOutcome =
-  | { readonly kind: "waiting"; readonly sample: PausedSample }
+export interface PendingItem {
+  readonly threadId: string;
+  readonly interruptId: string;
+  readonly graphId: string;
+  /** The words of a command that answers it; null if its question has a form of its own. */
+  readonly answer: string | null;
+}
+
+export type Pending =
+  | { readonly kind: "waiting"; readonly item: PendingItem }
+  | { readonly kind: "empty" }
   | { readonly kind: "none"; readonly reason: string };
 
-export const SAMPLE_GRAPH = "refund-approval";
+const SAMPLE_GRAPH = "refund-approval";
 
 /** Marks the thread, so that a restart finds it. */
 const MARK = { sample: "holdpoint dev" } as const;
 const REQUEST = "My order 1042 arrived broken. Please refund it.";
 const TIMEOUT_MS = 30_000;
 
-/** @param url of the server, with its prefix */
-export async function ensureSample(url: string): Promise<SampleOutcome> {
+/** @param url of the server, with its prefix @param samples the graphs are the samples, and one run is to wait */
+export async function findPending(url: string, samples: boolean): Promise<Pending> {
+  if (!samples) return (await findItem(url, {}).catch(() => null)) ?? { kind: "empty" }; // callers may need a key
   try {
-    const sample = (await findSample(url)) ?? (await startSample(url)); // sample.1
-    return { kind: "waiting", sample };
+    const mark = { metadata: JSON.stringify(MARK) };
+    const waiting = (await findItem(url, mark)) ?? (await startSample(url), await findItem(url, mark)); // pending.1
+    return waiting ?? { kind: "none", reason: "the sample run did not pause" };
   } catch (error) {
-    return { kind: "none", reason: error instanceof Error ? error.message : String(error) }; // sample.2
+    return { kind: "none", reason: error instanceof Error ? error.message : String(error) }; // pending.2
   }
 }
 
-async function findSample(url: string): Promise<PausedSample | null> {
-  const query = new URLSearchParams({ metadata: JSON.stringify(MARK), limit: "1" });
-  const page = await call<{ readonly items: readonly { readonly id: string; readonly thread_id: string }[] }>(
-    `${url}/inbox?${query.toString()}`,
-  );
+async function findItem(url: string, filter: Readonly<Record<string, string>>): Promise<Pending | null> {
+  const query = new URLSearchParams({ ...filter, limit: "1" });
+  const page = await call<{ readonly items: readonly InboxItem[] }>(`${url}/inbox?${query.toString()}`);
   const [item] = page.items;
-  return item === undefined ? null : { threadId: item.thread_id, interruptId: item.id };
+  if (item === undefined) return null;
+  const { id: interruptId, thread_id: threadId, graph_id: graphId } = item;
+  return { kind: "waiting", item: { threadId, interruptId, graphId, answer: answerTo(item) } };
 }
 
-async function startSample(url: string): Promise<PausedSample> {
+function answerTo({ id, kind, decisions, response_schema: schema }: InboxItem): string | null {
+  if (kind === "breakpoint" || decisions.includes("approve")) return `inbox approve ${id}`;
+  return schema === undefined && decisions.includes("respond") ? `inbox answer ${id} --text "…"` : null;
+}
+
+async function startSample(url: string): Promise<void> {
   const { thread_id: threadId } = await call<{ readonly thread_id: string }>(`${url}/threads`, { metadata: MARK });
-  const end = await call<{ readonly __interrupt__?: readonly { readonly id: string }[]; readonly __error__?: unknown }>(
-    `${url}/threads/${threadId}/runs/wait`,
-    { assistant_id: SAMPLE_GRAPH, input: { messages: [{ role: "user", content: REQUEST }] } },
-  );
-  const interruptId = end.__interrupt__?.[0]?.id;
-  if (interruptId === undefined) throw new Error(`the sample run did not pause: ${JSON.stringify(end.__error__)}`);
-  return { threadId, interruptId };
+  const input = { messages: [{ role: "user", content: REQUEST }] };
+  await call(`${url}/threads/${threadId}/runs/wait`, { assistant_id: SAMPLE_GRAPH, input });
 }
 
 async function call<T>(address: string, body?: object): Promise<T> {

@@ -1,26 +1,38 @@
-// Welcome: the text that `holdpoint dev` prints at its start: addresses, the pending sample, and the ways to answer it.
+// Welcome: the text that `holdpoint dev` prints at its start: addresses, the pending item, and the commands for it.
 // The pieces:
-//   sample.ts        the paused run in a new user's inbox
+//   pending.ts       the item that waits: the newest of the inbox, or the sample of a new user
+//   quiet-log.ts     the log of a terminal, where this text says what has started
 //   sample-span.ts   a model call as an OpenTelemetry SDK sends it
 //   free-port.ts     a service on its usual port, or on the next free one
 //   hosted-pages.ts  third-party pages that one start allows
 //   browser.ts       opens a page on the user's screen
-import { SAMPLE_GRAPH, type SampleOutcome, type PausedSample } from "./sample.ts";
+import type { Pending, PendingItem } from "./pending.ts";
 
 export interface Running {
   readonly version: string;
   /** Of the agent server, with its prefix. */
   readonly url: string;
+  /** False: the pages are not served. */
+  readonly console: boolean;
   readonly collectorUrl: string;
   /** Destination of traces, in words. */
   readonly traces: string;
-  readonly graphs: readonly string[];
+  readonly graphs: readonly ServedGraph[];
+  /** Graphs that do not load; the log has the causes. */
+  readonly failed: readonly string[];
   /** Ports that this start took instead of the usual ones. */
   readonly moved: readonly MovedPort[];
   /** Hosted pages that this start allows, as links. */
   readonly pages: readonly string[];
-  /** Null: the graphs are the user's own, and the server starts none of their runs. */
-  readonly sample: SampleOutcome | null;
+  readonly pending: Pending;
+  /** A command line of this program, for a shell in this folder: `inbox ls` → `npx holdpoint inbox ls`. */
+  readonly command: (words: string) => string;
+}
+
+export interface ServedGraph {
+  readonly graphId: string;
+  /** Its input is a conversation. */
+  readonly takesMessages: boolean;
 }
 
 export interface MovedPort {
@@ -35,23 +47,24 @@ function movedLines(moved: readonly MovedPort[]): readonly string[] {
   return list === "" ? [] : [`  ports moved   ${list} (the usual ones are in use)`];
 }
 
-export function inboxLink(url: string, { threadId, interruptId }: PausedSample): string {
+export function inboxLink(url: string, { threadId, interruptId }: PendingItem): string {
   return `${url}/console/inbox/${threadId}/${interruptId}`;
 }
 
 export function welcome(running: Running): string {
-  const { url, collectorUrl, traces, graphs, pages } = running;
+  const { url, collectorUrl, traces, graphs, failed, pages } = running;
   const lines = [
     "",
     `  Holdpoint ${running.version}`,
     "",
-    `  agent server  ${url}    graphs: ${graphs.join(", ")}`,
+    ...(running.console ? [`  console       ${url}/console`] : []),
+    `  agent server  ${url}    graphs: ${graphs.map(({ graphId }) => graphId).join(", ") || "none"}`,
+    ...(failed.length === 0 ? [] : [`  not loaded    ${failed.join(", ")} (the log has the causes)`]),
     `  collector     ${collectorUrl}    traces: ${traces}`,
-    `  API           ${url}/docs`,
     ...movedLines(running.moved),
     ...pages.map((page) => `  allowed       ${page}`),
     "",
-    ...sampleLines(running).map((line) => `  ${line}`),
+    ...nextLines(running).map((line) => (line === "" ? "" : `  ${line}`)),
     "",
     "  Ctrl-C stops it. Pending approvals are kept.",
     "",
@@ -60,19 +73,22 @@ export function welcome(running: Running): string {
   return lines.join("\n");
 }
 
-function sampleLines({ url, sample }: Running): readonly string[] {
-  if (sample === null) return [`Pending approvals: ${url}/console/inbox`];
-  if (sample.kind === "none") return [`No sample run was started: ${sample.reason}`];
-  const { threadId } = sample.sample;
-  const approval = { assistant_id: SAMPLE_GRAPH, command: { resume: { decisions: [{ type: "approve" }] } } };
+function nextLines({ url, console: hasPages, pending, graphs, command }: Running): readonly string[] {
+  if (pending.kind === "none") return [`No sample run was started: ${pending.reason}`];
+  if (pending.kind === "empty") {
+    const [graph] = graphs;
+    if (graph === undefined) return ["Correct the graphs above: they load as soon as their files are saved."];
+    const input = graph.takesMessages ? `--message "Hello"` : `--input '{}'`;
+    return ["Run a graph from another terminal, in this folder:", "", `  ${command(`run ${graph.graphId} ${input}`)}`];
+  }
+  const { item } = pending;
   return [
-    `Paused: ${SAMPLE_GRAPH} is waiting for you`,
+    `${item.graphId} is waiting for an answer:`,
     "",
-    `  ${inboxLink(url, sample.sample)}`,
+    ...(hasPages ? [`  ${inboxLink(url, item)}`, ""] : []),
+    "Or from another terminal, in this folder:",
     "",
-    "Or from a terminal: show the interrupt, then answer it",
-    "",
-    `  curl -s ${url}/threads/${threadId}/state`,
-    `  curl -s ${url}/threads/${threadId}/runs/wait -H 'Content-Type: application/json' -d '${JSON.stringify(approval)}'`,
+    `  ${command(`inbox show ${item.interruptId}`)}`,
+    ...(item.answer === null ? [] : [`  ${command(item.answer)}`]),
   ];
 }

@@ -31,11 +31,13 @@ export interface DevParts {
   /** The file that names them. */
   readonly path: string;
   readonly log: Log;
+  /** Of the collector and the trace store. */
+  readonly partsLog: Log;
   readonly anyPort: boolean;
   readonly origins: readonly string[];
   /** Receives the started services in order; they stop in reverse order. */
   readonly running: Service[];
-  readonly describe: (parts: ProcessParts, ports: Ports) => Promise<LocalServices>;
+  readonly describe: (parts: ProcessParts, ports: Ports) => Promise<Omit<LocalServices, "loadProblem">>;
 }
 
 export interface StartedParts {
@@ -47,10 +49,11 @@ export interface StartedParts {
 const PROBLEMS_KEPT = 50;
 
 export async function startParts(host: Host, dev: DevParts): Promise<StartedParts> {
-  const { config, log, running } = dev;
-  const traceStore = await startTraceStore(host, dev);
+  const { config, log, partsLog, running } = dev;
+  const parts = { config, log: partsLog, running };
+  const traceStore = await startTraceStore(host, parts);
   const tracesUrl = traceStore === null ? null : localUrl(traceStore.port);
-  const collector = await startCollector(host, dev, tracesUrl);
+  const collector = await startCollector(host, parts, tracesUrl);
   const collectorUrl = localUrl(collector.port);
   const tracing = await openTracing(host, config, log, {
     address: `${collectorUrl}/v1/traces`,
@@ -72,6 +75,7 @@ export async function startParts(host: Host, dev: DevParts): Promise<StartedPart
       localServices: await dev.describe({ traces: traceStore?.routes ?? null, collector: local }, { port, ...ports }),
       routes: traceStore !== null && isOpen(dev) ? traceStore.routes : [], // for programs that use this port only
       origins: dev.origins,
+      leavesOutFailed: true,
     }),
   );
   running.push(announced(config.dataDir, { pid: host.processId, url: callable(server.url), tracesUrl, collectorUrl }));

@@ -41,7 +41,11 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
     await printConfigOf(host, table, config);
     return null;
   }
-  const log = await openLog(host, table, config);
+  const loud = await openLog(host, table, config);
+  const { quietLog } = await import("../dev/quiet-log.ts");
+  const isQuiet = host.isTerminal.err && host.env["LOG_LEVEL"] === undefined;
+  let welcomed = false;
+  const log = isQuiet ? quietLog(loud, () => welcomed) : loud; // the welcome says what has started
   const path = graphConfigPath(host, config, options);
   const graphs = await readGraphConfig(host, path, log);
   await checkAccess(config, graphs);
@@ -55,6 +59,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
       graphs,
       path: resolve(path),
       log,
+      partsLog: isQuiet ? quietLog(loud, () => false) : loud,
       anyPort: options.port === undefined,
       origins,
       running,
@@ -64,6 +69,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
     const announce = async (): Promise<void> => {
       started.server.announce();
       await welcome(host, started, { config, options, samples: path === samplesOf(host) });
+      welcomed = true;
     };
     const stopMs = config.shutdownGraceSecs * 1000 + config.shutdownTimeoutMs + STOP_SPARE_MS;
     return { log, stop, stopMs, exitCode: () => 0, announce };
@@ -73,27 +79,42 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
   }
 }
 
-/** Prints all addresses, creates the sample, and opens it if there is a browser. */
+/** Prints the addresses and what waits, and opens the sample if there is a browser. */
 async function welcome(
-  { env, platform, isTerminal, out, product }: Host,
+  { env, platform, isTerminal, out, product, program }: Host,
   { server, collectorUrl, moved }: StartedParts,
   dev: { readonly config: DevConfig; readonly options: DevOptions; readonly samples: boolean },
 ): Promise<void> {
   const { config, options, samples } = dev;
-  const [{ ensureSample }, { inboxLink, welcome: welcomeText }, { browserCommand, openBrowser }, { studioLink }] =
+  const [{ findPending }, { inboxLink, welcome: welcomeText }, { browserCommand, openBrowser }, { studioLink }] =
     await Promise.all([
-      import("../dev/sample.ts"),
+      import("../dev/pending.ts"),
       import("../dev/welcome.ts"),
       import("../dev/browser.ts"),
       import("../dev/hosted-pages.ts"),
     ]);
-  const { url, graphs } = server;
-  const sample = samples ? await ensureSample(url) : null;
-  const traces = config.endpoint ?? config.traceDir;
-  const pages = [...(options.studio === true ? [studioLink(url)] : []), ...(options.origin ?? [])];
-  out(welcomeText({ version: product.version, url, collectorUrl, traces, graphs, moved, pages, sample }));
+  const { url, failed } = server;
+  const pending = await findPending(url, samples);
+  const isFound = options.dataDir === undefined && env["HOLDPOINT_DATA_DIR"] === undefined; // by a command in this folder
+  out(
+    welcomeText({
+      version: product.version,
+      url,
+      console: config.console,
+      collectorUrl,
+      traces: config.endpoint ?? config.traceDir,
+      graphs: server.deployed.list().map(({ graphId, fingerprint }) => {
+        return { graphId, takesMessages: "messages" in (fingerprint.channels[""] ?? {}) };
+      }),
+      failed,
+      moved,
+      pages: [...(options.studio === true ? [studioLink(url)] : []), ...(options.origin ?? [])],
+      pending,
+      command: (words) => `${program} ${words}${isFound ? "" : ` --url ${url}`}`,
+    }),
+  );
   const command = browserCommand({ wanted: options.browser, terminal: isTerminal.out, env, platform });
-  if (command !== null && sample?.kind === "waiting") openBrowser(inboxLink(url, sample.sample), command);
+  if (command !== null && samples && pending.kind === "waiting") openBrowser(inboxLink(url, pending.item), command);
 }
 
 /** @throws {ConfigError} if one is not the URL of a page */

@@ -135,7 +135,7 @@ test("every verb has an example that it accepts (cli-data.3)", () => {
 
 test("the help of a server verb has examples too (cli-data.3)", async () => {
   const { out } = await holdpoint(["serve", "--help"]);
-  assert.match(out, /\nExamples:\n {2}holdpoint serve --config langgraph\.json\n/);
+  assert.match(out, /\nExamples:\n {2}node src\/main\.ts serve --config langgraph\.json\n/);
 });
 
 const quote = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
@@ -196,7 +196,7 @@ test("an unknown verb names the nearest one (cli-data.5)", async () => {
   const says = async (...args: readonly string[]): Promise<string> => (await holdpoint(args)).err;
   const [typo, nested, lost] = await Promise.all([says("thread", "ls"), says("approve", "0fb6"), says("frobnicate")]);
   assert.match(typo, /Did you mean threads\?/);
-  assert.match(nested, /Did you mean holdpoint inbox approve\?/);
+  assert.match(nested, /Did you mean node src\/main\.ts inbox approve\?/);
   assert.match(lost, /Commands: serve, dev, /);
 });
 

@@ -276,7 +276,7 @@ test("doctor reports failures and their remedies, and changes nothing (cli.3)", 
   for (const says of [
     /^fail {2}data folder .* is not a folder\n.*→ .*HOLDPOINT_DATA_DIR/m,
     /^fail {2}langgraph.json .*Python graph/m,
-    /^fail {2}server .*\n.*→ start one: holdpoint dev/m,
+    /^fail {2}server .*\n.*→ start one: node .*main\.ts dev/m,
     /^fail {2}traces .*\n.*→ check TRACING_ENDPOINT/m,
   ])
     assert.match(ill.out, says);

@@ -18,8 +18,8 @@ interface Dev {
   readonly link: string;
   readonly threadId: string;
   readonly interruptId: string;
-  /** The JSON that the printed curl line sends. */
-  readonly approval: string;
+  /** The printed commands, without the program: one shows the item, one answers it. */
+  readonly commands: readonly (readonly string[])[];
   /** Its welcome. */
   readonly output: string;
   readonly process: ChildProcess;
@@ -34,9 +34,11 @@ async function startDev(folder: string, ...options: readonly string[]): Promise<
   for await (const chunk of child.stdout ?? []) {
     output += String(chunk);
     const [link, url, threadId, interruptId] = LINK.exec(output) ?? [];
-    const approval = / -d '([^']+)'\n/.exec(output)?.[1];
+    const program = `node ${join(ROOT, "src", "main.ts")} `;
+    const printed = output.split("\n").flatMap((line) => line.trim().split(program)[1] ?? []);
+    const commands = printed.map((line) => line.split(" "));
     if (link === undefined || url === undefined || threadId === undefined || interruptId === undefined) continue;
-    if (approval !== undefined) return { url, link, threadId, interruptId, approval, output, process: child };
+    if (output.includes("Ctrl-C")) return { url, link, threadId, interruptId, commands, output, process: child };
   }
   throw new Error(`it ended before it said what waits:\n${output}`);
 }
@@ -78,8 +80,13 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.equal(await isAllowed(again, "http://localhost:3000"), true, "pages of this machine stay allowed");
   assert.ok(again.output.includes(`  ${HOSTED[0]}/studio/?baseUrl=${again.url}\n`), again.output);
   assert.ok(again.output.includes(`  ${HOSTED[1]}/chat?a=b\n`), again.output);
-  const answered = await call(again, "POST", `/threads/${again.threadId}/runs/wait`, again.approval);
-  assert.match(answered.text, /Your refund is on its way/);
+  const [show = [], approve = []] = again.commands;
+  assert.deepEqual([show.slice(0, 2), approve.slice(0, 2)].join(), "inbox,show,inbox,approve");
+  const shown = await holdpoint(show, { cwd: folders[0] });
+  assert.match(shown.out, /refund/, shown.err);
+  const answered = await holdpoint([...approve, "--wait"], { cwd: folders[0] });
+  assert.equal(answered.code, 0, answered.err);
+  assert.match((await call(again, "GET", `/threads/${again.threadId}/state`)).text, /Your refund is on its way/);
   assert.equal((await call(again, "GET", "/traces")).status, 200, "pages may ask the server that they come from");
   assert.equal(await interrupt(again), 0);
   assert.equal(await interrupt(second), 0);

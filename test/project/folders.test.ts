@@ -351,9 +351,9 @@ test("the pieces that headers list exist, and those of a room are complete (fold
 
 test("a piece that does not exist, and one that is not listed, are found (folders.8)", () => {
   const sources = new Map([["src/dev/welcome.ts", "// Welcome.\n// The pieces:\n//   gone.ts  nothing\n"]]);
-  assert.deepEqual(pieceFaults(sources, ["src/dev/welcome.ts", "src/dev/sample.ts"]), [
+  assert.deepEqual(pieceFaults(sources, ["src/dev/welcome.ts", "src/dev/pending.ts"]), [
     "src/dev/welcome.ts lists gone.ts, which does not exist",
-    "src/dev/welcome.ts does not list sample.ts",
+    "src/dev/welcome.ts does not list pending.ts",
   ]);
 });
 
