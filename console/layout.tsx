@@ -17,7 +17,7 @@ import { Palette } from "./palette.tsx";
 import { PreferencesDialog } from "./preferences-dialog.tsx";
 import { SavedViews } from "./saved-views.tsx";
 import { ShortcutHelp } from "./ui/shortcut-help.tsx";
-import { useShortcuts } from "./hooks/shortcuts.ts";
+import { SUBMIT, useShortcuts } from "./hooks/shortcuts.ts";
 import { Toasts, showToast } from "./ui/toast.tsx";
 import { useValue } from "./hooks/value.ts";
 
@@ -29,6 +29,7 @@ export function Layout(): ReactNode {
   useShortcuts("Everywhere", [
     { keys: "?", label: "Show keyboard shortcuts", run: () => setOpen("help") },
     { keys: "Mod+k", label: "Find a page or an action", run: () => setOpen("palette"), inFields: true },
+    SUBMIT,
     ...DESTINATIONS.map(({ key, label, to }) => ({
       keys: `g ${key}`,
       label: `Go to ${label}`,

@@ -1,6 +1,6 @@
 // Actions answer: one decision per action pending approval.
-import { type ReactNode, useEffect, useState } from "react";
-import { useShortcuts } from "../hooks/shortcuts.ts";
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
+import { ANSWER_FORM, useShortcuts, type Shortcut } from "../hooks/shortcuts.ts";
 import { Button } from "../ui/controls.tsx";
 import { showToast } from "../ui/toast.tsx";
 import { labelOf } from "./model/draft.ts";
@@ -48,7 +48,7 @@ export function ActionsAnswer({
     respond: () => decide("respond"),
     ignore: () => decide("ignore"),
   };
-  useShortcuts("This item", [
+  const shortcuts: readonly Shortcut[] = [
     {
       keys: "a",
       label: actions.length === 1 ? "Approve" : "Approve the undecided actions",
@@ -59,15 +59,25 @@ export function ActionsAnswer({
     { keys: "r", label: "Reject, with a message", run: run.reject },
     { keys: "m", label: "Respond with a message", run: run.respond },
     { keys: "i", label: "Ignore", run: run.ignore, once: true },
-    { keys: "Mod+Enter", label: sendLabel(confirms), run: () => review(decisions), inFields: true, once: true },
-  ]);
+  ];
+  useShortcuts(
+    "This item",
+    shortcuts.map((one) => ({ ...one, form: ANSWER_FORM })),
+  );
   useEffect(() => {
     if (wanted !== null) run[wanted]();
     // Depends on the intent only, not on the identity of the functions.
   }, [wanted]);
   const decided = decisions.filter((one) => one !== null).length;
   return (
-    <div className="answer">
+    <form
+      className="answer"
+      onKeyDown={keepEnter}
+      onSubmit={(event) => {
+        event.preventDefault();
+        review(decisions);
+      }}
+    >
       {actions.map((action, at) => (
         <ActionDecision key={at} action={action} at={at} of={actions.length} answer={answer} />
       ))}
@@ -78,17 +88,19 @@ export function ActionsAnswer({
           </Button>
         )}
         {decided === 0 ? null : (
-          <Button
-            kind="primary"
-            disabled={decided < actions.length || answer.isFaulty}
-            onClick={() => review(decisions)}
-          >
+          <Button kind="primary" submit disabled={decided < actions.length || answer.isFaulty}>
             {sendLabel(confirms)}
           </Button>
         )}
       </div>
-    </div>
+    </form>
   );
+}
+
+/** Enter in one edited argument must not send all decisions: Ctrl+Enter and the button do. */
+function keepEnter(event: KeyboardEvent): void {
+  const { ctrlKey, metaKey, key, target } = event;
+  if (key === "Enter" && !ctrlKey && !metaKey && target instanceof HTMLInputElement) event.preventDefault();
 }
 
 type Decisions = readonly (Decision | null)[];

@@ -12,7 +12,7 @@ import { keyOf } from "../data/inbox/item.ts";
 import { INBOX } from "../data/inbox/live.ts";
 import { parcelOf, post, undoneAnswer } from "../data/inbox/outbox.ts";
 import { holdSecs } from "../hooks/preferences.ts";
-import { useShortcuts } from "../hooks/shortcuts.ts";
+import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { useValue } from "../hooks/value.ts";
 import { Button } from "../ui/controls.tsx";
 import { CopyCurl } from "../ui/copy.tsx";
@@ -108,7 +108,7 @@ function Continue({ item, onReview, wanted }: EditorProps): ReactNode {
       resume: undefined,
       parts: [{ kind: "text", title: item.node, text: "The run continues." }],
     });
-  useShortcuts("This item", [{ keys: "a", label: "Continue", run: review, once: true }]);
+  useShortcuts("This item", [{ keys: "a", label: "Continue", run: review, once: true, form: ANSWER_FORM }]);
   useEffect(() => {
     if (wanted === "approve") review();
     // Depends on the intent only, not on the identity of `review`.

@@ -1,6 +1,6 @@
 // Form answer: an answer with a JSON Schema, as a form or as JSON.
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useShortcuts } from "../hooks/shortcuts.ts";
+import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { JsonEditor } from "../json/editor.tsx";
 import type { Json, JsonObject } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
@@ -33,9 +33,8 @@ export function FormAnswer({
     });
   };
   useShortcuts("This item", [
-    { keys: "a", label: sendLabel(confirms), run: review, once: true },
-    { keys: "e", label: "Focus the form", run: focusForm },
-    { keys: "Mod+Enter", label: sendLabel(confirms), run: review, inFields: true, once: true },
+    { keys: "a", label: sendLabel(confirms), run: review, once: true, form: ANSWER_FORM },
+    { keys: "e", label: "Focus the form", run: focusForm, form: ANSWER_FORM },
   ]);
   useEffect(() => {
     if (wanted === "approve" || wanted === "edit") focusForm();

@@ -1,6 +1,6 @@
 // Plain answer: a question without a schema. The answer is a text, a number, yes or no, or any JSON.
 import { type ReactNode, useEffect, useState } from "react";
-import { useShortcuts } from "../hooks/shortcuts.ts";
+import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { JsonEditor } from "../json/editor.tsx";
 import { LARGE_UNITS } from "../json/excerpt.ts";
 import { type Json, isObject } from "../json/json.ts";
@@ -12,6 +12,8 @@ import { focusForm } from "./form-answer.tsx";
 
 const TYPES = ["Text", "Number", "Yes or no", "JSON"] as const;
 type Type = (typeof TYPES)[number];
+
+const NOTHING_TYPED = "Type an answer first, or choose the empty text.";
 
 export function PlainAnswer({
   payload,
@@ -27,7 +29,7 @@ export function PlainAnswer({
   const [source, setSource] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const review = (given?: Json): void => {
-    const value = given === undefined ? valueOf(type, text) : { ok: true as const, value: given };
+    const value = given === undefined ? readTyped(type, text) : { ok: true as const, value: given };
     setFault(value.ok ? null : value.error);
     if (!value.ok) return;
     const before = source !== null && typeof value.value === "string" ? source : undefined;
@@ -35,9 +37,14 @@ export function PlainAnswer({
     onReview({ label: `Answer ${item.title}`, resume: after, parts: [{ kind: "value", before, after }] });
   };
   useShortcuts("This item", [
-    { keys: "a", label: sendLabel(confirms), run: () => (text === "" ? focusForm() : review()), once: true },
-    { keys: "e", label: "Focus the answer", run: focusForm },
-    { keys: "Mod+Enter", label: sendLabel(confirms), run: () => review(), inFields: true, once: true },
+    {
+      keys: "a",
+      label: sendLabel(confirms),
+      run: () => (text === "" ? focusForm() : review()),
+      once: true,
+      form: ANSWER_FORM,
+    },
+    { keys: "e", label: "Focus the answer", run: focusForm, form: ANSWER_FORM },
   ]);
   useEffect(() => {
     if (wanted === "approve" || wanted === "edit") focusForm();
@@ -79,6 +86,11 @@ export function PlainAnswer({
           <Button kind="primary" submit>
             {sendLabel(confirms)}
           </Button>
+          {type === "Text" && text === "" ? (
+            <button type="button" className="text-button" onClick={() => review("")}>
+              Answer with an empty text
+            </button>
+          ) : null}
         </div>
       )}
     </form>
@@ -176,8 +188,8 @@ function textOf(answer: Json | undefined): string {
   return typeof answer === "string" ? answer : JSON.stringify(answer, null, 2);
 }
 
-function valueOf(type: Type, text: string): ReturnType<typeof parseJson> {
-  if (type === "Text") return { ok: true, value: text };
+function readTyped(type: Type, text: string): ReturnType<typeof parseJson> {
+  if (type === "Text") return text === "" ? { ok: false, error: NOTHING_TYPED } : { ok: true, value: text };
   if (type === "JSON") return parseJson(text);
   const number = numberOf(text);
   return Number.isFinite(number) ? { ok: true, value: number } : { ok: false, error: "Not a number." };

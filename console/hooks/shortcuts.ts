@@ -4,6 +4,8 @@
 //   shortcuts.2. While a dialog is open, only its own keys work: the last registered layer.
 //   shortcuts.3. A sequence ("g i") expires if its second key does not follow within SEQUENCE_MS.
 //   shortcuts.4. A key that is held down repeats movements only: one press is one decision.
+//   shortcuts.5. Ctrl+Enter submits the form that has the focus, as its own button does, and nothing else.
+//   shortcuts.6. A letter pressed in a form decides only with that form: the button beside a comment approves nothing.
 import { useEffect, useRef } from "react";
 import { createValue } from "./value.ts";
 
@@ -16,7 +18,14 @@ export interface Shortcut {
   readonly inFields?: boolean;
   /** Acts once, however long the key is held down (shortcuts.4). */
   readonly once?: boolean;
+  /** Selector of the only form in which the key works; outside of all forms it works too (shortcuts.6). */
+  readonly form?: string;
 }
+
+/** The form of an answer. */
+export const ANSWER_FORM = "form.answer";
+/** Ctrl or Cmd with Enter, for the help; it needs no registration (shortcuts.5). */
+export const SUBMIT: Shortcut = { keys: "Mod+Enter", label: "Send the form that has the focus", run: () => undefined };
 
 interface Layer {
   readonly title: string;
@@ -56,11 +65,15 @@ export function startShortcuts(): void {
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
   const key = nameOf(event);
+  if (key === SUBMIT.keys) return submitForm(event); // shortcuts.5
   const typing = isField(event.target);
   const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null; // shortcuts.3
   pending = null;
   const all = reachable().flatMap((layer) => layer.shortcuts);
-  const usable = (one: Shortcut): boolean => !typing || one.inFields === true; // shortcuts.1
+  const form = event.target instanceof Element ? event.target.closest("form") : null;
+  const usable = (one: Shortcut): boolean =>
+    (!typing || one.inFields === true) && // shortcuts.1
+    (one.form === undefined || form === null || form.matches(one.form)); // shortcuts.6
   const found =
     all.find((one) => one.keys === sequence && usable(one)) ?? all.find((one) => one.keys === key && usable(one));
   if (found !== undefined) {
@@ -71,6 +84,17 @@ function onKeyDown(event: KeyboardEvent): void {
   } else if (!typing && all.some((one) => one.keys.startsWith(`${key} `))) {
     pending = { key, at: event.timeStamp };
   }
+}
+
+/** Presses the form's own button, so that a disabled one refuses the key too. */
+function submitForm(event: KeyboardEvent): void {
+  const form = event.target instanceof Element ? event.target.closest("form") : null;
+  const button = [...(form?.elements ?? [])].find(
+    (one): one is HTMLButtonElement => one instanceof HTMLButtonElement && one.type === "submit",
+  );
+  if (button === undefined) return;
+  event.preventDefault();
+  if (!event.repeat) button.click(); // shortcuts.4
 }
 
 function nameOf(event: KeyboardEvent): string {

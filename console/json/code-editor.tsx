@@ -21,6 +21,8 @@ import type { EditorProps } from "./editor-props.ts";
 const nonce = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
 
 const LINT_DELAY_MS = 200;
+/** Tab leaves the editor, and Ctrl+Enter belongs to its form (hooks/shortcuts.ts). */
+const KEYS = defaultKeymap.filter(({ key }) => key !== "Mod-Enter");
 
 /** Grammar names → our classes. */
 const CLASSES: Readonly<Record<string, string>> = {
@@ -98,7 +100,7 @@ export default function CodeEditor({
           indentOnInput(),
           bracketMatching(),
           ...(plain ? [] : [json(), linter(jsonParseLinter(), { delay: LINT_DELAY_MS }), colours]),
-          keymap.of([...defaultKeymap, ...historyKeymap]), // Tab leaves the editor
+          keymap.of([...KEYS, ...historyKeymap]),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) changed.current(update.state.doc.toString());
           }),

@@ -23,10 +23,11 @@ function AnyField(props: FieldProps): ReactNode {
   return (
     <Labelled field={field} id={id} fault={faults.find((fault) => fault.path === path)?.message ?? null}>
       {field.nullable && field.control !== "json" ? (
-        <NullSwitch
-          isNull={value === null}
-          label={field.label}
-          onChange={(isNull) => onChange(isNull ? null : initialOf({ ...field, nullable: false, required: true }))}
+        <Check
+          isOn={value === null}
+          label="no value (null)"
+          of={field.label}
+          onChange={(isNull) => onChange(isNull ? null : initialOf({ ...field, required: true }))}
         />
       ) : null}
       {value === null && field.nullable && field.control !== "json" ? null : <Control {...props} id={id} />}
@@ -62,24 +63,28 @@ function Labelled({
   );
 }
 
-function NullSwitch({
-  isNull,
+/** A choice that states an answer which typing cannot: the empty text, or null. */
+function Check({
+  isOn,
   label,
+  of,
   onChange,
 }: {
-  readonly isNull: boolean;
+  readonly isOn: boolean;
   readonly label: string;
-  readonly onChange: (isNull: boolean) => void;
+  /** Label of the field. */
+  readonly of: string;
+  readonly onChange: (isOn: boolean) => void;
 }): ReactNode {
   return (
     <label className="check small">
       <input
         type="checkbox"
-        aria-label={`${label}: no value (null)`}
-        checked={isNull}
+        aria-label={`${of === "" ? "Answer" : of}: ${label}`}
+        checked={isOn}
         onChange={(event) => onChange(event.target.checked)}
       />
-      no value (null)
+      {label}
     </label>
   );
 }
@@ -96,7 +101,7 @@ function Control(props: FieldProps & { readonly id: string }): ReactNode {
     case "text":
     case "long_text": {
       const text = typeof value === "string" ? value : "";
-      const change = (next: string): void => onChange(next === "" && !field.required ? undefined : next);
+      const change = (next: string): void => onChange(next === "" ? undefined : next);
       return (
         <>
           {field.control === "text" ? (
@@ -105,6 +110,14 @@ function Control(props: FieldProps & { readonly id: string }): ReactNode {
             <textarea {...common} value={text} onChange={(event) => change(event.target.value)} />
           )}
           <HiddenCharacters text={text} />
+          {text === "" && field.required ? (
+            <Check
+              isOn={value === ""}
+              label="empty text"
+              of={field.label}
+              onChange={(isOn) => onChange(isOn ? "" : undefined)}
+            />
+          ) : null}
         </>
       );
     }

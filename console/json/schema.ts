@@ -161,10 +161,8 @@ export function initialOf(one: FormField): Json | undefined {
     return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as JsonObject;
   }
   if (!one.required) return undefined;
-  if (one.nullable) return null;
   if (control === "choice") return one.choices.length === 1 ? one.choices[0] : undefined;
-  if (control === "list") return [];
-  return control === "text" || control === "long_text" ? "" : undefined;
+  return control === "list" ? [] : undefined;
 }
 
 /** A schema for editing a value without one: each member keeps its type (schema.1). */

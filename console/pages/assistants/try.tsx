@@ -7,11 +7,9 @@ import { problemMessage } from "../../api/problem.ts";
 import type { Assistant, GraphSchemas, Run, Thread } from "../../api/types.ts";
 import { takesMessages } from "../../graph/graph-input.ts";
 import { readList } from "../../hooks/search-params.ts";
-import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { type JsonObject, isObject } from "../../json/json.ts";
 import { Button, Failure, Field, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
-import { guarded } from "../../ui/guarded.ts";
 import { useSchemas } from "./schemas.tsx";
 import { type Entry, type TryOptions, tryBody, valueOf } from "./try-body.ts";
 import { ValueEntry } from "./value-entry.tsx";
@@ -65,9 +63,6 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
       setSending(false);
     }
   };
-  useShortcuts("Try it", [
-    { keys: "Mod+Enter", label: "Run", run: guarded("threads:create_run", () => void run()), inFields: true },
-  ]);
   return (
     <form
       className="page-body try"

@@ -21,6 +21,8 @@ import { useWholeItems } from "./load-items.ts";
 
 type Kind = "approve" | "reject";
 
+const FORM = "bulk";
+
 const WORDS = {
   approve: {
     verb: "Approve",
@@ -68,10 +70,7 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
       description={plan.left.length === 0 ? effect : left}
       wide
       onClose={onClose}
-      shortcuts={[
-        { keys: "Enter", label: "Confirm", run: send, once: true },
-        { keys: "Mod+Enter", label: "Confirm", run: send, inFields: true, once: true },
-      ]}
+      shortcuts={[{ keys: "Enter", label: "Confirm", run: send, once: true }]}
       footer={
         <>
           <CopyCurl method="POST" path="/inbox/answers" body={answersBody(answers)} />
@@ -79,13 +78,20 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
           <Button hint="Esc" onClick={onClose}>
             Cancel
           </Button>
-          <Button kind="primary" icon="check" autoFocus disabled={plan.taken.length === 0} onClick={send}>
+          <Button kind="primary" icon="check" autoFocus submit form={FORM} disabled={plan.taken.length === 0}>
             Confirm
           </Button>
         </>
       }
     >
-      <div className="stack">
+      <form
+        id={FORM}
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
         {kind === "approve" ? null : (
           <Field label="Why" hint="For each of them; optional unless the request needs a message.">
             <textarea rows={2} value={message} onChange={(event) => setMessage(event.target.value)} />
@@ -100,7 +106,7 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
             </code>
           )}
         />
-      </div>
+      </form>
     </Dialog>
   );
 }

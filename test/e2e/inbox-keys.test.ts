@@ -1,0 +1,192 @@
+// Keys of an item page in a real browser: from wherever a key is pressed, an answer leaves only from its own form. A
+// dialog to confirm is an answer that leaves, as the people of these tests have switched the undo off.
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { answerOf, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { itemsOf } from "../harness/inbox.ts";
+import { call, type TestServer } from "../harness/server.ts";
+
+let server: TestServer;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  ({ server, browser } = await startConsole());
+});
+
+after(() => stopConsole({ server, browser }));
+
+interface Item {
+  readonly page: Page;
+  readonly threadId: string;
+  readonly itemId: string;
+}
+
+async function openItem(t: TestContext, payload: unknown): Promise<Item> {
+  const threadId = await ask(server, payload);
+  const [item] = await itemsOf(server, threadId);
+  const itemId = item?.id ?? "";
+  const page = await browser.open(`/inbox/${threadId}/${itemId}`, { name: "Ada" });
+  t.after(() => page.close());
+  await page.locator("form.answer").waitFor();
+  await page.getByRole("textbox", { name: "New comment" }).waitFor();
+  return { page, threadId, itemId };
+}
+
+const FOCUSABLE =
+  "a[href], button:enabled, input:enabled, textarea, select, summary, [contenteditable=true], [tabindex='0']";
+
+/** Where a key is pressed: in the answer's form, in another form or field, or elsewhere on the page. */
+type Region = "answer" | "other form" | "field" | "page";
+
+const readRegion = (place: Locator): Promise<Region> =>
+  place.evaluate((element): Region => {
+    const form = element.closest("form");
+    if (form !== null) return form.matches(".answer") ? "answer" : "other form";
+    return element.matches("input:not([type=checkbox]), textarea, select, [contenteditable=true]") ? "field" : "page";
+  });
+
+const isTyping = (place: Locator): Promise<boolean> =>
+  place.evaluate((element) =>
+    element.matches("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]"),
+  );
+
+/** Keys that decide on the item page; Enter belongs to the focused control. */
+const KEYS = ["Control+Enter", "a"];
+
+const refund = { name: "refund", args: { amount: 12, to: "Ada" } };
+const review = (...allowed: readonly string[]) => [{ action_name: "refund", allowed_decisions: allowed }];
+
+const ITEMS: readonly (readonly [name: string, payload: unknown, open: string | null])[] = [
+  ["a plain question", "Who?", null],
+  ["an approval", { action_requests: [refund], review_configs: review("approve", "edit", "reject") }, null],
+  [
+    "an approval with Reject open",
+    { action_requests: [refund], review_configs: review("approve", "reject") },
+    "Reject",
+  ],
+  ["an approval with Edit open", { action_requests: [refund], review_configs: review("approve", "edit") }, "Edit"],
+  [
+    "a form",
+    { question: "Whom?", response_schema: { type: "object", properties: { to: { type: "string", default: "Ada" } } } },
+    null,
+  ],
+];
+
+/** Answers that leave while `key` is pressed at `place`. */
+async function pressAt(page: Page, place: Locator, key: string): Promise<boolean> {
+  await place.focus();
+  await page.keyboard.press(key);
+  // A dialog is rendered before the next frame ends.
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  const leaves = (await page.getByRole("button", { name: "Confirm" }).count()) > 0;
+  if (leaves) {
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+  return leaves;
+}
+
+for (const [name, payload, open] of ITEMS) {
+  test(`${name}: no key sends its answer from another form or field, Ctrl+Enter from its own form only`, async (t) => {
+    const { page } = await openItem(t, payload);
+    const address = page.url();
+    const reopen = async (): Promise<void> => {
+      if (page.url() !== address) await page.goto(address);
+      await page.locator("form.answer").waitFor();
+      const button = page.locator("form.answer").getByRole("button", { name: open ?? "", exact: true });
+      if (open !== null && (await button.getAttribute("aria-pressed")) !== "true") await button.click();
+    };
+    await reopen();
+    const places = page.locator(`:is(${FOCUSABLE}):visible`);
+    const wrong: string[] = [];
+    const sent = new Set<string>();
+    const seen = new Set<Region>();
+    for (let at = 0; at < (await places.count()); at++) {
+      for (const key of KEYS) {
+        await reopen();
+        const place = places.nth(at);
+        if ((await place.count()) === 0) continue;
+        const region = await readRegion(place);
+        const typing = await isTyping(place);
+        if (key.endsWith("Enter") && (await place.evaluate((one) => one.matches("a[href]")))) continue; // a new tab
+        seen.add(region);
+        if (!(await pressAt(page, place, key))) continue;
+        sent.add(`${region} ${key}`);
+        const may = key.endsWith("+Enter") ? region === "answer" : !typing && region !== "other form";
+        if (!may) wrong.push(`${key} at ${await place.evaluate((one) => one.outerHTML.slice(0, 120))}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+    for (const region of ["answer", "other form", "field", "page"] as const) assert.ok(seen.has(region), region);
+    if (name !== "a plain question" && name !== "an approval")
+      assert.ok(sent.has("answer Control+Enter"), "the form's own key sends");
+  });
+}
+
+test("Ctrl+Enter in the comment box posts the comment, and no answer", async (t) => {
+  const { page, threadId, itemId } = await openItem(t, "Who?");
+  await page.getByRole("textbox", { name: "New comment" }).fill("Ask Grace first");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("region", { name: "Comments" }).getByText("Ask Grace first").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  const [item] = await itemsOf(server, threadId);
+  assert.equal(item?.id, itemId, "the question is open");
+});
+
+test("Ctrl+Enter in the search, and in an empty comment box, does nothing", async (t) => {
+  const { page, threadId } = await openItem(t, { action_requests: [refund] });
+  await page.getByRole("button", { name: "Reject" }).click();
+  for (const place of [page.locator("#inbox-search"), page.getByRole("textbox", { name: "New comment" })]) {
+    assert.equal(await pressAt(page, place, "Control+Enter"), false);
+  }
+  assert.equal((await itemsOf(server, threadId)).length, 1);
+});
+
+test("Send with nothing typed is no answer; the empty text is a choice of its own", async (t) => {
+  const { page, threadId } = await openItem(t, "Who?");
+  await page.getByRole("button", { name: "Review and send" }).click();
+  await page.getByText("Type an answer first, or choose the empty text.").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.getByRole("button", { name: "Answer with an empty text" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText(/^Answered by Ada/).waitFor();
+  assert.equal(await answerOf(server, threadId), "");
+});
+
+test("a form with a required text is not sent before the text is typed or chosen to be empty", async (t) => {
+  const schema = { type: "object", properties: { why: { type: "string" } }, required: ["why"] };
+  const { page, threadId } = await openItem(t, { question: "Why?", response_schema: schema });
+  await page.getByRole("button", { name: "Review and send" }).click();
+  await page.getByText("is required").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await page.getByRole("checkbox", { name: "why: empty text" }).check();
+  await page.getByRole("button", { name: "Review and send" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await page.getByText(/^Answered by Ada/).waitFor();
+  assert.deepEqual(await answerOf(server, threadId), { why: "" });
+});
+
+test("Enter in an edited argument sends nothing", async (t) => {
+  const { page } = await openItem(t, { action_requests: [refund] });
+  await page.getByRole("button", { name: "Edit" }).click();
+  assert.equal(await pressAt(page, page.getByRole("textbox", { name: "amount" }), "Enter"), false);
+  await page.getByRole("textbox", { name: "amount" }).fill("13");
+  assert.equal(await pressAt(page, page.getByRole("textbox", { name: "amount" }), "Control+Enter"), true);
+});
+
+test("in Try it, Ctrl+Enter runs from the form of the input only", async (t) => {
+  const page = await browser.open("/assistants?graph=echo&tab=try", { name: "Ada" });
+  t.after(() => page.close());
+  const search = page.getByRole("searchbox").first();
+  const count = async (): Promise<number> =>
+    ((await call(server, "POST", "/threads/search", { limit: 1000 })).body as readonly unknown[]).length;
+  const before = await count();
+  await search.focus();
+  await page.keyboard.press("Control+Enter");
+  assert.equal(await count(), before);
+  await page.getByRole("textbox", { name: "Thread" }).focus();
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL(/\/threads\/[0-9a-f-]{36}/);
+  assert.equal(await count(), before + 1);
+});
