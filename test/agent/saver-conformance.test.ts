@@ -14,7 +14,7 @@ import { createPostgresStorage } from "../../src/storage/postgres/storage.ts";
 import { createSqliteStorage } from "../../src/storage/sqlite/storage.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
-import { oldestProject, onOldest } from "../harness/langgraph.ts";
+import { onOldest } from "../harness/langgraph.ts";
 import { provideGlobals } from "../harness/vitest-globals.ts";
 
 provideGlobals({
@@ -24,7 +24,8 @@ provideGlobals({
 });
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
-const library = await loadLibrary(onOldest ? oldestProject() : import.meta.dirname);
+const projectOfOldest = async (): Promise<string> => (await import("../harness/oldest-langgraph.ts")).oldestProject();
+const library = await loadLibrary(onOldest ? await projectOfOldest() : import.meta.dirname);
 const VERSIONS = { holdpoint: "1.2.3", library: library.version };
 
 type Saver = BaseCheckpointSaver;

@@ -4,11 +4,10 @@
 //        with 1.
 //   cli-data.2. The verbs create, list, change and delete assistants, crons and items; deletion asks for confirmation.
 //   cli-data.3. Every verb has an example, and its verb accepts each example.
-//   cli-data.4. A completion script offers the verbs and options of its level, in a real bash, zsh and fish.
+//   cli-data.4. A completion script names every verb and option; outside/shells.test.ts runs it in real shells.
 //   cli-data.5. An unknown verb names the nearest one.
 //   cli-data.6. A command calls the server that a variable or the data folder names, and no other one.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -18,7 +17,7 @@ import { readConfig } from "../../src/base/config/config.ts";
 import type { Log } from "../../src/base/log/log.ts";
 import { writeLocalServer } from "../../src/cli/client/local-server.ts";
 import type { Cli } from "../../src/cli/client/command-context.ts";
-import { completionScript, SHELLS, type Shell } from "../../src/cli/program/completion.ts";
+import { completionScript, SHELLS } from "../../src/cli/program/completion.ts";
 import { examplesOf } from "../../src/cli/program/examples.ts";
 import { registerVerbs, type VerbPorts } from "../../src/cli/program/register.ts";
 import { createTraceServer } from "../../src/traces/server.ts";
@@ -137,49 +136,6 @@ test("the help of a server verb has examples too (cli-data.3)", async () => {
   const { out } = await holdpoint(["serve", "--help"]);
   assert.match(out, /\nExamples:\n {2}node src\/main\.ts serve --config langgraph\.json\n/);
 });
-
-const quote = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(" ");
-
-/** Shell → a program for it: `script` is loaded, and the words offered after `typed` are printed. */
-const OFFER: Readonly<Record<Shell, (script: string, typed: readonly string[]) => string>> = {
-  bash: (script, typed) => `${script}
-COMP_WORDS=(${quote(typed)}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-_holdpoint; printf '%s\\n' "\${COMPREPLY[@]}"`,
-  zsh: (script, typed) => `compdef() { :; }
-_describe() {
-  local item
-  for item in "\${(@P)2}"; do [[ $item == \${words[CURRENT]}* ]] && print -r -- "\${item%%:*}"; done
-  return 0
-}
-${script}
-words=(${quote(typed)}); CURRENT=\${#words}; _holdpoint`,
-  fish: (script, typed) => `${script}
-complete -C ${quote([typed.join(" ")])} | string replace -r '\\t.*' ''`,
-};
-
-/** Sorted, because fish sorts. Nothing may be written to the error output. */
-function offered(shell: Shell, typed: readonly string[]): readonly string[] {
-  const args = { bash: ["--norc"], zsh: ["-f"], fish: ["--no-config"] }[shell];
-  const text = OFFER[shell](completionScript(program, shell), typed);
-  const { stdout, stderr, status } = spawnSync(shell, [...args, "-c", text], {
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"], HOME: folder },
-  });
-  assert.deepEqual([stderr, status], ["", 0], `${shell}: ${typed.join(" ")}`);
-  return stdout.trim().split("\n").sort();
-}
-
-for (const shell of SHELLS) {
-  const isMissing = spawnSync(shell, ["--version"]).error !== undefined;
-  test(`${shell} completes verbs, nested verbs and options (cli-data.4)`, { skip: isMissing }, () => {
-    assert.deepEqual(offered(shell, ["holdpoint", "tr"]), ["trace"]);
-    const verbs = "answer approve assign claim comment edit ls reject release show snooze".split(" ");
-    const options = shell === "fish" ? [] : ["--help"]; // fish offers options after a dash
-    assert.deepEqual(offered(shell, ["holdpoint", "inbox", ""]), [...options, ...verbs]);
-    assert.deepEqual(offered(shell, ["holdpoint", "inbox", "ls", "--older"]), ["--older-than"]);
-    assert.deepEqual(offered(shell, ["holdpoint", "inbox", "approve", "0fb6", "--w"]), ["--wait"]);
-  });
-}
 
 test("every shell's script names every verb and option, and no character ends a quotation (cli-data.4)", () => {
   for (const shell of SHELLS) {

@@ -3,10 +3,10 @@
 //   cli.1. The verbs list, show and delete threads and traces by id prefix, as tables that fit and as JSON.
 //   cli.2. Irreversible commands ask first.
 //   cli.3. An unreachable server, an invalid key and an invalid URL are one-line errors with the remedy.
-//   cli.4. Closing the output early is not an error. A terminal gets colours, and none with NO_COLOR.
+//   cli.4. Closing the output early is not an error.
 //   cli.5. A project of `new` is valid, and runs until it pauses; `new` replaces no existing file.
 import assert from "node:assert/strict";
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -210,26 +210,6 @@ test("an output that is closed early is no error (cli.4)", async () => {
     execFile("bash", ["-c", script], (error, out, err) => resolve({ code: error === null ? 0 : 1, out, err })),
   );
   assert.deepEqual([ended.out.trim(), ended.err], ["0", ""]);
-});
-
-const hasScript = spawnSync("script", ["--version"]).status === 0;
-
-test("a terminal gets colours, except with NO_COLOR (cli.4)", { skip: !hasScript }, async () => {
-  const main = join(ROOT, "src", "main.ts");
-  const inTerminal = (env: Readonly<Record<string, string>>): Promise<string> => {
-    const command = `stty cols 40; "${process.execPath}" "${main}" doctor --url ${server.url}`;
-    const child = spawn("script", ["-qec", command, "/dev/null"], {
-      cwd: folder,
-      env: { PATH: process.env["PATH"], TERM: "xterm", ...env },
-    });
-    let out = "";
-    child.stdout.on("data", (chunk: Buffer) => (out += chunk.toString()));
-    return new Promise((resolve) => child.on("close", () => resolve(out)));
-  };
-  const [coloured, plain] = await Promise.all([inTerminal({}), inTerminal({ NO_COLOR: "1" })]);
-  assert.match(coloured, /\u001b\[32mok/);
-  assert.match(plain, /^ok /m);
-  assert.doesNotMatch(plain, /\u001b\[3/);
 });
 
 interface Found {

@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
@@ -18,15 +18,13 @@ import { promisify } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { servePage, type ServedPage } from "../../examples/chat/web/serve-page.ts";
 import { launchChromium } from "../harness/console.ts";
+import { nestedProject } from "../harness/nested-project.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startFront, type Front } from "../harness/protocol/front.ts";
 import { removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import { openThread } from "../harness/threads.ts";
 
-const WEB = join(ROOT, "examples", "chat", "web");
-const missing = existsSync(join(WEB, "node_modules"))
-  ? false
-  : "not installed: npm ci --ignore-scripts --prefix examples/chat/web";
+const WEB = nestedProject("examples/chat/web");
 
 const folder = temporaryFolder();
 let front: Front | undefined;
@@ -63,7 +61,7 @@ const card = (tab: Page) => tab.getByRole("region", { name: "Approval" });
 const HALF = "This half came first.";
 const WHOLE = `${HALF} This half came after the wait.`;
 
-describe("the chat of the examples", { skip: missing }, () => {
+describe("the chat of the examples", () => {
   before(async () => {
     front = await startFront();
     page = await servePage(front.url, 0);

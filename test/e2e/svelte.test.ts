@@ -11,7 +11,7 @@ import type { Browser, Page } from "playwright-core";
 import { build, type Plugin, type Rolldown } from "vite";
 import { launchChromium } from "../harness/console.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { CLIENTS, missingClients } from "../harness/protocol/sdk-clients.ts";
+import { CLIENTS } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 
 type Compile = (source: string, options: { readonly filename: string }) => { readonly js: { readonly code: string } };
@@ -63,7 +63,7 @@ const HALF = "This half came first.";
 const ready = (page: Page): Promise<void> => page.getByRole("status").getByText("ready").waitFor();
 const said = (page: Page, text: string) => page.locator("li.ai").getByText(text, { exact: true });
 
-describe("a page on @langchain/svelte", { skip: missingClients }, () => {
+describe("a page on @langchain/svelte", () => {
   before(async () => {
     script = await bundle();
     server = await startServer();

@@ -1,3 +1,6 @@
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../harness/server.ts";
 import { oracleTests } from "../oracle/oracle-tests.ts";
 
-oracleTests({ oldest: false });
+oracleTests({ oldest: false, newFolder: () => mkdtempSync(join(ROOT, "test", ".work-")) });

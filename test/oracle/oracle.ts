@@ -1,10 +1,9 @@
 // Oracle: runs a program on a server and, with MemorySaver, by the library in process. Both get the same input and the
 // same answers in the same order, and must agree on every pause and on the end.
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { planOf, randomFrom, type Plan, type Random } from "./plan.ts";
-import { oldestProject } from "../harness/langgraph.ts";
 import { call, ROOT } from "../harness/server.ts";
 import type { Result, WireInterrupt } from "../harness/threads.ts";
 
@@ -34,9 +33,19 @@ interface LibraryState {
   }[];
 }
 
+/** The LangGraph of the programs. */
+export interface OracleLibrary {
+  readonly oldest: boolean;
+  /** Makes a folder from which modules resolve it. */
+  readonly newFolder: () => string;
+}
+
 /** A folder with a graph `s<seed>` for each seed. It goes with the process. */
-export async function oracleProject(seeds: readonly number[], oldest: boolean): Promise<OracleProject> {
-  const folder = oldest ? oldestProject() : mkdtempSync(join(ROOT, "test", ".work-"));
+export async function oracleProject(
+  seeds: readonly number[],
+  { oldest, newFolder }: OracleLibrary,
+): Promise<OracleProject> {
+  const folder = newFolder();
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true });
   for (const file of ["plan.ts", "graphs.ts"]) cpSync(join(ROOT, "test", "oracle", file), join(folder, file));

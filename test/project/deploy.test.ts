@@ -1,6 +1,6 @@
 // Tests of deploy/: no container engine runs here, so the tests search the files for errors that an engine would
 // report.
-//   deploy.1. Kubernetes manifests and the Compose file fit their schemas, and have no unknown member.
+//   deploy.1. kustomization.yaml has every manifest. outside/schemas.test.ts compares them with their schemas.
 //   deploy.2. Every variable they set is one of ours, and every secret and variable they name exists.
 //   deploy.3. Containers run without root, write to nothing but volumes, and use no shell.
 //   deploy.4. Files that the Dockerfile copies exist, and reach the engine.
@@ -8,14 +8,10 @@
 //   deploy.6. Probes use paths of the servers, on ports of the container; the autoscaler uses a metric of ours.
 //   deploy.7. Third-party images have digests, and the image's Node is the tested one.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
-import * as z from "zod";
 import { AGENT_SETTINGS } from "../../src/agent/server/settings.ts";
 import { getLive, getReady } from "../../src/api/meta.ts";
 import type { Setting } from "../../src/base/config/config.ts";
@@ -23,7 +19,6 @@ import { readHead } from "../../src/collector/receive/request-head.ts";
 import { collectorSettings } from "../../src/collector/settings.ts";
 import { TELEMETRY_SETTINGS } from "../../src/telemetry/settings.ts";
 import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
-import { loadSchemas, missingSchemas, SCHEMA_MODULES } from "./schemas.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const DEPLOY = join(ROOT, "deploy");
@@ -68,74 +63,6 @@ const files = readdirSync(join(DEPLOY, "kubernetes")).filter((name) => name !== 
 const manifests = files.flatMap((name) => manifestsOf(text(`kubernetes/${name}`)));
 const pods = manifests.flatMap(({ metadata: { name }, spec }) =>
   spec?.template ? [{ name, ...spec.template.spec }] : [],
-);
-
-/** The schema's errors of one manifest; the compiler reports unknown members. */
-async function faultsOf(list: readonly Manifest[]): Promise<string[]> {
-  const { kinds } = await loadSchemas();
-  const faults: string[] = [];
-  const lines = ["export const all: readonly unknown[] = [];"];
-  for (const [at, manifest] of list.entries()) {
-    const Kind = kinds[manifest.kind];
-    assert.ok(Kind !== undefined, `no schema for ${manifest.kind}`);
-    try {
-      new Kind(manifest).validate();
-    } catch (error) {
-      faults.push(String(error));
-    }
-    const place = manifest.apiVersion === "v1" ? "kubernetes-models/v1" : `kubernetes-models/${manifest.apiVersion}`;
-    lines.push(`import type { I${manifest.kind} as I${at} } from "${place}";`);
-    lines.push(`export const manifest${at}: I${at} = ${JSON.stringify(manifest)};`);
-  }
-  const folder = await mkdtemp(join(tmpdir(), "holdpoint-deploy-"));
-  try {
-    await symlink(SCHEMA_MODULES, join(folder, "node_modules"));
-    await writeFile(join(folder, "manifests.mts"), lines.join("\n"));
-    const options = [
-      "--noEmit",
-      "--strict",
-      "--skipLibCheck",
-      "--module",
-      "nodenext",
-      "--target",
-      "esnext",
-      "--types",
-      "",
-    ];
-    const tsc = join(ROOT, "node_modules/.bin/tsc");
-    await new Promise<void>((resolve) => {
-      execFile(tsc, [...options, "manifests.mts"], { cwd: folder }, (error, out) => {
-        if (error !== null) faults.push(out);
-        resolve();
-      });
-    });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-  return faults;
-}
-
-test("every Kubernetes manifest fits its schema (deploy.1)", { skip: missingSchemas }, async () => {
-  assert.ok(manifests.length > 10);
-  assert.deepEqual(await faultsOf(manifests), []);
-});
-
-test(
-  "a wrong value, a missing member and an unknown member of a manifest are seen (deploy.1)",
-  { skip: missingSchemas },
-  async () => {
-    const wrong = (spec: string): Manifest[] =>
-      manifestsOf(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: x}, spec: ${spec}}`);
-    const service = (spec: string): Manifest[] =>
-      manifestsOf(`{apiVersion: v1, kind: Service, metadata: {name: x}, spec: ${spec}}`);
-    for (const list of [
-      wrong("{maxUnavailable: {}}"),
-      service("{ports: [{}]}"),
-      service("{ports: [{port: 1, targetprt: 2}]}"),
-    ]) {
-      assert.notDeepEqual(await faultsOf(list), []);
-    }
-  },
 );
 
 test("kustomization.yaml has every manifest (deploy.1)", () => {
@@ -227,21 +154,6 @@ interface Compose {
   >;
 }
 const compose = parse(text("compose.yaml"), { merge: true }) as Compose;
-
-test("the Compose file fits its schema, and a wrong member is seen (deploy.1)", { skip: missingSchemas }, async () => {
-  const { composeSchema } = await loadSchemas();
-  const newer = JSON.stringify(composeSchema)
-    .replaceAll("#/definitions/", "#/$defs/")
-    .replace('"definitions":', '"$defs":')
-    .replaceAll(',"format":"duration"', ""); // Go's, not that of ISO 8601
-  const { $schema: _older, ...rest } = JSON.parse(newer) as Readonly<Record<string, unknown>>;
-  const schema = z.fromJSONSchema(rest);
-  const { name: _newer, ...known } = compose; // the schema is older than this member
-  assert.equal(schema.safeParse(known).error?.message, undefined);
-  const wrong = structuredClone(known) as { services: Record<string, object> };
-  wrong.services["api"] = { ...wrong.services["api"], comand: ["serve"] };
-  assert.equal(schema.safeParse(wrong).success, false);
-});
 
 test("the Compose file sets our settings only, from variables that example.env has (deploy.2)", () => {
   for (const { image, environment = {} } of Object.values(compose.services)) {

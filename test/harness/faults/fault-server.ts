@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "
 import { join } from "node:path";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, type TestServer } from "../server.ts";
 
-/** Long forms run every case as often as the promises say; the short ones fit into `npm test`. */
+/** Long forms run every case as often as the promises say; the short ones fit into `npm run test:rest`. */
 export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 
 /** The servers of this run keep their data in PostgreSQL. */

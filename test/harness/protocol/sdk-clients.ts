@@ -1,18 +1,13 @@
 // The official clients that front ends use today, unmodified, each version from its own package; and what tests read
-// from them. They are a project of their own: `npm ci --ignore-scripts --prefix test/sdk/clients`.
-import { existsSync } from "node:fs";
+// from them. They are a project of their own, test/sdk/clients.
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { nestedProject } from "../nested-project.ts";
 import type * as Sdk from "@langchain/langgraph-sdk";
 import type * as Stream from "@langchain/langgraph-sdk/stream";
 
-export const CLIENTS = join(import.meta.dirname, "..", "..", "sdk", "clients");
-
-/** Why the tests of clients are skipped; false when they are not. */
-export const missingClients = existsSync(join(CLIENTS, "node_modules"))
-  ? false
-  : "not installed: npm ci --ignore-scripts --prefix test/sdk/clients";
+export const CLIENTS = nestedProject("test/sdk/clients");
 
 /** 1.9 is that of `@langchain/svelte` 1.0, 1.11 that of `@langchain/react` 1.1. */
 export const CLIENT_VERSIONS = ["1.9", "1.11", "1.12", "1.15"] as const;

@@ -1,19 +1,18 @@
 // The conformance suite of the Model Context Protocol against /mcp, with agents behind the tools that it calls. It is a
-// separate project: `npm ci --ignore-scripts --prefix test/gateways/conformance`.
+// separate project, test/gateways/conformance.
 // Rule mcp-conformance.1: every scenario of the suite for servers passes, or tests a feature that agents do not have.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";
+import { nestedProject } from "../harness/nested-project.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, ROOT } from "../harness/server.ts";
 
 const run = promisify(execFile);
-const FOLDER = join(ROOT, "test", "gateways", "conformance");
+const FOLDER = nestedProject("test/gateways/conformance");
 const PROGRAM = join(FOLDER, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js");
-const skip = existsSync(PROGRAM) ? false : "not installed: npm ci --ignore-scripts --prefix test/gateways/conformance";
 
 const PASSING = [
   "server-initialize",
@@ -63,7 +62,7 @@ const NOT_APPLICABLE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-suite("the conformance suite", { skip, concurrency: 2 }, () => {
+suite("the conformance suite", { concurrency: 2 }, () => {
   let server: ServerHere;
   before(async () => {
     server = await startServerHere({ config: join(ROOT, "test", "graphs", "conformance.json") });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { startFront } from "../harness/protocol/front.ts";
-import { missingClients, officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
+import { officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { openThread, until } from "../harness/threads.ts";
@@ -57,7 +57,7 @@ async function withTools({ hook }: Page, tools: PageTools): Promise<void> {
   );
 }
 
-describe("SDK 1.15 in a chat page", { skip: missingClients }, () => {
+describe("SDK 1.15 in a chat page", () => {
   test("two tools of the page at once, one of which throws (client-tools.1)", PATIENCE, async () => {
     const threadId = randomUUID();
     const page = await load("headless", threadId);

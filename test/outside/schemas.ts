@@ -1,16 +1,11 @@
 // The schemas and linters of other projects' file formats. They weigh 56 MB and serve three tests, so they have a
-// folder and a lock file of their own, which .ci/run installs.
-import { existsSync } from "node:fs";
+// folder and a lock file of their own, test/project/schemas.
 import { join } from "node:path";
+import { nestedProject } from "../harness/nested-project.ts";
 
-const FOLDER = join(import.meta.dirname, "schemas");
+const FOLDER = nestedProject("test/project/schemas");
 /** Where packages resolve from, also for the compiler. */
 export const SCHEMA_MODULES = join(FOLDER, "node_modules");
-
-/** The reason to skip a test that needs them, or false. */
-export const missingSchemas = existsSync(join(SCHEMA_MODULES, "kubernetes-models"))
-  ? false
-  : "not installed: npm ci --ignore-scripts --prefix test/project/schemas";
 
 interface Problem {
   readonly ruleId: string;
@@ -45,5 +40,4 @@ export interface Schemas {
   readonly kinds: Readonly<Record<string, new (manifest: unknown) => { validate(): void }>>;
 }
 
-/** @throws when they are not installed */
 export const loadSchemas = async (): Promise<Schemas> => import(join(FOLDER, "index.mjs"));

@@ -12,13 +12,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
-import {
-  CLIENT_VERSIONS,
-  missingClients,
-  officialClient,
-  openPage,
-  type Page,
-} from "../harness/protocol/sdk-clients.ts";
+import { CLIENT_VERSIONS, officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import { newNotes, newThread, openThread, until } from "../harness/threads.ts";
 
@@ -48,7 +42,7 @@ const halfShown = (page: Page, count: number): boolean =>
   page.texts().length === count && (page.texts().at(-1) ?? "").startsWith("This half came first.");
 
 for (const version of CLIENT_VERSIONS) {
-  describe(`SDK ${version}`, { skip: missingClients }, () => {
+  describe(`SDK ${version}`, () => {
     /** Until 1.12.8 the end of an earlier run that arrives late is taken for the end of the page's own. */
     const knowsRuns = version === "1.15";
     /** Until 1.14 a page keeps an answered question until it acts. */

@@ -12,7 +12,7 @@ import { after, describe, test, type TestContext } from "node:test";
 import { startFront, type Front } from "../harness/protocol/front.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
-import { missingClients, officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
+import { officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import { openThread, until } from "../harness/threads.ts";
 
@@ -118,7 +118,7 @@ const inMidRun = async (front: Front): Promise<readonly OpenPage[]> => {
   return pages;
 };
 
-describe("pages that stay open", { skip: missingClients }, () => {
+describe("pages that stay open", () => {
   test("one process, killed in mid-run (open-page.1, open-page.3)", PATIENCE, async (t) => {
     const { front, start } = await openPlace(t, { HOLDPOINT_DATA_DIR: join(folder, "data") });
     const server = await start();

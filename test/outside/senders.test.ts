@@ -1,25 +1,21 @@
 // Senders of today: unmodified instrumentations of test/collector/senders, each in a separate process, over a real
-// socket. Their dependencies are large, so they are a separate project: `npm ci --ignore-scripts --prefix
-// test/collector/senders`.
+// socket. Their dependencies are large (405 MB, of which Mastra and Genkit are 200), so they are a separate project.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
+import { nestedProject } from "../harness/nested-project.ts";
 
-const folder = fileURLToPath(new URL("senders/", import.meta.url));
-const missing = existsSync(`${folder}node_modules`)
-  ? false
-  : "not installed: npm ci --ignore-scripts --prefix test/collector/senders";
+const folder = nestedProject("test/collector/senders");
 
 async function runsOf(sender: string): Promise<readonly AcceptedRun[]> {
   const backend = await startBackend();
   const collector = await startCollector(backend.url);
   try {
-    const child = spawn(process.execPath, [`${folder}${sender}.mjs`, `${collector.url}/v1/traces`], {
+    const child = spawn(process.execPath, [join(folder, `${sender}.mjs`), `${collector.url}/v1/traces`], {
       env: {
         PATH: process.env["PATH"],
         LANGSMITH_TRACING: "true",
@@ -57,7 +53,7 @@ function assertModelCall(run: AcceptedRun | undefined, model: string): void {
 
 const isModelCall = (run: AcceptedRun): boolean => run.main["run_type"] === "llm";
 
-describe("senders of today", { skip: missing }, () => {
+describe("senders of today", () => {
   test("langfuse 5.11: model, parameters, tokens, costs, metadata; level ERROR", async () => {
     const runs = await runsOf("langfuse");
     const answer = runs.find(isModelCall);

@@ -7,14 +7,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
-import {
-  CLIENTS,
-  missingClients,
-  officialClient,
-  openPage,
-  type OfficialClient,
-  type Page,
-} from "../harness/protocol/sdk-clients.ts";
+import { CLIENTS, officialClient, openPage, type OfficialClient, type Page } from "../harness/protocol/sdk-clients.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
@@ -23,13 +16,11 @@ let server: ServerHere;
 let client: OfficialClient;
 const folder = temporaryFolder();
 before(async () => {
-  if (missingClients !== false) return;
   server = await startServerHere({ config: join(CLIENTS, "langgraph.json") });
   client = await officialClient("1.15");
 });
 after(async () => {
   removeFolder(folder);
-  if (missingClients !== false) return;
   await server.stop();
   removeFolder(server.dataDir);
 });
@@ -67,7 +58,7 @@ function subagentsOf({ hook }: Page): () => readonly Subagent[] {
     });
 }
 
-test("two subagents, live and after a reload (deep-agents.1)", { ...PATIENCE, skip: missingClients }, async () => {
+test("two subagents, live and after a reload (deep-agents.1)", PATIENCE, async () => {
   const threadId = randomUUID();
   const files = ["one", "two"].map((name) => join(folder, name));
   const tasks = files.map((file) => JSON.stringify([["await_file", { file }]]));

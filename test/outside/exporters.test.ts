@@ -1,20 +1,17 @@
 // The official exporters over gRPC, and those of log records over HTTP, unmodified, each in a separate process. Their
-// dependencies are a separate project: `npm ci --ignore-scripts --prefix test/collector/exporters`.
+// dependencies are a separate project, test/collector/exporters.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
+import { nestedProject } from "../harness/nested-project.ts";
 
-const folder = fileURLToPath(new URL("exporters/", import.meta.url));
-const missing = existsSync(`${folder}node_modules`)
-  ? false
-  : "not installed: npm ci --ignore-scripts --prefix test/collector/exporters";
+const folder = nestedProject("test/collector/exporters");
 
-describe("exporters 0.301", { skip: missing }, () => {
+describe("exporters 0.301", () => {
   for (const [transport, compression] of [
     ["grpc", "none"],
     ["grpc", "gzip"],
@@ -29,7 +26,7 @@ describe("exporters 0.301", { skip: missing }, () => {
       const grpc = collector.grpcAddress() ?? assert.fail();
       let said = "";
       try {
-        const child = spawn(process.execPath, [`${folder}send.mjs`, transport], {
+        const child = spawn(process.execPath, [join(folder, "send.mjs"), transport], {
           env: {
             PATH: process.env["PATH"],
             OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${grpc.port}`,

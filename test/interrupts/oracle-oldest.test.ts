@@ -1,3 +1,0 @@
-import { oracleTests } from "../oracle/oracle-tests.ts";
-
-oracleTests({ oldest: true });
