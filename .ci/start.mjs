@@ -7,9 +7,11 @@ const PATIENCE_MS = 120_000;
 
 const child = spawn("npm", ["start"], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
 const ended = once(child, "exit");
+/** To npm and what it started. */
+const signal = (name) => process.kill(-(child.pid ?? 0), name);
 const fail = (why) => {
   console.error(`npm start: ${why}`);
-  process.kill(-child.pid, "SIGKILL");
+  signal("SIGKILL");
   process.exit(1);
 };
 setTimeout(() => fail(`no link in ${PATIENCE_MS} ms`), PATIENCE_MS).unref();
@@ -25,7 +27,7 @@ for await (const chunk of child.stdout) {
 if (link === undefined) fail("it ended without a link");
 const page = await fetch(link).catch((error) => fail(String(error)));
 if (page.status !== 200) fail(`${link} is ${page.status}`);
-process.kill(-child.pid, "SIGINT");
+signal("SIGINT");
 const [code] = await ended;
 if (code !== 0) fail(`exit code ${code}`);
 console.log(`npm start: ${link} answers, and Ctrl-C ends it`);

@@ -14,7 +14,8 @@ const LONG = ".long.test.ts";
 const files: readonly string[] = globSync(ALL)
   .filter((path) => !/(?:^|\/)(?:node_modules|\.[^/]*)\//.test(path))
   .toSorted();
-const isRest = (path: string): boolean => [OUTSIDE, FAULTS].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
+const isRest = (path: string): boolean =>
+  [OUTSIDE, FAULTS].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
 
 /** `npm test`: what runs after `npm ci` of the root, wholly. Every new file belongs to it. */
 export const FIRST: readonly string[] = files.filter((path) => !path.startsWith(BROWSER) && !isRest(path));

@@ -24,7 +24,7 @@ provideGlobals({
 });
 
 const silent: Log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
-const projectOfOldest = async (): Promise<string> => (await import("../harness/oldest-langgraph.ts")).oldestProject();
+const projectOfOldest = async (): Promise<string> => (await import("../outside/oldest-langgraph.ts")).oldestProject();
 const library = await loadLibrary(onOldest ? await projectOfOldest() : import.meta.dirname);
 const VERSIONS = { holdpoint: "1.2.3", library: library.version };
 

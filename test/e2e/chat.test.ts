@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { servePage, type ServedPage } from "../../examples/chat/web/serve-page.ts";
 import { launchChromium } from "../harness/console.ts";
-import { nestedProject } from "../harness/nested-project.ts";
+import { nestedProject } from "../outside/nested-project.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startFront, type Front } from "../harness/protocol/front.ts";
 import { removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { copyForOldest } from "../harness/oldest-langgraph.ts";
+import { copyForOldest } from "./oldest-langgraph.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { newThread, openThread, questionsOf, type Result, type WireInterrupt } from "../harness/threads.ts";

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import { promisify } from "node:util";
-import { nestedProject } from "../harness/nested-project.ts";
+import { nestedProject } from "./nested-project.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, ROOT } from "../harness/server.ts";
 

@@ -108,9 +108,8 @@ test("the Compose file fits its schema, and a wrong member is seen (schemas.1)",
   const schema = z.fromJSONSchema(rest);
   const { name: _newer, ...known } = compose; // the schema is older than this member
   assert.equal(schema.safeParse(known).error?.message, undefined);
-  const wrong = structuredClone(known) as { services: Record<string, object> };
-  wrong.services["api"] = { ...wrong.services["api"], comand: ["serve"] };
-  assert.equal(schema.safeParse(wrong).success, false);
+  const services = { ...known.services, api: { ...known.services["api"], comand: ["serve"] } };
+  assert.equal(schema.safeParse({ ...known, services }).success, false);
 });
 
 const workflows = globSync(".github/workflows/*.yml", { cwd: ROOT });

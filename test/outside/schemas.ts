@@ -1,7 +1,7 @@
 // The schemas and linters of other projects' file formats. They weigh 56 MB and serve three tests, so they have a
 // folder and a lock file of their own, test/project/schemas.
 import { join } from "node:path";
-import { nestedProject } from "../harness/nested-project.ts";
+import { nestedProject } from "./nested-project.ts";
 
 const FOLDER = nestedProject("test/project/schemas");
 /** Where packages resolve from, also for the compiler. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
-import { nestedProject } from "../harness/nested-project.ts";
+import { nestedProject } from "./nested-project.ts";
 
 const folder = nestedProject("test/collector/senders");
 

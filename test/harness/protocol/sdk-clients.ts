@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { nestedProject } from "../nested-project.ts";
+import { nestedProject } from "../../outside/nested-project.ts";
 import type * as Sdk from "@langchain/langgraph-sdk";
 import type * as Stream from "@langchain/langgraph-sdk/stream";
 
