@@ -626,60 +626,6 @@ test("for random graphs, orders, pauses, restarts and limits the five rules hold
   );
 });
 
-describe("packed traces", () => {
-  /** Small numbers: the same few spans come again and again, and every trace is quiet in between. */
-  const arrivals = fc.array(
-    fc.record({
-      id: fc.nat({ max: 11 }),
-      parent: fc.option(fc.nat({ max: 11 }), { nil: null, freq: 5 }),
-      trace: fc.nat({ max: 2 }),
-      kind: fc.constantFrom("kept", "kept", "kept", "kept", "changed", "filtered", "root", "declared", "ordered"),
-      pauseMs: fc.constantFrom(0, 0, 1, 700, 12_000, 400_000),
-    }),
-    { minLength: 1, maxLength: 40 },
-  );
-
-  test("every span finds the same place as without packing", () => {
-    fc.assert(
-      fc.property(arrivals, fc.constantFrom(4, 1000), (all, nodesMax) => {
-        const never = setUp({ nodesMax, packAfterMs: Infinity });
-        const atOnce = setUp({ nodesMax, packAfterMs: 0 });
-        for (const [at, { id, kind, parent, pauseMs, trace }] of all.entries()) {
-          const runId = uuidOfSpan(hex((id % 4) + 50)); // sometimes that of another span
-          const traceId = trace === 0 ? "0".repeat(16) + hex(3) : traceIdOf(trace); // 0: ends in the id of a span
-          const dottedOrder = [uuidOfTrace(traceId), uuidOfSpan(hex(parent ?? 0)), runId]
-            .map((segmentId) => segmentTime(span(0, null).start) + segmentId)
-            .join(".");
-          const declared = { traceId: id % 2 === 0 ? "" : TRACE_UUID, runId };
-          const run = span(id, parent, id * 7, {
-            traceId,
-            isRoot: parent === null || kind === "root",
-            content: kind === "filtered" ? null : kind === "changed" ? { ...CONTENT, outputs: "{}" } : CONTENT,
-            declared:
-              kind === "declared" || kind === "ordered"
-                ? { ...declared, dottedOrder: kind === "ordered" ? dottedOrder : "" }
-                : null,
-          });
-          assert.equal(atOnce.assembler.add({ ...run }), never.assembler.add({ ...run }));
-          for (const { assembler, clock } of [never, atOnce]) {
-            assembler.add(span(0, null, 0, { traceId: traceIdOf(100 + at) })); // a new trace packs the quiet ones
-            clock.pass(pauseMs);
-          }
-          for (let known = 0; known <= 11; known++) {
-            const of = [TENANT.id, traceId, hex(known)] as const;
-            assert.equal(atOnce.assembler.isKnown(...of), never.assembler.isKnown(...of));
-          }
-          assert.deepEqual(atOnce.assembler.stats(), never.assembler.stats());
-        }
-        for (const { assembler } of [never, atOnce]) assembler.drain();
-        const places = (runs: readonly TraceRun[]) => runs.map((run) => ({ ...run, span: run.span.spanId }));
-        assert.deepEqual(places(atOnce.out), places(never.out));
-      }),
-      { numRuns: 3000, verbose: 1 }, // a failure prints its seed and path
-    );
-  });
-});
-
 test("segments have the backend's form: truncated microseconds, always six digits", () => {
   assert.equal(segmentTime({ sec: 1_726_766_208, nano: 521_691_999 }), "20240919T171648521691Z");
   assert.equal(segmentTime({ sec: 1_726_766_208, nano: 999 }), "20240919T171648000000Z");

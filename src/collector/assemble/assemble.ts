@@ -16,14 +16,12 @@
 //   trace-table.ts      the trees of all traces, their sums, limits and pins
 //   trace-tree.ts       the rules of one tree
 //   tree-node.ts        the shape of one tree
-//   packed-tree.ts      a quiet trace as one text
 //   unplaced-run.ts     memory and fingerprint of a run that waits for its place
 //   declared-places.ts   places declared by an SDK or a decision record
 //   dotted-order.ts     the order string of a place, and its rules
 import type { Clock } from "../../base/clock.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { recallPlace } from "./declared-places.ts";
-import { hasSpan, isPacked } from "./packed-tree.ts";
 import { arrive, type Arrival, type Emit } from "./trace-tree.ts";
 import { keyOf } from "./tree-node.ts";
 import {
@@ -116,7 +114,6 @@ export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): A
     },
     isKnown(tenant, traceId, spanId) {
       const tree = table.trees.get(keyOf(traceId, tenant));
-      if (tree !== undefined && isPacked(tree)) return hasSpan(tree, spanId);
       const node = tree?.nodes.get(spanId);
       return node !== undefined && node.state !== "unknown" && node.state !== "promised";
     },
