@@ -18,7 +18,6 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
 import { resolveExactImports } from "./base/modules/exact-imports.ts";
-import { keepHeapSmall } from "./base/v8/v8-heap.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import { programName } from "./cli/client/program-name.ts";
@@ -30,7 +29,6 @@ import type { ServeOptions } from "./main/serve.ts";
 
 enableCompileCache();
 resolveExactImports(new URL(".", import.meta.url).href, [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""]);
-keepHeapSmall();
 
 /** An invalid command line. */
 const EXIT_USAGE = 2;

@@ -22,7 +22,6 @@
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports
 //   settings.ts         the settings
-//   heap-sizes.ts       room for garbage in the heap
 //   metrics.ts          the metrics
 //   observed-metrics.ts totals and levels of the steps
 //   scraped-value.ts    a counter or gauge that is read at each scrape

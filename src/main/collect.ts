@@ -1,7 +1,6 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
-import { optimizeSooner } from "../base/v8/v8-compile.ts";
-import { setHeapSizes } from "../base/v8/v8-heap.ts";
+import { setStartFlags } from "../base/start-flags.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
@@ -22,8 +21,7 @@ export async function collect(
     await printConfigOf(host, table, config);
     return null;
   }
-  await sizeHeap(config);
-  optimizeSooner();
+  setStartFlags();
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/open-collector.ts");
   const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;
@@ -42,11 +40,6 @@ export async function collect(
     exitCode: () => (collector.lost() > 0 ? 1 : 0),
     announce: () => Promise.resolve(), // it reports its own end, with its limits
   };
-}
-
-async function sizeHeap(config: CollectorConfig): Promise<void> {
-  const { heapSizesOf } = await import("../collector/heap-sizes.ts");
-  setHeapSizes(heapSizesOf(config.spoolDir !== null));
 }
 
 /** @returns true if every step succeeded */

@@ -4,8 +4,7 @@ import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
-import { optimizeSooner } from "../base/v8/v8-compile.ts";
-import { giveHeapRoomUnderLoad } from "../base/v8/v8-heap.ts";
+import { setStartFlags } from "../base/start-flags.ts";
 import { callable } from "../cli/client/local-server.ts";
 import { type Service, stopPart } from "../base/lifecycle.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";
@@ -39,8 +38,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
     await printConfigOf(host, table, config);
     return null;
   }
-  giveHeapRoomUnderLoad();
-  optimizeSooner();
+  setStartFlags();
   const log = await openLog(host, table, config);
   const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
   await checkAccess(config, graphs);
