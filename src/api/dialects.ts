@@ -35,6 +35,8 @@ export interface Action {
   /** Markdown from the graph: untrusted. */
   readonly description: string | null;
   readonly allowed: readonly DecisionType[];
+  /** Allowed kinds of decisions that only the graph knows. */
+  readonly ownKinds: readonly string[];
   /** JSON Schema of `args`. */
   readonly argsSchema: JsonObject | null;
 }
@@ -103,7 +105,7 @@ function humanInterrupt(value: Json, schema: JsonObject | null): Question | null
     const name = textOf(request["action"]);
     const description = textOf(memberOf(one, "description"));
     const allowed = flagged(memberOf(one, "config"));
-    actions.push({ name, args: argsOf(request), description, allowed, argsSchema: schemaIn(one) });
+    actions.push({ name, args: argsOf(request), description, allowed, ownKinds: [], argsSchema: schemaIn(one) });
   }
   return approval("human_interrupt", actions, schema);
 }
@@ -170,18 +172,20 @@ function reviews(value: Json): ReviewOf {
   };
 }
 
+const DEFAULT_DECISIONS: readonly Json[] = ["approve", "edit", "reject"];
+
 function reviewed(request: Json, index: number, reviewOf: ReviewOf): Action {
   const name = textOf(memberOf(request, "name")) ?? textOf(memberOf(request, "action"));
   const review = reviewOf(name, index);
   const decisions = either(review, "allowed_decisions", "allowedDecisions");
   const known: readonly Json[] = ["approve", "edit", "reject", "respond"] satisfies DecisionType[];
+  const given = Array.isArray(decisions) ? (decisions as readonly Json[]) : DEFAULT_DECISIONS; // dialects.1
   return {
     name,
     args: argsOf(request),
     description: textOf(memberOf(request, "description")),
-    allowed: Array.isArray(decisions)
-      ? (decisions as readonly Json[]).filter((type): type is DecisionType => known.includes(type))
-      : ["approve", "edit", "reject"], // dialects.1
+    allowed: given.filter((type): type is DecisionType => known.includes(type)),
+    ownKinds: given.filter((type): type is string => typeof type === "string" && !known.includes(type)),
     argsSchema: schemaIn(review) ?? schemaIn(request),
   };
 }

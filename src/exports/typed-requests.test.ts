@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { interopParse, isInteropZodSchema } from "@langchain/core/utils/types";
 import * as z from "zod";
-import { faultsOf } from "../agent/interrupts/answer-schema.ts";
+import { checkAnswer } from "../agent/interrupts/answer-schema.ts";
 import { buildAnswer, type Decision, recognise } from "../api/dialects.ts";
 import { isDangerous } from "../api/text/payload-excerpt.ts";
 import type { Json, JsonObject } from "../base/json/json.ts";
@@ -34,7 +34,7 @@ function answered<Answer>(ask: Ask<Answer>, decision: Decision): Answer {
   const asked = recognise(ask.payload as Json, ask.responseSchema as JsonObject);
   const built = buildAnswer(asked, [decision]);
   if (!built.ok) return assert.fail(built.reason);
-  assert.deepEqual(faultsOf(ask.responseSchema as JsonObject, built.value), []);
+  assert.deepEqual(checkAnswer(ask.responseSchema as JsonObject, built.value), []);
   return ask.parse(built.value);
 }
 
@@ -98,7 +98,7 @@ const REFUSED: readonly (readonly [name: string, ask: Ask<unknown>, answer: Json
 ];
 for (const [name, ask, answer, inSchema] of REFUSED) {
   test(`refused: ${name} (typed-requests.2)`, () => {
-    assert.equal(faultsOf(ask.responseSchema as JsonObject, answer)?.length === 0, !inSchema);
+    assert.equal(checkAnswer(ask.responseSchema as JsonObject, answer)?.length === 0, !inSchema);
     assert.throws(() => ask.parse(answer), InvalidAnswerError);
   });
 }

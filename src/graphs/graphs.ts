@@ -29,6 +29,7 @@ import type { JsonObject } from "../base/json/json.ts";
 import { isLong } from "../base/stringify-in-slices.ts";
 import { type Codec, createCodec } from "./checkpoints/codec/value-codec.ts";
 import { missingParts } from "./checkpoints/graph-fingerprint.ts";
+import { withAnswerRules } from "./config/answers-section.ts";
 import { withDeadlines } from "./config/deadlines-section.ts";
 import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
 import { createGraphStore } from "./extensions/langgraph-store.ts";
@@ -165,7 +166,7 @@ async function runDeployed(deployment: Deployment, run: Run, runPorts: RunPorts)
     const bound = withOwnBreakpoints(run, deployed(deployment, run.graphId), own.graph);
     return runGraph(context, { ...runPorts, ...own, run: bound, callbacks });
   });
-  return withDeadlines(result, config.deadlines, run.graphId);
+  return withAnswerRules(withDeadlines(result, config.deadlines, run.graphId), config.answers);
 }
 
 type StateOperations = Pick<Graphs, "state" | "history" | "build" | "update" | "valuesOf">;

@@ -24,7 +24,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/base": ["config", "files", "log", "v8", "modules", ".", "json"],
   "src/exports": [".", "interrupts"],
   "src/http": ["pages", "server", "outbound"],
-  "src/api": ["openapi", "audit", "items", ".", "a2a", "notes", "text", "traces"],
+  "src/api": ["openapi", "audit", "answers", "items", ".", "a2a", "notes", "text", "traces"],
   "src/agent": [
     "server",
     "protocol",

@@ -5,12 +5,12 @@ import { test } from "node:test";
 import type { ApiError } from "../../base/api-error.ts";
 import { boundedWork } from "../../base/bounded-work.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import { faultsOf } from "./answer-schema.ts";
+import { checkAnswer } from "./answer-schema.ts";
 import { createCheckBudget } from "./check-budget.ts";
 
 const LONG = `${"a".repeat(20_000)}!`;
 const messagesOf = (schema: JsonObject, answer: Json): readonly string[] =>
-  (faultsOf(schema, answer, createCheckBudget()) ?? []).map(({ message }) => message);
+  (checkAnswer(schema, answer, createCheckBudget()) ?? []).map(({ message }) => message);
 
 const BACKTRACKING: readonly (readonly [pattern: string, fits: string])[] = [
   ["^(a+)+$", "aaa"],
@@ -82,7 +82,7 @@ test("a pattern has JSON Schema's semantics", () => {
 
 test("a pattern that is none leaves the check to the node, and the engine as it was", () => {
   const native = globalThis.RegExp;
-  assert.equal(faultsOf({ type: "string", pattern: "(" }, "a"), null);
+  assert.equal(checkAnswer({ type: "string", pattern: "(" }, "a"), null);
   assert.equal(globalThis.RegExp, native);
 });
 
@@ -146,7 +146,7 @@ test("many slow answers at once hold the event loop no longer than a few (check-
   const before = process.threadCpuUsage();
   const outcomes = Array.from({ length: 50 }, () => {
     try {
-      return faultsOf(schema, `${"a".repeat(40)}7!`, budget)?.[0]?.message;
+      return checkAnswer(schema, `${"a".repeat(40)}7!`, budget)?.[0]?.message;
     } catch (error) {
       return (error as ApiError).code;
     }

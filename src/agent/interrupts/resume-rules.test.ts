@@ -369,9 +369,9 @@ test("a form can show the message of a fault without the schema", () => {
   const known = [question(ids.a, { responseSchema })];
   for (const [answer, words] of [
     [{ amount: "12" }, /: amount should be a number, and is the text "12"\.$/],
-    [{}, /: amount should be a number, and is missing\.$/],
+    [{}, /: amount is missing\.$/],
     ["12", /: the answer should be an object, and is the text "12"\.$/],
-    [{ amount: 1, kind: "c" }, /: kind: .*/],
+    [{ amount: 1, kind: "c" }, /: kind should be one of \["a","b"\]\.$/],
   ] as const) {
     const error = refusalOf(() => acceptAnswers(paused, known, answer, AT_OPEN_PAUSE));
     assert.match(error.message, words);

@@ -4,8 +4,9 @@ import type { JsonObject } from "../../base/json/json.ts";
 import type { AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run } from "../model/model.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
-import { excludeAuthors, lostVotes } from "../review/four-eyes.ts";
+import { excludeAuthors, lostVotes, withoutVotes } from "../review/four-eyes.ts";
 import { reviewOf } from "../review/review-rules.ts";
+import { answerSchema } from "./answer-schema.ts";
 import { breakpointOf } from "./breakpoint.ts";
 import { deadlineOf } from "./deadline.ts";
 
@@ -46,6 +47,8 @@ export interface PausedOnThread extends FinishedOnThread {
   readonly assistant: JsonObject;
   /** Names of the callers who made the state of the thread. */
   readonly startedBy: readonly string[];
+  /** Ids of open interrupts whose votes were for other circumstances than those of this run. */
+  readonly outdated: ReadonlySet<string>;
 }
 
 /** Opens the interrupts or the breakpoint of a pause, and abandons other open interrupts. */
@@ -71,17 +74,20 @@ function votesCleared({ threadId, interruptId, runId }: Interrupt, at: number): 
  *   and with the same payload its rules and votes (votes.4)
  */
 function opened(
-  { run, rootCheckpointId, assistant, startedBy, at }: PausedOnThread,
-  { deadline: configured, ...raised }: OpenInterrupt,
+  { run, rootCheckpointId, assistant, startedBy, outdated, at }: PausedOnThread,
+  { deadline: configured, answers, ...raised }: OpenInterrupt,
   before: Interrupt | null,
 ): Interrupt {
   const source = configured === undefined ? raised : { ...raised, deadline: configured };
   const { expiresAt, onExpiry } = before ?? deadlineOf(source, assistant, at);
-  const { value, responseSchema } = raised;
+  const { value } = raised;
+  const responseSchema = answerSchema({ ...raised, ...(answers === undefined ? {} : { answers }) });
   const isSame = before !== null && isDeepStrictEqual([value, responseSchema], [before.value, before.responseSchema]);
-  const review = isSame ? before.review : reviewOf({ value, responseSchema, assistant, startedBy, at });
+  const kept = isSame && outdated.has(before.interruptId) ? withoutVotes(before) : null;
+  const review = isSame ? (kept ?? before).review : reviewOf({ value, responseSchema, assistant, startedBy, at });
   const interrupt: Interrupt = {
     ...raised,
+    responseSchema,
     interruptId: before?.interruptId ?? raised.interruptId,
     threadId: run.threadId,
     rootCheckpointId: rootCheckpointId ?? raised.checkpointId,

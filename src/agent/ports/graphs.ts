@@ -49,6 +49,8 @@ export type OpenInterrupt = Pick<
 > & {
   /** Deadline that the deployment configures for interrupts of this node: `{expires_in_seconds, on_expiry}`. */
   readonly deadline?: JsonObject;
+  /** The deployment takes answers as they are: no rules come from payloads. */
+  readonly answers?: "as_given";
 };
 
 /**

@@ -126,6 +126,9 @@ const HITL: Json = {
 const HUMAN: Json = [{ action_request: { action: "pay", args: { eur: 5 } } }];
 const decisions = (...list: readonly Json[]): Json => ({ decisions: [...list] });
 
+const APPROVE = { type: "approve" };
+const REJECT = { type: "reject" };
+
 suite("verdicts", () => {
   const cases: readonly [string, Json, Json, "approve" | "reject"][] = [
     ["all approved", HITL, decisions({ type: "approve" }, { type: "approve" }), "approve"],
@@ -141,7 +144,21 @@ suite("verdicts", () => {
     ["response", HUMAN, [{ type: "response", args: "not now" }], "reject"],
     ["true", "?", true, "approve"],
     ["false", "?", false, "reject"],
-    ["not approved", "?", { approved: false, note: "n" }, "reject"],
+    ["not approved", "?", { approved: false }, "reject"],
+    ["not approved, and more", "?", { approved: false, decision: "yes" }, "approve"],
+    ["approved as a text", "?", { approved: "false" }, "approve"],
+    ["not approved, inside", "?", { answer: { approved: false } }, "approve"],
+    ["not approved, in a list", "?", [{ approved: false }], "approve"],
+    ["rejected beside a position", HITL, { ...(decisions(REJECT, REJECT) as JsonObject), 0: APPROVE }, "approve"],
+    ["rejected beside another member", HITL, decisions(REJECT, { ...REJECT, args: {} }), "approve"],
+    ["fewer rejections than actions", HITL, decisions(REJECT), "approve"],
+    ["more rejections than actions", HITL, decisions(REJECT, REJECT, REJECT), "approve"],
+    ["rejections as a bare list", HITL, [REJECT, REJECT], "approve"],
+    ["a rejection whose message is an object", HITL, decisions(REJECT, { ...REJECT, message: {} }), "approve"],
+    ["ignore with arguments", HUMAN, [{ type: "ignore", args: { action: "pay", args: {} } }], "approve"],
+    ["response that is an object", HUMAN, [{ type: "response", args: { action: "pay" } }], "approve"],
+    ["ignore, bare", HUMAN, { type: "ignore", args: null }, "approve"],
+    ["a rejection of another dialect", HUMAN, decisions({ type: "reject" }), "approve"],
     ["approved", "?", { approved: true }, "approve"],
     ["null", "?", null, "approve"],
     ["zero", "?", 0, "approve"],
@@ -162,7 +179,7 @@ suite("verdicts", () => {
       HITL,
       decisions({ type: "approve" }, { type: "reject", message: "a" }),
       decisions({ type: "approve" }, { type: "reject" }),
-      true,
+      false,
     ],
     [
       "other parts",
@@ -178,6 +195,23 @@ suite("verdicts", () => {
       [{ type: "accept", args: { action: "pay", args: { eur: 5 } } }],
       true,
     ],
+    [
+      "accept with other arguments",
+      HUMAN,
+      [{ type: "accept", args: null }],
+      [{ type: "accept", args: { action: "pay", args: { eur: 5000 } } }],
+      false,
+    ],
+    [
+      "accept with another action",
+      HUMAN,
+      [{ type: "accept", args: null }],
+      [{ type: "accept", args: { action: "wipe", args: { eur: 5 } } }],
+      false,
+    ],
+    ["accept with more", HUMAN, [{ type: "accept" }], [{ type: "accept", edited_action: { name: "wipe" } }], false],
+    ["a number and its text", "?", { amount: 1 }, { amount: "1" }, false],
+    ["composed and decomposed letters", "?", { name: "\u00e9" }, { name: "e\u0301" }, false],
     [
       "different edits",
       HUMAN,

@@ -7,6 +7,7 @@ import { parseEnv } from "node:util";
 import * as z from "zod";
 import type { WebhookPolicy } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
+import { ANSWERS_SECTION, type AnswerRules } from "./answers-section.ts";
 import { AUTH_SECTION, authorizationServers, authPath, authRemarks, securitySchemes } from "./auth-section.ts";
 import {
   CHECKPOINTER_SECTION,
@@ -52,6 +53,7 @@ export interface GraphsConfig {
   /** Null if the file names no components. */
   readonly ui: UiConfig | null;
   readonly deadlines: DeadlineRules;
+  readonly answers: AnswerRules;
   readonly remarks: readonly string[];
 }
 
@@ -81,6 +83,7 @@ const FILE = z.looseObject({
   ui: z.record(z.string().min(1), z.string().min(1)).nullish(),
   ui_config: z.looseObject({ shared: z.array(z.string()).optional() }).nullish(),
   interrupt_deadlines: DEADLINES_SECTION.optional(),
+  interrupt_answers: ANSWERS_SECTION.optional(),
 });
 
 const HANDLED_KEYS = new Set(Object.keys(FILE.shape));
@@ -139,6 +142,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
     checkpointer: checkpointerConfig(parsed.data.checkpointer),
     ui: uiConfig(parsed.data),
     deadlines,
+    answers: parsed.data.interrupt_answers ?? "checked",
     remarks: [
       ...graphRemarks(parsed.data.graphs),
       ...Object.entries(parsed.data).flatMap(([key, value]) => keyRemark(key, value, HANDLED_KEYS) ?? []),

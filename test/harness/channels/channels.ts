@@ -36,6 +36,8 @@ export interface Channel {
   readonly name: string;
   readonly says: (value: unknown) => boolean;
   readonly carries: readonly string[];
+  /** The channel sends the value as it is, and no decision of a button or form. */
+  readonly sendsJson: boolean;
   /** The channel's replies name error codes. */
   readonly hasCodes: boolean;
   readonly send: (world: World, asked: Asked, sent: Sent) => Promise<Reply>;
@@ -82,6 +84,7 @@ function runChannel(
   return {
     name,
     says: anything,
+    sendsJson: true,
     carries: RUN_MEMBERS,
     hasCodes: true,
     send: async (world, asked, sent) =>
@@ -108,6 +111,7 @@ function commandChannel(kind: "respond" | "start", wire: "HTTP" | "WebSocket"): 
   return {
     name: `${kind === "respond" ? "input.respond" : "run.start"} over ${wire}`,
     says: anything,
+    sendsJson: true,
     carries: COMMANDS[kind],
     hasCodes: true,
     async send(world, asked, sent) {
@@ -133,6 +137,7 @@ function commandChannel(kind: "respond" | "start", wire: "HTTP" | "WebSocket"): 
 const inbox: Channel = {
   name: "inbox",
   says: anything,
+  sendsJson: true,
   carries: [],
   hasCodes: true,
   async send(world, { threadId, interruptId }, { who, value }) {
@@ -145,6 +150,7 @@ const inbox: Channel = {
 const cli: Channel = {
   name: "command line",
   says: anything,
+  sendsJson: true,
   carries: [],
   hasCodes: true,
   async send(world, { threadId, interruptId }, { who, value }) {
@@ -158,6 +164,7 @@ const cli: Channel = {
 const mcp: Channel = {
   name: "MCP",
   says: anything,
+  sendsJson: true,
   carries: [],
   hasCodes: false,
   async send(world, { threadId, interruptId }, { who, value }) {
@@ -174,6 +181,7 @@ const mcp: Channel = {
 const a2a: Channel = {
   name: "A2A",
   says: anything,
+  sendsJson: true,
   carries: [],
   hasCodes: false,
   async send(world, { threadId, interruptId, runId, assistant }, { who, value }) {
@@ -190,6 +198,7 @@ const a2a: Channel = {
 const slack: Channel = {
   name: "Slack",
   says: (value) => choiceFor(value) !== null,
+  sendsJson: false,
   carries: [],
   hasCodes: false,
   async send(world, { threadId, interruptId }, { who, value }) {
@@ -218,6 +227,7 @@ const slack: Channel = {
 const link: Channel = {
   name: "link of an e-mail",
   says: (value) => choiceFor(value) !== null,
+  sendsJson: false,
   carries: [],
   hasCodes: false,
   async send(world, { threadId, interruptId }, { who, value }) {

@@ -13,11 +13,14 @@ export interface Row {
   readonly name: string;
   /** The answer; a channel that cannot express it has no test. Absent: any channel. */
   readonly value?: unknown;
+  /** All of the value matters: a form that sends its arguments alone has no test. */
+  readonly whole?: boolean;
   /** Members beside the answer; a channel that carries none of them has no test. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-function fits(channel: Channel, { value, more = {} }: Row): boolean {
+function fits(channel: Channel, { value, more = {}, whole = false }: Row): boolean {
+  if (whole && !channel.sendsJson) return false;
   return (
     (value === undefined || channel.says(value)) && Object.keys(more).every((name) => channel.carries.includes(name))
   );

@@ -116,7 +116,7 @@ function isDefault({ modes, subgraphs, resumable, protocol }: StreamRequest): bo
   return protocol !== true && modes.length === 1 && modes[0] === VALUES_ONLY.modes[0] && !subgraphs && !resumable;
 }
 
-function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
+export function mergeConfigs(base: JsonObject, given: JsonObject): JsonObject {
   const configurable = { ...(base["configurable"] as JsonObject), ...(given["configurable"] as JsonObject) };
   return { ...base, ...given, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
 }
@@ -129,7 +129,7 @@ function mergeConfig(allowed: ConfigurableHeaders, base: JsonObject, { config, h
   return { ...rest, ...(Object.keys(configurable).length === 0 ? {} : { configurable }) };
 }
 
-function mergeContext(base: Json, given: Json): Json {
+export function mergeContext(base: Json, given: Json): Json {
   const isObject = (value: Json): value is JsonObject =>
     typeof value === "object" && value !== null && !Array.isArray(value);
   if (!isObject(given)) return given ?? (isObject(base) && Object.keys(base).length > 0 ? base : null);

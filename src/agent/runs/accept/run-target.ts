@@ -4,10 +4,9 @@ import { answererRefusal, requireAssignable } from "../../interrupts/assignments
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
 import { type Intent, atBreakpoint } from "../../interrupts/run-intent.ts";
 import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
-import { reviewRefusal } from "../../review/reviewers.ts";
-import { needsVotes } from "../../review/votes.ts";
-import type { Caller, Interrupt, Thread } from "../../model/model.ts";
+import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
 import type { CheckpointTx, Tx } from "../../ports/ports.ts";
+import { requireOnlyAnswer } from "./only-answer.ts";
 import type { RunCall } from "./run-request.ts";
 import type { StartRequest } from "./run-start.ts";
 
@@ -33,7 +32,10 @@ export async function targetOf(
   if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
   if (forkFrom !== null && writtenBy === null)
     throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
-  const settled = intent.kind === "resume" ? settle(intent, forkFrom, thread, { caller, call, known, at }) : NO_ANSWERS;
+  const settled =
+    intent.kind === "resume"
+      ? await settle(tx, thread, { intent, forkFrom, caller, call, known, assistant: snapshot.assistant, at })
+      : NO_ANSWERS;
   const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
     const detail = `The thread is no longer paused at the breakpoint ${call.atBreakpoint}.`;
@@ -46,40 +48,35 @@ export async function targetOf(
 const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
 
 interface Answering {
+  readonly intent: Extract<Intent, { readonly kind: "resume" }>;
+  readonly forkFrom: string | null;
   readonly caller: Caller;
   readonly call: RunCall;
   readonly known: readonly Interrupt[];
+  readonly assistant: Assistant;
   readonly at: number;
 }
 
 /** @throws {ApiError} for every refused answer */
-function settle(
-  { resume, fork, update, goto }: Extract<Intent, { readonly kind: "resume" }>,
-  forkFrom: string | null,
+async function settle(
+  tx: Pick<Tx, "run">,
   thread: Thread,
-  { caller, call: { via }, known, at }: Answering,
-): SettledAnswers {
+  { intent, forkFrom, caller, call, known, assistant, at }: Answering,
+): Promise<SettledAnswers> {
+  const { via } = call;
   const refusal = answererRefusal(caller, via, at);
-  const accepted = acceptAnswers(thread, known, resume, { olderCheckpoint: forkFrom, fork: fork === true, refusal });
+  const accepted = acceptAnswers(thread, known, intent.resume, {
+    olderCheckpoint: forkFrom,
+    fork: intent.fork === true,
+    refusal,
+  });
   if (via === "deadline") return { answers: accepted, voted: [], changed: [] }; // the rules of the interrupt have the default answer
-  if (forkFrom !== null) {
-    for (const interrupt of accepted.interrupts) refuseFork(interrupt, caller);
-    return { answers: accepted, voted: [], changed: [] };
+  for (const interrupt of accepted.interrupts) {
+    if (interrupt.review === null) continue;
+    const asker = await tx.run(thread.threadId, interrupt.runId);
+    requireOnlyAnswer({ call, intent, assistant, forkFrom, interrupt, asker });
   }
-  const settled = settleVotes(accepted, caller, at);
-  if (settled.voted.length > 0 && (update !== undefined || goto !== undefined)) {
-    throw new ApiError("invalid_request", "A vote has no `update` and no `goto`: send them after the decision.");
-  }
-  return settled;
-}
-
-/** @throws {ApiError} for a caller whom the review rules exclude, and where one answer does not decide */
-function refuseFork(interrupt: Interrupt, caller: Caller): void {
-  const refusal = reviewRefusal(interrupt, caller);
-  if (refusal !== null) throw refusal;
-  if (!needsVotes(interrupt.review)) return;
-  const detail = `Interrupt ${interrupt.interruptId} needs several answers: a fork cannot answer it.`;
-  throw new ApiError("invalid_request", detail);
+  return forkFrom === null ? settleVotes(accepted, caller, at) : { answers: accepted, voted: [], changed: [] };
 }
 
 /** The human waits that the run ends. */

@@ -6,6 +6,7 @@
 //   finish-run.4. The thread of a stateless run is deleted in the transaction that ends its last run, unless that run
 //     paused.
 import type { JsonObject } from "../../../base/json/json.ts";
+import { outdatedVotes } from "../../interrupts/outdated-votes.ts";
 import {
   type InterruptChanges,
   type RunOutcome,
@@ -168,6 +169,7 @@ async function updateInterrupts(
           rootCheckpointId: thread.checkpointId,
           assistant: thread.assistantMetadata,
           startedBy: thread.startedBy,
+          outdated: await outdatedVotes(tx, run, thread.known),
         })
       : interruptsAfterEnd({
           ...finished,
