@@ -85,6 +85,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "upload/backend",
     "encode",
     "translate/messages",
+    "translate/forms",
     "translate/attributes",
     "limit",
     "sample",

@@ -21,7 +21,7 @@ describe("Braintrust", () => {
       run: {
         type: "llm",
         inputs: { messages: [{ role: "user", content: "Hi" }] },
-        outputs: { output: [{ index: 0, message: { role: "assistant", content: "Hello" } }] },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
         usage: {
           input_tokens: 5,
           output_tokens: 2,

@@ -29,7 +29,17 @@ describe("gateways and inference servers", () => {
       run: {
         type: "llm",
         inputs: { messages: [{ role: "user", content: "Hi" }] },
-        outputs: { completion: "Hello", reasoning: "Greet." },
+        outputs: {
+          messages: [
+            {
+              role: "assistant",
+              content: [
+                { type: "reasoning", reasoning: "Greet." },
+                { type: "text", text: "Hello" },
+              ],
+            },
+          ],
+        },
         usage: {
           input_cost: 0.002,
           output_cost: 0.0015,

@@ -106,7 +106,7 @@ describe("GenAI semantic conventions, attributes", () => {
               content: [
                 { type: "text", text: "Look" },
                 { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } },
-                { type: "uri", uri: "https://x.example/a.png" },
+                { type: "file", source_type: "url", url: "https://x.example/a.png" },
               ],
             },
             {
@@ -564,8 +564,7 @@ describe("GenAI semantic conventions, span events", () => {
           ],
         },
         outputs: {
-          choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "Rain." } }],
-          messages: [{ role: "assistant", content: "Rain." }],
+          messages: [{ role: "assistant", content: "Rain.", finish_reason: "stop" }],
         },
         events: null,
       },
@@ -589,15 +588,12 @@ describe("GenAI semantic conventions, span events", () => {
       },
       run: {
         outputs: {
-          choices: [
-            { index: 0, message: { role: "assistant", content: "A" } },
+          messages: [
+            { role: "assistant", content: "A" },
             {
-              index: 1,
-              message: {
-                role: "assistant",
-                content: "",
-                tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
-              },
+              role: "assistant",
+              content: "",
+              tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
             },
           ],
         },

@@ -31,7 +31,7 @@ describe("Langfuse", () => {
       run: {
         type: "llm",
         inputs: { messages: [{ role: "user", content: "Hi" }] },
-        outputs: { role: "assistant", content: "Hello" },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
         params: { model: "gpt-5", temperature: 0.2 },
         usage: {
           input_tokens: 10,

@@ -19,7 +19,7 @@ describe("LangSmith SDK", () => {
       run: { type: "tool", error: "broke" },
     },
     {
-      name: "a model run: inputs and outputs are what the SDK traced, usage keeps its details",
+      name: "a model run: its messages, usage keeps its details",
       span: {
         name: "ChatOpenAI",
         scope: "langsmith",
@@ -48,8 +48,8 @@ describe("LangSmith SDK", () => {
       run: {
         name: "ChatOpenAI",
         type: "llm",
-        inputs: { messages: [[{ lc: 1, id: ["HumanMessage"], kwargs: { content: "Hi" } }]] },
-        outputs: { generations: [[{ text: "Ho" }]] },
+        inputs: { messages: [{ role: "user", content: "Hi" }] },
+        outputs: { messages: [{ role: "assistant", content: "Ho" }] },
         usage: { input_tokens: 10, output_tokens: 4, total_tokens: 14, input_token_details: { cache_read: 6 } },
         metadata: { ls_provider: "openai", ls_model_name: "gpt-4o", thread_id: "t1", nested: { a: [1] }, version: "2" },
         tags: ["a", "b"],

@@ -27,7 +27,7 @@ describe("Logfire", () => {
         name: "Chat Completion with 'gpt-5'",
         type: "llm",
         inputs: { messages: [{ role: "user", content: "Hi" }], model: "gpt-5" },
-        outputs: { message: { role: "assistant", content: "Hello" }, usage: { total_tokens: 5 } },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }], usage: { total_tokens: 5 } },
         tags: ["LLM", "nightly"],
         metadata: { ls_model_name: "gpt-5-2026" },
       },

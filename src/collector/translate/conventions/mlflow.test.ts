@@ -22,7 +22,7 @@ describe("MLflow", () => {
       run: {
         type: "llm",
         inputs: { messages: [{ role: "user", content: "Hi" }], model: "gpt-5" },
-        outputs: { choices: [{ message: { role: "assistant", content: "Hello" } }] },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
         usage: {
           input_cost: 0.1,
           output_cost: 0.2,

@@ -47,7 +47,6 @@ describe("pydantic-ai and Logfire", () => {
           ],
         },
         outputs: {
-          choices: [{ index: 0, message: { role: "assistant", content: "Rain." } }],
           messages: [{ role: "assistant", content: "Rain." }],
         },
         params: { tools: [{ name: "weather" }], allow_text_output: true },
@@ -138,7 +137,7 @@ describe("pydantic-ai and Logfire", () => {
       run: {
         name: "Chat Completion with 'gpt-5'",
         inputs: { messages: [{ role: "user", content: "Hi" }], model: "gpt-5" },
-        outputs: { message: { role: "assistant", content: "Hello" } },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
         metadata: { otel: { kind: "internal", scope: { version: "1.0" } } },
       },
     },

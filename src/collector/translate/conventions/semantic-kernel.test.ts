@@ -53,14 +53,11 @@ describe("Semantic Kernel", () => {
                 { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Paris"}' } },
               ],
             },
-            { role: "tool", id: "c1", content: "rain" },
+            { role: "tool", tool_call_id: "c1", content: "rain" },
           ],
         },
         outputs: {
-          choices: [
-            { index: 0, message: { role: "assistant", content: "Rain." }, tool_calls: [], finish_reason: "Stop" },
-          ],
-          messages: [{ role: "assistant", content: "Rain." }],
+          messages: [{ role: "assistant", content: "Rain.", finish_reason: "Stop" }],
         },
       },
     },

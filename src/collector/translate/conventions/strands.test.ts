@@ -54,8 +54,7 @@ describe("Strands Agents", () => {
           ],
         },
         outputs: {
-          choices: [{ finish_reason: "end_turn", message: { role: "assistant", content: "Rain." } }],
-          messages: [{ role: "assistant", content: "Rain." }],
+          messages: [{ role: "assistant", content: "Rain.", finish_reason: "end_turn" }],
         },
         usage: { input_tokens: 20, output_tokens: 5, total_tokens: 25, input_token_details: { cache_read: 0 } },
         events: [{ name: "new_token", time: "2025-11-21T09:00:01.123456789Z" }],
@@ -129,13 +128,10 @@ describe("Strands Agents", () => {
         type: "chain",
         inputs: { messages: [{ role: "user", content: "Weather?" }] },
         outputs: {
-          choices: [
-            {
-              message: { role: "assistant", content: "Let me look." },
-              tool_result: [{ toolResult: { toolUseId: "t1" } }],
-            },
+          messages: [
+            { role: "assistant", content: "Let me look." },
+            { role: "tool", tool_call_id: "t1", content: "" },
           ],
-          messages: [{ role: "assistant", content: "Let me look." }],
         },
       },
       options: { filterNonGenAi: true },

@@ -6,11 +6,12 @@ import {
   firstOf,
   given,
   found,
-  messageOfLogEvent,
   ofOwnSdk,
   onlyFor,
+  readContent,
+  readMessages,
+  readSpoken,
   splitHistory,
-  wrapped,
   type ContentSource,
   type Found,
   type Subject,
@@ -19,26 +20,14 @@ import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
-import { flattenedMessage } from "../messages/flattened.ts";
-import { messagesOf } from "../messages/messages.ts";
+import { flattenedMessages } from "../messages/flattened.ts";
+import { messagesOf } from "../forms/messages.ts";
 import { queryOf, recordsToWrite } from "./retrieval.ts";
-import { TOOL_INPUTS } from "./tool-content.ts";
+import { notApplicable, TOOL_INPUTS } from "./tool-content.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
-import {
-  GENKIT_INPUT,
-  HAYSTACK_INPUT,
-  LK_CONTEXT,
-  AI_MESSAGES,
-  AI_PROMPT,
-  ADK_REQUEST,
-  genkitRequest,
-  haystackRequest,
-  livekitContext,
-  vercelPrompt,
-  adkRequest,
-} from "./framework-inputs.ts";
-import { notApplicable, withSystem, mergedWith } from "../messages/conversation.ts";
+import { prependSystem } from "../forms/conversation.ts";
+import { mergeBody } from "./merged-body.ts";
 
 const SYSTEM = sources(
   "gen_ai.system_instructions",
@@ -64,25 +53,27 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("tool", TOOL_INPUTS),
   onlyFor("retriever", [queryOf]),
   onlyFor("embedding", [embeddedText]),
-  given(MESSAGES, ({ facts }) => withSystem(jsonOf(facts.value(MESSAGES)), jsonOf(facts.value(SYSTEM)))),
-  ({ talk }) =>
-    talk.details.input === null
-      ? null
-      : taken(talk, withSystem(talk.details.input, talk.details.system), "input", "system"),
-  ({ talk, facts }) =>
-    talk.messages.length === 0 ? null : taken(talk, withSystem(talk.messages, jsonOf(facts.value(SYSTEM))), "messages"),
-  ({ talk }) => (talk.prompt === null ? null : taken(talk, wrapped(unwrapValue(talk.prompt), "input"), "prompt")),
-  given(SENTRY_MESSAGES, ({ facts }) => withSystem(jsonOf(facts.value(SENTRY_MESSAGES)), jsonOf(facts.value(SYSTEM)))),
-  ({ facts }) => flattened(facts, "prompt"),
-  ({ facts }) => flattened(facts, "inputMessages", VALUE),
+  withInstructions(given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "input", type))),
+  ({ talk, type }) => {
+    if (talk.details.input === null) return null;
+    const read = readSpoken({ value: talk.details.input, source: null }, "input", type);
+    return taken(talk, withSystem(read, talk.details.system), "input", "system");
+  },
+  withInstructions(({ talk }) =>
+    talk.messages.length === 0 ? null : taken(talk, conversation(messagesOf(talk.messages)), "messages"),
+  ),
+  ({ talk, type }) =>
+    talk.prompt === null ? null : taken(talk, readContent(unwrapValue(talk.prompt), "input", type), "prompt"),
+  withInstructions(
+    given(SENTRY_MESSAGES, ({ facts, type }) => readMessages(facts.value(SENTRY_MESSAGES), "input", type)),
+  ),
+  (subject) => flattened(subject, "prompt"),
+  (subject) => flattened(subject, "inputMessages", VALUE),
   ({ facts }) => flattenedPrompts(facts),
-  given(union(AI_MESSAGES, AI_PROMPT), vercelPrompt),
-  given(ADK_REQUEST, ({ facts }) => adkRequest(jsonOf(facts.value(ADK_REQUEST)))),
-  given(ADK_DATA, ({ facts }) => notApplicable(facts, ADK_DATA)),
-  given(GENKIT_INPUT, ({ facts }) => genkitRequest(jsonOf(facts.value(GENKIT_INPUT)))),
+  attributes("input", "ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
+  given(ADK_DATA, ({ facts, type }) => notApplicable(facts, ADK_DATA, "input", type)),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => history(facts)),
-  given(HAYSTACK_INPUT, ({ facts }) => haystackRequest(jsonOf(facts.value(HAYSTACK_INPUT)))),
-  given(LK_CONTEXT, ({ facts }) => besideSystem(facts, livekitContext(jsonOf(facts.value(LK_CONTEXT))))),
+  withInstructions(({ facts }) => logEvents(facts)),
   withInstructions(
     attributes(
       "input",
@@ -137,11 +128,10 @@ const SOURCES: readonly ContentSource[] = [
     ),
   ),
   recordsToWrite,
-  ({ facts }) => logEvents(facts),
   ({ facts, talk }) =>
     facts.has(SYSTEM)
-      ? withSystem([], jsonOf(facts.value(SYSTEM)))
-      : taken(talk, withSystem([], talk.details.system), "system"),
+      ? conversation(prependSystem([], jsonOf(facts.value(SYSTEM))))
+      : taken(talk, conversation(prependSystem([], talk.details.system)), "system"),
 ];
 
 export function inputsOf(subject: Subject): Found | null {
@@ -156,14 +146,22 @@ function withInstructions(source: ContentSource): ContentSource {
 
 function besideSystem(facts: Facts, content: Found | null): Found | null {
   if (content === null || !facts.has(SYSTEM)) return content;
+  return withSystem(content, jsonOf(facts.value(SYSTEM)));
+}
+
+function withSystem(content: Found | null, system: Json): Found | null {
+  if (content === null || system === null || system === "") return content;
   const { messages, input, ...rest } = content.value;
   const isText = typeof input === "string" && Object.keys(content.value).length === 1;
-  const list = Array.isArray(messages) ? messages : isText ? [{ role: "user", content: input }] : null;
-  if (list === null && "system" in content.value) return content;
-  const system = jsonOf(facts.value(SYSTEM));
-  if (list === null) return found({ system, ...content.value });
-  const whole = withSystem(list as Json, system);
-  return found({ ...(input === undefined || isText ? {} : { input }), ...rest, ...whole?.value });
+  const list = Array.isArray(messages)
+    ? (messages as readonly Json[])
+    : isText
+      ? [{ role: "user", content: input }]
+      : null;
+  if (list === null)
+    return found("system" in content.value ? { instructions: system, ...content.value } : { system, ...content.value });
+  const whole = prependSystem(list, system);
+  return found({ ...(input === undefined || isText ? {} : { input }), ...rest, messages: whole });
 }
 
 function embeddedText(subject: Subject): Found | null {
@@ -174,7 +172,7 @@ function embeddedText(subject: Subject): Found | null {
   const values = jsonOf(facts.value(EMBEDDED));
   if (Array.isArray(values)) return found({ input: (values as readonly Json[]).map(jsonWithin) }); // items are JSON text
   const one = facts.value(EMBEDDED_ONE) ?? facts.value(VALUE);
-  if (one !== undefined) return wrapped({ value: jsonOf(one), source: null }, "input");
+  if (one !== undefined) return readContent({ value: jsonOf(one), source: null }, "input", "embedding");
   const mark = facts.mark();
   const items = itemsOf(facts.family("prompt"));
   const prompts = items.flatMap((item) => member(item, "content") ?? []);
@@ -203,11 +201,11 @@ function embeddedItem(item: Json): readonly Json[] {
   return Object.keys(rest).length > 0 ? [rest] : [];
 }
 
-function flattened(facts: Facts, family: "prompt" | "inputMessages", body?: Sources): Found | null {
+function flattened({ facts, type }: Subject, family: "prompt" | "inputMessages", body?: Sources): Found | null {
   const entries = facts.family(family);
   if (entries.length === 0) return null;
-  const messages = itemsOf(entries).map((item) => flattenedMessage(item, "user"));
-  return mergedWith(facts, body, messages, "user");
+  const messages = itemsOf(entries).flatMap((item) => flattenedMessages(item, "user"));
+  return mergeBody(facts, body, messages, { role: "user", isCall: type === "llm" });
 }
 
 function flattenedPrompts(facts: Facts): Found | null {
@@ -235,13 +233,13 @@ function history(facts: Facts): Found | null {
   const all = facts.value(HISTORY);
   const list = jsonOf(all === undefined ? facts.value(HISTORY_EVENTS) : all);
   if (!Array.isArray(list)) return null;
-  const messages = messagesOf((list as readonly Json[]).map(all === undefined ? messageOfLogEvent : (item) => item));
-  return withSystem([...splitHistory(messages).before], jsonOf(facts.value(SYSTEM)));
+  return withSystem(conversation(splitHistory(messagesOf(list)).before), jsonOf(facts.value(SYSTEM)));
 }
 
 function logEvents(facts: Facts): Found | null {
   const list = jsonOf(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
-  const items = (list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice");
-  return conversation(messagesOf(items.map(messageOfLogEvent)));
+  return conversation(
+    messagesOf((list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice")),
+  );
 }

@@ -5,7 +5,7 @@ import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
 import type { SpanTalk } from "../messages/span-events.ts";
-import { unwrapped } from "../messages/members.ts";
+import { unwrapped } from "../forms/members.ts";
 import { MODEL, REQUEST_MODEL } from "./model.ts";
 import { TOOL } from "./run-name.ts";
 

@@ -6,47 +6,31 @@ import {
   firstOf,
   given,
   found,
-  messageOfLogEvent,
   ofOwnSdk,
   onlyFor,
+  readContent,
+  readMessages,
+  readSpoken,
   splitHistory,
-  wrapped,
   type ContentSource,
   type Found,
   type Subject,
 } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
-import { mergedWith } from "../messages/conversation.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
-import { flattenedMessage } from "../messages/flattened.ts";
-import { messagesOf } from "../messages/messages.ts";
+import { flattenedMessages } from "../messages/flattened.ts";
+import { messagesOf } from "../forms/messages.ts";
+import { openReply } from "../forms/open-message.ts";
 import { TOOL_OUTPUTS } from "./tool-content.ts";
-import { withRest } from "../messages/members.ts";
+import { withRest } from "../forms/members.ts";
 import { taken } from "../messages/unheard-events.ts";
-import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
-import {
-  GENKIT_OUTPUT,
-  LK_CALLS,
-  MASTRA_ANSWER,
-  SENTRY_ANSWER,
-  AI_TEXT,
-  AI_CALLS,
-  AI_OBJECT,
-  AI_REASONING,
-  AI_FILES,
-  ADK_RESPONSE,
-  genkitResponse,
-  livekitAnswer,
-  mastraAnswer,
-  sentryAnswer,
-  vercelAnswer,
-  adkResponse,
-} from "./framework-outputs.ts";
-import { HAYSTACK_OUTPUT } from "../attributes/usage-keys.ts";
-import { haystackAnswer } from "../messages/haystack.ts";
+import { jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
+import { ANSWERS } from "./answer-parts.ts";
+import { mergeBody } from "./merged-body.ts";
 import { documentsFound } from "./retrieval.ts";
+import type { RunType } from "../../shared/trace-run.ts";
 
 const MESSAGES = sources("gen_ai.output.messages");
 const VALUE = sources("output.value");
@@ -62,27 +46,22 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("tool", TOOL_OUTPUTS),
   onlyFor("retriever", [documentsFound]),
   onlyFor("embedding", [vectorsFound]),
-  given(MESSAGES, ({ facts }) => answer(jsonOf(facts.value(MESSAGES)))),
-  ({ talk }) => taken(talk, answer(talk.details.output), "output"),
-  ({ talk }) => taken(talk, choicesFound(talk.choices), "choices"),
-  ({ talk }) =>
-    talk.completion === null ? null : taken(talk, wrapped(unwrapValue(talk.completion), "output"), "completion"),
-  given(SENTRY_ANSWER, ({ facts }) => sentryAnswer(facts)),
-  ({ facts }) => flattened(facts, "completion"),
-  ({ facts }) => flattened(facts, "outputMessages", VALUE),
-  ({ facts }) => flattened(facts, "choices"),
-  given(union(AI_TEXT, AI_CALLS, AI_OBJECT, AI_REASONING, AI_FILES), ({ facts }) => vercelAnswer(facts)),
+  given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "output", type)),
+  ({ talk, type }) => taken(talk, readSpoken({ value: talk.details.output, source: null }, "output", type), "output"),
+  ({ talk }) => taken(talk, readChoices(talk.choices), "choices"),
+  ({ talk, type }) =>
+    talk.completion === null
+      ? null
+      : taken(talk, readContent(unwrapValue(talk.completion), "output", type), "completion"),
+  (subject) => flattened(subject, "completion"),
+  (subject) => flattened(subject, "outputMessages", VALUE),
+  (subject) => flattened(subject, "choices"),
+  ...ANSWERS,
   vectorsFound,
-  given(ADK_RESPONSE, ({ facts }) => adkResponse(jsonOf(facts.value(ADK_RESPONSE)))),
-  given(GENKIT_OUTPUT, ({ facts }) => genkitResponse(jsonOf(facts.value(GENKIT_OUTPUT)))),
-  given(MASTRA_ANSWER, ({ facts }) => mastraAnswer(jsonOf(facts.value(MASTRA_ANSWER)))),
-  given(HAYSTACK_OUTPUT, ({ facts }) => {
-    const answer = haystackAnswer(jsonOf(facts.value(HAYSTACK_OUTPUT)));
-    return answer === null ? null : found(answer);
-  }),
-  given(LK_CALLS, ({ facts }) => livekitAnswer(facts)),
-  given(FINAL_RESULT, ({ facts }) => finalResult(facts)),
+  attributes("output", "gcp.vertex.agent.llm_response"),
+  given(FINAL_RESULT, ({ facts, type }) => finalResult(facts, type)),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => historyAnswer(facts)),
+  given(LOG_EVENTS, ({ facts }) => logChoices(facts)),
   attributes("text", "output.value", "traceloop.entity.output", "gen_ai.completion", "gen_ai.content.completion"),
   attributes(
     "output",
@@ -123,7 +102,6 @@ const SOURCES: readonly ContentSource[] = [
     ...MASTRA_TYPES.map((type) => `mastra.${type}.output`),
   ),
   attributes("text", "all_messages_events"),
-  given(LOG_EVENTS, ({ facts }) => logChoices(facts)),
   documentsFound,
 ];
 
@@ -131,32 +109,32 @@ export function outputsOf(subject: Subject): Found | null {
   return firstOf(SOURCES, subject);
 }
 
-function answer(messages: Json): Found | null {
-  return messages === null || messages === "" ? null : conversation(messagesOf(messages, "assistant"));
+/** All choices of the answer, and what the tools said to them. */
+function readChoices(choices: readonly JsonObject[]): Found | null {
+  return conversation(
+    choices.flatMap(({ tool_result: result, ...choice }) => {
+      const message = openReply(choice) ?? choice;
+      const answer = messagesOf(message, "assistant");
+      return result === undefined ? answer : [...answer, ...messagesOf(result, "tool")];
+    }),
+  );
 }
 
-/** All choices, as the model's API returns them; a single simple choice is also a message. */
-function choicesFound(choices: readonly JsonObject[]): Found | null {
-  if (choices.length === 0) return null;
-  const shaped = choices.map((choice) => {
-    const [message] = messagesOf(choice["message"] ?? null, "assistant");
-    return message === undefined ? choice : { ...choice, message };
-  });
-  const only = shaped.length === 1 ? shaped[0]?.["message"] : undefined;
-  return found({ choices: shaped, ...(only === undefined ? {} : { messages: [only] }) });
-}
-
-function flattened(facts: Facts, family: "completion" | "outputMessages" | "choices", body?: Sources): Found | null {
+function flattened(
+  { facts, type }: Subject,
+  family: "completion" | "outputMessages" | "choices",
+  body?: Sources,
+): Found | null {
   const entries = facts.family(family);
   if (entries.length === 0) return null;
-  const messages = itemsOf(entries).map((item) => flattenedMessage(completion(item), "assistant"));
-  return mergedWith(facts, body, messages, "assistant");
+  const messages = itemsOf(entries).flatMap((item) => flattenedMessages(completion(item), "assistant"));
+  return mergeBody(facts, body, messages, { role: "assistant", isCall: type === "llm" });
 }
 
 /** The last message of the history accompanies the result, unless the text is the same. */
-function finalResult(facts: Facts): Found | null {
+function finalResult(facts: Facts, type: RunType): Found | null {
   const value = facts.value(FINAL_RESULT);
-  const result = value === undefined ? null : wrapped(unwrapValue(value), "output");
+  const result = value === undefined ? null : readContent(unwrapValue(value), "output", type);
   const answer = result === null ? null : historyAnswer(facts);
   if (result === null || answer === null) return result;
   const [message, ...more] = answer.value["messages"] as readonly Json[];
@@ -202,19 +180,12 @@ function historyAnswer(facts: Facts): Found | null {
     facts.release(mark);
     return null;
   }
-  const messages = messagesOf((list as readonly Json[]).map(all === undefined ? messageOfLogEvent : (item) => item));
-  return conversation(splitHistory(messages).answer);
+  return conversation(splitHistory(messagesOf(list)).answer);
 }
 
 function logChoices(facts: Facts): Found | null {
   const list = jsonOf(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
-  const choices = (list as readonly Json[])
-    .filter(isObject)
-    .filter((item) => textMember(item, "event.name") === "gen_ai.choice");
-  return choicesFound(
-    choices.map(
-      ({ "event.name": _name, "gen_ai.system": _system, "gen_ai.message.index": _index, ...choice }) => choice,
-    ),
-  );
+  const choices = (list as readonly Json[]).filter((item) => textMember(item, "event.name") === "gen_ai.choice");
+  return conversation(messagesOf(choices, "assistant"));
 }

@@ -3,7 +3,7 @@
 import type { Json } from "../../../base/json/json.ts";
 import { listWithin, found, type Found, type Subject } from "../messages/content.ts";
 import { itemsOf } from "../attributes/indexed.ts";
-import { unwrapped } from "../messages/members.ts";
+import { unwrapped } from "../forms/members.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { taken } from "../messages/unheard-events.ts";
 import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";

@@ -55,6 +55,9 @@ const SERVED = signs("gen_ai.latency.e2e", "gen_ai.latency.time_to_first_token")
 const MCP_METHOD = sources("mcp.method.name");
 const TEMPLATE = sources("llm.prompt_template.variables");
 const MODEL = signs("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
+/** ADK writes "{}" on its other spans. */
+const ADK_REQUEST = sources("gcp.vertex.agent.llm_request");
+const EMPTY_JSON_CHARS = 2;
 const HISTORY = signs("pydantic_ai.all_messages", "all_messages_events", "final_result");
 const USAGE_OR_MESSAGES = signs(
   "gen_ai.usage.input_tokens",
@@ -115,6 +118,7 @@ function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
   if (facts.has(HISTORY)) return "chain"; // an agent: its usage is a sum
   if (facts.has(SERVED)) return "llm";
+  if (facts.peek(ADK_REQUEST).length > EMPTY_JSON_CHARS) return "llm";
   if (!hasModel) return undefined;
   const talks =
     facts.has(USAGE_OR_MESSAGES) ||

@@ -2,10 +2,19 @@
 import type { Json } from "../../../base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
-import { sources, union } from "../attributes/known-keys.ts";
-import { isObject, jsonWithin } from "../attributes/plain-values.ts";
-import { attributes, found, given, wrapped, type ContentSource, type Found } from "../messages/content.ts";
-import { notApplicable, toolPart } from "../messages/conversation.ts";
+import { sources, type Sources, union } from "../attributes/known-keys.ts";
+import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
+import {
+  attributes,
+  found,
+  given,
+  readContent,
+  type ContentSource,
+  type Found,
+  type Key,
+} from "../messages/content.ts";
+import { toolPart } from "../forms/conversation.ts";
+import type { RunType } from "../../shared/trace-run.ts";
 import type { SpanTalk } from "../messages/span-events.ts";
 import { taken } from "../messages/unheard-events.ts";
 
@@ -29,12 +38,12 @@ export const TOOL_INPUTS: readonly ContentSource[] = [
     "lk.pii.function_tool.arguments",
     "lk.function_tool.arguments",
   ),
-  ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS),
+  ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS, "input", "tool"),
   ({ talk, facts }) => {
     const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
     if (call === undefined) return null;
     const isAll = talk.messages.length === 1 && says(facts, call, ["role", "content"]);
-    const content = wrapped({ value: jsonWithin(member(call, "content")), source: null }, "input");
+    const content = readContent({ value: jsonWithin(member(call, "content")), source: null }, "input", "tool");
     return isAll ? taken(talk, content, "messages") : content;
   },
   ({ talk, facts }) => part(talk, facts, ["input", "tool_call", "arguments"]),
@@ -67,12 +76,12 @@ export const TOOL_OUTPUTS: readonly ContentSource[] = [
     "lk.pii.function_tool.output",
     "lk.function_tool.output",
   ),
-  ({ facts }) => renamed(notApplicable(facts, ADK_TOOL_RESPONSE)),
+  ({ facts }) => notApplicable(facts, ADK_TOOL_RESPONSE, "output", "tool"),
   ({ talk, facts }) => {
     const choice = talk.choices.at(-1); // Strands: the result is the choice
     if (choice === undefined) return null;
     const result = choice["tool_result"] ?? member(choice, "message", "content");
-    const content = wrapped({ value: jsonWithin(result), source: null }, "output");
+    const content = readContent({ value: jsonWithin(result), source: null }, "output", "tool");
     const { message, tool_result: own, ...more } = choice;
     const isAll =
       talk.choices.length === 1 &&
@@ -107,7 +116,7 @@ function part(
   const own = toolPart(talk.details[side], type, name);
   if (own === null) return null;
   const isAll = own.isAlone && says(facts, own.part, ["type", name]);
-  const content = wrapped({ value: jsonWithin(own.part[name]), source: null }, side);
+  const content = readContent({ value: jsonWithin(own.part[name]), source: null }, side, "tool");
   return isAll ? taken(talk, content, side) : content;
 }
 
@@ -137,8 +146,9 @@ function claudeArguments(facts: Facts): Found | null {
   );
 }
 
-function renamed(result: Found | null): Found | null {
-  if (result === null || !("input" in result.value)) return result;
-  const { input, ...rest } = result.value;
-  return Object.keys(rest).length === 0 ? found({ output: input ?? null }) : result;
+/** ADK writes "{}" and "N/A" where it has nothing to say. */
+export function notApplicable(facts: Facts, from: Sources, key: Key, type: RunType): Found | null {
+  const value = jsonOf(facts.value(from));
+  if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
+  return readContent({ value, source: null }, key, type);
 }

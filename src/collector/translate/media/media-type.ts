@@ -1,4 +1,6 @@
 // Media type: what the bytes of a message part are, by the part's own words or by their first bytes.
+import { FORMATS } from "../forms/media-formats.ts";
+
 /** Also office documents, which a format tells apart. */
 const ZIP = "application/zip";
 
@@ -25,36 +27,6 @@ const SIGNATURES: readonly (readonly [signature: RegExp, type: string])[] = [
   [/^504b0304/, ZIP],
 ];
 const SIGNATURE_CHARS = 24;
-
-/** Formats of parts that name no media type. */
-const FORMATS: Readonly<Record<string, string>> = {
-  aac: "audio/aac",
-  flac: "audio/flac",
-  mp3: "audio/mpeg",
-  ogg: "audio/ogg",
-  opus: "audio/ogg",
-  pcm16: "audio/pcm",
-  wav: "audio/wav",
-  gif: "image/gif",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
-  png: "image/png",
-  webp: "image/webp",
-  mkv: "video/x-matroska",
-  mov: "video/quicktime",
-  mp4: "video/mp4",
-  mpeg: "video/mpeg",
-  webm: "video/webm",
-  csv: "text/csv",
-  doc: "application/msword",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  html: "text/html",
-  md: "text/markdown",
-  pdf: "application/pdf",
-  txt: "text/plain",
-  xls: "application/vnd.ms-excel",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-};
 
 const TYPE_MEMBER = /"(?:mime|media|content)_?type\\*"\s*:\s*\\*"([\w.+-]+)\\*\/([\w.+-]+)/i;
 const FORMAT_MEMBER = /"format\\*"\s*:\s*\\*"(\w+)/i;

@@ -5,10 +5,14 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
+import { readCutList } from "../attributes/cut-json.ts";
 import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
-import { withRest } from "./members.ts";
-import { looksLikeMessages, messagesOf } from "./messages.ts";
 import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
+import { spell } from "../attributes/spellings.ts";
+import { readTalk, type Talk } from "../forms/envelopes.ts";
+import { withRest } from "../forms/members.ts";
+import { isMessage } from "../forms/message-shapes.ts";
+import { messagesOf } from "../forms/messages.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -51,33 +55,82 @@ export function found(value: JsonObject): Found {
   return { value, source: null };
 }
 
-/** An object is itself, a conversation becomes {messages}, everything else {[key]: value}. Empty text is nothing. */
-export function wrapped(parsed: Parsed, key: string): Found | null {
+/** Where content that is no object goes. */
+export type Key = "input" | "output" | "text";
+
+/**
+ * Content in any form: messages become {messages, …}, another object is itself, everything else {[key]: value}. Empty
+ * text is nothing. Tools have no messages: their arguments and results stay as they are.
+ */
+export function readContent(parsed: Parsed, key: Key, type: RunType): Found | null {
   const { value } = parsed;
-  if (isObject(value)) return { value, source: parsed.source };
   if (value === null || value === "") return null;
-  if (looksLikeMessages(value)) return found({ messages: messagesOf(value) });
-  return found({ [key]: value });
+  const talk = type === "tool" ? null : readTalk(value, { role: toRole(key), isCall: type === "llm" });
+  if (talk !== null) return writeTalk(key === "input" ? talk : renameUsage(talk), parsed);
+  if (isObject(value)) return { value, source: parsed.source };
+  return (typeof value === "string" ? readCut(value, key) : null) ?? found({ [key]: value });
+}
+
+function toRole(key: Key): "user" | "assistant" {
+  return key === "input" ? "user" : "assistant";
+}
+
+/** A sender's object with messages in the target form keeps its text (content.2). */
+function writeTalk({ messages, rest }: Talk, { value, source }: Parsed): Found {
+  const isSame =
+    isObject(value) && value["messages"] === messages && Object.keys(rest).length === Object.keys(value).length - 1;
+  return isSame ? { value, source } : found(withRest({ messages }, rest, NONE));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const USAGE = spell("usage_metadata");
+
+/** The name is the backend's own for tokens (token-usage.ts), which are not all that a sender counts. */
+function renameUsage({ messages, rest }: Talk): Talk {
+  const name = USAGE.find((one) => rest[one] !== undefined);
+  if (name === undefined) return { messages, rest };
+  return { messages, rest: withRest({ usage: rest[name] ?? null }, rest, new Set([name])) };
+}
+
+/**
+ * JSON that a limit of the attribute cut off: the messages that are complete, and the rest as text. Never a message
+ * with JSON as its text.
+ */
+function readCut(text: string, key: Key): Found | null {
+  const cut = readCutList(text);
+  if (cut === null || !cut.items.every(isMessage)) return null;
+  return found({ messages: messagesOf(cut.items, toRole(key)), truncated: cut.rest });
+}
+
+/** The same for what a convention calls messages: a text alone is one. */
+export function readMessages(given: AttributeValue | undefined, key: Key, type: RunType): Found | null {
+  return given === undefined ? null : readSpoken(unwrapValue(given), key, type);
+}
+
+/** `readMessages` of a value that is read already. */
+export function readSpoken(parsed: Parsed, key: Key, type: RunType): Found | null {
+  const { value } = parsed;
+  if (Array.isArray(value) && value.length === 0) return null;
+  const read = readContent(parsed, key, type === "tool" ? "chain" : type);
+  if (read === null || read.value["messages"] !== undefined) return read;
+  if (typeof value === "string" && /^\s*[[{]/.test(value)) return read; // cut off, without one whole message
+  return conversation(messagesOf(value, toRole(key)));
 }
 
 /** One attribute after the other, each wrapped under `key`. */
-export function attributes(key: string, ...names: readonly string[]): ContentSource {
+export function attributes(key: Key, ...names: readonly string[]): ContentSource {
   const list = names.map((name) => sources(name));
   const all = union(...list);
-  return given(all, ({ facts }) => {
+  return given(all, ({ facts, type }) => {
     for (const one of list) {
       if (!facts.has(one)) continue;
       const mark = facts.mark();
-      const result = wrappedAttribute(facts.value(one), key);
+      const result = readContent(unwrapValue(facts.value(one) ?? null), key, type);
       if (result !== null) return result;
       facts.release(mark);
     }
     return null;
   });
-}
-
-function wrappedAttribute(value: AttributeValue | undefined, key: string): Found | null {
-  return value === undefined ? null : wrapped(unwrapValue(value), key);
 }
 
 /** {messages}, or nothing when there are none. */
@@ -119,18 +172,6 @@ export function splitHistory(messages: readonly Json[]): {
   const at = messages.findLastIndex((message) => isObject(message) && message["role"] === "assistant");
   return at === -1 ? { before: messages, answer: [] } : { before: messages.slice(0, at), answer: messages.slice(at) };
 }
-
-/** Items of Logfire's `events` and `all_messages_events`: message events written into one attribute. */
-export function messageOfLogEvent(item: Json): Json {
-  if (!isObject(item)) return item;
-  const { "event.name": name, "gen_ai.message.index": _index, "gen_ai.system": _system, id, ...rest } = item;
-  const implied = /^gen_ai\.(\w+)\.message$/.exec(typeof name === "string" ? name : "")?.[1];
-  const role = typeof rest["role"] === "string" ? rest["role"] : (implied ?? "user");
-  const made: JsonObject = id === undefined ? { role } : role === "tool" ? { role, tool_call_id: id } : { role, id };
-  return withRest(made, rest, NONE);
-}
-
-const NONE: ReadonlySet<string> = new Set();
 
 /** The attribute's list, or nothing: then the attribute stays unused. */
 export function listWithin(facts: Facts, from: Sources): readonly Json[] {

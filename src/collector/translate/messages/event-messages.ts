@@ -4,19 +4,29 @@ import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin, plainAttributes } from "../attributes/plain-values.ts";
-import { withRest } from "./members.ts";
-import { callOf } from "./message-parts.ts";
+import { withRest } from "../forms/members.ts";
+import { callOf } from "../forms/tool-forms.ts";
 
 const BODY = "gen_ai.event.content";
 
 /** Says nothing that the run does not. */
-const NOISE: ReadonlySet<string> = new Set(["gen_ai.system", "event.name", "gen_ai.message.index"]);
+const NOISE: ReadonlySet<string> = new Set([
+  "gen_ai.system",
+  "gen_ai.provider.name",
+  "event.name",
+  "gen_ai.message.index",
+]);
+
+/** Of a log record around a message: no member of it. */
+export function isOfRecord(name: string): boolean {
+  return name.startsWith("otel.");
+}
 
 /** Without the attributes that are equal to what the message has, or empty. */
 function beside(fields: JsonObject, read: ReadonlySet<string>, message: JsonObject): JsonObject {
   const rest = new Map<string, Json>();
   for (const [name, value] of Object.entries(fields)) {
-    if (NOISE.has(name) || read.has(name) || value === "" || value === message[name]) continue;
+    if (NOISE.has(name) || isOfRecord(name) || read.has(name) || value === "" || value === message[name]) continue;
     let free = name;
     while (message[free] !== undefined || (free !== name && (rest.has(free) || fields[free] !== undefined)))
       free = `event.${free}`;
@@ -34,27 +44,18 @@ const BODY_ONLY: ReadonlySet<string> = new Set([BODY]);
 export function messageOfEvent(event: SpanEvent, role: string): Json {
   const fields = plainAttributes(event.attributes);
   const body = jsonWithin(fields[BODY]);
-  if (isObject(body)) return tidied({ role, ...body, ...beside(fields, BODY_ONLY, body) });
-  const { content, id, tool_calls: calls, [BODY]: _body, ...given } = fields;
-  const message = tidied({
+  if (isObject(body)) return { role, ...body, ...beside(fields, BODY_ONLY, body) };
+  const { content, tool_calls: calls, [BODY]: _body, ...given } = fields;
+  const message = {
     role: textMember(given, "role") || role,
     content: jsonWithin(content ?? body ?? ""),
-    ...(role === "tool" && id !== undefined ? { tool_call_id: id } : id === undefined ? {} : { id }),
     ...(calls === undefined ? {} : { tool_calls: jsonWithin(calls) }),
     ...(content === undefined || body === null || body === "" || body === content ? {} : { [BODY]: body }),
-  });
-  return withRest(message, given, NOISE);
+  };
+  return withRest(message, beside(given, NONE, message), NONE);
 }
 
-function tidied(message: JsonObject): JsonObject {
-  const calls = message["tool_calls"];
-  return Array.isArray(calls) ? { ...message, tool_calls: (calls as readonly Json[]).map(callWithin) } : message;
-}
-
-/** LiveKit writes a list of JSON texts. */
-function callWithin(call: Json): Json {
-  return callOf(jsonWithin(call));
-}
+const NONE: ReadonlySet<string> = new Set();
 
 const CALL_FIELD = /^tool_calls\.\d+\.(?:id|type|function\.name|function\.arguments)$/;
 
@@ -64,7 +65,7 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
   if (isObject(body) && isObject(body["message"]))
     return {
       ...body,
-      message: tidied({ role: "assistant", ...body["message"] }),
+      message: { role: "assistant", ...body["message"] },
       ...beside(fields, BODY_ONLY, body),
     };
   const message = jsonWithin(fields["message"]);
@@ -103,7 +104,7 @@ const CALLS_MAX = 256;
 /** `tool_calls` as JSON, or `tool_calls.N.id|function.name|function.arguments`. */
 function callsOf(fields: JsonObject): readonly Json[] {
   const whole = jsonWithin(fields["tool_calls"]);
-  if (Array.isArray(whole)) return (whole as readonly Json[]).map(callWithin);
+  if (Array.isArray(whole)) return whole as readonly Json[];
   const calls: Json[] = [];
   for (let at = 0; at < CALLS_MAX; at++) {
     const id = fields[`tool_calls.${at}.id`];

@@ -38,8 +38,10 @@ describe("calls of a flattened completion", () => {
       "an older call beside calls",
       { "tool_calls.0.name": "weather", "function_call.name": "time", "function_call.arguments": "{}" },
       {
-        tool_calls: [{ type: "function", function: { name: "weather", arguments: "{}" } }],
-        function_call: { name: "time", arguments: "{}" },
+        tool_calls: [
+          { type: "function", function: { name: "weather", arguments: "{}" } },
+          { type: "function", function: { name: "time", arguments: "{}" } },
+        ],
       },
     ),
     completion(

@@ -6,31 +6,42 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
-import { take, unwrapped, withRest } from "./members.ts";
-import { callOf, contentOf, partOf } from "./message-parts.ts";
+import { contentOf } from "../forms/block-forms.ts";
+import { take, unwrapped, withRest } from "../forms/members.ts";
+import { messagesOf } from "../forms/messages.ts";
 
-export function flattenedMessage(item: Json, defaultRole: string): Json {
+export function flattenedMessages(item: Json, defaultRole: string): readonly Json[] {
   const inner = member(item, "message");
   const body = isObject(inner) && Object.keys(item as JsonObject).length === 1 ? inner : item;
-  if (!isObject(body)) return { role: defaultRole, content: body };
+  if (!isObject(body)) return [{ role: defaultRole, content: body }];
   const { role, content, contents, tool_calls: calls, ...rest } = body;
   const hasRole = typeof role === "string" && role !== "";
   const blocks = listOf(contents);
   const toolCalls = listOf(calls);
   const used = new Set<string>();
-  const called = toolCalls.items.length > 0 ? [] : functionCall(rest, used);
-  const callList = [...toolCalls.items.map((one) => unwrapped(one, "tool_call", callOf)), ...called];
+  const called = readFunctionCall(rest, used);
   const message = {
     role: hasRole ? role : defaultRole,
-    content: contentWith(content, blocks.items.map(blockOf)),
-    ...(callList.length > 0 ? { tool_calls: callList } : {}),
+    content: joinContent(
+      content,
+      blocks.items.map((one) => unwrapped(one, "message_content")),
+    ),
+    ...(toolCalls.items.length > 0 ? { tool_calls: toolCalls.items.map((one) => unwrapped(one, "tool_call")) } : {}),
+    ...called,
   };
   const beside = {
     ...(hasRole || role === undefined ? {} : { role }),
     ...(blocks.rest === undefined ? {} : { contents: blocks.rest }),
     ...(toolCalls.rest === undefined ? {} : { tool_calls: toolCalls.rest }),
   };
-  return withRest(withRest(message, beside, used), rest, used);
+  return messagesOf([withRest(withRest(message, beside, NONE), rest, used)]);
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function joinContent(content: Json | undefined, blocks: readonly Json[]): Json {
+  if (blocks.length === 0) return content ?? "";
+  return content === undefined || content === "" ? contentOf(blocks) : [content, ...blocks];
 }
 
 interface Listed {
@@ -57,45 +68,9 @@ function listOf(value: Json | undefined): Listed {
   };
 }
 
-/** OpenAI's older call, as a branch or JSON text, and OpenInference's in two names. */
-function functionCall(rest: JsonObject, used: Set<string>): readonly Json[] {
-  const whole = jsonWithin(rest["function_call"]);
-  if (isObject(whole)) {
-    used.add("function_call");
-    return [callOf(whole)];
-  }
-  if (rest["function_call_name"] === undefined) return [];
+/** OpenAI's older call, in OpenInference's two names. */
+function readFunctionCall(rest: JsonObject, used: Set<string>): JsonObject {
+  if (rest["function_call"] !== undefined || rest["function_call_name"] === undefined) return {};
   const name = take(rest, used, ["function_call_name"]);
-  return [callOf({ name, arguments: take(rest, used, ["function_call_arguments_json"]) ?? "" })];
+  return { function_call: { name, arguments: take(rest, used, ["function_call_arguments_json"]) ?? "" } };
 }
-
-function contentWith(content: Json | undefined, blocks: readonly Json[]): Json {
-  if (blocks.length === 0) return contentFrom(content);
-  return contentOf(content === undefined ? blocks : [partOf(content).value, ...blocks]);
-}
-
-/** JSON text of blocks becomes blocks; any other text stays text. */
-function contentFrom(content: Json | undefined): Json {
-  if (content === undefined) return "";
-  if (typeof content !== "string" || !content.startsWith("[{")) return content;
-  const blocks = jsonWithin(content);
-  if (!Array.isArray(blocks) || !(blocks as readonly Json[]).every((block) => member(block, "type") !== undefined))
-    return content;
-  return contentOf((blocks as readonly Json[]).map((block) => partOf(block).value));
-}
-
-/** OpenInference: {message_content: {type, text, image: {image: {url}}}} → block. */
-function blockOf(item: Json): Json {
-  return unwrapped(item, "message_content", (content) => {
-    const image = member(content, "image");
-    const url = member(image, "image", "url");
-    if (!isObject(content) || url === undefined) return content;
-    const { url: _url, ...details } = member(image, "image") as JsonObject;
-    const whole = withRest({ url, ...details }, image as JsonObject, IMAGE);
-    const isTyped = content["type"] === "image";
-    return withRest({ type: "image_url", image_url: whole }, content, isTyped ? TYPED_IMAGE : IMAGE);
-  });
-}
-
-const IMAGE: ReadonlySet<string> = new Set(["image"]);
-const TYPED_IMAGE: ReadonlySet<string> = new Set(["image", "type"]);

@@ -10,7 +10,7 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
 import { jsonOf, plainAttributes } from "../attributes/plain-values.ts";
-import { choiceOfEvent, messageOfEvent } from "./event-messages.ts";
+import { choiceOfEvent, isOfRecord, messageOfEvent } from "./event-messages.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 
 export interface SpanTalk {
@@ -115,9 +115,11 @@ function takeContent(event: SpanEvent, talk: Gathered): boolean {
   const role = ROLE_OF_EVENT.get(event.name);
   if (role !== undefined) {
     talk.messages.push(messageOfEvent(event, role));
+    keepRecord(event, talk);
     talk.spoken.push(["messages", event]);
   } else if (event.name === "gen_ai.choice") {
     talk.choices.push(choiceOfEvent(event));
+    keepRecord(event, talk);
     talk.spoken.push(["choices", event]);
   } else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
   else if (event.name === "gen_ai.client.inference.operation.details") takeDetails(event, talk);
@@ -129,6 +131,15 @@ function takeContent(event: SpanEvent, talk: Gathered): boolean {
     talk.spoken.push(["documents", event]);
   } else return false;
   return true;
+}
+
+/** What a log record says of itself belongs to the span, not to the message. */
+function keepRecord({ attributes: { keys, values } }: SpanEvent, talk: Gathered): void {
+  const own = keys.flatMap((key, at): [string, AttributeValue][] =>
+    isOfRecord(key) ? [[key, values[at] ?? null]] : [],
+  );
+  if (own.length > 0)
+    talk.detailAttributes.push({ keys: own.map(([key]) => key), values: own.map(([, value]) => value) });
 }
 
 /** An event with more than its content stays in `events` too. */

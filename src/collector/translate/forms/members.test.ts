@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { table, type Case, type Given } from "../testkit.ts";
 import { withRest } from "./members.ts";
-import { callOf } from "./message-parts.ts";
+import { callOf } from "./tool-forms.ts";
 
 const WEATHER = { type: "function", function: { name: "weather", arguments: "{}" } };
 
@@ -88,16 +88,9 @@ describe("members of parts", () => {
       [{ role: "assistant", content: "", tool_calls: [WEATHER], original_tool_calls: "x" }],
     ),
     part(
-      "a blob with content that is no text",
+      "a blob with content that is no text stays whole",
       { type: "blob", mime_type: "application/pdf", modality: "document", content: { a: 1 } },
-      {
-        type: "file",
-        source_type: "base64",
-        mime_type: "application/pdf",
-        data: "",
-        modality: "document",
-        content: { a: 1 },
-      },
+      { type: "blob", mime_type: "application/pdf", modality: "document", content: { a: 1 } },
     ),
     part(
       "a blob with both data and content",
@@ -146,7 +139,7 @@ describe("members of requests and events", () => {
     inputs(
       "ADK: a config that is no object",
       { "gcp.vertex.agent.llm_request": JSON.stringify({ contents: [], messages: "x", config: "c" }) },
-      { messages: [], original_messages: "x", config: "c" },
+      { contents: [], messages: "x", config: "c" },
     ),
     event(
       "a body and a content",
@@ -158,7 +151,7 @@ describe("members of requests and events", () => {
       "two ids of a tool's call",
       "gen_ai.tool.message",
       { content: "a", id: "c1", tool_call_id: "c2" },
-      { role: "tool", content: "a", tool_call_id: "c1", original_tool_call_id: "c2" },
+      { role: "tool", content: "a", id: "c1", tool_call_id: "c2" },
     ),
   ]);
 });
