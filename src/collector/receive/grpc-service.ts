@@ -9,6 +9,7 @@
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
+import { withoutBlocks } from "../../http/server/loop-watch.ts";
 import { ListenError } from "../../http/server/server.ts";
 import type { GrpcListener } from "./grpc-receiver.ts";
 
@@ -112,10 +113,10 @@ function trackSessions(limits: { readonly prefaceMs: number; readonly sessionsMa
       }
       sessions.set(session, 0);
       session.setTimeout(SESSION_IDLE_MS, () => session.close()); // grpc-service.1
-      const preface = setTimeout(() => session.destroy(), limits.prefaceMs);
-      session.once("remoteSettings", () => clearTimeout(preface));
+      const cancel = withoutBlocks(limits.prefaceMs, () => session.destroy());
+      session.once("remoteSettings", cancel);
       session.once("close", () => {
-        clearTimeout(preface);
+        cancel();
         sessions.delete(session);
       });
     },

@@ -53,28 +53,45 @@ async function dial(t: TestContext, service: HttpService): Promise<Peer> {
 
 const answer: RequestListener = (_, response) => response.end("done");
 
-test(
-  "a request that came in time is answered, although a busy server reads it late (server.5)",
-  PATIENCE,
-  async (t) => {
-    const peers: Peer[] = [];
-    const service = await start(
-      t,
-      ({ url }, response) => {
-        if (url === "/busy") {
-          peers[1]?.socket.write(GET);
-          for (const until = performance.now() + 500; performance.now() < until;);
-        }
-        response.end("done");
-      },
-      { headersTimeoutMs: 100 },
-    );
-    for (let at = 0; at < 2; at++) peers.push(await dial(t, service));
-    peers[0]?.socket.write(GET.replace("/", "/busy"));
-    await Promise.race([peers[1]?.saw("\r\n\r\n"), peers[1]?.closed]);
-    assert.match(peers[1]?.received() ?? "", /^HTTP\/1.1 200 OK\r\n/);
-  },
-);
+const POST = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n";
+
+/** What a peer sends, part by part: each but the first one during a block of the loop of several times its limit. */
+const BLOCKED_PEERS: readonly { readonly name: string; readonly parts: readonly string[] }[] = [
+  { name: "a request on a new connection", parts: ["", GET] },
+  { name: "the end of a request's headers", parts: [GET.slice(0, 20), GET.slice(20)] },
+  { name: "a request in three parts, over two blocks", parts: [GET.slice(0, 20), GET.slice(20, 30), GET.slice(30)] },
+  { name: "a body", parts: [POST, "body"] },
+  { name: "a body in parts, over three blocks", parts: [`${POST}b`, "o", "d", "y"] },
+];
+
+for (const { name, parts } of BLOCKED_PEERS)
+  test(`${name} is in time, although a busy server reads it late (server.5)`, PATIENCE, async (t) => {
+    const listener: RequestListener = (request, response) => {
+      request.resume().once("end", () => response.end("done"));
+    };
+    const service = await start(t, listener, { headersTimeoutMs: 100, requestTimeoutMs: 100 });
+    const peer = await dial(t, service);
+    const accepted = new Promise((resolve) => setImmediate(resolve)); // the server's end of the connection, too
+    await accepted;
+    for (const [at, part] of parts.entries()) {
+      peer.socket.write(part);
+      if (at > 0) for (const until = performance.now() + 500; performance.now() < until;);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.race([peer.saw("\r\n\r\n"), peer.closed]);
+    assert.match(peer.received(), /^HTTP\/1.1 200 OK\r\n/);
+  });
+
+test("a silent peer of a server that is often busy is closed (server.1)", PATIENCE, async (t) => {
+  const service = await start(t, answer, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+  const { closed, received } = await dial(t, service);
+  const busy = setInterval(() => {
+    for (const until = performance.now() + 40; performance.now() < until;);
+  }, 50);
+  t.after(() => clearInterval(busy));
+  await closed;
+  assert.doesNotMatch(received(), /200 OK/);
+});
 
 const SLOW_PEERS: readonly { readonly name: string; readonly sends: string; readonly drips: string }[] = [
   { name: "sends nothing", sends: "", drips: "" },

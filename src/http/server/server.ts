@@ -1,6 +1,7 @@
 // Server: a node:http server as a service, with limits on every resource that a slow or hostile peer can hold.
 // Invariants:
-//   server.1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`.
+//   server.1. The server closes a silent or slow connection within `headersTimeoutMs` or `requestTimeoutMs`, in which time
+//        it was not busy itself.
 //   server.2. stop() accepts no new connection, lets requests in progress end until `drainMs`, then cuts them. A reply
 //        is in progress until its last byte has left. A connection without one closes at once, every other as soon as
 //        its reply has left.
@@ -16,8 +17,9 @@ import type {
   Server,
   ServerResponse,
 } from "node:http";
-import { Server as NetServer, Socket, type AddressInfo } from "node:net";
+import { Server as NetServer, type AddressInfo } from "node:net";
 import type { Service } from "../../base/lifecycle.ts";
+import { watchLoop, type LoopWatch } from "./loop-watch.ts";
 
 /** An `import` of it reads all its exports, and one of them loads the client behind `fetch`: 40 ms of each start. */
 const { createServer, ServerResponse: NodeResponse } = process.getBuiltinModule("node:http");
@@ -82,7 +84,7 @@ export function createHttpService(options: {
   readonly stopMs?: number;
 }): HttpService {
   const limits = { ...HTTP_LIMITS, ...options.limits };
-  let running: { readonly server: Server; readonly connections: Connections } | null = null;
+  let running: { readonly server: Server; readonly connections: Connections; readonly watch: LoopWatch } | null = null;
   return {
     name: options.name,
     ...(options.stopMs === undefined ? {} : { stopMs: options.stopMs }),
@@ -107,20 +109,21 @@ export function createHttpService(options: {
         refuseBrokenRequests(created, connections);
         created.on("error", (error) => reject(new ListenError(options.host, options.port, error))); // server.3: `on`, not `once`
         created.listen(options.port, options.host, () => {
-          running = { server: created, connections };
+          running = { server: created, connections, watch: extendLimits(created, limits) };
           resolve();
         });
       }),
     stop: () =>
       new Promise((resolve) => {
         if (running === null) return resolve();
-        const { server, connections } = running;
+        const { server, connections, watch } = running;
         running = null;
         const { drainMs } = limits;
         const cut = setTimeout(() => connections.cut(), typeof drainMs === "number" ? drainMs : drainMs()); // server.2
         // The HTTP server's own close() also destroys connections with an ended reply that has not left yet.
         NetServer.prototype.close.call(server, () => {
           clearTimeout(cut);
+          watch.stop();
           server.close(); // only ends its timer here
           resolve();
         });
@@ -134,22 +137,23 @@ export function createHttpService(options: {
   };
 }
 
-const SILENT_GRACE_MS = 250;
+/** server.5. Node reads both at each check, which it makes before it reads what has arrived. */
+function extendLimits(server: Server, { headersTimeoutMs, requestTimeoutMs }: HttpLimits): LoopWatch {
+  const watch = watchLoop(headersTimeoutMs, requestTimeoutMs);
+  Object.defineProperties(server, {
+    headersTimeout: { get: () => watch.extend(headersTimeoutMs) },
+    requestTimeout: { get: () => watch.extend(requestTimeoutMs) },
+  });
+  return watch;
+}
 
-/** As Node does without a listener, but for requests that have arrived and were not read (server.5). */
+/** As Node does without a listener. */
 function refuseBrokenRequests(server: Server, connections: Connections): void {
-  const refuse = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     const status = REFUSALS[error.code ?? ""] ?? "400 Bad Request";
     if (socket.writable && !connections.hasBegunReply(socket))
       socket.write(`HTTP/1.1 ${status}\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n`);
     socket.destroy(error);
-  };
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const isSilent = (): boolean => socket instanceof Socket && socket.bytesRead === 0;
-    if (error.code !== "ERR_HTTP_REQUEST_TIMEOUT" || !isSilent()) return refuse(error, socket);
-    // Node checks the time limit before it reads. Bytes that it reads now begin a request, with a limit of its own. A
-    // client in this process has been as busy as the server: it sends them a moment later.
-    setTimeout(() => isSilent() && refuse(error, socket), SILENT_GRACE_MS).unref();
   });
 }
 

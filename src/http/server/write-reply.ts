@@ -1,5 +1,6 @@
 // Write reply: a reply on its socket, in pieces where it is long.
 import type { ServerResponse } from "node:http";
+import { withoutBlocks } from "./loop-watch.ts";
 import type { HttpReply } from "./reply.ts";
 
 export async function writeReply(outgoing: ServerResponse, reply: HttpReply, method: string): Promise<void> {
@@ -61,9 +62,9 @@ function writeNow(outgoing: ServerResponse, piece: string | Uint8Array): void {
 /** Resolves once the peer has read the data, or has disconnected. */
 function drained(outgoing: ServerResponse, stallMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const stalled = stallMs === undefined ? undefined : setTimeout(() => outgoing.destroy(), stallMs);
+    const cancel = stallMs === undefined ? undefined : withoutBlocks(stallMs, () => outgoing.destroy());
     const done = (): void => {
-      clearTimeout(stalled);
+      cancel?.();
       outgoing.off("drain", done).off("close", done);
       resolve();
     };
