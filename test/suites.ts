@@ -8,14 +8,16 @@ const BROWSER = "test/e2e/";
 const OUTSIDE = "test/outside/";
 /** Processes that are killed, disks that fail. */
 const FAULTS = "test/faults/";
-/** Large inputs of a test that has a short form in the file of the same name. */
+/** Several server processes on one PostgreSQL. */
+const CLUSTER = "test/cluster/";
+/** Large inputs, many connections. */
 const LONG = ".long.test.ts";
 
 const files: readonly string[] = globSync(ALL)
   .filter((path) => !/(?:^|\/)(?:node_modules|\.[^/]*)\//.test(path))
   .toSorted();
 const isRest = (path: string): boolean =>
-  [OUTSIDE, FAULTS].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
+  [OUTSIDE, FAULTS, CLUSTER].some((folder) => path.startsWith(folder)) || path.endsWith(LONG);
 
 /** `npm test`: what runs after `npm ci` of the root, wholly. Every new file belongs to it. */
 export const FIRST: readonly string[] = files.filter((path) => !path.startsWith(BROWSER) && !isRest(path));
