@@ -455,7 +455,7 @@ describe("limits", () => {
     assert.equal(new Set(out.map((run) => run.id)).size, 2000);
   });
 
-  test("100,000 spans in chains, rings and under missing parents, in the worst order, take bounded time", () => {
+  test("30,000 spans in chains, rings and under missing parents, in the worst order, take bounded time", () => {
     /** Half are a chain without its root, deepest first; then one ring; then spans without their parents. */
     const cpuOf = (count: number): number => {
       let emitted = 0;
@@ -479,8 +479,8 @@ describe("limits", () => {
       assert.equal(emitted, spans.length);
       return user + system;
     };
-    cpuOf(10_000); // warm
-    const [few, many] = [cpuOf(10_000), cpuOf(100_000)];
+    cpuOf(3000); // warm
+    const [few, many] = [cpuOf(3000), cpuOf(30_000)];
     assert.ok(many < 40 * few, `ten times as many took ${(many / few).toFixed(1)} times as long`); // squares: 100
   });
 });

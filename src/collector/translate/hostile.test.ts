@@ -218,7 +218,7 @@ describe("text", () => {
   });
 });
 
-test("100,000 hostile attributes make runs whose texts are JSON, and do not change prototypes", () => {
+test("20,000 hostile attributes make runs whose texts are JSON, and do not change prototypes", () => {
   const json = fc.json({ maxDepth: 4 });
   const scalar: fc.Arbitrary<AttributeValue> = fc.oneof(
     fc.string({ unit: "binary" }),
@@ -292,6 +292,6 @@ test("100,000 hostile attributes make runs whose texts are JSON, and do not chan
       }
       assertClean();
     }),
-    { numRuns: 4000, verbose: 1 }, // about 25 attributes each
+    { numRuns: 800, verbose: 1 }, // about 25 attributes each
   );
 });

@@ -31,7 +31,7 @@ test("any problem has at most 1,024 bytes, with the readable members first (prob
         assert.equal((problem as { readonly code: string }).code, "interrupt_stale");
       },
     ),
-    { numRuns: 3000, seed },
+    { numRuns: 500, seed },
   );
 });
 
