@@ -22,6 +22,7 @@ const TAGS = sources(
   "tag.tags",
   "ai.telemetry.metadata.tags",
   "langfuse.trace.tags",
+  "langfuse.tags",
   "mastra.tags",
   "braintrust.tags",
   "agentops.tags",

@@ -15,13 +15,13 @@ import { createObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
 import { createMedia, type Media } from "./media/media.ts";
 import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
-import { metadataOf } from "./fields/metadata.ts";
+import { metadataOf, type MetadataParts } from "./fields/metadata.ts";
 import { invocationParamsOf } from "./fields/invocation-params.ts";
 import { modelOf } from "./fields/model.ts";
 import { errorOf } from "./fields/outcome.ts";
 import { outputsOf } from "./fields/outputs.ts";
 import { runNameOf } from "./fields/run-name.ts";
-import { runTypeOf } from "./fields/run-type.ts";
+import { isVectorSearch, runTypeOf } from "./fields/run-type.ts";
 import { talkOf, type SpanTalk } from "./messages/span-events.ts";
 import { unheardEvents } from "./messages/unheard-events.ts";
 import type { DropDefinition } from "../sample/sample-schema.ts";
@@ -54,6 +54,8 @@ export type Translate = (span: Span, context: RequestContext) => UnplacedRun;
 
 const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
 
+const LOGFIRE_TYPE = sources("logfire.span_type");
+
 export function createTranslator(options: TranslateOptions): Translate {
   const reader = createFactsReader();
   return (span, context) => translate(reader, options, span, context);
@@ -65,6 +67,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const times = timesOf(span, context);
   const wanted = !options.filterNonGenAi || options.genericOtel || isGenAi(facts, talk);
   const isDropped = options.drop?.some((rule) => matches(rule, span)) ?? false;
+  const isPending = facts.peek(LOGFIRE_TYPE) === "pending_span"; // a copy of a span that has not ended
   facts.enter("place in the trace");
   const parentSpanId = parentOf(facts);
   return {
@@ -75,7 +78,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     start: times.start,
     isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
     declared: declaredIdsOf(facts),
-    content: wanted && !isDropped ? contentOf({ facts, talk, times, context, options }) : null,
+    content: wanted && !isDropped && !isPending ? contentOf({ facts, talk, times, context, options }) : null,
     isDropped,
     origins: NO_ORIGINS,
   };
@@ -92,7 +95,7 @@ export function createExplainer(
   return (span, context) => {
     let facts: Facts | null = null;
     const run = translate({ read: (one, details) => (facts = reader.read(one, details)) }, options, span, context);
-    return { run, attributes: facts === null ? [] : destinationsOf(facts) };
+    return { run, attributes: facts === null ? [] : destinationsOf(facts, readSaid(run)) };
   };
 }
 
@@ -109,13 +112,14 @@ function contentOf(work: Work): RunContent {
   facts.enter("run_type");
   const typed = runTypeOf(facts, talk);
   const subject: Subject = { facts, talk, type: typed.type };
-  facts.enter("usage_metadata");
-  const usage = usageOf(facts);
   const usageIsSum = typed.declared && typed.type !== "llm" && typed.type !== "embedding";
   facts.enter("inputs");
   const rawInputs = textOf(inputsOf(subject));
   facts.enter("outputs");
-  const rawOutputs = outputsText(outputsOf(subject), usageIsSum ? null : usage);
+  const found = outputsOf(subject);
+  facts.enter("usage_metadata");
+  const usage = usageOf(facts, typed.type === "tool" ? null : (found?.value ?? null));
+  const rawOutputs = outputsText(found, usageIsSum ? null : usage);
   facts.enter("error");
   const error = errorOf(facts, talk);
   facts.enter("events");
@@ -125,7 +129,7 @@ function contentOf(work: Work): RunContent {
   facts.enter("name");
   const name = runNameOf(facts, typed.type).toWellFormed();
   const labels = labelsOf(facts, work.context, work.options.project);
-  const rawExtra = extraText(work, typed.type, usage, usageIsSum); // translate.3
+  const rawExtra = extraText(work, typed.type, { usage, usageIsSum, said: rawInputs + rawOutputs }); // translate.3
   const [inputs, outputs] = [media.take(rawInputs), media.take(rawOutputs)];
   const [events, extra] = [media.take(rawEvents), media.take(rawExtra)];
   const attachments = media.attachments();
@@ -162,21 +166,28 @@ function outputsText(content: Found | null, usage: JsonObject | null): string {
   return content === null || usage === null ? text : extended(text, content.value, "usage_metadata", usage);
 }
 
-function extraText(work: Work, type: RunContent["runType"], usage: JsonObject | null, usageIsSum: boolean): string {
+/** Of an explained run, whose media stay in the texts. */
+function readSaid({ content }: UnplacedRun): string {
+  return content === null ? "" : content.inputs + content.outputs;
+}
+
+type Extra = Pick<MetadataParts, "usage" | "usageIsSum" | "said">;
+
+function extraText(work: Work, type: RunContent["runType"], more: Extra): string {
   const { facts, talk, times, options } = work;
   const explain = options.explain === true;
   const out = createObjectWriter();
-  facts.enter("extra.metadata.ls_model_name");
   const model = modelOf(facts, type);
   facts.enter("extra.invocation_params");
   const params = invocationParamsOf(facts, talk);
   facts.enter("extra.metadata");
-  out.putText("metadata", metadataOf(facts, { model, usage, usageIsSum, timeFromArrival: times.fromArrival, explain }));
+  out.putText("metadata", metadataOf(facts, { model, ...more, timeFromArrival: times.fromArrival, explain }));
   if (params !== null) out.put("invocation_params", params);
   return out.text();
 }
 
 function isGenAi(facts: Facts, talk: SpanTalk): boolean {
+  if (isVectorSearch(facts, talk)) return true;
   return facts.isGenAi() || talk.isGenAi || isGenAiName(facts.span.name) || isGenAiScope(facts.span.scope.name);
 }
 

@@ -14,6 +14,7 @@ export const RUN_FIELDS = [
   "outputs",
   "usage_metadata",
   "extra.metadata",
+  "extra.metadata.ls_provider",
   "extra.metadata.ls_model_name",
   "extra.invocation_params",
   "error",

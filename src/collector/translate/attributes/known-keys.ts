@@ -35,6 +35,7 @@ const FAMILIES = {
   context: { prefix: "ai.settings.context.", indexed: false },
   observation: { prefix: "langfuse.observation.metadata.", indexed: false },
   trace: { prefix: "langfuse.trace.metadata.", indexed: false },
+  langfuse: { prefix: "langfuse.metadata.", indexed: false },
   mastra: { prefix: "mastra.metadata.", indexed: false },
   settings: { prefix: "ai.settings.", indexed: false },
   request: { prefix: "gen_ai.request.", indexed: false },

@@ -31,6 +31,7 @@ export const METADATA_OBJECTS = [
   "metadata",
   "langfuse.observation.metadata",
   "langfuse.trace.metadata",
+  "langfuse.metadata",
   "braintrust.metadata",
 ].map((name) => [sources(name), name] as const);
 
@@ -103,6 +104,7 @@ export const NAMED_FAMILIES = (
     ["context", "ai.settings.context."],
     ["observation", "langfuse.observation.metadata."],
     ["trace", "langfuse.trace.metadata."],
+    ["langfuse", "langfuse.metadata."],
     ["mastra", "mastra.metadata."],
   ] as const
 ).map(([family, prefix, ...names]) => ({ family, prefix, elsewhere: readElsewhere(prefix, ...names) }));

@@ -7,48 +7,45 @@
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { type Count, countOf, plus } from "./exact-count.ts";
 import { isObject, plain } from "./plain-values.ts";
+import { type CountRow, isCountName, listLeaves, readCounts, type Side } from "./usage-names.ts";
 
-const SUMS: ReadonlyMap<string, string> = new Map([
-  ["input", "input_tokens"],
-  ["prompt_tokens", "input_tokens"],
-  ["output", "output_tokens"],
-  ["completion_tokens", "output_tokens"],
-  ["total", "total_tokens"],
-  ["tokens", "total_tokens"],
+/** Of the backend, whose words may have members of their own. */
+const OWN: ReadonlySet<string> = new Set([
+  "input_tokens",
+  "output_tokens",
+  "total_tokens",
+  "input_token_details",
+  "output_token_details",
 ]);
-
-type Side = "input_token_details" | "output_token_details";
-
-const PARTS: ReadonlyMap<string, readonly [Side, string]> = new Map(
-  (
-    [
-      ["input_token_details", "cache_read", "cache_read_input_tokens", "input_cached_tokens", "prompt_cached_tokens"],
-      ["input_token_details", "cache_read", "input_cache_read", "input_cached"],
-      ["input_token_details", "cache_creation", "cache_creation_input_tokens", "prompt_cache_creation_tokens"],
-      ["input_token_details", "cache_creation", "input_cache_creation", "input_cache_write"],
-      ["input_token_details", "audio", "input_audio_tokens", "prompt_audio_tokens", "input_audio"],
-      ["output_token_details", "reasoning", "output_reasoning_tokens", "completion_reasoning_tokens"],
-      ["output_token_details", "reasoning", "reasoning_tokens", "output_reasoning"],
-      ["output_token_details", "audio", "output_audio_tokens", "completion_audio_tokens", "output_audio"],
-    ] as const
-  ).flatMap(([side, part, ...names]) => names.map((name) => [name, [side, part]] as const)),
-);
 
 export function wholeUsage(given: JsonObject): JsonObject {
   const names = Object.keys(given);
-  if (!names.some((name) => SUMS.has(name) || PARTS.has(name))) return given; // whole-usage.1
+  const read = names.filter((name) => !OWN.has(name) && isRead(name, given[name] ?? null));
+  if (read.length === 0) return given; // whole-usage.1
   const usage = new Map<string, Json>();
   const parts = { input_token_details: new Map<string, Count>(), output_token_details: new Map<string, Count>() };
+  const taken = new Map<CountRow, Count>();
   for (const name of names) {
     const value = given[name] ?? null;
-    const part = PARTS.get(name);
-    const count = part === undefined ? undefined : countOf(value);
-    const target = SUMS.get(name) ?? name;
-    if (part !== undefined && count !== undefined && !parts[part[0]].has(part[1])) parts[part[0]].set(part[1], count);
-    else if (usage.has(target) && target !== name) usage.set(name, value);
-    else usage.set(target, value);
+    const counts = OWN.has(name) || read.includes(name) ? readCounts({ [name]: value }) : NONE;
+    const isNew = counts.size > 0 && [...counts.keys()].every((row) => !taken.has(row));
+    if (!isNew) usage.set(name, value);
+    for (const [row, count] of isNew ? counts : NONE) {
+      taken.set(row, count);
+      if (row.side === undefined) usage.set(row.name, plain(count));
+      else parts[row.side].set(row.name, count);
+    }
   }
   return summed(usage, parts, given["input"] !== undefined || given["output"] !== undefined);
+}
+
+const NONE: ReadonlyMap<CountRow, Count> = new Map();
+
+/** A name of the table, or an object with only such names. */
+function isRead(name: string, value: Json): boolean {
+  if (!isObject(value)) return isCountName(name) && countOf(value) !== undefined;
+  const leaves = listLeaves(value, `${name}.`, 2);
+  return leaves.length > 0 && leaves.every(([path, one]) => isCountName(path) && countOf(one) !== undefined);
 }
 
 function summed(

@@ -54,7 +54,6 @@ describe("GenAI semantic conventions, attributes", () => {
           top_p: 1,
           n: 2,
           stop: ["END"],
-          stop_sequences: ["END"],
         },
         metadata: {
           ls_provider: "openai",

@@ -65,7 +65,7 @@ describe("Genkit", () => {
           input_token_details: { cache_read: 5 },
           output_token_details: { reasoning: 2 },
         },
-        metadata: { ls_model_name: "googleai/gemini-3-flash" },
+        metadata: { ls_provider: "google_genai", ls_model_name: "gemini-3-flash" },
       },
     },
     {
@@ -100,7 +100,7 @@ describe("Genkit", () => {
           "genkit:name": "googleai/gemini-embedding",
         },
       },
-      run: { type: "embedding", metadata: { ls_model_name: "googleai/gemini-embedding" } },
+      run: { type: "embedding", metadata: { ls_provider: "google_genai", ls_model_name: "gemini-embedding" } },
     },
     {
       name: "a prompt",

@@ -17,13 +17,13 @@ const FATES = {
 } as const;
 
 /** Call it after the translation and before the next one (span-facts.1). */
-export function destinationsOf(facts: Facts): readonly ExplainedAttribute[] {
+export function destinationsOf(facts: Facts, said: string): readonly ExplainedAttribute[] {
   const list: ExplainedAttribute[] = [];
   const used = usedTexts(facts);
   facts.eachUse((key, value, plan, fields) =>
     list.push({
       attribute: key,
-      fields: !isUsed(plan, fields) ? [FATES[fateOf(facts, { key, value, plan }, used)]] : fieldsOfMask(fields),
+      fields: !isUsed(plan, fields) ? [FATES[fateOf(facts, { key, value, plan }, used, said)]] : fieldsOfMask(fields),
     }),
   );
   return list;

@@ -40,8 +40,9 @@ const SENTRY_MESSAGES = sources("gen_ai.request.messages");
 const TEMPLATE = sources("llm.prompt_template.template");
 const VARIABLES = sources("llm.prompt_template.variables");
 const VALUE = sources("input.value");
-const EMBEDDED = sources("ai.values", "gen_ai.embeddings.input");
+const EMBEDDED = sources("ai.values", "gen_ai.embeddings.input", "inputs");
 const EMBEDDED_ONE = sources("ai.value");
+const AI_VALUES = sources("ai.values");
 const ADK_DATA = sources("gcp.vertex.agent.data");
 const HISTORY = sources("pydantic_ai.all_messages");
 const HISTORY_EVENTS = sources("all_messages_events");
@@ -70,6 +71,7 @@ const SOURCES: readonly ContentSource[] = [
   (subject) => flattened(subject, "prompt"),
   (subject) => flattened(subject, "inputMessages", VALUE),
   ({ facts }) => flattenedPrompts(facts),
+  given(AI_VALUES, ({ facts }) => aiValues(facts)),
   attributes("input", "ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
   given(ADK_DATA, ({ facts, type }) => notApplicable(facts, ADK_DATA, "input", type)),
   given(union(HISTORY, HISTORY_EVENTS), ({ facts }) => history(facts)),
@@ -171,6 +173,7 @@ function embeddedText(subject: Subject): Found | null {
   if (texts.length > 0) return found({ input: texts.length === 1 ? (texts[0] ?? "") : texts });
   const values = jsonOf(facts.value(EMBEDDED));
   if (Array.isArray(values)) return found({ input: (values as readonly Json[]).map(jsonWithin) }); // items are JSON text
+  if (typeof values === "string" && values !== "") return found({ input: values });
   const one = facts.value(EMBEDDED_ONE) ?? facts.value(VALUE);
   if (one !== undefined) return readContent({ value: jsonOf(one), source: null }, "input", "embedding");
   const mark = facts.mark();
@@ -178,6 +181,12 @@ function embeddedText(subject: Subject): Found | null {
   const prompts = items.flatMap((item) => member(item, "content") ?? []);
   if (prompts.length === 0 || !items.every(isOnlyText)) facts.release(mark); // then the leftovers have them whole
   return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
+}
+
+/** Each value is JSON text. */
+function aiValues(facts: Facts): Found | null {
+  const values = jsonOf(facts.value(AI_VALUES));
+  return Array.isArray(values) ? found({ input: (values as readonly Json[]).map(jsonWithin) }) : null;
 }
 
 function isOnlyText(item: Json): boolean {

@@ -95,12 +95,11 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
     const name = RENAMED.get(rest) ?? rest;
     if (facts.slotFields(CONTENT.get(rest) ?? -1) !== 0) continue;
     if (!NOT_PARAMETERS.has(name)) params.set(name, plain(value));
-    else if (typeof value === "object") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
+    else if (typeof value === "object" && name !== "stop_sequences") params.set(`request.${name}`, plain(value)); // no text, so no rule reads it
   }
   const stop = facts.value(STOP);
   if (stop !== undefined) {
     params.set("stop", jsonOf(stop));
-    params.set("stop_sequences", jsonOf(stop));
   }
   const model = facts.text(REQUEST_MODEL);
   for (const from of facts.has(ANY_PARAMETER_OBJECT) ? PARAMETER_OBJECTS : []) {

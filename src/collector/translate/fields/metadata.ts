@@ -26,6 +26,8 @@ export interface MetadataParts {
   readonly timeFromArrival: boolean;
   /** Adds `otel.fields`: the destination of every attribute. */
   readonly explain: boolean;
+  /** Inputs and outputs of the run. */
+  readonly said: string;
 }
 
 export function metadataOf(facts: Facts, parts: MetadataParts): string {
@@ -143,12 +145,12 @@ function otelText(facts: Facts, { parts, lost, resource }: OtelParts): string {
   putCount(out, "dropped_links_count", span.droppedLinks);
   if (parts.timeFromArrival) out.put("time", "arrival");
   if (resource.length > 0) out.putText("resource", objectText(resource));
-  const rest = leftoversText(facts, lost);
+  const rest = leftoversText(facts, lost, parts.said);
   if (rest !== "") out.putText("attributes", rest);
   if (parts.explain)
     out.put(
       "fields",
-      Object.fromEntries(destinationsOf(facts).map((one) => [one.attribute.toWellFormed(), one.fields])),
+      Object.fromEntries(destinationsOf(facts, parts.said).map((one) => [one.attribute.toWellFormed(), one.fields])),
     );
   return out.text();
 }

@@ -35,13 +35,37 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["gcp.gemini", "google_genai"],
   ["gcp.gen_ai", "google_genai"],
   ["gemini", "google_genai"],
+  ["google", "google_genai"],
+  ["googleai", "google_genai"],
+  ["google-ai", "google_genai"],
+  ["google_ai", "google_genai"],
+  ["google_genai", "google_genai"],
+  ["google_vertexai", "google_vertexai"],
   ["google.generative-ai", "google_genai"],
   ["aws.bedrock", "amazon_bedrock"],
   ["aws_bedrock", "amazon_bedrock"],
+  ["bedrock", "amazon_bedrock"],
   ["amazon-bedrock", "amazon_bedrock"],
   ["x_ai", "xai"],
   ["mistral_ai", "mistralai"],
   ["mistral", "mistralai"],
+]);
+
+/** As a prefix of a model. */
+const PLAIN_PROVIDERS: ReadonlySet<string> = new Set([
+  "anthropic",
+  "azure",
+  "cerebras",
+  "cohere",
+  "deepseek",
+  "fireworks",
+  "groq",
+  "mistralai",
+  "ollama",
+  "openai",
+  "perplexity",
+  "together",
+  "xai",
 ]);
 
 export const MODEL = sources(
@@ -84,14 +108,31 @@ export interface Model {
 }
 
 export function modelOf(facts: Facts, runType: RunType): Model {
+  facts.enter("extra.metadata.ls_provider");
   const declared = facts.text(SDK_PROVIDER);
   const raw =
     declared || worded(facts.text(PROVIDER)) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
-  const provider = declared || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
-  const name = worded(facts.text(MODEL)) || frameworkModel(facts);
+  const said = declared || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
+  facts.enter("extra.metadata.ls_model_name");
+  const { provider, name } = splitModel(said, worded(facts.text(MODEL)) || frameworkModel(facts));
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
   const type = facts.text(MODEL_TYPE) || (runType === "llm" ? (completes ? "llm" : "chat") : "");
-  return { provider, rawProvider: provider === raw ? "" : raw, name, type };
+  return { provider, rawProvider: said === raw ? "" : raw, name, type };
+}
+
+/**
+ * "googleai/gemini-2.5-flash" is provider and model, unless the span names another provider: names of gateways stay
+ * whole, because their prices are.
+ */
+function splitModel(provider: string, name: string): { readonly provider: string; readonly name: string } {
+  const slash = name.indexOf("/");
+  if (slash <= 0) return { provider, name };
+  const prefix = name.slice(0, slash).toLowerCase();
+  const rest = name.slice(slash + 1);
+  if (prefix === "models" && rest !== "") return { provider, name: rest }; // Gemini
+  const known = PROVIDERS.get(prefix) ?? (PLAIN_PROVIDERS.has(prefix) ? prefix : undefined);
+  if (known === undefined || rest === "" || (provider !== "" && provider !== known)) return { provider, name };
+  return { provider: known, name: rest };
 }
 
 /** Names of models outside the attributes of models. */

@@ -29,6 +29,7 @@ import { taken } from "../messages/unheard-events.ts";
 import { jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { ANSWERS } from "./answer-parts.ts";
 import { mergeBody } from "./merged-body.ts";
+import { countVectors } from "../forms/vectors.ts";
 import { documentsFound } from "./retrieval.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -106,7 +107,9 @@ const SOURCES: readonly ContentSource[] = [
 ];
 
 export function outputsOf(subject: Subject): Found | null {
-  return firstOf(SOURCES, subject);
+  const content = firstOf(SOURCES, subject);
+  const counted = content === null || subject.type !== "embedding" ? null : countVectors(content.value);
+  return counted === null ? content : found(counted);
 }
 
 /** All choices of the answer, and what the tools said to them. */

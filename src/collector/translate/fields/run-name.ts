@@ -20,6 +20,7 @@ export const TOOL = sources(
 const COMPONENT = sources("haystack.component.name");
 const AGENT = sources("gen_ai.agent.name");
 const OPERATION = sources("gen_ai.operation.name");
+const MODEL = sources("gen_ai.request.model");
 const LOGFIRE = sources("logfire.msg");
 const GENKIT = sources("genkit:name");
 
@@ -43,7 +44,7 @@ export function runNameOf(facts: Facts, type: RunType): string {
     if (component !== "") return component;
   }
   const agent = facts.peek(AGENT);
-  if (agent !== "" && (span === facts.peek(OPERATION) || span === "invoke_agent")) return agent;
+  if (agent !== "" && isOnlyOperation(facts)) return agent;
   const message = isTemplate(span) ? facts.text(LOGFIRE) : "";
   return message || facts.text(GENKIT) || span || facts.peek(OPERATION) || "unnamed";
 }
@@ -51,6 +52,13 @@ export function runNameOf(facts: Facts, type: RunType): string {
 /** `ai.generateText`, not the `ai.generateText.doGenerate` inside it, whose name comes from the model call. */
 function isTopLevelVercel(operation: string): boolean {
   return operation.startsWith("ai.") && !operation.includes(".do") && !operation.startsWith("ai.toolCall");
+}
+
+/** Also `invoke_agent gpt-5`: AI SDK 7 has the name of the function as the agent's. */
+function isOnlyOperation(facts: Facts): boolean {
+  const { name } = facts.span;
+  const operation = facts.peek(OPERATION);
+  return name === operation || name === "invoke_agent" || name === `invoke_agent ${facts.peek(MODEL)}`;
 }
 
 /** Logfire names spans by their message template. */

@@ -45,6 +45,8 @@ const HAYSTACK_TYPE = sources("haystack.component.type");
 const TOOL_NAME = signs("gen_ai.tool.name");
 const TOOL_SIGNS = signs(
   "gen_ai.tool.call.id",
+  "gen_ai.tool.call.arguments",
+  "gen_ai.tool.call.result",
   "ai.toolCall.name",
   "lk.function_tool.name",
   "spring.ai.tool.definition.name",
@@ -53,6 +55,20 @@ const TOOL_SIGNS = signs(
 /** Of inference servers, whose spans may have no model. */
 const SERVED = signs("gen_ai.latency.e2e", "gen_ai.latency.time_to_first_token");
 const MCP_METHOD = sources("mcp.method.name");
+const DATABASE = sources("db.system", "db.system.name");
+const VECTOR_STORES: ReadonlySet<string> = new Set([
+  "chroma",
+  "chromadb",
+  "lancedb",
+  "marqo",
+  "milvus",
+  "pgvector",
+  "pinecone",
+  "qdrant",
+  "turbopuffer",
+  "vespa",
+  "weaviate",
+]);
 const TEMPLATE = sources("llm.prompt_template.variables");
 const MODEL = signs("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id");
 /** ADK writes "{}" on its other spans. */
@@ -88,6 +104,7 @@ function saidType(facts: Facts): RunType | undefined {
   return (
     typeNamed(facts, SPAN_KIND, OWN_TYPES) ??
     typeNamed(facts, OPERATION, OPERATIONS) ??
+    mcpType(facts) ??
     (facts.has(TOOL_NAME) ? "tool" : undefined) ??
     typeNamed(facts, INFERENCE_KIND, OPENINFERENCE) ??
     vercelType(facts) ??
@@ -112,7 +129,8 @@ const WRAPPERS: ReadonlySet<string> = new Set(["framework", "agent"]);
 
 /** The type that its other attributes imply. */
 function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
-  if (facts.has(TOOL_SIGNS) || facts.peek(MCP_METHOD) === "tools/call") return "tool";
+  if (facts.has(TOOL_SIGNS)) return "tool";
+  if (isVectorSearch(facts, talk)) return "retriever";
   if (WRAPPERS.has(facts.peek(OPERATION))) return "chain"; // their usage is a sum
   const hasModel = facts.has(MODEL);
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
@@ -128,6 +146,18 @@ function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
     talk.details.output !== null ||
     facts.familySize("prompt") + facts.familySize("inputMessages") > 0;
   return talks ? "llm" : undefined;
+}
+
+/** Of MCP's requests only one calls a tool. */
+function mcpType(facts: Facts): RunType | undefined {
+  const method = facts.peek(MCP_METHOD);
+  if (method === "") return undefined;
+  return method === "tools/call" ? "tool" : method === "prompts/get" ? "prompt" : "chain";
+}
+
+/** A query of a database for vectors: by the database, or by the results. */
+export function isVectorSearch(facts: Facts, talk: SpanTalk): boolean {
+  return talk.documents.length > 0 || VECTOR_STORES.has(facts.peek(DATABASE).toLowerCase());
 }
 
 function requestType(facts: Facts): RunType | undefined {

@@ -4,87 +4,157 @@
 //   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
 //   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
+//   token-usage.5. A cost of 0 beside tokens is none: the sender knows no price, and the backend may.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, countOf, plus } from "../attributes/exact-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
-import { haystackMeta } from "../messages/haystack.ts";
-import type { Sources } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
 import { tokenSums } from "../attributes/token-sums.ts";
 import { wholeUsage } from "../attributes/whole-usage.ts";
 import {
   WHOLE,
-  INPUT,
-  OUTPUT,
-  TOTAL,
   TOOL_PROMPTS,
-  type DetailTable,
-  ADK_RESPONSE,
-  GENKIT_OUTPUT,
   COST_DETAILS,
-  INPUT_DETAILS,
-  OUTPUT_DETAILS,
-  INPUT_TOKEN_DETAILS,
-  OUTPUT_TOKEN_DETAILS,
   COSTS,
   COST_SIGNS,
+  COUNT_OBJECTS,
+  COUNT_SOURCES,
+  PROVIDER_METADATA,
   SIGNS,
 } from "../attributes/usage-keys.ts";
+import {
+  COUNTS,
+  type CountRow,
+  type Counts,
+  listLeaves,
+  readCounts,
+  TOOL_PROMPT_NAMES,
+} from "../attributes/usage-names.ts";
 
-export function usageOf(facts: Facts): JsonObject | null {
-  if (!facts.has(SIGNS)) return null;
+/** @param outputs of the run, which may have the usage of the model's API; null for none */
+export function usageOf(facts: Facts, outputs: JsonObject | null): JsonObject | null {
+  const body = outputs === null ? null : findUsage(outputs);
+  if (body === null && !facts.has(SIGNS)) return null;
   const before = facts.mark();
   const whole = jsonOf(facts.value(WHOLE));
   if (isObject(whole)) return withCosts(facts, wholeUsage(whole)); // token-usage.3
   facts.release(before);
-  const read = reader(facts);
-  const meta = haystackMeta(facts);
-  const reply = (name: string): Count | undefined => countOf(member(meta ?? undefined, "usage", name) ?? null);
-  const given =
-    facts.count(INPUT) ??
-    countOf(read(ADK_RESPONSE, ["usage_metadata", "prompt_token_count"]) ?? null) ??
-    countOf(read(GENKIT_OUTPUT, ["usage", "inputTokens"]) ?? null) ??
-    reply("prompt_tokens");
-  const spoken =
-    facts.count(OUTPUT) ??
-    countOf(read(ADK_RESPONSE, ["usage_metadata", "candidates_token_count"]) ?? null) ??
-    countOf(read(GENKIT_OUTPUT, ["usage", "outputTokens"]) ?? null) ??
-    reply("completion_tokens");
-  const inputDetails = detailsOf(facts, INPUT_TOKEN_DETAILS, read);
-  const outputDetails = detailsOf(facts, OUTPUT_TOKEN_DETAILS, read);
+  const counts = gatherCounts(facts, body);
   const mark = facts.mark();
-  const counted =
-    facts.count(TOTAL) ??
-    countOf(read(ADK_RESPONSE, ["usage_metadata", "total_token_count"]) ?? null) ??
-    countOf(read(GENKIT_OUTPUT, ["usage", "totalTokens"]) ?? null);
+  const given = (name: string): Count | undefined => counts.get(rowNamed(name));
+  const counted = given("total_tokens");
   const { input, output, total } = tokenSums({
-    input: given,
-    output: spoken,
+    input: given("input_tokens"),
+    output: given("output_tokens"),
     total: counted,
-    cached: plus(inputDetails.get("cache_read") ?? 0, inputDetails.get("cache_creation") ?? 0),
-    reasoning: outputDetails.get("reasoning") ?? 0,
-    tools: counted === undefined ? 0 : toolPrompts(facts, read),
-    cacheIsApart: facts.span.name.startsWith(COUNTS_APART),
+    cached: plus(given("cache_read") ?? 0, given("cache_creation") ?? 0),
+    reasoning: given("reasoning") ?? 0,
+    tools: counted === undefined ? 0 : readToolPrompts(facts, body),
+    cacheIsApart: facts.span.name.startsWith(COUNTS_APART) || (body !== null && isAnthropic(body)),
   });
   if (total !== counted) facts.release(mark); // it is nowhere else
   const usage: Record<string, Json> = {};
   if (input !== undefined) usage["input_tokens"] = plain(input);
   if (output !== undefined) usage["output_tokens"] = plain(output);
   if (total !== undefined) usage["total_tokens"] = plain(total);
-  if (inputDetails.size > 0) usage["input_token_details"] = jsonOfDetails(inputDetails);
-  if (outputDetails.size > 0) usage["output_token_details"] = jsonOfDetails(outputDetails);
+  for (const side of ["input_token_details", "output_token_details"] as const) {
+    const parts = [...counts].filter(([row]) => row.side === side);
+    if (parts.length > 0)
+      usage[side] = Object.fromEntries(parts.map(([{ name }, count]): [string, Json] => [name, plain(count)]));
+  }
   const all = withCosts(facts, usage);
   return Object.keys(all).length === 0 ? null : all;
 }
 
+const ROWS: ReadonlyMap<string, CountRow> = new Map(COUNTS.toReversed().map((row) => [row.name, row]));
+const NO_ROW: CountRow = { name: "", names: [] };
+
+function rowNamed(name: string): CountRow {
+  return ROWS.get(name) ?? NO_ROW;
+}
+
+/** Attributes first, then objects in attributes, then the usage in the outputs. */
+function gatherCounts(facts: Facts, body: JsonObject | null): Counts {
+  const counts = new Map<CountRow, Count>();
+  for (const { row, from } of COUNT_SOURCES) {
+    const count = facts.count(from);
+    if (count !== undefined) counts.set(row, count);
+  }
+  for (const [from, prefix] of COUNT_OBJECTS) {
+    if (!facts.has(from)) continue;
+    const mark = facts.mark();
+    const object = structured(facts.value(from));
+    const read = readCounts(object, prefix);
+    if (read.size !== listLeaves(object, "", 3).length) facts.release(mark); // only a part of it becomes usage
+    for (const [row, count] of read) if (!counts.has(row)) counts.set(row, count);
+  }
+  if (facts.has(PROVIDER_METADATA)) {
+    const mark = facts.mark();
+    const providers = structured(facts.value(PROVIDER_METADATA));
+    facts.release(mark);
+    const objects = isObject(providers)
+      ? Object.values(providers).flatMap((one) => [one, member(one, "usage") ?? null])
+      : [];
+    for (const one of objects)
+      for (const [row, count] of readCounts(one))
+        if (row.side !== undefined && !counts.has(row)) counts.set(row, count);
+  }
+  if (body !== null) for (const [row, count] of readCounts(body)) if (!counts.has(row)) counts.set(row, count);
+  return counts;
+}
+
+const USAGE_PATHS: readonly (readonly string[])[] = [
+  ["usage"],
+  ["usage_metadata"],
+  ["usageMetadata"],
+  ["token_usage"],
+  ["tokenUsage"],
+  ["llmOutput", "tokenUsage"],
+  ["llm_output", "token_usage"],
+  ["meta", "usage"],
+];
+const MESSAGE_PATHS: readonly (readonly string[])[] = [
+  ["usage_metadata"],
+  ["usage"],
+  ["meta", "usage"],
+  ["response_metadata", "usage"],
+  ["response_metadata", "tokenUsage"],
+  ["response_metadata", "token_usage"],
+];
+
+/** The usage that the answer of a model's API has beside its messages, or in the first of them. */
+function findUsage(outputs: JsonObject): JsonObject | null {
+  const at = (value: Json | undefined, paths: readonly (readonly string[])[]): JsonObject | null => {
+    for (const path of paths) {
+      const found = member(value, ...path);
+      if (isObject(found) && readCounts(found).size > 0) return found;
+    }
+    return null;
+  };
+  const first = (name: string): Json | undefined => {
+    const list = outputs[name];
+    return Array.isArray(list) ? (list as readonly Json[])[0] : undefined;
+  };
+  return at(outputs, USAGE_PATHS) ?? at(first("messages"), MESSAGE_PATHS) ?? at(first("meta"), [["usage"]]);
+}
+
+/** Anthropic's API and Bedrock count cached tokens apart. */
+function isAnthropic(usage: JsonObject): boolean {
+  return (
+    usage["prompt_tokens"] === undefined &&
+    (usage["cache_read_input_tokens"] !== undefined || usage["cacheReadInputTokens"] !== undefined)
+  );
+}
+
 /** In no count of the backend: the attribute stays a leftover. */
-function toolPrompts(facts: Facts, read: ReadWithin): Count {
+function readToolPrompts(facts: Facts, body: JsonObject | null): Count {
   const mark = facts.mark();
   const count = facts.count(TOOL_PROMPTS);
   facts.release(mark);
-  return count ?? countOf(read(ADK_RESPONSE, ["usage_metadata", "tool_use_prompt_token_count"]) ?? null) ?? 0;
+  const within = TOOL_PROMPT_NAMES.map((name) => countOf(body?.[name] ?? null)).find((one) => one !== undefined);
+  return count ?? within ?? countOf(body?.["toolUsePromptTokenCount"] ?? null) ?? 0;
 }
 
 /** Claude Code passes on the API's counts, in which input_tokens excludes the cache. */
@@ -94,6 +164,7 @@ const COUNTS_APART = "claude_code.";
 function withCosts(facts: Facts, usage: JsonObject): JsonObject {
   if (!facts.has(COST_SIGNS)) return usage;
   const costs: Record<string, Json> = {};
+  const before = facts.mark();
   for (const [name, from] of COSTS) {
     const cost = facts.count(from);
     if (cost !== undefined) costs[name] = plain(cost);
@@ -107,6 +178,11 @@ function withCosts(facts: Facts, usage: JsonObject): JsonObject {
       const target = COST_NAMES.get(name);
       if (target !== undefined) costs[target] ??= given[name] ?? null;
     }
+  }
+  const isFree = Object.values(costs).every((cost) => cost === 0) && countOf(usage["total_tokens"]) !== 0;
+  if (isFree && usage["total_tokens"] !== undefined) {
+    facts.release(before); // token-usage.5
+    return usage;
   }
   return Object.keys(costs).length === 0 ? usage : { ...costs, ...usage };
 }
@@ -122,37 +198,6 @@ function objectOf(value: Json): JsonObject {
   return isObject(value) ? value : {};
 }
 
-const DETAIL_NAMES: ReadonlySet<string> = new Set(
-  [...INPUT_TOKEN_DETAILS.details, ...OUTPUT_TOKEN_DETAILS.details].map(({ name }) => name),
-);
-
-function isAllUsage(from: Sources, value: Json): boolean {
-  if (from !== INPUT_DETAILS && from !== OUTPUT_DETAILS) return false;
-  return (
-    isObject(value) &&
-    Object.entries(value).every(([name, one]) => DETAIL_NAMES.has(name) && countOf(one) !== undefined)
-  );
-}
-
-type ReadWithin = (from: Sources, path: readonly string[]) => Json | undefined;
-
-/** Paths into JSON attributes, each attribute read once a span. */
-function reader(facts: Facts): ReadWithin {
-  let read: Map<Sources, Json> | null = null;
-  return (from, path) => {
-    if (!facts.has(from)) return undefined;
-    read ??= new Map();
-    let value = read.get(from);
-    if (value === undefined) {
-      const mark = facts.mark();
-      value = structured(facts.value(from));
-      if (!isAllUsage(from, value)) facts.release(mark); // only a part of it becomes usage
-      read.set(from, value);
-    }
-    return member(value, ...path);
-  };
-}
-
 /** SDKs write these objects as JSON or as Python prints a dict: both hold names and whole numbers. */
 function structured(value: AttributeValue | undefined): Json {
   const json = jsonOf(value);
@@ -162,24 +207,4 @@ function structured(value: AttributeValue | undefined): Json {
     plain(countOf(match[2]) ?? null),
   ]);
   return pairs.length === 0 ? json : Object.fromEntries(pairs);
-}
-
-const NO_DETAILS: ReadonlyMap<string, Count> = new Map();
-
-function detailsOf(facts: Facts, { details: table, all }: DetailTable, read: ReadWithin): ReadonlyMap<string, Count> {
-  if (!facts.has(all)) return NO_DETAILS;
-  const details = new Map<string, Count>();
-  for (const { name, from, within } of table) {
-    let count = facts.count(from);
-    for (const [attribute, path] of count === undefined ? within : []) {
-      if (facts.has(attribute)) count = countOf(read(attribute, path) ?? null);
-      if (count !== undefined) break;
-    }
-    if (count !== undefined) details.set(name, count);
-  }
-  return details;
-}
-
-function jsonOfDetails(details: ReadonlyMap<string, Count>): JsonObject {
-  return Object.fromEntries([...details].map(([name, count]) => [name, plain(count)]));
 }

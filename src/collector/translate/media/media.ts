@@ -30,6 +30,12 @@ const MEMBER =
 const NEXT_ITEM = /^(\\*)"\s*,\s*\1"$/;
 const MEMBER_CHARS_MAX = 60;
 const UNKNOWN = "application/octet-stream";
+/** Bytes as Node writes them into JSON, also in JSON inside of a text. */
+const BUFFER = /\{(\\*)"type\1":\1"Buffer\1",\1"data\1":\[([\d,\s]*)\]\}/g;
+
+function encodeBytes(_text: string, escape: string, numbers: string): string {
+  return `${escape}"${Buffer.from(numbers.split(",").map(Number)).toString("base64")}${escape}"`;
+}
 /** On either side of the content. */
 const PART_CHARS_MAX = 300;
 
@@ -51,8 +57,9 @@ export function createMedia(given: readonly Attachment[]): Media {
     return MEDIA_REFERENCE + name;
   };
   return {
-    take(text) {
-      if (text.length < RUN_CHARS_MIN) return text;
+    take(given) {
+      if (given.length < RUN_CHARS_MIN) return given;
+      const text = given.includes("Buffer") ? given.replaceAll(BUFFER, encodeBytes) : given;
       const pieces: string[] = [];
       let kept = 0;
       /** Ends of the last content, when it was in a list. */

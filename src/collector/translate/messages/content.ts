@@ -125,12 +125,25 @@ export function attributes(key: Key, ...names: readonly string[]): ContentSource
     for (const one of list) {
       if (!facts.has(one)) continue;
       const mark = facts.mark();
-      const result = readContent(unwrapValue(facts.value(one) ?? null), key, type);
+      const given = facts.value(one) ?? null;
+      const isText = typeof given === "string" && one.slots.some((slot) => isPlainText(facts, slot));
+      const result = isText ? found({ [key]: given.toWellFormed() }) : readContent(unwrapValue(given), key, type);
       if (result !== null) return result;
       facts.release(mark);
     }
     return null;
   });
+}
+
+/** Senders that say so mean a text, also when it looks like JSON. */
+const TYPED: readonly (readonly [slot: number, type: Sources])[] = (["input", "output"] as const).map((side) => [
+  sources(`${side}.value`).slots[0] ?? -1,
+  sources(`${side}.mime_type`),
+]);
+
+function isPlainText(facts: Facts, slot: number): boolean {
+  const type = TYPED.find(([value]) => value === slot)?.[1];
+  return type !== undefined && facts.peek(type) === "text/plain";
 }
 
 /** {messages}, or nothing when there are none. */

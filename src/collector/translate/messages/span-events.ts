@@ -54,6 +54,8 @@ const ROLE_OF_EVENT: ReadonlyMap<string, string> = new Map([
   ["gen_ai.tool.message", "tool"],
 ]);
 
+const EXCEPTIONS: ReadonlySet<string> = new Set(["exception", "gen_ai.client.operation.exception"]);
+
 const NO_DETAILS: SpanTalk["details"] = Object.freeze({ input: null, output: null, system: null, tools: null });
 
 const SILENT: SpanTalk = Object.freeze({
@@ -96,7 +98,7 @@ export function talkOf(span: Span): SpanTalk {
       if (completion !== null) talk.kept.push(keptEvent(completion)); // span-events.4
       completion = event;
     } else if (!takeContent(event, talk)) {
-      if (event.name === "exception") talk.exceptions.push(event);
+      if (EXCEPTIONS.has(event.name)) talk.exceptions.push(event);
       talk.kept.push(keptEvent(event));
     }
   }
