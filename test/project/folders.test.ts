@@ -2,7 +2,7 @@
 //   folders.1. Inside a room, a file imports its own folder or one further down the room's list; type imports count.
 //   folders.2. Every folder of a room is on its list, and every folder on the list exists.
 //   folders.3. No files import each other in a cycle, in src/ and in console/.
-//   folders.4. No folder holds more than 16 source files; tests, fixtures and style sheets do not count.
+//   folders.4. No folder holds more than 20 source files; tests, fixtures and style sheets do not count.
 //   folders.5. One file defines a rule code.
 //   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
 //   folders.7. Every source file that ARCHITECTURE.md names exists.
@@ -17,11 +17,11 @@ import { join, posix } from "node:path";
 import { test } from "node:test";
 import { filesBelow, ROOT } from "./source-files.ts";
 
-const FILES_MAX = 16;
+const FILES_MAX = 20;
 
 /** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md describes each. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  "src/base": ["config", "files", "log", "v8", "modules", ".", "json"],
+  "src/base": ["config", "files", "log", "modules", ".", "json"],
   "src/exports": [".", "interrupts"],
   "src/http": ["pages", "server", "outbound"],
   "src/api": ["openapi", "audit", "answers", "items", ".", "a2a", "notes", "text", "traces"],
@@ -328,7 +328,7 @@ test("no two folders import each other (folders.9)", () => {
   assert.deepEqual(twoWayFolders(read("src", "console")), []);
 });
 
-test("no folder holds more than 16 source files (folders.4)", () => {
+test("no folder holds more than 20 source files (folders.4)", () => {
   assert.deepEqual(crowded(read("src", "console", "test", "bench", "examples").keys()), []);
 });
 
@@ -401,10 +401,10 @@ test("a planted pair of folders that import each other is found, parent and chil
   assert.deepEqual(twoWayFolders(planted(down, ...rest)), []);
 });
 
-test("a planted seventeenth file is found, a test is not counted (folders.4)", () => {
-  const paths = Array.from({ length: 16 }, (_, at) => `src/a/${at}.ts`);
+test("a planted file too many is found, a test is not counted (folders.4)", () => {
+  const paths = Array.from({ length: 20 }, (_, at) => `src/a/${at}.ts`);
   assert.deepEqual(crowded([...paths, "src/a/0.test.ts"]), []);
-  assert.deepEqual(crowded([...paths, "src/a/16.ts"]), ["src/a holds 17 files"]);
+  assert.deepEqual(crowded([...paths, "src/a/20.ts"]), ["src/a holds 21 files"]);
 });
 
 test("a planted second definition of a rule is found, a citation is not (folders.5)", () => {
