@@ -5,6 +5,8 @@
 //   deploy/package.2. Its package.json requires only run-time dependencies: no copy of Node, no tools, no scripts.
 //   deploy/package.3. Files that the program finds by their path below the root have the same path here.
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
+//   deploy/package.6. The oldest Node is that of the root package.json: process.threadCpuUsage is in 22.19, the backup of
+//        node:sqlite in 24.1. deploy/npm/holdpoint.cjs reads it from the package.
 //   deploy/package.5. No pictures, and declarations only of importable modules.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -26,8 +28,6 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["LICENSE", "LICENSE"],
 ];
 const ENTRIES = ["graphs/loading/register", "exports/"];
-/** node:sqlite with isTransaction is in 22.16 and in 24; deploy/npm/holdpoint.cjs says the same. */
-const NODE = "^22.16.0 || >=24.0.0";
 /** LangGraph: from the first version that the server starts with (src/graphs/langgraph/library.ts) to the next major one. */
 const PEERS: Readonly<Record<string, string>> = {
   "@langchain/core": ">=1.1.0 <2",
@@ -71,14 +71,26 @@ for (const path of globSync("dist/**/*.d.ts", { cwd: TARGET })) {
 rmSync(join(TARGET, "docs", "images"), { recursive: true, force: true });
 writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // deploy/package.1
 
-const { name, version, description, keywords, homepage, bugs, license, repository, type, exports, dependencies } =
-  JSON.parse(text("package.json")) as Manifest;
+const {
+  name,
+  version,
+  description,
+  keywords,
+  homepage,
+  bugs,
+  license,
+  repository,
+  type,
+  engines,
+  exports,
+  dependencies,
+} = JSON.parse(text("package.json")) as Manifest;
 const common = {
   homepage,
   bugs,
   license,
   repository,
-  engines: { node: NODE },
+  engines,
   publishConfig: { access: "public", provenance: true },
 };
 const own = Object.fromEntries(Object.entries(dependencies).filter(([one]) => !(one in PEERS)));

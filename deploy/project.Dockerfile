@@ -4,7 +4,8 @@
 
 FROM node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1 AS dependencies
 WORKDIR /app
-COPY package.json package-lock.json ./
+# A Holdpoint that is not from the registry is a packed file in the folder.
+COPY package.json package-lock.json *.tgz ./
 RUN npm ci --ignore-scripts --omit=dev
 
 FROM holdpoint

@@ -2,11 +2,18 @@
 // Launcher: checks the version of Node before anything else is loaded. Its syntax is that of Node 14.
 "use strict";
 
-// node:sqlite with isTransaction, zstd in node:zlib and synchronous module hooks.
-var wanted = "22.16 (of 22) or 24";
+// The same forms as in doctor's check: `^22.19.0` within one major version, `>=24.1.0` from a version on, and `||`.
+var wanted = require("../package.json").engines.node;
 var version = process.versions.node.split(".").map(Number);
-var major = version[0];
-var fits = major >= 24 || (major === 22 && version[1] >= 16);
+var fits = wanted.split("||").some(function (part) {
+  var from = part.match(/\d+/g).map(Number);
+  if (version[0] === from[0]) return version[1] >= from[1];
+  return version[0] > from[0] && part.indexOf("^") < 0;
+});
+var words = wanted.split("||").map(function (part) {
+  var from = part.match(/\d+/g).map(Number);
+  return from[0] + "." + from[1] + (part.indexOf("^") < 0 ? " or newer" : " or newer of " + from[0]);
+});
 
 if (fits) {
   // Node 22 warns at each start that node:sqlite is experimental, which its user cannot act on.
@@ -17,6 +24,8 @@ if (fits) {
   };
   void import("../dist/main.js");
 } else {
-  process.stderr.write("holdpoint needs Node " + wanted + " or newer; this is Node " + process.versions.node + "\n");
+  process.stderr.write(
+    "holdpoint needs Node " + words.join(", or Node ") + "; this is Node " + process.versions.node + "\n",
+  );
   process.exit(1);
 }

@@ -52,10 +52,10 @@ const PUT_RUN = `
 const ADD_TO_TRACE = `
   INSERT INTO traces (trace_id, project, name, status, error, started, ended, latency, runs, errors, input_tokens,
          output_tokens, bytes, thread_id, touched, received_at)
-       VALUES (?1, ?2, ?3, 'incomplete', NULL, ?4, ?5, NULL, 1, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+       VALUES (?, ?, ?, 'incomplete', NULL, ?, ?, NULL, 1, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (trace_id) DO UPDATE SET
          started = min(started, excluded.started), ended = max(coalesce(ended, excluded.ended), excluded.ended),
-         runs = runs + ?13, errors = errors + excluded.errors, input_tokens = input_tokens + excluded.input_tokens,
+         runs = runs + ?, errors = errors + excluded.errors, input_tokens = input_tokens + excluded.input_tokens,
          output_tokens = output_tokens + excluded.output_tokens,
          bytes = bytes + excluded.bytes, thread_id = coalesce(thread_id, excluded.thread_id),
          touched = excluded.touched, received_at = excluded.received_at`;

@@ -7,7 +7,10 @@
 //   cli.5. A project of `new` is valid, and runs until it pauses; `new` replaces no existing file.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
@@ -238,6 +241,9 @@ test("doctor reports failures and their remedies, and changes nothing (cli.3)", 
       "traces ok",
     ],
   );
+  assert.match(findings.at(-1)?.detail ?? "", /one was written, read back and deleted$/);
+  const left = await fetch(`http://127.0.0.1:${ports.TRACES_PORT}/traces?project=holdpoint%20doctor`);
+  assert.deepEqual(((await left.json()) as { readonly items: unknown }).items, []);
   assert.deepEqual([well.code, ok], [0, true]);
   writeFileSync(join(home, "langgraph.json"), '{"graphs": {"a": "./a.py:graph"}, "uo": 1}');
   const ill = await run(
@@ -262,6 +268,29 @@ test("doctor reports failures and their remedies, and changes nothing (cli.3)", 
     assert.match(ill.out, says);
   const unset = await run(["doctor", "--json"], { ...ports, PORT: "many" }, home);
   assert.match(unset.out, /PORT: \\"many\\" is not a whole number/);
+});
+
+test("doctor fails for a trace store that accepts a trace and does not keep it, or refuses it (cli.3)", async () => {
+  const home = join(folder, "doctor-of-traces");
+  mkdirSync(home);
+  for (const [accepts, says] of [
+    [
+      202,
+      /^fail {2}traces +.* does not keep the trace that it accepted\n.*→ check its log, the disk, and TRACES_DIR$/m,
+    ],
+    [500, /^fail {2}traces +.* refused a trace \(500\)$/m],
+  ] as const) {
+    const forgetful = createServer((request, response) => {
+      const status = request.method === "POST" ? accepts : request.url === "/info" ? 200 : 404;
+      request.resume().on("end", () => response.writeHead(status).end("{}"));
+    }).listen(0, "127.0.0.1");
+    await once(forgetful, "listening");
+    const { port } = forgetful.address() as AddressInfo;
+    const { code, out } = await run(["doctor"], { TRACES_PORT: String(port) }, home);
+    forgetful.close();
+    assert.match(out, says);
+    assert.equal(code, 1);
+  }
 });
 
 test("validate loads every graph, names those that fail, and warns of unknown keys (cli.5)", async () => {

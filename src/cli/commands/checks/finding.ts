@@ -10,7 +10,7 @@ export interface Finding {
 /** The subject of the checks, as a start on this machine would use it. */
 export interface Surroundings {
   readonly nodeVersion: string;
-  /** The `engines` range of package.json: `>=24.12`. */
+  /** The `engines` range of package.json: `^22.19.0 || >=24.1.0`. */
   readonly nodeRequired: string;
   /** @throws {ConfigError} */
   readonly agent: () => Promise<{ readonly port: number; readonly dataDir: string }>;

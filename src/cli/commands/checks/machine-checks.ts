@@ -5,12 +5,21 @@ import type { Cli } from "../../client/command-context.ts";
 import { fail, ok, type Seen, type Surroundings, warn } from "./finding.ts";
 
 export function nodeCheck({ nodeVersion, nodeRequired }: Surroundings): Seen {
-  const numbers = (text: string): readonly number[] => (text.match(/\d+/g) ?? []).map(Number);
-  const [major = 0, minor = 0] = numbers(nodeVersion);
-  const [wantedMajor = 0, wantedMinor = 0] = numbers(nodeRequired);
-  const fits = major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
-  return fits ? ok(nodeVersion) : fail(`${nodeVersion} is too old`, `install Node ${nodeRequired}`);
+  if (fitsRange(nodeVersion, nodeRequired)) return ok(nodeVersion);
+  return fail(`${nodeVersion} is not ${nodeRequired}`, `install Node ${nodeRequired}`);
 }
+
+/** Of the forms in `engines`: `^22.19.0` within one major version, `>=24.1.0` from a version on, and `||`. */
+function fitsRange(version: string, range: string): boolean {
+  const [major = 0, minor = 0] = numbersIn(version);
+  return range.split("||").some((part) => {
+    const [fromMajor = 0, fromMinor = 0] = numbersIn(part);
+    if (major === fromMajor) return minor >= fromMinor;
+    return major > fromMajor && !part.includes("^");
+  });
+}
+
+const numbersIn = (text: string): readonly number[] => (text.match(/\d+/g) ?? []).map(Number);
 
 export async function folderCheck(dataDir: string): Promise<Seen> {
   const folder = resolve(dataDir);

@@ -1,4 +1,6 @@
 // Server checks of doctor: the agent server, the collector and the tracing backend, each asked over HTTP.
+import { randomUUID } from "node:crypto";
+import { isoTime } from "../../../base/clock.ts";
 import type { Cli } from "../../client/command-context.ts";
 import { fail, type NamedServer, ok, type Seen, type Surroundings, warn } from "./finding.ts";
 
@@ -11,10 +13,9 @@ interface Reply {
 const TIMEOUT_MS = 5000;
 
 /** Null if the port is closed. @throws {Error} if the listener does not respond. */
-async function ask(address: string, apiKey: string | null = null): Promise<Reply | null> {
+async function ask(address: string, call: RequestInit = {}): Promise<Reply | null> {
   try {
-    const headers = apiKey === null ? {} : { "x-api-key": apiKey };
-    const response = await fetch(address, { headers, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(address, { ...call, redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = await response.text();
     const body: unknown = text.startsWith("{") ? JSON.parse(text) : text;
     return { status: response.status, headers: response.headers, body };
@@ -36,7 +37,8 @@ export async function serverCheck(cli: Cli, { agent }: Surroundings, options: Na
     return [warn(`no server runs on ${dataDir}, and HOLDPOINT_URL names none`, start)]; // api-client.3
   }
   const url = named.replace(/\/+$/, "");
-  const info = await ask(`${url}/info`, options.apiKey ?? config.apiKey);
+  const apiKey = options.apiKey ?? config.apiKey;
+  const info = await ask(`${url}/info`, apiKey === null ? {} : { headers: { "x-api-key": apiKey } });
   if (info === null) return [fail(`no server responds at ${url}`, start)];
   const { version } = (info.body ?? {}) as { readonly version?: string };
   if (info.status === 401)
@@ -95,7 +97,25 @@ export async function backendCheck(cli: Cli, { collector }: Surroundings): Promi
     if (endpoint === null) return [warn(seen, starters)];
     return [fail(seen, "check TRACING_ENDPOINT")];
   }
-  const upload = endpoint === null ? "" : `; key and upload are not tested: ${cli.program} collector check tests them`;
-  if (info.status < 500) return [ok(`${what} responds at ${url}${upload}`)];
-  return [fail(`${what} at ${url} returned ${info.status}`, "check its log")];
+  if (info.status >= 500) return [fail(`${what} at ${url} returned ${info.status}`, "check its log")];
+  if (endpoint === null) return [await storeCheck(cli, url)];
+  const upload = `key and upload are not tested: ${cli.program} collector check tests them`;
+  return [ok(`${what} responds at ${url}; ${upload}`)];
+}
+
+/** Writes a trace, reads it back, and deletes it. */
+async function storeCheck({ clock }: Cli, url: string): Promise<Seen> {
+  const id = randomUUID();
+  const name = "holdpoint doctor";
+  const time = isoTime(clock.now());
+  const order = `${time.slice(0, 23).replaceAll(/[-:.]/g, "")}000Z${id}`;
+  const run = { id, trace_id: id, dotted_order: order, name, session_name: name, run_type: "chain", start_time: time };
+  const upload = { method: "POST", body: JSON.stringify({ ...run, end_time: time, inputs: {}, outputs: {} }) };
+  const written = await ask(`${url}/runs`, { ...upload, headers: { "content-type": "application/json" } });
+  const kept = await ask(`${url}/traces/${id}`);
+  const remedy = "check its log, the disk, and TRACES_DIR";
+  if (written?.status !== 202) return fail(`the trace store at ${url} refused a trace (${written?.status})`, remedy);
+  if (kept?.status !== 200) return fail(`the trace store at ${url} does not keep the trace that it accepted`, remedy);
+  await ask(`${url}/traces/${id}`, { method: "DELETE" });
+  return ok(`the local trace store at ${url} keeps a trace: one was written, read back and deleted`);
 }

@@ -44,12 +44,9 @@ export function copyVerbs(db: Database): CopyTx {
     },
     copyThreadData(from, to) {
       for (const [name, columns] of COPIED_COLUMNS) {
-        const missing = name === "blobs" ? "AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?1)" : "";
-        db.run(
-          `INSERT INTO ${name} (thread_id, ${columns}) SELECT ?1, ${columns} FROM ${name} WHERE thread_id = ?2 ${missing}`,
-          to,
-          from,
-        );
+        const copy = `INSERT INTO ${name} (thread_id, ${columns}) SELECT ?, ${columns} FROM ${name} WHERE thread_id = ?`;
+        if (name !== "blobs") db.run(copy, to, from);
+        else db.run(`${copy} AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?)`, to, from, to);
       }
       db.run("DELETE FROM meta WHERE key = ?", noteOf(to));
       db.changed.add(to);
