@@ -41,7 +41,7 @@ export const createAssistant = operation("createAssistant", "post", "/assistants
   tag: TAG,
   access: "assistants:create",
   summary: "Create an assistant: a graph with its own config and context",
-  body: z.object({
+  body: z.strictObject({
     graph_id: graphId,
     assistant_id: uuid.nullish(),
     name: name.nullish().describe("default: Untitled"),
@@ -96,7 +96,7 @@ export const patchAssistant = operation("patchAssistant", "patch", "/assistants/
   tag: TAG,
   access: "assistants:update",
   summary: "Update an assistant, which creates a version; merges metadata one level deep",
-  body: z.object({
+  body: z.strictObject({
     graph_id: graphId.nullish(),
     name: name.nullish(),
     description: description.nullable().optional(),
@@ -130,7 +130,7 @@ export const setLatest = operation("setLatestAssistantVersion", "post", "/assist
   tag: TAG,
   access: "assistants:update",
   summary: "Restore a version of an assistant as a whole",
-  body: z.object({ version: z.number().int().min(1) }),
+  body: z.strictObject({ version: z.number().int().min(1) }),
   reply: assistant,
   refusals: ["assistant_not_found", "assistant_version_not_found", "graph_not_found"],
 });

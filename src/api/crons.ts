@@ -27,8 +27,12 @@ const runMembers = runBody.omit({
 
 export const RUN_MEMBERS = Object.keys(runMembers.shape).filter((name) => name !== "metadata");
 
+/** Members of run requests that some clients send to every call, and that have no effect on a cron. */
+const withoutEffect = runBody.pick({ if_not_exists: true, on_disconnect: true, feedback_keys: true }).shape;
+
 const cronBody = runMembers
   .extend({
+    ...withoutEffect,
     schedule,
     timezone: timezone.optional(),
     end_time: time.nullish().describe("no run starts at or after this time"),
@@ -38,6 +42,7 @@ const cronBody = runMembers
       .nullish()
       .describe("fate of the run's own thread after the run; default: delete"),
   })
+  .strict() // a member that is dropped would promise runs that never come
   .meta({ id: "CronCreate" });
 
 export type CronBody = z.infer<typeof cronBody>;

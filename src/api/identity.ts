@@ -28,7 +28,7 @@ export const createKey = operation("createKey", "post", "/keys", {
   tag: TAG,
   access: "keys:create",
   summary: "Create a key for a program",
-  body: z.object({
+  body: z.strictObject({
     name: z.string().regex(NAME, "1 to 128 letters, digits, _.@+-").describe("name of the caller in the audit trail"),
     role,
     expires_in_days: z.number().positive().max(EXPIRES_DAYS_MAX).nullish().describe("omit it for a key without an end"),

@@ -113,7 +113,7 @@ export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{threa
   tag: TAG,
   access: "threads:claim",
   summary: "Claim an item: others cannot answer it through the inbox",
-  body: z.object({
+  body: z.strictObject({
     ...author,
     expires_in_seconds: z.number().positive().max(SECONDS_MAX).nullish().describe("lifetime of the claim"),
   }),
@@ -125,7 +125,7 @@ export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{t
   tag: TAG,
   access: "threads:claim",
   summary: "Release a claim",
-  body: z.object({ ...author, force: z.boolean().default(false).describe("release another person's claim too") }),
+  body: z.strictObject({ ...author, force: z.boolean().default(false).describe("release another person's claim too") }),
   reply: inboxItem,
   refusals: [...CHANGE_REFUSALS, "interrupt_claimed"],
 });
@@ -133,7 +133,7 @@ export const releaseInboxItem = operation("releaseInboxItem", "post", "/inbox/{t
 const ANSWERS_MAX = 1000;
 
 const answers = list(
-  z.object({
+  z.strictObject({
     thread_id: uuid,
     interrupt_id: interruptId,
     resume: json.optional().describe("the answer; omit to continue at a breakpoint"),
@@ -147,7 +147,7 @@ export const answerInbox = operation("answerInbox", "post", "/inbox/answers", {
   access: "threads:answer",
   summary: "Answer many items; all of one thread in one run, or none of them",
   body: z
-    .union([answers.transform((list) => ({ answers: list })), z.object({ ...author, answers })])
+    .union([answers.transform((list) => ({ answers: list })), z.strictObject({ ...author, answers })])
     .describe("a list of answers, or {answers, by}"),
   large: ["answers", "resume"],
   reply: z.object({

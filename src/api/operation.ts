@@ -129,7 +129,11 @@ export function takesBody(one: AnyOperation): boolean {
 export function parse<T>(schema: z.ZodType<T>, value: unknown, where: "body" | "query"): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const errors = result.error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const errors = result.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({ path: [...issue.path, key].join("."), message: "unknown member" }))
+      : [{ path: issue.path.join("."), message: issue.message }],
+  );
   const first = errors[0];
   const field = first === undefined || first.path === "" ? where : `${where} field ${first.path}`;
   throw new ApiError("invalid_request", `${field}: ${first?.message ?? "has the wrong shape"}`, { errors });

@@ -32,7 +32,7 @@ const MINUTE_MS = 60_000;
 export const ttl = z
   .union([
     z.number().positive().max(TTL_MINUTES_MAX),
-    z.object({
+    z.strictObject({
       ttl: z.number().positive().max(TTL_MINUTES_MAX),
       strategy: z.enum(["delete", "keep_latest"]).default("delete"),
     }),

@@ -3,13 +3,19 @@
 //   answers-channels.3. An answer that breaks the rules of its question is refused, and the question stays open.
 //   answers-channels.5. An answer to a question with review rules carries nothing but the answer.
 //   answers-channels.6. Votes are for the run that asked: whatever changes its ground takes them away.
+//   answers-channels.7. Whoever goes around a question needs the right, on every path and in every form of the library.
+//   answers-channels.8. The rules of a question do not fall with its assistant.
+//   answers-channels.9. A body that grants, limits or schedules refuses members that it would drop.
 //   answers-channels.4. One person decides no quorum, whatever form the vote has.
 //   answers-channels.2. A vote counts over every channel, and the deciding one answers.
 import assert from "node:assert/strict";
-import { after } from "node:test";
+import { after, test } from "node:test";
+import { Client } from "@langchain/langgraph-sdk";
 import { CHANNELS, outcomeOf } from "../harness/channels/channels.ts";
 import { inTable } from "../harness/channels/table.ts";
-import { askOn, post, read, readItem, startWorld } from "../harness/channels/world.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { call } from "../harness/server.ts";
+import { asWho, askOn, post, read, readItem, startWorld, type Who } from "../harness/channels/world.ts";
 
 const world = await startWorld();
 after(() => world.close());
@@ -205,4 +211,191 @@ inTable("votes end with the ground they stand on (answers-channels.6)", GROUND, 
   assert.ok(open !== undefined);
   const { review: rules } = await readItem(world, { ...asked, interruptId: open.id });
   assert.deepEqual(rules?.votes, []);
+});
+
+const AROUND = [
+  { name: "a node", command: { goto: "ask" } },
+  { name: "a list of nodes", command: { goto: ["ask", "__end__"] } },
+  { name: "a node with its input", command: { goto: { node: "ask", input: {} } } },
+  { name: "a node and an update", command: { goto: "ask", update: { payload: 1 } } },
+];
+const RUN_PATHS = CHANNELS.filter(({ name }) => name.startsWith("POST "));
+
+for (const { name, command } of AROUND)
+  for (const { name: path, send } of RUN_PATHS)
+    test(`${name}, over ${path}: to go around needs the right (answers-channels.7)`, PATIENCE, async () => {
+      const asked = await askOn(world, "Pay?");
+      const go = (who: Who) =>
+        outcomeOf(world, asked, () => send(world, asked, { who, value: undefined, more: { command } }));
+      const refused = await go("ann");
+      assert.deepEqual([refused.result, refused.code], ["refused", "forbidden"], refused.text);
+      const went = await go("root");
+      assert.ok(went.status === 200, went.text);
+    });
+
+/** `as_node` and the values of an edit, as both versions of the library read them. */
+const EDITS: readonly (readonly [name: string, edit: object, needs: 200 | 403 | 422 | "never"])[] = [
+  ["a node", { values: {}, as_node: "ask" }, 403],
+  ["pairs of values and nodes", { values: [[{ answer: ["forged"] }, "ask"]], as_node: "__copy__" }, 403],
+  [
+    "several pairs",
+    {
+      values: [
+        [{}, "ask"],
+        [{}, "ask"],
+      ],
+      as_node: "__copy__",
+    },
+    403,
+  ],
+  ["the start", { values: {}, as_node: "__start__" }, 403],
+  ["the input", { values: { payload: 1 }, as_node: "__input__" }, 403],
+  ["the library's name for answers", { values: {}, as_node: "__resume__" }, "never"],
+  ["the library's name for questions", { values: {}, as_node: "__interrupt__" }, "never"],
+  ["the library's name for errors", { values: {}, as_node: "__error__" }, "never"],
+  ["the library's name for sent tasks", { values: {}, as_node: "__pregel_tasks" }, "never"],
+  ["a node that nobody knows", { values: {}, as_node: "nonesuch" }, "never"],
+  ["a command as values", { values: { lg_name: "Command", goto: "ask" } }, 422],
+  ["a sent task as values", { values: [{ lg_name: "Send", node: "ask", args: {} }] }, 422],
+  ["a copy", { values: null, as_node: "__copy__" }, 200],
+  ["the end", { values: null, as_node: "__end__" }, 200],
+  ["values alone", { values: { notes: "" } }, 200],
+];
+
+for (const [name, edit, needs] of EDITS)
+  test(`an edit as ${name} is ${needs} without the right (answers-channels.7)`, PATIENCE, async () => {
+    const asked = await askOn(world, "Pay?");
+    const path = `/threads/${asked.threadId}/state`;
+    const edited = await post(world, "ann", path, edit);
+    assert.equal(edited.status, needs === "never" ? 403 : needs, edited.text);
+    if (needs === 200) return;
+    assert.equal((await readItem(world, asked)).state, "open");
+    assert.equal((await post(world, "root", path, edit)).status, needs === 403 ? 200 : 422);
+  });
+
+async function newAssistant(graph: string, metadata: object = {}): Promise<string> {
+  const made = await post(world, "root", "/assistants", { graph_id: graph, metadata });
+  assert.equal(made.status, 200, made.text);
+  return String(made.body["assistant_id"]);
+}
+
+const RULES = { interrupt_review: { approvals: 2 } };
+
+test("a restored version without rules needs the right to change them (answers-channels.8)", PATIENCE, async () => {
+  const id = await newAssistant("echo");
+  const patched = await call(world, "PATCH", `/assistants/${id}`, { metadata: RULES }, asWho("root"));
+  assert.equal(patched.status, 200, patched.text);
+  const restored = (who: string) => post(world, who, `/assistants/${id}/latest`, { version: 1 });
+  assert.equal((await restored("ann")).status, 403);
+  assert.equal((await restored("root")).status, 200);
+  assert.equal((await post(world, "ann", `/assistants/${id}/latest`, { version: 1 })).status, 200, "changes no rules");
+});
+
+test("an assistant with rules is deleted by whoever may change them (answers-channels.8)", PATIENCE, async () => {
+  const id = await newAssistant("echo", RULES);
+  const deleted = (who: string) => call(world, "DELETE", `/assistants/${id}`, undefined, asWho(who));
+  assert.equal((await deleted("ann")).status, 403);
+  const plain = await newAssistant("echo");
+  assert.equal((await call(world, "DELETE", `/assistants/${plain}`, undefined, asWho("ann"))).status, 200);
+  assert.equal((await deleted("root")).status, 200);
+});
+
+for (const [name, body] of [
+  ["a continuation", { input: null }],
+  ["an update", { command: { update: { notes: "" } } }],
+] as const)
+  test(`${name} by another assistant keeps the rules, or needs the right (answers-channels.8)`, PATIENCE, async () => {
+    const asked = await askOn(world, "Pay?", { assistant: await newAssistant("echo", RULES) });
+    const path = `/threads/${asked.threadId}/runs/wait`;
+    const other = await newAssistant("echo");
+    for (const assistant of ["echo", other])
+      assert.equal((await post(world, "ann", path, { assistant_id: assistant, ...body })).status, 403);
+    assert.equal((await post(world, "root", path, { assistant_id: other, ...body })).status, 200);
+  });
+
+test("a breakpoint of an assistant with rules waits for so many people (answers-channels.8)", PATIENCE, async () => {
+  const assistant = await newAssistant("compiled", { interrupt_review: { approvals: 2, assignees: ["ann", "bob"] } });
+  const { body: thread } = await post(world, "cyd", "/threads", {});
+  const path = `/threads/${String(thread["thread_id"])}`;
+  const go = (who: string, more: object) => post(world, who, `${path}/runs/wait`, { assistant_id: assistant, ...more });
+  assert.equal((await go("cyd", { input: { visited: [] } })).status, 200);
+  const [item] = (await read(world, `/inbox?thread_id=${String(thread["thread_id"])}`)).body["items"] as readonly [
+    { readonly id: string; readonly review: object },
+  ];
+  assert.ok(item.review !== null);
+  const codeOf = (answer: { readonly body: never }) => (answer.body as { readonly code?: string }).code ?? null;
+  assert.equal(codeOf(await go("cyd", { input: null })), "reviewer_not_assigned");
+  assert.equal(codeOf(await go("ann", { input: null, config: { configurable: { limit: 1 } } })), "invalid_request");
+  assert.equal(codeOf(await go("ann", { command: { update: { visited: ["x"] } } })), "invalid_request");
+  assert.equal(codeOf(await go("ann", { input: null })), "approvals_pending");
+  assert.equal(codeOf(await go("ann", { command: { resume: true } })), "approvals_pending");
+  const edited = await post(world, "cyd", `${path}/state`, { values: { visited: ["y"] } });
+  assert.equal(edited.status, 200, edited.text);
+  assert.equal(codeOf(await go("bob", { input: null })), "approvals_pending", "an edit ends the votes");
+  assert.equal((await go("ann", { input: null })).status, 200);
+  assert.deepEqual((await read(world, `${path}/state`)).body["next"], []);
+});
+
+const SCHEDULE = { assistant_id: "echo", schedule: "0 0 1 1 *" };
+const STRICT: readonly (readonly [name: string, path: string, body: object, member: string])[] = [
+  ["a key", "/keys", { name: "k", role: "viewer", assistant: "echo" }, "assistant"],
+  ["a key with limits", "/keys", { name: "k", role: "viewer", limits: {} }, "limits"],
+  ["a key with an end", "/keys", { name: "k", role: "viewer", expires_at: "2030-01-01T00:00:00Z" }, "expires_at"],
+  ["a cron with an answer", "/runs/crons", { ...SCHEDULE, command: { resume: "yes" } }, "command"],
+  ["a cron at a checkpoint", "/runs/crons", { ...SCHEDULE, checkpoint_id: crypto.randomUUID() }, "checkpoint_id"],
+  ["a cron with a typing error", "/runs/crons", { ...SCHEDULE, end_tine: "2030-01-01" }, "end_tine"],
+  ["an assistant with rules in the wrong place", "/assistants", { graph_id: "echo", ...RULES }, "interrupt_review"],
+  ["a time to live with a typing error", "/threads", { ttl: { ttl: 1, strategie: "delete" } }, "ttl"],
+];
+
+for (const [name, path, body, member] of STRICT)
+  test(`${name} is refused with the name of the member (answers-channels.9)`, PATIENCE, async () => {
+    const { status, text } = await post(world, "root", path, body);
+    assert.equal(status, 422, text);
+    assert.match(text, new RegExp(`"path":"${member}`));
+  });
+
+for (const [name, more] of Object.entries({
+  "an inbox answer with an update": { update: { payload: 1 } },
+  "an inbox answer with a node": { goto: "ask" },
+}))
+  test(`${name} is refused (answers-channels.9)`, PATIENCE, async () => {
+    const asked = await askOn(world, "Pay?");
+    const answer = { thread_id: asked.threadId, interrupt_id: asked.interruptId, resume: "yes", ...more };
+    assert.equal((await post(world, "ann", "/inbox/answers", [answer])).status, 422);
+    assert.equal((await readItem(world, asked)).state, "open");
+  });
+
+test("the official client's crons and assistants work as they are (answers-channels.9)", PATIENCE, async () => {
+  const client = new Client({ apiUrl: world.url, apiKey: null, defaultHeaders: asWho("root") });
+  const { assistant_id: id } = await client.assistants.create({
+    graphId: "echo",
+    name: "own",
+    config: {},
+    context: {},
+  });
+  await client.assistants.update(id, { graphId: "echo", name: "other", description: "d", metadata: {}, config: {} });
+  await client.assistants.setLatest(id, 1);
+  const cron = await client.crons.create(id, {
+    schedule: "0 0 1 1 *",
+    input: {},
+    metadata: {},
+    config: {},
+    context: {},
+    interruptBefore: ["ask"],
+    interruptAfter: [],
+    multitaskStrategy: "enqueue",
+    onRunCompleted: "keep",
+    enabled: false,
+    timezone: "UTC",
+    endTime: "2031-01-01T00:00:00Z",
+    streamMode: ["values"],
+    streamSubgraphs: false,
+    streamResumable: false,
+    durability: "async",
+    ifNotExists: "create",
+    onDisconnect: "continue",
+  } as Parameters<typeof client.crons.create>[1]);
+  assert.ok("cron_id" in cron);
+  await client.crons.update(String(cron.cron_id), { schedule: "1 0 1 1 *", enabled: false, input: {}, metadata: {} });
 });

@@ -9,6 +9,7 @@ import type { Ask } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
 import { isBuiltIn } from "./edit-assistant.ts";
 import { findAssistant } from "./assistants.ts";
+import { decisionRules } from "../review/review-rules.ts";
 import type { Run, Scope } from "../model/model.ts";
 import type { ThreadQuery, Tx } from "../ports/ports.ts";
 import { deleteThread } from "../threads/delete-threads.ts";
@@ -42,6 +43,8 @@ export async function deleteAssistant(
     return found;
   });
   const { assistantId } = assistant;
+  if (Object.keys(decisionRules(assistant.metadata)).length > 0)
+    await ask("assistants:administrate", { metadata: assistant.metadata, assistant_id: assistantId }); // edit-assistant.4
   const threads = withThreads ? threadsOf(assistantId, await threadScope(ask, assistantId)) : null;
   await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // delete-assistant.1
   for (let more = true; more;) {

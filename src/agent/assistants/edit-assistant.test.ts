@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openStorage } from "../../../test/harness/storage/sqlite-storage.ts";
 import type { AgentContext } from "../context.ts";
+import { GRANTED } from "../auth/authorize.ts";
 import {
   type AssistantDraft,
   createAssistant,
@@ -101,7 +102,9 @@ test("an assistant cannot return to a removed graph", async (t) => {
   const deploy = await start(t);
   const { assistantId } = await createAssistant(await deploy("a", "b"), null, null, draft("b"));
   await patchAssistant(await deploy("a", "b"), null, assistantId, { graphId: "a" });
-  await assert.rejects(setLatestVersion(await deploy("a"), null, assistantId, 1), { code: "graph_not_found" });
+  await assert.rejects(setLatestVersion(await deploy("a"), assistantId, { scope: null, version: 1, right: GRANTED }), {
+    code: "graph_not_found",
+  });
 });
 
 test("the newest 1,000 versions are kept, and the one in use is among them (edit-assistant.1)", async (t) => {
@@ -112,12 +115,14 @@ test("the newest 1,000 versions are kept, and the one in use is among them (edit
   const all = { metadata: null, limit: 2000, offset: 0 };
   const newest = await Array.fromAsync(await listVersions(agent, assistantId, all));
   assert.deepEqual([newest.length, newest.at(0)?.version, newest.at(-1)?.version], [1000, 1001, 2]);
-  await setLatestVersion(agent, null, assistantId, 2);
+  await setLatestVersion(agent, assistantId, { scope: null, version: 2, right: GRANTED });
   const next = await patchAssistant(agent, null, assistantId, {});
   assert.equal(next.version, 1002);
   const kept = await Array.fromAsync(await listVersions(agent, assistantId, all));
   assert.deepEqual([kept.length, kept.at(-1)?.version], [1000, 3]);
-  await assert.rejects(setLatestVersion(agent, null, assistantId, 2), { code: "assistant_version_not_found" });
+  await assert.rejects(setLatestVersion(agent, assistantId, { scope: null, version: 2, right: GRANTED }), {
+    code: "assistant_version_not_found",
+  });
 });
 
 test("there are as many assistants as may be, and no more at the same moment", async (t) => {
@@ -137,7 +142,11 @@ test("objects created, changed or restored within a scope stay in it", async (t)
   const taken = await patchAssistant(agent, scope, assistantId, { metadata: { owner: "bob" } });
   assert.deepEqual(taken.metadata, { owner: "ann" });
   await patchAssistant(agent, null, assistantId, { metadata: { owner: "bob" } });
-  await assert.rejects(setLatestVersion(agent, scope, assistantId, 1), { code: "assistant_not_found" });
+  await assert.rejects(setLatestVersion(agent, assistantId, { scope: scope, version: 1, right: GRANTED }), {
+    code: "assistant_not_found",
+  });
   const bobs = [{ key: "owner", op: "eq", value: "bob" }] as const;
-  assert.deepEqual((await setLatestVersion(agent, bobs, assistantId, 1)).metadata, { owner: "bob" });
+  assert.deepEqual((await setLatestVersion(agent, assistantId, { scope: bobs, version: 1, right: GRANTED })).metadata, {
+    owner: "bob",
+  });
 });

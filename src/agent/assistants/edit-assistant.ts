@@ -3,9 +3,14 @@
 //   edit-assistant.1. Every change creates a version with the next number. The active state is always one of the stored
 //     versions.
 //   edit-assistant.2. A restore brings back the whole version: graph, config, context, metadata, name and description.
+//   edit-assistant.4. Whoever changes who decides about the interrupts of an assistant needs the right to administrate,
+//     by a restored version as by any other change.
 //   edit-assistant.3. A built-in assistant keeps its graph.
 // Runs keep the config and context of their acceptance; changes here do not affect them.
+import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../base/api-error.ts";
+import { requireRight, type Right } from "../auth/authorize.ts";
+import { decisionRules } from "../review/review-rules.ts";
 import type { AgentContext } from "../context.ts";
 import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
@@ -85,12 +90,11 @@ export async function patchAssistant(
   });
 }
 
-/** @throws {ApiError} `assistant_not_found`, `assistant_version_not_found`, `graph_not_found`, `assistant_built_in` */
+/** @throws {ApiError} `forbidden`, `assistant_not_found`, `assistant_version_not_found`, `graph_not_found`, `assistant_built_in` */
 export async function setLatestVersion(
   agent: AgentContext,
-  scope: Scope,
   idOrGraph: string,
-  version: number,
+  { scope, version, right }: { readonly scope: Scope; readonly version: number; readonly right: Right },
 ): Promise<Assistant> {
   return agent.storage.transaction(async (tx) => {
     const assistant = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
@@ -101,6 +105,8 @@ export async function setLatestVersion(
       });
     }
     checkGraph(agent, assistant, stored.graphId);
+    if (!isDeepStrictEqual(decisionRules(stored.metadata), decisionRules(assistant.metadata)))
+      requireRight(right, "assistants:administrate", assistant); // edit-assistant.4
     const metadata = stamped(stored.metadata, scope);
     return activate(tx, { ...stored, metadata, createdAt: assistant.createdAt, updatedAt: agent.clock.now() }); // edit-assistant.2
   });

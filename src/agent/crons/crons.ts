@@ -8,7 +8,7 @@ import { runBody } from "../../api/runs.ts";
 import { ApiError } from "../../base/api-error.ts";
 import { isUuid } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Reach } from "../auth/authorize.ts";
+import { type Reach, GRANTED } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
 import { findAssistant } from "../assistants/assistants.ts";
 import { type Schedule, nextTick } from "./cron-schedule.ts";
@@ -150,7 +150,8 @@ export async function countCrons(agent: AgentContext, filter: CronFilter): Promi
 
 /** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */
 export function runCallOf(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
-  return callFromBody({ ...parse(runBody, payload, "body"), metadata }, reach);
+  const call = callFromBody({ ...parse(runBody, payload, "body"), metadata }, reach);
+  return { ...call, rights: { disable: GRANTED } }; // asked of whoever wrote the lists into the cron
 }
 
 /** @throws {ApiError} `cron_not_found` */

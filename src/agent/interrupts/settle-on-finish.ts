@@ -58,7 +58,11 @@ export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   const open = outcome.interrupts.map((raised) => opened(paused, raised, before.get(interruptKey(raised)) ?? null));
   const cleared = open.filter((one) => lostVotes(before.get(interruptKey(one)), one));
   if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
-    open.push(breakpointOf({ run, threadId: run.threadId, checkpointId: rootCheckpointId, next: outcome.next, at }));
+    const { threadId } = run;
+    const { assistant, startedBy } = paused;
+    const review = reviewOf({ value: null, responseSchema: null, assistant, startedBy, at });
+    const item = breakpointOf({ run, threadId, checkpointId: rootCheckpointId, next: outcome.next, at });
+    open.push({ ...item, review, escalatesAt: review?.escalations[0]?.at ?? null });
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
   const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));

@@ -21,6 +21,11 @@ export function withoutVotes(interrupt: Interrupt): Interrupt | null {
   return review === null || review.votes.length === 0 ? null : { ...interrupt, review: { ...review, votes: [] } };
 }
 
+/** For an item that takes the place of another: the rules, and no votes. */
+export function underSameRules(interrupt: Interrupt, { review, escalatesAt }: Interrupt): Interrupt {
+  return { ...interrupt, review: review === null ? null : { ...review, votes: [] }, escalatesAt };
+}
+
 /** True if `after` has fewer votes than the same interrupt had before. */
 export function lostVotes(before: Interrupt | undefined, after: Interrupt): boolean {
   return (before?.review?.votes.length ?? 0) > (after.review?.votes.length ?? 0);

@@ -73,6 +73,12 @@ export function assistantRulesFault(metadata: JsonObject): string | null {
   return error === undefined ? null : `${ASSISTANT_KEY}: ${faultText(error)}`;
 }
 
+/** The members of an assistant's metadata that say who decides: review rules, and answers at a deadline. */
+export function decisionRules(metadata: JsonObject): JsonObject {
+  const names = [ASSISTANT_KEY, "interrupt_deadline"];
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => names.includes(name)));
+}
+
 /** True if the assistant's metadata define review rules for its interrupts. */
 export function hasReviewRules(metadata: JsonObject): boolean {
   return metadata[ASSISTANT_KEY] !== undefined;

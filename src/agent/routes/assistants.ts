@@ -2,7 +2,7 @@
 import * as contract from "../../api/assistants.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Ask } from "../auth/authorize.ts";
+import { type Ask, askRight } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
 import {
   type AssistantPatch,
@@ -94,9 +94,11 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
       const versions = await listVersions(agent, id(ids, "assistant_id"), query);
       return listReply(textsOf(versions, serializeAssistantVersion));
     }),
-    route(contract.setLatest, async ({ ids, body, scope }) =>
-      longJson(serializeAssistant(await setLatestVersion(agent, scope, id(ids, "assistant_id"), body.version))),
-    ),
+    route(contract.setLatest, async ({ ids, body, scope, ask }) => {
+      const right = await askRight(ask, "assistants:administrate", { metadata: {}, ...ids });
+      const latest = { scope, version: body.version, right };
+      return longJson(serializeAssistant(await setLatestVersion(agent, id(ids, "assistant_id"), latest)));
+    }),
     route(contract.getGraph, async ({ ids, query }) =>
       json(await drawAssistant(agent, id(ids, "assistant_id"), query.xray)),
     ),

@@ -2,9 +2,9 @@
 import * as contract from "../../api/crons.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { toAccessValue } from "../auth/handler-value.ts";
-import type { Reach } from "../auth/authorize.ts";
+import type { Ask, Reach } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
-import { askToDisable } from "../threads/bypass.ts";
+import { askForRights, type AskedRun } from "../threads/bypass.ts";
 import {
   type CronPatch,
   type NewCron,
@@ -58,7 +58,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       const cronId = id(ids, "cron_id");
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
       const given = { before: body.interrupt_before, after: body.interrupt_after };
-      await askToDisable(agent, ask, { assistantId, threadId }, given);
+      await requireMayDisable(agent, ask, { assistantId, threadId, ...given });
       return longJson(serializeCron(await patchCron(agent, { caller, scope }, cronId, patchOf(body))));
     }),
     route(contract.deleteCron, async ({ ids }) => {
@@ -71,9 +71,19 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
 /** The right to create crons does not include the right to start runs, so both are authorized. */
 async function reachOfRuns(agent: AgentContext, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
   const given = { before: body.interrupt_before, after: body.interrupt_after };
-  await askToDisable(agent, ask, { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null }, given);
+  await requireMayDisable(agent, ask, { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null, ...given });
   const value = toAccessValue("threads:create_run", { ids, query: {}, body: payloadOf(body) });
   return reachOf(agent, await ask("threads:create_run", value), body.assistant_id, ask);
+}
+
+/** @throws {ApiError} `forbidden` */
+async function requireMayDisable(
+  agent: AgentContext,
+  ask: Ask,
+  cron: Pick<AskedRun, "assistantId" | "threadId" | "before" | "after">,
+): Promise<void> {
+  const { disable } = await askForRights(agent, ask, { ...cron, goto: undefined, continues: false });
+  if (disable !== undefined && "refusal" in disable) throw disable.refusal;
 }
 
 function newCron(body: contract.CronBody, threadId: string | null): NewCron {

@@ -2,34 +2,34 @@
 import type { RunBody } from "../../api/runs.ts";
 import { contentHashInSlices } from "../../base/ids.ts";
 import type { AgentContext } from "../context.ts";
-import { askToDisable, askToGo } from "../threads/bypass.ts";
+import { type Intent, intentOf } from "../interrupts/run-intent.ts";
+import { askForRights } from "../threads/bypass.ts";
 import { callFromBody } from "../runs/accept/run-body.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { reachOf } from "./path-scope.ts";
 import type { Call } from "./route.ts";
 
+const CONTINUING: ReadonlySet<Intent["kind"]> = new Set(["continue", "command"]);
+
 /** @param part position of the run in a batch: each run has its own key */
 export async function runCall(
   agent: AgentContext,
   { ids, request, scope, ask }: Call<unknown, unknown>,
-  body: RunBody,
+  body: RunBody & { readonly thread_id?: string | null | undefined },
   part: number | null = null,
 ): Promise<RunCall> {
   const key = idempotencyKeyOf(request);
-  const given = { before: body.interrupt_before, after: body.interrupt_after };
-  const more = await askToDisable(
-    agent,
-    ask,
-    { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null },
-    given,
-  );
-  const threadId = ids["thread_id"];
-  const further = threadId === undefined ? null : await askToGo(agent, ask, threadId, body.command?.goto);
-  const added = [...(more ?? []), ...(further ?? [])];
-  const threads = more === null && further === null ? scope : [...(scope ?? []), ...added];
+  const rights = await askForRights(agent, ask, {
+    assistantId: body.assistant_id,
+    threadId: ids["thread_id"] ?? body.thread_id ?? null,
+    before: body.interrupt_before,
+    after: body.interrupt_after,
+    goto: body.command?.goto,
+    continues: CONTINUING.has(intentOf(body.input, body.command ?? null).kind),
+  });
   return {
-    ...callFromBody(body, await reachOf(agent, threads, body.assistant_id, ask)),
+    ...callFromBody(body, await reachOf(agent, scope, body.assistant_id, ask)),
     webhooks: (body.webhooks ?? []).map(({ webhook_id: webhookId, ...rest }) => ({
       webhookId: webhookId ?? null,
       ...rest,
@@ -37,5 +37,6 @@ export async function runCall(
     idempotencyKey: key === undefined || part === null ? (key ?? null) : `${key}\n${part}`,
     requestHash: key === undefined ? "" : await contentHashInSlices(`${request.path}\n${request.body.text}`),
     headers: agent.headers.pick(request.headers),
+    rights,
   };
 }

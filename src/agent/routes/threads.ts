@@ -183,8 +183,8 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
         ns: namespaceOf(body.checkpoint),
       };
-      await askToEdit(agent, ask, threadId, edit);
-      const checkpoint = await editState(agent, caller, threadId, edit);
+      const right = await askToEdit(ask, threadId, edit);
+      const checkpoint = await editState(agent, caller, threadId, { ...edit, right });
       return json({ checkpoint, configurable: checkpoint });
     }),
     route(contract.getHistory, async ({ ids, query }) => {

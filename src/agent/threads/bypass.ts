@@ -1,15 +1,14 @@
 // Bypass: ways around a human decision: disabled breakpoints of the compiled graph, state edits in the name of a node,
-// and commands that go to a node. Each requires its own authorization event.
+// and commands that go to a node. Each requires its own authorization event, asked before the transaction and required
+// in it, from the thread as it is then.
 import type { Json } from "../../base/json/json.ts";
-import type { Ask } from "../auth/authorize.ts";
-import { inScope } from "../auth/scope.ts";
+import { type Ask, askRight, requireRight, type Right, type Rights } from "../auth/authorize.ts";
 import type { AgentContext } from "../context.ts";
 import { authorOf } from "../model/audit-author.ts";
 import { assistantIdOf } from "../model/built-in-assistant.ts";
-import { gotoTargets, nodesOf } from "../interrupts/run-intent.ts";
-import type { AuditEntry, Caller, Run, Scope } from "../model/model.ts";
-import type { GraphDescription, Tx } from "../ports/ports.ts";
-import { threadNotFound } from "./find-thread.ts";
+import { gotoTargets, type Intent, nodesOf } from "../interrupts/run-intent.ts";
+import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
+import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
 
 type Given = "*" | readonly string[] | null | undefined;
 
@@ -35,55 +34,78 @@ function missing(compiled: "*" | readonly string[], given: Given): readonly stri
   return compiled.filter((name) => !given.includes(name));
 }
 
-/** @returns an additional scope for the thread. @throws {ApiError} `forbidden` */
-export async function askToDisable(
-  agent: AgentContext,
-  ask: Ask,
-  { assistantId, threadId }: { readonly assistantId: string; readonly threadId: string | null },
-  given: GivenBreakpoints,
-): Promise<Scope> {
-  if (!Array.isArray(given.before) && !Array.isArray(given.after)) return null;
-  const assistant = await agent.storage.transaction((tx) => tx.assistant(assistantIdOf(assistantId)));
-  const graphId = assistant?.graphId ?? assistantId;
-  const off = disabledBreakpoints(agent.graphs.describe(graphId), given);
-  return off.length === 0 ? null : ask("threads:bypass", { thread_id: threadId, metadata: {}, breakpoints: off });
+/** Asks for everything that a call may need, whatever the thread is when the call is accepted. */
+export async function askForRights(agent: AgentContext, ask: Ask, asked: AskedRun): Promise<Rights> {
+  const { assistantId, threadId, before, after, goto, continues } = asked;
+  const place = { thread_id: threadId, metadata: {} };
+  const nodes = nodesOf(gotoTargets(goto));
+  const bypass = nodes.length === 0 ? null : await askRight(ask, "threads:bypass", { ...place, goto: nodes });
+  if (!continues && !Array.isArray(before) && !Array.isArray(after)) return bypass === null ? {} : { bypass };
+  const [assistant, thread] = await agent.storage.read((tx) =>
+    Promise.all([tx.assistant(assistantIdOf(assistantId)), threadId === null ? null : tx.thread(threadId)]),
+  );
+  const off = disabledBreakpoints(agent.graphs.describe(assistant?.graphId ?? assistantId), { before, after });
+  const asker = continues && thread?.assistantId !== assistant?.assistantId ? (thread?.assistantId ?? null) : null;
+  const administrate = { assistant_id: asker, metadata: {} };
+  return {
+    ...(bypass === null ? {} : { bypass }),
+    ...(off.length === 0 ? {} : { disable: await askRight(ask, "threads:bypass", { ...place, breakpoints: off }) }),
+    ...(asker === null ? {} : { administrate: await askRight(ask, "assistants:administrate", administrate) }),
+  };
+}
+
+export interface AskedRun {
+  readonly assistantId: string;
+  readonly threadId: string | null;
+  readonly before: Given;
+  readonly after: Given;
+  readonly goto: Json | undefined;
+  /** The call continues the thread, without input and without an answer. */
+  readonly continues: boolean;
+}
+
+export interface RightsCheck {
+  readonly rights: Rights;
+  readonly thread: Thread;
+  readonly intent: Intent;
+  readonly graph: GraphDescription | null;
+  readonly assistantId: string;
+  readonly breakpoints: GivenBreakpoints;
+  /** Open items of the thread. */
+  readonly open: readonly Interrupt[];
+}
+
+/** Called in the transaction that accepts the run. @throws {ApiError} `forbidden` */
+export function requireRights(check: RightsCheck): void {
+  const { rights, thread, intent, graph, assistantId, breakpoints, open } = check;
+  if (disabledBreakpoints(graph, breakpoints).length > 0) requireRight(rights.disable, "threads:bypass", thread);
+  if (thread.status !== "interrupted" || intent.kind === "input" || intent.kind === "end_thread") return;
+  const goto = intent.kind === "continue" ? undefined : intent.goto;
+  if (nodesOf(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
+  const isOther = open.some(
+    (item) => item.review !== null && item.assistantId !== "" && item.assistantId !== assistantId,
+  );
+  if (isOther) requireRight(rights.administrate, "assistants:administrate", thread);
 }
 
 /** Names other than nodes. An edit under them does not continue behind an interrupt. */
 const NO_NODES: ReadonlySet<string | null> = new Set([null, "__end__", "__copy__"]);
 
 /**
- * @param pausedOrOlder the thread is paused, or the edit is of an older checkpoint
- * @returns true if the graph may continue past the human decision
+ * An edit acts for nodes: for `as_node`, and for the node of each pair of values with `as_node: "__copy__"`.
+ * @returns the names, none if the graph cannot continue past a human decision by it
  */
-export function isBypass(asNode: string | null, pausedOrOlder: boolean): boolean {
-  return pausedOrOlder && !NO_NODES.has(asNode);
+export function actsFor({ asNode, values }: Pick<StateUpdate, "asNode" | "values">): readonly string[] {
+  const pairs = asNode === "__copy__" && Array.isArray(values) ? (values as readonly Json[]) : [];
+  const named = pairs.map((pair) => (Array.isArray(pair) ? String(pair[1]) : "?"));
+  return [...named, ...(asNode === null || NO_NODES.has(asNode) ? [] : [asNode])];
 }
 
-/** @throws {ApiError} `forbidden`, `thread_not_found` */
-export async function askToEdit(
-  agent: AgentContext,
-  ask: Ask,
-  threadId: string,
-  edit: { readonly asNode: string | null; readonly checkpointId: string | null },
-): Promise<void> {
-  if (!isBypass(edit.asNode, true)) return;
-  const thread = await agent.storage.transaction((tx) => tx.thread(threadId));
-  if (!isBypass(edit.asNode, edit.checkpointId !== null || thread?.status === "interrupted")) return;
-  const scope = await ask("threads:bypass", { thread_id: threadId, metadata: {}, as_node: edit.asNode });
-  if (thread !== null && !inScope(thread.metadata, scope)) throw threadNotFound(threadId);
-}
-
-/**
- * A paused thread whose command goes to a node runs on without the answer, or beside it.
- * @returns an additional scope for the thread. @throws {ApiError} `forbidden`, `invalid_request`
- */
-export async function askToGo(agent: AgentContext, ask: Ask, threadId: string, goto: Json | undefined): Promise<Scope> {
-  const nodes = nodesOf(gotoTargets(goto));
-  if (nodes.length === 0) return null;
-  const thread = await agent.storage.transaction((tx) => tx.thread(threadId));
-  if (thread?.status !== "interrupted") return null;
-  return ask("threads:bypass", { thread_id: threadId, metadata: {}, goto: nodes });
+/** Undefined for an edit that needs no right on any thread. */
+export async function askToEdit(ask: Ask, threadId: string, edit: StateUpdate): Promise<Right | undefined> {
+  const nodes = actsFor(edit);
+  if (nodes.length === 0) return undefined;
+  return askRight(ask, "threads:bypass", { thread_id: threadId, metadata: {}, as_node: nodes.join(", ") });
 }
 
 /** Called in the transaction that accepts the run. */

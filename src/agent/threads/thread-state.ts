@@ -7,13 +7,14 @@ import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { breakpointOf } from "../interrupts/breakpoint.ts";
-import { isBypass } from "./bypass.ts";
+import { requireRight, type Right } from "../auth/authorize.ts";
+import { actsFor } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { authorOf } from "../model/audit-author.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { nextThreadStatus } from "../model/status.ts";
-import { excludeAuthors, lostVotes } from "../review/four-eyes.ts";
+import { excludeAuthors, lostVotes, underSameRules } from "../review/four-eyes.ts";
 import { withStarter } from "./starters.ts";
 import { requireThread } from "./find-thread.ts";
 
@@ -99,9 +100,11 @@ export async function* getHistory(
 export interface StateEdit extends StateUpdate {
   readonly checkpointId: string | null;
   readonly ns: string;
+  /** To act for nodes past a human decision; undefined if the edit acts for none. */
+  readonly right: Right | undefined;
 }
 
-/** @throws {ApiError} `thread_busy`, `thread_without_graph`, `state_update_invalid`, `node_unknown` */
+/** @throws {ApiError} `forbidden`, `thread_busy`, `thread_without_graph`, `state_update_invalid`, `node_unknown` */
 export async function editState(
   agent: AgentContext,
   caller: Caller,
@@ -119,6 +122,7 @@ export async function editState(
     graph_id: graphId,
     ...(thread.assistantId === null ? {} : { assistant_id: thread.assistantId }),
   };
+  requireToEdit(thread, edit);
   const { set, checkpoint, next } = await agent.graphs.update(address, edit, metadata, agent.newId());
   const before = thread.checkpointId;
 
@@ -126,13 +130,14 @@ export async function editState(
     const current = await requireThread(tx, threadId);
     refuseBusy(current);
     if (current.checkpointId !== before) throw changedMeanwhile();
+    requireToEdit(current, edit);
     await requireOrigins(tx, set);
     const at = agent.clock.now();
     await tx.putWriteSet(set);
     const root = set.checkpoints.findLast((row) => row.ns === "");
     const startedBy = withStarter(current, caller.name);
     if (root === undefined) return { left: [], added: [], changed: await noteAuthor(tx, current, caller, at) };
-    const bypass = isBypass(edit.asNode, true); // only open interrupts are recorded
+    const bypassed = actsFor(edit); // only open interrupts are recorded
     const open = [...(await tx.interrupts(threadId, "open"))];
     const breakpoint = await tx.openBreakpoint(threadId);
     if (breakpoint !== null) open.push(breakpoint);
@@ -144,16 +149,17 @@ export async function editState(
         ...authorOf(caller),
         threadId,
         at,
-        action: bypass ? ("bypassed" as const) : ("abandoned" as const),
+        action: bypassed.length > 0 ? ("bypassed" as const) : ("abandoned" as const),
         interruptId,
         runId: null,
-        value: edit.asNode,
+        value: bypassed.join(", ") || edit.asNode,
       })),
     );
     const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
     const run = { runId: "", graphId, assistantId: current.assistantId ?? "" };
-    const waiting =
-      status === "interrupted" ? [breakpointOf({ run, threadId, checkpointId: root.checkpointId, next, at })] : [];
+    const held = breakpointOf({ run, threadId, checkpointId: root.checkpointId, next, at });
+    const ruled = breakpoint === null ? held : excludeAuthors(underSameRules(held, breakpoint), [caller.name]);
+    const waiting = status === "interrupted" ? [ruled] : [];
     await tx.putInterrupts(waiting);
     await tx.updateThread(threadId, {
       graphId,
@@ -178,6 +184,12 @@ export async function editState(
   for (const item of changed) agent.inbox.changed("updated", item, thread.metadata);
   agent.worker.wake();
   return checkpoint;
+}
+
+/** @throws {ApiError} `forbidden` */
+function requireToEdit(thread: Thread, edit: StateEdit): void {
+  const goesAround = edit.checkpointId !== null || thread.status === "interrupted";
+  if (goesAround && actsFor(edit).length > 0) requireRight(edit.right, "threads:bypass", thread);
 }
 
 /**

@@ -12,7 +12,7 @@ export const assignInboxItem = operation("assignInboxItem", "post", "/inbox/{thr
   tag: TAG,
   access: "threads:claim",
   summary: "Assign an item to a person: others cannot answer it through the inbox",
-  body: z.object({
+  body: z.strictObject({
     ...author,
     to: personName.describe("name of the person, as in audit trails"),
     expires_in_seconds: z.number().positive().max(SECONDS_MAX).nullish().describe("lifetime of the assignment"),
@@ -27,7 +27,7 @@ export const snoozeInboxItem = operation("snoozeInboxItem", "post", "/inbox/{thr
   access: "threads:claim",
   summary: "Set or clear the follow-up date of an item",
   body: z
-    .object({
+    .strictObject({
       ...author,
       until: z.iso.datetime({ offset: true }).nullish().describe("a time with its zone; null clears the date"),
       for_seconds: z.number().positive().max(SECONDS_MAX).optional(),

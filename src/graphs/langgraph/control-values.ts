@@ -19,23 +19,8 @@ const OWN_CLASSES: ReadonlySet<unknown> = new Set(["Command", "Send", "Overwrite
 const OVERWRITE = "__overwrite__";
 const CONFIG_PREFIX = "__pregel_";
 
-/** Internal channels of LangGraph, by name and by prefix. */
-const OWN_CHANNELS: ReadonlySet<string> = new Set([
-  "__start__",
-  "__end__",
-  "__input__",
-  "__previous__",
-  "__return__",
-  "__resume__",
-  "__interrupt__",
-  "__error__",
-  "__error_source_node__",
-  "__scheduled__",
-  "__no_writes__",
-  "__snapshot_bumps__",
-  "__self__",
-]);
-const OWN_CHANNEL_PREFIXES = [CONFIG_PREFIX, "branch:to:", "join:"] as const;
+/** Names that LangGraph keeps for its own channels, known and to come; a graph without named channels has `__root__`. */
+const OWN_CHANNEL = /^(?!__root__$)__\w+__$|^(?:__pregel_|branch:to:|join:)/;
 
 type Path = (string | number)[];
 
@@ -75,7 +60,7 @@ function partsOf({ input, update, goto, answers = [], item }: GivenValues): read
 /** langgraph/control-values.2. */
 function refuseOwnChannels(update: unknown): void {
   for (const [at, channel] of channelsOf(update)) {
-    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
+    if (OWN_CHANNEL.test(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
   }
 }
 
@@ -109,10 +94,6 @@ function channelsOf(update: unknown): readonly (readonly [at: Path, channel: str
   return update.flatMap((pair: unknown): (readonly [Path, string])[] =>
     Array.isArray(pair) && typeof pair[0] === "string" ? [[at, pair[0]]] : [],
   );
-}
-
-function isOwnChannel(name: string): boolean {
-  return OWN_CHANNELS.has(name) || OWN_CHANNEL_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
 /** @param sent to a node by `goto` (langgraph/control-values.3) */

@@ -10,7 +10,7 @@ import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
-import { noteDisabledBreakpoints } from "../../threads/bypass.ts";
+import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
@@ -20,7 +20,7 @@ import { continuesThread, idempotencyKeyOf, readNewest, readStartSnapshot } from
 import { firstRunOf } from "../../webhooks/a2a-event.ts";
 import { traceLinkOf } from "./trace-link.ts";
 import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
-import { targetOf, answeredWaits } from "./run-target.ts";
+import { type Target, targetOf, answeredWaits } from "./run-target.ts";
 import { placeInQueue } from "./queue-placement.ts";
 
 export interface StartedRun {
@@ -88,6 +88,7 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     visibleThread(threadId, call, snapshot.stored) ?? (await createThread(tx, agent.limits.threadTtl, start, at));
   const target = await targetOf(tx, thread, request);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
+  requireRightsFor(agent, request, thread, target);
   await storeVotes(tx, target.changed, { caller, via: call.via, at });
   if (answers === null && voted.length > 0) return { run: null, voted, metadata: thread.metadata };
   await checkGraphCompatibility(agent.graphs, tx, {
@@ -147,7 +148,19 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
       at,
     });
   }
-  const note = { newId: agent.newId, at, goneAt: agent.events.goneAt(run) };
+  await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
+  const isBegun = await store(agent, tx, { caller, start, run, enqueue: !claimed && (!busy || dueAt !== null) });
+  await putWebhooks(agent, tx, run, call.webhooks ?? []);
+  const history = thread.checkpointId === null ? "none" : "stored";
+  return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
+}
+
+/** For readers of the thread: displaced runs that had not started, and questions that this run closed. */
+async function noteChanges(
+  tx: Tx,
+  { displaced, closed }: Pick<Accepted, "displaced" | "closed">,
+  note: Parameters<typeof noteEnd>[2],
+): Promise<void> {
   for (const other of displaced) {
     if (other.status !== "running") await noteEnd(tx, { run: other }, note);
   }
@@ -155,10 +168,24 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     const items = closed.filter(({ state }) => state === how);
     await noteClosed(tx, items, how, note);
   }
-  const isBegun = await store(agent, tx, { caller, start, run, enqueue: !claimed && (!busy || dueAt !== null) });
-  await putWebhooks(agent, tx, run, call.webhooks ?? []);
-  const history = thread.checkpointId === null ? "none" : "stored";
-  return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
+}
+
+/** @throws {ApiError} `forbidden` */
+function requireRightsFor(
+  agent: AgentContext,
+  { start: { call }, snapshot: { assistant, known } }: StartRequest,
+  thread: Thread,
+  { intent, breakpoint }: Pick<Target, "intent" | "breakpoint">,
+): void {
+  requireRights({
+    rights: call.rights ?? {},
+    thread,
+    intent,
+    graph: agent.graphs.describe(assistant.graphId),
+    assistantId: assistant.assistantId,
+    breakpoints: { before: call.interruptBefore, after: call.interruptAfter },
+    open: [...openOf(known), ...(breakpoint === null ? [] : [breakpoint])],
+  });
 }
 
 async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { GRANTED } from "../../auth/authorize.ts";
 import { type Run, VALUES_ONLY } from "../../model/model.ts";
 import type { RunCall } from "./run-request.ts";
 
@@ -24,6 +25,7 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     subgraph: null,
     idempotencyKey: null,
     requestHash: "",
+    rights: { disable: GRANTED }, // the run that asked had it
     reach: { threads: null, assistants: null },
   };
 }

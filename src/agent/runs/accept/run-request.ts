@@ -2,7 +2,7 @@
 import { ApiError } from "../../../base/api-error.ts";
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import type { ConfigurableHeaders } from "../../auth/configurable-headers.ts";
-import type { Reach } from "../../auth/authorize.ts";
+import type { Reach, Rights } from "../../auth/authorize.ts";
 import { checkGoto, requireNodes } from "../../interrupts/node-names.ts";
 import type { AcceptedAnswers } from "../../interrupts/resume-rules.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
@@ -51,6 +51,8 @@ export interface RunCall {
   readonly via?: AuditVia;
   /** Requires that the thread is paused at this breakpoint. */
   readonly atBreakpoint?: string;
+  /** What the caller may do beyond running (bypass.ts). */
+  readonly rights?: Rights;
   /** Request headers that the graph may see. */
   readonly headers?: JsonObject;
 }

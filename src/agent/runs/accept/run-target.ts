@@ -2,15 +2,17 @@
 import { ApiError } from "../../../base/api-error.ts";
 import { answererRefusal, requireAssignable } from "../../interrupts/assignments.ts";
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
-import { type Intent, atBreakpoint } from "../../interrupts/run-intent.ts";
+import { type Intent, atBreakpoint, gotoTargets, nodesOf } from "../../interrupts/run-intent.ts";
 import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
+import { reviewRefusal } from "../../review/reviewers.ts";
+import { countVote } from "../../review/votes.ts";
 import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
 import type { CheckpointTx, Tx } from "../../ports/ports.ts";
 import { requireOnlyAnswer } from "./only-answer.ts";
 import type { RunCall } from "./run-request.ts";
 import type { StartRequest } from "./run-start.ts";
 
-interface Target extends SettledAnswers {
+export interface Target extends SettledAnswers {
   /** The intent in view of the thread: a bare value at a breakpoint continues it. */
   readonly intent: Intent;
   /** Checkpoint of a fork; null if the run continues the thread. */
@@ -42,7 +44,9 @@ export async function targetOf(
     throw new ApiError("interrupt_stale", detail);
   }
   if (call.via === "inbox" && breakpoint !== null) requireAssignable(breakpoint, caller, at);
-  return { intent, forkFrom, breakpoint, ...settled };
+  const passing = { intent, forkFrom, caller, call, assistant: snapshot.assistant, at };
+  const passed = breakpoint === null ? NO_ANSWERS : await passBreakpoint(tx, breakpoint, passing);
+  return { intent, forkFrom, breakpoint, ...(breakpoint === null ? settled : passed) };
 }
 
 const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
@@ -77,6 +81,31 @@ async function settle(
     requireOnlyAnswer({ call, intent, assistant, forkFrom, interrupt, asker });
   }
   return forkFrom === null ? settleVotes(accepted, caller, at) : { answers: accepted, voted: [], changed: [] };
+}
+
+/**
+ * A breakpoint of an assistant with review rules: whoever continues it must be a reviewer, and so many must agree.
+ * @throws {ApiError} for a caller whom the rules exclude
+ */
+async function passBreakpoint(
+  tx: Pick<Tx, "run">,
+  breakpoint: Interrupt,
+  { intent, forkFrom, caller, call, assistant, at }: Omit<Answering, "intent" | "known"> & { readonly intent: Intent },
+): Promise<SettledAnswers> {
+  const { review, threadId, runId } = breakpoint;
+  const continues = (intent.kind === "continue" || intent.kind === "command") && forkFrom === null;
+  const update = intent.kind === "command" ? intent.update : undefined;
+  const isBypass = intent.kind === "command" && nodesOf(gotoTargets(intent.goto)).length > 0; // has a right of its own
+  if (review === null || !continues || isBypass) return NO_ANSWERS;
+  const asker = runId === "" ? null : await tx.run(threadId, runId);
+  const answer = { kind: "resume", resume: null, ...(update === undefined ? {} : { update }) } as const;
+  requireOnlyAnswer({ call, intent: answer, assistant, forkFrom, interrupt: breakpoint, asker });
+  const refusal = reviewRefusal(breakpoint, caller);
+  if (refusal !== null) throw refusal;
+  const { interrupt, decided } = countVote(breakpoint, null, caller, at);
+  return decided
+    ? NO_ANSWERS
+    : { answers: null, voted: [interrupt], changed: interrupt === breakpoint ? [] : [interrupt] };
 }
 
 /** The human waits that the run ends. */
