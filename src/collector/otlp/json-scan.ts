@@ -5,17 +5,17 @@
 // reads every byte afterwards, in an item or in the skeleton. Invariants:
 //   json-scan.1. skeleton ∪ items = body: JSON.parse reads every byte.
 //   json-scan.2. Nothing nests deeper than JSON_DEPTH_MAX; the body's length bounds the containers (decoded.3).
+import { randomUUID } from "node:crypto";
 import { DecodeError, DEPTH_MAX, type Signal, valuesMax } from "./decoded.ts";
 
 export interface JsonScan {
   /**
-   * The body without the elements of the `spans` or `logRecords` arrays: each of these holds only its number in
-   * `groups`.
+   * The body without the elements of the arrays of items: each of these holds only the mark of its group.
    */
   readonly skeleton: string;
   readonly groups: readonly (readonly ByteRange[])[];
-  /** Text of one range, with its long integers quoted. */
-  textOf(range: ByteRange): string;
+  /** Text of one range. */
+  readonly textOf: (range: ByteRange) => string;
 }
 
 export interface ByteRange {
@@ -34,13 +34,36 @@ const SHORT_STRING_BYTES = 48;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const ITEM_KEYS: Readonly<Record<Signal, readonly Buffer[]>> = {
+const ITEM_KEYS: Readonly<Record<Signal | "metrics", readonly Buffer[]>> = {
   traces: [Buffer.from("spans")],
   logs: [Buffer.from("logRecords"), Buffer.from("log_records")],
+  metrics: [Buffer.from("metrics")],
 };
 
-/** Yields between slices. @throws {DecodeError} */
-export function* scanJson(b: Buffer, signal: Signal): Generator<undefined, JsonScan> {
+/** No sender knows it, so nothing that one writes passes for a mark. */
+const MARK = `group ${randomUUID()} `;
+const QUOTED_MARK = new RegExp(`"${MARK}(\\d+)"`, "g");
+
+/** The number of the group; null: no mark. */
+export function groupOfMark(value: unknown): number | null {
+  return isGroupMark(value) ? Number(value.slice(MARK.length)) : null;
+}
+
+export function isGroupMark(value: unknown): value is string {
+  return typeof value === "string" && value.startsWith(MARK);
+}
+
+/** The skeleton with the texts of the items in the places of the marks. */
+export function withGroups(skeleton: string, items: readonly (readonly string[])[]): string {
+  return skeleton.replaceAll(QUOTED_MARK, (_, group: string) => (items[Number(group)] ?? []).join(","));
+}
+
+/** `longIntegers`: quoted in all texts, or as they are. Yields between slices. @throws {DecodeError} */
+export function* scanJson(
+  b: Buffer,
+  signal: Signal | "metrics",
+  longIntegers: "quoted" | "as it is" = "quoted",
+): Generator<undefined, JsonScan> {
   const itemKeys = ITEM_KEYS[signal];
   let containers = valuesMax(b.length);
   let depth = 0;
@@ -51,11 +74,11 @@ export function* scanJson(b: Buffer, signal: Signal): Generator<undefined, JsonS
   let elementStart = -1;
   const groups: ByteRange[][] = [];
   let group: ByteRange[] = [];
-  const longIntegers: ByteRange[] = [];
+  const quoted: ByteRange[] = [];
   const pieces: string[] = [];
   let pieceStart = 0;
   let sliceEnd = SLICE_BYTES;
-  const textOf = (range: ByteRange): string => textWithQuotes(b, range, longIntegers);
+  const textOf = (range: ByteRange): string => textWithQuotes(b, range, quoted);
   const length = b.length;
   for (let at = 0; at < length; at++) {
     const byte = b[at] ?? 0;
@@ -75,7 +98,7 @@ export function* scanJson(b: Buffer, signal: Signal): Generator<undefined, JsonS
         else arrays &= ~(1 << depth);
         if (depth === ITEMS_DEPTH && arrays === ITEMS_PATH && isItemKey(b, keyStart, keyEnd, itemKeys)) {
           group = [];
-          pieces.push(textOf({ start: pieceStart, end: at + 1 }), String(groups.length));
+          pieces.push(textOf({ start: pieceStart, end: at + 1 }), `"${MARK}${groups.length}"`);
           groups.push(group);
           elementStart = at + 1;
         }
@@ -94,8 +117,8 @@ export function* scanJson(b: Buffer, signal: Signal): Generator<undefined, JsonS
       }
     } else if (byte >= 0x30 && byte <= 0x39) {
       const end = numberEnd(b, at);
-      if (end - at >= LONG_INTEGER_DIGITS && isWhole(b, at, end))
-        longIntegers.push({ start: b[at - 1] === 0x2d ? at - 1 : at, end });
+      if (longIntegers === "quoted" && end - at >= LONG_INTEGER_DIGITS && isWhole(b, at, end))
+        quoted.push({ start: b[at - 1] === 0x2d ? at - 1 : at, end });
       at = end - 1;
     }
     if (at >= sliceEnd) {

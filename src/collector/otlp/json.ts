@@ -20,7 +20,7 @@ import {
 import { parseAtOnce } from "./json-at-once.ts";
 import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
 import { readLogRecord } from "./json-log-record.ts";
-import { type ByteRange, type JsonScan, scanJson } from "./json-scan.ts";
+import { type ByteRange, groupOfMark, type JsonScan, scanJson } from "./json-scan.ts";
 import {
   type Fields,
   isFields,
@@ -153,8 +153,8 @@ function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): G
           yield { item, resource, scope, bytes: 0 };
           continue;
         }
-        // The scan left the number of the group. A whole item here means that the scan did not recognise its position.
-        const ranges: readonly ByteRange[] = typeof item === "number" ? (scan.groups[item] ?? []) : [];
+        // The scan left the mark of the group. A whole item here means that the scan did not recognise its position.
+        const ranges: readonly ByteRange[] = scan.groups[groupOfMark(item) ?? -1] ?? [];
         for (const range of ranges)
           yield { item: parse(scan.textOf(range)), resource, scope, bytes: range.end - range.start };
         if (isFields(item)) yield { item, resource, scope, bytes: 0 };

@@ -1,5 +1,5 @@
 // OTLP messages: which fields of a request hold texts of the sender, by their numbers in protobuf and their names in JSON.
-// Fields that are not listed are unknown: in protobuf they go when a rule could apply to their bytes, in JSON their texts
+// Fields that are not listed are unknown: in protobuf they go when a rule finds something in their bytes, in JSON their texts
 // are searched like all others.
 import type { Part } from "./parts.ts";
 
@@ -174,24 +174,3 @@ export const REQUESTS: Readonly<Record<"traces" | "logs" | "metrics", Message>> 
   logs: request("Logs", ["logRecords", of(LOG_RECORD)], "instrumentationLibraryLogs"),
   metrics: request("Metrics", ["metrics", of(METRIC)], "instrumentationLibraryMetrics"),
 };
-
-type TextField = Extract<MessageField, { kind: "text" | "value" }>;
-
-function textFieldsOf({ byNumber }: Message): readonly TextField[] {
-  return [...byNumber.values()].flatMap((field) =>
-    field.kind === "message"
-      ? textFieldsOf(field.message)
-      : field.kind === "text" || field.kind === "value"
-        ? [field]
-        : [],
-  );
-}
-
-/** The fields with a name of their own, once for each name. */
-export const TEXT_FIELDS: readonly TextField[] = [
-  ...new Map(
-    Object.values(REQUESTS)
-      .flatMap(textFieldsOf)
-      .map((field) => [field.path[0], field]),
-  ).values(),
-];

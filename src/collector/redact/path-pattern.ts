@@ -28,15 +28,20 @@ export function namesPath({ members }: PathPattern, path: readonly string[], orA
   return at.has(members.length);
 }
 
-/**
- * True when the pattern may name something inside a text at this path that is not strict JSON: a quoted key that fits its
- * last member, or an element of a list. Whether the members above fit cannot be told (path-pattern.2).
- */
-export function mayNameInside({ isKeyOnly, members }: PathPattern, path: readonly string[], text: string): boolean {
-  if (isKeyOnly || !/["'[]/.test(text)) return false;
+/** The pattern may name something inside a value at this path. */
+export function reachesInside({ isKeyOnly, members }: PathPattern, path: readonly string[]): boolean {
+  if (isKeyOnly) return false;
   let at: ReadonlySet<number> = skipAny(members, [0]);
   for (const member of path) at = step(members, at, member);
-  if (![...at].some((index) => index < members.length)) return false;
+  return [...at].some((index) => index < members.length);
+}
+
+/**
+ * True when the pattern may name something in a text that is not strict JSON: a quoted key that fits its last member, or
+ * an element of a list. Whether the members above fit cannot be told (path-pattern.2).
+ */
+export function mayNameIn({ members }: PathPattern, text: string): boolean {
+  if (!/["'[]/.test(text)) return false;
   const last = members.findLast((member) => member !== "**") ?? "*";
   const plain = withoutEscapes(text);
   if (/^[\d*]+$/.test(last) && /^[\s\ufeff]*[[{]/.test(plain) && plain.includes("[")) return true;
@@ -100,17 +105,4 @@ export function matchesGlob(glob: string, text: string): boolean {
   }
   while (glob[inGlob] === "*") inGlob++;
   return inGlob === glob.length;
-}
-
-/** A text that every path of the pattern contains: its longest part without a star. "" for none. */
-export function literalOfPath({ members }: Pick<PathPattern, "members">): string {
-  const parts = members.flatMap((member) => member.split("*"));
-  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest), "");
-}
-
-/** The rest of the pattern, for members of the values with this name. null: the pattern matches no such member. */
-export function behindName({ members }: PathPattern, name: string): Pick<PathPattern, "members"> | null {
-  const first = members.findIndex((member) => member !== "**");
-  const isNamed = first < 0 || matchesGlob(members[first] ?? "", name);
-  return isNamed ? { members: first < 0 ? [] : members.slice(first + 1) } : null;
 }

@@ -1,18 +1,19 @@
 // Redact protobuf value: changes one attribute or one value of an OTLP request in protobuf (redact-protobuf.ts).
 // Invariants:
-//   redact-protobuf.6. A field of another number, and bytes in the place of a number, go when they have a candidate.
-//   redact-protobuf.4. Of the keys of one attribute, the last counts; the others go.
+//   redact-protobuf-value.1. A field of another number, and bytes in the place of a number, go when a rule finds something
+//        in them.
+//   redact-protobuf-value.2. Of the keys of one attribute, the last counts; the others go.
+import { DecodeError } from "../otlp/decoded.ts";
 import { truncated } from "../otlp/protobuf-reader.ts";
 import { varintBytes } from "../otlp/varint.ts";
-import type { Candidates } from "./find/candidates.ts";
-import { type Change, changeText, changeWhole, type Place, type Redacting, wholeRule } from "./redact-value.ts";
+import { type Change, changeText, changeWhole, type Redacting } from "./redact-value.ts";
+import { findPlace, type Place, placeBelow, type PlaceName } from "./rules-at.ts";
 import { type Field, fieldsOf, outputOf, type Range, REMOVED, textOf } from "./protobuf-fields.ts";
 
 const DEPTH_MAX = 130;
 
 export interface Rewriting {
   readonly b: Buffer;
-  readonly candidates: Candidates;
   readonly redacting: Redacting;
 }
 
@@ -22,7 +23,7 @@ export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place
   const fields = [...fieldsOf(b, range)];
   const keyField = fields.findLast(({ isBytes, number }) => number === 1 && isBytes);
   const key = keyField === undefined ? "" : textOf(b, keyField.content);
-  const place: Place = { part: above.part, path: [...above.path, key] };
+  const place = placeBelow(redacting, above, key);
   const output = outputOf(b, range);
   for (const one of fields) {
     if (one.number === 2 && one.isBytes) {
@@ -30,11 +31,11 @@ export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place
       if (changed === REMOVED) return REMOVED;
       output.put(one, changed);
     } else if (one === keyField) {
-      const change = changeText(redacting, { part: above.part, path: above.path }, key);
+      const change = changeText(redacting, above, key);
       if (change?.kind === "drop") return REMOVED;
       output.put(one, change === null ? null : Buffer.from(change.text));
-    } else if (one.number === 1 && one.isBytes) output.put(one, REMOVED); // redact-protobuf.4
-    else if (one.number > 2 && rewriting.candidates.within(one.start, one.end)) output.put(one, REMOVED);
+    } else if (one.number === 1 && one.isBytes) output.put(one, REMOVED); // redact-protobuf-value.2
+    else if ((one.number !== 1 || one.isBytes) && hasFinding(rewriting, one)) output.put(one, REMOVED);
   }
   return output.bytes();
 }
@@ -42,7 +43,7 @@ export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place
 /** AnyValue, or what the rule for the whole of it leaves. */
 export function rewriteWholeValue(rewriting: Rewriting, range: Range, place: Place, depth: number): Buffer | null {
   const { b, redacting } = rewriting;
-  const rule = wholeRule(redacting, place);
+  const rule = place.whole;
   if (rule !== null) {
     const text = rule.action === "hash" ? b.toString("utf8", contentStart(b, range), range.end) : "";
     return valueOf(changeWhole(redacting, rule, place, text));
@@ -64,7 +65,7 @@ const BYTES = 7;
 
 /** AnyValue. */
 function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: number): Buffer | null {
-  const { b, candidates, redacting } = rewriting;
+  const { b, redacting } = rewriting;
   if (depth > DEPTH_MAX) throw truncated();
   const output = outputOf(b, range);
   let entry = 0;
@@ -74,23 +75,22 @@ function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: n
       if (change !== null) return valueOf(change);
     } else if (!one.isBytes || one.number === BYTES) continue;
     else if (one.number === STRING) {
-      // Not only with a candidate: a path may name members of a text by an attribute key above it.
       const change = changeText(redacting, place, textOf(b, one.content));
       if (change !== null) return valueOf(change);
     } else if (one.number === ARRAY || one.number === MAP) {
       const inner = outputOf(b, one.content);
       for (const item of fieldsOf(b, one.content)) {
         if (!item.isBytes || item.number !== 1) {
-          if (candidates.within(item.start, item.end)) inner.put(item, REMOVED); // redact-protobuf.6
+          if (hasFinding(rewriting, item)) inner.put(item, REMOVED); // redact-protobuf-value.1
         } else if (one.number === MAP) inner.put(item, rewriteKeyValue(rewriting, item.content, place, depth + 1));
         else {
-          const at: Place = { part: place.part, path: [...place.path, String(entry++)] };
+          const at = placeBelow(redacting, place, String(entry++));
           const changed = rewriteWholeValue(rewriting, item.content, at, depth + 1);
           inner.put(item, changed === REMOVED ? EMPTY_VALUE : changed);
         }
       }
       output.put(one, inner.bytes());
-    } else if (candidates.within(one.start, one.end)) output.put(one, REMOVED);
+    } else if (hasFinding(rewriting, one)) output.put(one, REMOVED); // redact-protobuf-value.1
   }
   return output.bytes();
 }
@@ -110,4 +110,23 @@ function int64At(b: Buffer, { content }: Field): bigint {
   for (let at = content.start, shift = 0n; at < content.end; at++, shift += 7n)
     value |= BigInt((b[at] ?? 0) & 127) << shift;
   return BigInt.asIntN(64, value);
+}
+
+const OTHER: PlaceName = { part: "other", path: [] };
+/** Each level is searched as a text: a field that nests deeper goes. */
+const UNKNOWN_DEPTH_MAX = 16;
+
+/** A rule finds something in a field that the protocol does not have: in its text, its number, or a field inside it. */
+export function hasFinding({ b, redacting }: Rewriting, one: Field, depth = 0): boolean {
+  const place = findPlace(redacting, OTHER);
+  const silent: Redacting = { ...redacting, counts: [], report: null };
+  if (!one.isBytes) return changeText(silent, place, String(int64At(b, one))) !== null;
+  if (changeText(silent, place, textOf(b, one.content)) !== null) return true;
+  if (depth > UNKNOWN_DEPTH_MAX) return true;
+  try {
+    return [...fieldsOf(b, one.content)].some((inner) => hasFinding({ b, redacting }, inner, depth + 1));
+  } catch (error) {
+    if (error instanceof DecodeError) return false; // no message
+    throw error;
+  }
 }

@@ -2,19 +2,22 @@
 // Invariants:
 //   redact-value.1. Rules apply in their order; each sees the result of those before it.
 //   redact-value.2. In JSON, a rule sees the text of a string without its escapes, at every level of nesting, and the
-//        result is JSON again.
+//        result is JSON again, written anew. Of members with one name, the last counts; the others go.
 //   redact-value.3. Text that is not JSON is searched a second time with its JSON escapes decoded: a part of JSON, or JSON
 //        that was cut off, hides nothing.
 //   redact-value.4. Text that is not JSON, but has a quoted key that a path may name, is treated as one value: as the value
 //        itself by a rule for whole values, and searched as a whole by the others.
-import { type Edit, type JsonNode, jsonTree, skipSpace, textOfToken, withEdits } from "./json-tree.ts";
-import { mayNameInside, namesPath } from "./path-pattern.ts";
+import { isGroupMark } from "../otlp/json-scan.ts";
+import { isObject, mapItems, mapMembers, numberText, parseJson } from "./json-text.ts";
 import type { Part } from "./parts.ts";
 import type { RedactionRule } from "./redaction-rule.ts";
+import { appliesToText, type Place, placeBelow } from "./rules-at.ts";
 
 /** The rules of one request, and the counts of their changes. */
 export interface Redacting {
   readonly rules: readonly RedactionRule[];
+  /** Of this request. */
+  readonly places: Map<string, Place>;
   /** Findings by the rule's index. */
   readonly counts: number[];
   /** Reports each finding; for people (`--dry-run`). */
@@ -24,25 +27,10 @@ export interface Redacting {
 /** The result for a value: unchanged, removed, or new. */
 export type Change = { readonly kind: "drop" } | { readonly kind: "text"; readonly text: string } | null;
 
-export interface Place {
-  readonly part: Part;
-  /** Attribute key and members inside its value. */
-  readonly path: readonly string[];
-}
-
 const DROP: Change = { kind: "drop" };
 const NESTED_JSON_MAX = 8;
-const NO_RULES: readonly RedactionRule[] = Object.freeze([]);
-
-/** The rule that takes the whole value at this place. */
-export function wholeRule({ rules }: Redacting, { part, path }: Place): RedactionRule | null {
-  return (
-    rules.find(
-      ({ find, parts, paths }) =>
-        find === null && parts.has(part) && (paths ?? []).some((pattern) => namesPath(pattern, path, false)),
-    ) ?? null
-  );
-}
+/** Names, roles and models come again in every span of a request. */
+const SHORT_TEXT = 64;
 
 export function count(redacting: Redacting, rule: RedactionRule, { part, path }: Place): void {
   redacting.counts[rule.index] = (redacting.counts[rule.index] ?? 0) + 1;
@@ -55,42 +43,28 @@ export function changeWhole(redacting: Redacting, rule: RedactionRule, place: Pl
   return rule.action === "drop" ? DROP : { kind: "text", text: rule.substitute(text) };
 }
 
-/** Of a text that is not JSON. */
-function textRulesAt({ rules }: Redacting, { part, path }: Place, text: string): readonly RedactionRule[] {
-  const found = rules.filter(
-    ({ find, parts, paths }) =>
-      find !== null &&
-      parts.has(part) &&
-      (paths === null || paths.some((pattern) => namesPath(pattern, path, true) || mayNameInside(pattern, path, text))),
-  );
-  return found.length === 0 ? NO_RULES : found;
-}
-
 /** A text at a place, without the rule for the whole of it. */
 export function changeText(redacting: Redacting, place: Place, text: string, nested = 0): Change {
   const first = text.charCodeAt(0);
   const mayBeJson = first === 0x7b || first === 0x5b || first === 0x22 || first <= 0x20;
   if (mayBeJson && nested < NESTED_JSON_MAX) {
-    const edits = editsInJson(redacting, place, text, nested);
-    if (edits !== null) return edits.length === 0 ? null : { kind: "text", text: withEdits(text, edits) };
+    const json = parseJson(text);
+    if (json !== null && (isObject(json.value) || Array.isArray(json.value) || typeof json.value === "string")) {
+      const after = changeJson(redacting, place, json.value, nested + 1);
+      return after === json.value && !json.hasRepeats ? null : { kind: "text", text: JSON.stringify(after) };
+    }
   }
-  const rule = ruleInside(redacting, place, text);
-  return rule === null ? changePlain(redacting, place, text) : changeWhole(redacting, rule, place, text);
-}
-
-/** redact-value.4. The rule that may take a value inside this text, which is not JSON. */
-function ruleInside({ rules }: Redacting, { part, path }: Place, text: string): RedactionRule | null {
-  return (
-    rules.find(
-      ({ find, parts, paths }) =>
-        find === null && parts.has(part) && (paths ?? []).some((pattern) => mayNameInside(pattern, path, text)),
-    ) ?? null
-  );
+  const inside = place.wholeInside.find((one) => appliesToText(one, text)); // redact-value.4
+  return inside === undefined ? changePlain(redacting, place, text) : changeWhole(redacting, inside.rule, place, text);
 }
 
 function changePlain(redacting: Redacting, place: Place, text: string): Change {
+  const isShort = text.length <= SHORT_TEXT;
+  if (isShort && place.clean.has(text)) return null;
   let current = text;
-  for (const rule of textRulesAt(redacting, place, text)) {
+  for (const one of place.search) {
+    if (!appliesToText(one, text)) continue;
+    const { rule } = one;
     const plain = changeView(redacting, { rule, place, view: PLAIN, source: current }, current);
     if (plain === null) return DROP;
     const view = unescaped(plain);
@@ -98,7 +72,9 @@ function changePlain(redacting: Redacting, place: Place, text: string): Change {
     if (next === null) return DROP;
     current = next; // redact-value.1
   }
-  return current === text ? null : { kind: "text", text: current };
+  if (current !== text) return { kind: "text", text: current };
+  if (isShort) place.clean.add(text);
+  return null;
 }
 
 interface Search {
@@ -121,6 +97,24 @@ function changeView(redacting: Redacting, { place, rule, source, view }: Search,
     edits.push({ start: view.at(start), end: view.at(end), text: rule.substitute(source.slice(start, end)) });
   }
   return withEdits(text, edits);
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** `edits` in ascending order. */
+function withEdits(text: string, edits: readonly Edit[]): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (const edit of edits) {
+    pieces.push(text.slice(from, edit.start), edit.text);
+    from = edit.end;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join("");
 }
 
 interface View {
@@ -165,66 +159,39 @@ function unescaped(text: string): View | null {
   };
 }
 
-/** null: the text is not JSON. */
-function editsInJson(redacting: Redacting, place: Place, text: string, nested: number): readonly Edit[] | null {
-  const tree = jsonTree(text);
-  if (tree === null || tree.kind === "other" || tree.kind === "number") return null;
-  const after = { text, at: tree.end };
-  skipSpace(after);
-  if (after.at < text.length) return null;
-  const edits: Edit[] = [];
-  visit({ redacting, part: place.part, text, nested: nested + 1, edits }, tree, place.path);
-  return edits;
+/**
+ * A value of JSON, after the rules; the same value when nothing changes. The rule for the whole of it was asked before. A
+ * value that goes leaves null (redact-value.2).
+ */
+export function changeJson(redacting: Redacting, place: Place, value: unknown, nested = 0): unknown {
+  if (typeof value === "string")
+    return isGroupMark(value) ? value : changed(value, changeText(redacting, place, value, nested));
+  if (Array.isArray(value))
+    return mapItems(value, (item, index) =>
+      changeInner(redacting, placeBelow(redacting, place, String(index)), item, nested),
+    );
+  if (isObject(value))
+    return mapMembers(value, (name, member) => [
+      changeName(redacting, place, name),
+      changeInner(redacting, placeBelow(redacting, place, name), member, nested),
+    ]);
+  const digits = numberText(value);
+  return digits === null ? value : changed(value, changePlain(redacting, place, digits));
 }
 
-interface Visiting {
-  readonly redacting: Redacting;
-  readonly part: Part;
-  readonly text: string;
-  readonly nested: number;
-  readonly edits: Edit[];
+function changeInner(redacting: Redacting, place: Place, value: unknown, nested: number): unknown {
+  const rule = place.whole;
+  if (rule === null) return changeJson(redacting, place, value, nested);
+  const own = typeof value === "string" ? value : JSON.stringify(value);
+  return changed(value, changeWhole(redacting, rule, place, own));
 }
 
-/** A value of JSON, at the path of the text that contains it: the rule for the whole of that text was asked before. */
-function visit(visiting: Visiting, node: JsonNode, path: readonly string[]): void {
-  if (node.kind === "object")
-    for (const { key, value } of node.members) {
-      const name = textOfToken(visiting.text, key);
-      visitKey(visiting, key, path, name);
-      visitInner(visiting, value, [...path, name]);
-    }
-  else if (node.kind === "array")
-    node.items.forEach((item, index) => visitInner(visiting, item, [...path, String(index)]));
-  else if (node.kind !== "other") visitScalar(visiting, node, path);
+function changed(value: unknown, change: Change): unknown {
+  return change === null ? value : change.kind === "drop" ? null : change.text;
 }
 
-function visitInner(visiting: Visiting, node: JsonNode, path: readonly string[]): void {
-  const { part, redacting, text } = visiting;
-  const rule = wholeRule(redacting, { part, path });
-  if (rule === null) return visit(visiting, node, path);
-  const own = node.kind === "string" ? textOfToken(text, node) : text.slice(node.start, node.end);
-  edit(visiting, node, changeWhole(redacting, rule, { part, path }, own));
-}
-
-/** A key can hold an address or a token as well as a value can. */
-function visitKey(visiting: Visiting, key: JsonNode, path: readonly string[], name: string): void {
-  const change = changePlain(visiting.redacting, { part: visiting.part, path }, name);
-  if (change !== null) edit(visiting, key, change.kind === "drop" ? { kind: "text", text: "" } : change);
-}
-
-function visitScalar(visiting: Visiting, node: JsonNode, path: readonly string[]): void {
-  const { nested, part, redacting, text } = visiting;
-  const own = node.kind === "string" ? textOfToken(text, node) : text.slice(node.start, node.end);
-  const place: Place = { part, path };
-  edit(
-    visiting,
-    node,
-    node.kind === "string" ? changeText(redacting, place, own, nested) : changePlain(redacting, place, own),
-  );
-}
-
-/** redact-value.2: a value that goes leaves `null`. */
-function edit({ edits }: Visiting, { end, start }: JsonNode, change: Change): void {
-  if (change === null) return;
-  edits.push({ start, end, text: change.kind === "drop" ? "null" : JSON.stringify(change.text) });
+/** A name can hold an address or a token as well as a value can. */
+export function changeName(redacting: Redacting, place: Place, name: string): string {
+  const change = changePlain(redacting, place, name);
+  return change === null ? name : change.kind === "drop" ? "" : change.text;
 }

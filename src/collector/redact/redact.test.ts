@@ -181,7 +181,7 @@ for (const format of FORMATS)
       );
       assert.equal(
         await attributeAfter(drop("**/password"), json.replace("password", String.raw`passw\u006frd`), format),
-        String.raw`{"user":{"passw\u006frd":null,"name":"y"},"list":[{"password":null}]}`,
+        JSON.stringify({ user: { password: null, name: "y" }, list: [{ password: null }] }),
       );
     });
 
@@ -285,14 +285,7 @@ describe("redaction of a large request of protobuf", () => {
       .length;
   }
 
-  test("is one turn with a few places that only look like a finding", () => {
-    assert.equal(
-      turns((index) => (index % 80 === 79 ? "a@b" : "text")),
-      0,
-    );
-  });
-
-  test("yields to other requests when much of it is rewritten", () => {
+  test("yields to other requests", () => {
     const count = turns(() => `${MAIL} ${"y".repeat(4096)}`);
     assert.ok(count >= 4 && count <= SPANS, `${count} turns`);
   });

@@ -3,15 +3,13 @@
 //   redact-schema.ts    the rules as the rules file has them
 //   redaction-rule.ts   one rule, compiled
 //   parts.ts            the parts of a request
+//   rules-at.ts         the rules for a value or a text at a place
 //   path-pattern.ts     names of attributes and of members inside them
 //   detectors.ts        e-mail addresses, card numbers, keys and tokens
-//   required-text.ts    the bytes in every match of a regular expression
-//   byte-pattern.ts     such bytes, and the rarest of them
-//   candidates.ts       the places where a rule could apply
 //   otlp-messages.ts    the fields of OTLP that hold texts
 //   redact-protobuf.ts, redact-json.ts  one request in its encoding
 //   redact-value.ts     one text, with JSON inside it
-//   json-tree.ts        JSON with positions
+//   json-text.ts        JSON that keeps the digits of its numbers
 // Invariants:
 //   redact.1. Redaction is a pure function of the bytes, the rules and the project: it runs in any thread, and a replay
 //        never sees what it removed.
@@ -20,7 +18,6 @@
 import { isUtf8 } from "node:buffer";
 import { DecodeError } from "../otlp/decoded.ts";
 import type { WireFormat } from "../otlp/status.ts";
-import { candidateFinder, type Finder } from "./find/candidates.ts";
 import { REQUESTS } from "./otlp-messages.ts";
 import type { RedactDefinition } from "./redact-schema.ts";
 import { withoutEscapes } from "./path-pattern.ts";
@@ -58,14 +55,13 @@ export interface RedactorOptions {
 export function createRedactor(definitions: readonly RedactDefinition[], options: RedactorOptions): Redactor {
   const rules = definitions.map((definition, index) => compiled(definition, index, options.hashKey));
   const counts = rules.map(() => 0);
-  const finder = candidateFinder(rules.flatMap(({ requirements }) => requirements));
   return {
     rules,
     counts,
     *redact(request, report = null) {
       const applied = rules.filter((rule) => appliesTo(rule, request, options.project));
       if (applied.length === 0) return request.body;
-      return yield* rewritten(request, finder, { rules: applied, counts, report });
+      return yield* rewritten(request, { rules: applied, places: new Map(), counts, report });
     },
   };
 }
@@ -79,17 +75,10 @@ function compiled(definition: RedactDefinition, index: number, hashKey: string |
   }
 }
 
-function* rewritten(
-  { body, format, signal }: RedactRequest,
-  finder: Finder,
-  redacting: Redacting,
-): Generator<undefined, Buffer> {
-  const candidates = yield* finder.find(body, format);
-  if (candidates.none) return body; // redact.2
-  const message = REQUESTS[signal];
-  if (format === "protobuf") return (yield* redactProtobuf(body, message, candidates, redacting)) ?? body;
+function* rewritten({ body, format, signal }: RedactRequest, redacting: Redacting): Generator<undefined, Buffer> {
+  if (format === "protobuf") return (yield* redactProtobuf(body, REQUESTS[signal], redacting)) ?? body; // redact.2
   if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8"); // redact.3
-  return (yield* redactJson(body, message, candidates, redacting)) ?? body;
+  return (yield* redactJson(body, signal, redacting)) ?? body;
 }
 
 /**

@@ -2,7 +2,6 @@
 // Invariants:
 //   card-numbers.1. Linear in the text: a separator has a bounded length.
 //   card-numbers.2. A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
-//   card-numbers.3. A number whose groups are not separated by single spaces and hyphens contains one of CARD_GROUPINGS.
 
 /** Half-open ranges in ascending order: start, end, start, end, … */
 export type Ranges = readonly number[];
@@ -19,47 +18,6 @@ const ESCAPED_SEPARATOR =
 const ESCAPE = "\ue000";
 const ESCAPE_CHARS_MAX = 13;
 const RUN = new RegExp(`\\d(?:(?:${SEPARATOR}|${ESCAPE}{1,${ESCAPE_CHARS_MAX}})?\\d){12,}`, "g");
-
-const DIGIT = "[0-9]";
-const HEX = "[0-9A-Fa-f]";
-/** card-numbers.3: a separator with a digit beside it, as sources of one byte each (byte-pattern.ts). */
-export const CARD_GROUPINGS: readonly (readonly string[])[] = [
-  [DIGIT, "\\xc2", "[\\xa0\\xad]", DIGIT],
-  [DIGIT, "\\xe1", "\\x9a", "\\x80", DIGIT],
-  [DIGIT, "\\xe2", "[\\x80\\x81\\x88]", "[\\x80-\\xaf]", DIGIT],
-  [DIGIT, "\\xe3", "\\x80", "\\x80", DIGIT],
-  [DIGIT, "\\xef", "\\xbb", "\\xbf", DIGIT],
-  ["\\\\", "u", "0", "0", "[aA]", "[0dD]", DIGIT],
-  ["\\\\", "u", "1", "6", "8", "0", DIGIT],
-  ["\\\\", "u", "2", "0", "[0-6]", HEX, DIGIT],
-  ["\\\\", "u", "2", "2", "1", "2", DIGIT],
-  ["\\\\", "u", "3", "0", "0", "0", DIGIT],
-  ["\\\\", "u", "[fF]", "[eE]", "[fF]", "[fF]", DIGIT],
-  ["\\\\", "x", "[aA]", "[0dD]", DIGIT],
-  [DIGIT, "%", "2", "0", DIGIT],
-  [DIGIT, "%", "[cC]", "2", "%", "[aA]", "[0dD]", DIGIT],
-  [DIGIT, "%", "[eE]", "[23]", "%", "8", "[08]", "%", "[89aA]", HEX, DIGIT],
-];
-
-/** More than half of the bytes of the longest number, on either side. */
-const AROUND_BYTES_MAX = 200;
-/** Digits, separators, and what escapes of separators consist of. */
-const IN_NUMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte >= 0x80 || /[- %\\ux\da-fA-F]/.test(String.fromCharCode(byte)) ? 1 : 0,
-);
-
-/** False: the grouping at this offset is in no card number. A range of years has too few digits. */
-export function hasDigitsAround(b: Buffer, at: number): boolean {
-  let digits = 0;
-  const countAt = (place: number): boolean => {
-    const byte = b[place] ?? 0;
-    if (byte >= 0x30 && byte <= 0x39) digits++;
-    return digits < CARD_DIGITS_MIN && IN_NUMBER[byte] === 1;
-  };
-  for (let place = at; at - place < AROUND_BYTES_MAX && countAt(place); place--);
-  for (let place = at + 1; place - at < AROUND_BYTES_MAX && countAt(place); place++);
-  return digits >= CARD_DIGITS_MIN;
-}
 
 export function findCards(original: string): Ranges {
   const text = /[\\%]/.test(original)
@@ -124,24 +82,4 @@ function isCard(digits: string): boolean {
 /** A character in its form in a URL ends here, such as `%3D`: no part of a word. */
 export function endsEscaped(text: string, at: number): boolean {
   return /^%[\dA-Fa-f]{2}$/.test(text.slice(Math.max(0, at - 3), at));
-}
-
-const SPACE = 0x20;
-const HYPHEN = 0x2d;
-const PERCENT = 0x25;
-
-/**
- * The digits between these offsets of JSON are a candidate. Times in nanoseconds have 19 digits: only numbers that the detector
- * finds. An escape before them hides a character.
- */
-export function isCardInJson(b: Buffer, start: number, end: number): boolean {
-  for (let at = Math.max(0, start - 6); at < start; at++) if (b[at] === 0x5c) return true;
-  if ((b[start - 1] ?? 0) >= 0x80) return true;
-  let begins = false;
-  for (let at = start; at < end; at++)
-    begins ||=
-      (at === start || b[at - 1] === SPACE || b[at - 1] === HYPHEN || b[at - 3] === PERCENT) &&
-      (b[at] ?? 0) >= 0x32 &&
-      (b[at] ?? 0) <= 0x36;
-  return begins && findCards(b.toString("latin1", Math.max(0, start - 3), end)).length > 0;
 }

@@ -91,17 +91,10 @@ const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
   ]),
   ["Basic ", "[A-Za-z0-9+/]{16,4096}={0,2}"],
 ];
-const PEM = "-----BEGIN ";
 const BASIC_CHARS_SURE = 16;
 
-/** Every key or token begins with one of these regular expressions, but for passwords in URLs. */
-export const TOKEN_BEGINNINGS: readonly string[] = [
-  ...TOKENS.map(([begin, rest]) => begin.replaceAll(".", "\\.") + rest),
-  PEM,
-];
-
 /** Grouped by their first characters: the engine looks at each character of a text once for all of them. */
-const TOKEN = new RegExp(byFirstCharacter(TOKEN_BEGINNINGS.slice(0, -1)), "g");
+const TOKEN = new RegExp(byFirstCharacter(TOKENS.map(([begin, rest]) => begin.replaceAll(".", "\\.") + rest)), "g");
 
 function byFirstCharacter(patterns: readonly string[]): string {
   const groups = Map.groupBy(patterns, (pattern) => pattern.slice(0, 1));
