@@ -37,6 +37,7 @@ export const ERROR_CODES = {
   assistant_limit: [409, "The assistant limit is reached"],
   cron_limit: [409, "The cron limit is reached"],
   key_limit: [409, "The key limit is reached"],
+  key_name_taken: [409, "The name belongs to a person"],
   keys_unused: [409, "This server does not use stored keys"],
   thread_busy: [409, "The thread has a run in progress"],
   no_pending_interrupt: [409, "No interrupt is pending"],

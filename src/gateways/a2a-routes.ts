@@ -22,7 +22,7 @@ export interface A2aOptions {
   /** Address of the server as other agents reach it, with its prefix. */
   readonly publicUrl: () => string;
   /** Rejects callers without credentials. @throws {ApiError} `unauthenticated` */
-  readonly authenticate: (request: HttpRequest) => Promise<void>;
+  readonly authenticate: (request: HttpRequest) => Promise<unknown>;
   readonly authentication: Authentication;
   /** Of langgraph.json, in OpenAPI's form. */
   readonly securitySchemes: JsonObject;

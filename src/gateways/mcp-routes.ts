@@ -11,6 +11,7 @@ import { replyOfResponse } from "../http/server/fetch-app.ts";
 import type { Loopback } from "../http/server/loopback-client.ts";
 import type { HttpReply } from "../http/server/reply.ts";
 import { createOwnApi } from "./calls/own-api.ts";
+import { createAskedForms, type Marks } from "./mcp/asked-forms.ts";
 import type { Endpoint } from "./mcp/endpoint/endpoint.ts";
 import { challenged, METADATA_PATH, resourceMetadata } from "./mcp/endpoint/resource-metadata.ts";
 
@@ -22,7 +23,8 @@ export interface GatewayOptions {
   /** Address of the server as people reach it, with its prefix. */
   readonly publicUrl: () => string;
   /** Rejects callers without credentials. @throws {ApiError} `unauthenticated` */
-  readonly authenticate: (request: HttpRequest) => Promise<void>;
+  readonly authenticate: (request: HttpRequest) => Promise<string>;
+  readonly marks: Marks;
   /** Of langgraph.json; empty without any. */
   readonly authorizationServers: readonly string[];
   readonly onStop: (callback: () => void) => void;
@@ -42,8 +44,9 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
     });
   };
   const handle = async (request: HttpRequest): Promise<HttpReply> => {
+    let caller: string;
     try {
-      await options.authenticate(request);
+      caller = await options.authenticate(request);
     } catch (error) {
       throw challenged(error, options.publicUrl(), options.authorizationServers);
     }
@@ -57,6 +60,7 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
       request: webRequest(request, over.signal),
       body: body?.value as never,
       api: createOwnApi(options.loopback, request, { via: "mcp", prefix: options.prefix, clock: options.clock }),
+      asked: createAskedForms(options.marks, caller),
     });
     return replyOfResponse(response, request.onDisconnect);
   };

@@ -93,7 +93,8 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
   const signIn = await openSignIn(parts, changes);
   const programs: readonly CallerSource[] = [apiKeySource(keys), storedKeySource({ storage, clock })];
   const sources = signIn === null ? programs : [...programs, signIn.sessions.source];
-  const people = signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules };
+  const people =
+    signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules, keyNames: signIn.keyNames };
   return { access: createRoleAccess(sources, people, changes), signIn };
 }
 
@@ -118,5 +119,6 @@ async function openSignIn(parts: AccessParts, changes: AccessChanges): Promise<S
     provider: createIdentityProvider({ issuer, clientId, clientSecret, scopes }, clock.monotonic),
     sessions: createSessions({ storage, clock, newId, cookies, rules, changes, ...times, publicUrl: config.publicUrl }),
     claims: { name: config.oidcNameClaim, groups: config.oidcGroupsClaim },
+    keyNames: new Set((config.apiKeys ?? []).map(({ name }) => name)),
   };
 }

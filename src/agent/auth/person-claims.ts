@@ -1,6 +1,9 @@
 // Person claims: a person's claims → name, address and groups. Pure.
 // Invariants:
-//   person-claims.1. An e-mail address that the provider calls unverified is no name and no address.
+//   person-claims.1. An e-mail address counts only where `email_verified` is absent, true or "true": several providers
+//        send the text "false".
+//   person-claims.3. A name that looks like an address is the verified address: nobody becomes another by a claim that
+//        people write themselves.
 //   person-claims.2. Names and groups are bounded, and hold no control characters.
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { Person } from "../model/model.ts";
@@ -18,10 +21,13 @@ const GROUP_UNITS_MAX = 256;
 const GROUPS_MAX = 1000;
 
 export function personOf({ issuer, subject, claims }: Identity, from: PersonClaims, now: number): Person {
-  const email = claims["email_verified"] === false ? null : named(claims["email"]); // person-claims.1
-  const usual = [email?.toLowerCase() ?? null, named(claims["preferred_username"])];
-  const wanted = from.name === null ? usual : [from.name === "email" ? email : named(valueAt(claims, from.name))];
-  const name = wanted.find((one) => one !== null) ?? subject;
+  const email = hasVerifiedAddress(claims) ? named(claims["email"]) : null;
+  const wanted =
+    from.name === null ? [email, named(claims["preferred_username"])] : [named(valueAt(claims, from.name))];
+  const isOwn = (name: string | null): name is string =>
+    name !== null && (!name.includes("@") || name.toLowerCase() === email?.toLowerCase());
+  const found = wanted.find(isOwn) ?? null;
+  const name = found?.includes("@") === true ? found.toLowerCase() : (found ?? nameSubject(subject)); // person-claims.3
   return {
     name,
     issuer,
@@ -32,6 +38,16 @@ export function personOf({ issuer, subject, claims }: Identity, from: PersonClai
     createdAt: now,
     seenAt: now,
   };
+}
+
+/** person-claims.1. */
+export function hasVerifiedAddress({ email_verified: verified }: JsonObject): boolean {
+  return verified === undefined || verified === true || verified === "true";
+}
+
+/** A subject with the look of an address must not be one. */
+function nameSubject(subject: string): string {
+  return subject.includes("@") ? `sub:${subject}` : subject;
 }
 
 /** person-claims.2. */

@@ -5,10 +5,10 @@
 //        filters of handlers do.
 import { ApiError } from "../../base/api-error.ts";
 import type { Caller, Person, Role, RoleLimits } from "../model/model.ts";
-import type { Access, AccessChanges, AccessRequest } from "../ports/ports.ts";
+import type { Access, AccessChanges, AccessRequest, Tx } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
-import { grantOf, type RoleRule } from "./role-rules.ts";
+import { grantOf, readsClaims, type RoleRule } from "./role-rules.ts";
 import { leastRole, permissionsOf, roleMay } from "./roles.ts";
 
 /** @returns null if the request has no credentials of this kind, or unknown ones @throws {ApiError} */
@@ -18,6 +18,8 @@ export type CallerSource = (request: AccessRequest) => Promise<Caller | null>;
 interface PeopleAccess {
   readonly path: string;
   readonly rules: readonly RoleRule[];
+  /** Names of the keys in the settings. */
+  readonly keyNames: ReadonlySet<string>;
 }
 
 /** @param people null without sign-in */
@@ -30,7 +32,10 @@ export function createRoleAccess(
     changes,
     ...(people === null
       ? {}
-      : { grantOf: (groups, email) => grantOf(people.rules, groups, email === null ? {} : { email }) }),
+      : {
+          grantOf: (groups, email) => grantOf(people.rules, groups, email === null ? {} : { email }),
+          isCurrent: (tx, name) => isCurrent(people, tx, name),
+        }),
     async authenticate(request) {
       try {
         for (const source of sources) {
@@ -51,6 +56,20 @@ export function createRoleAccess(
       return { scope: limits === undefined ? null : scopeWithin(limits, event, value), value }; // role-access.2
     },
   };
+}
+
+/** The claims of a role that only a sign-in shows are unknown here: such a person counts while the directory has them. */
+async function isCurrent(
+  { rules, keyNames }: PeopleAccess,
+  tx: Pick<Tx, "person" | "isKeyName">,
+  name: string,
+): Promise<boolean> {
+  if (keyNames.has(name)) return true;
+  const person = await tx.person(name);
+  if (person === null) return tx.isKeyName(name);
+  if (readsClaims(rules)) return true;
+  const grant = grantOf(rules, person.groups, person.email === null ? {} : { email: person.email });
+  return grant !== null && roleMay(grant.role, "threads:answer");
 }
 
 export function unauthenticated(detail: string): ApiError {

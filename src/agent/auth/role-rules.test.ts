@@ -61,7 +61,8 @@ test("a session keeps only the claims that rules name, and no unverified address
     '[{"claim": "email", "value": "a@b", "role": "admin"}, {"claim": "dep", "value": 1, "role": "viewer"}]',
   );
   assert.deepEqual(claimsNamedBy(rules, { email: "a@b", dep: 1, other: 2 }), { email: "a@b", dep: 1 });
-  assert.deepEqual(claimsNamedBy(rules, { email: "a@b", email_verified: false }), {});
+  for (const unverified of [false, "false", "no", null])
+    assert.deepEqual(claimsNamedBy(rules, { email: "a@b", email_verified: unverified }), {});
 });
 
 const NAMES: readonly (readonly [claims: JsonObject, claim: string | null, name: string, email: string | null])[] = [
@@ -73,6 +74,12 @@ const NAMES: readonly (readonly [claims: JsonObject, claim: string | null, name:
   [{ email: "ann@x", upn: "A1" }, "upn", "A1", "ann@x"],
   [{ email: "ann@x", email_verified: false }, "email", "subject", null],
   [{ email: "ann@x" }, "upn", "subject", "ann@x"],
+  [{ email: "ann@x", email_verified: "false", preferred_username: "ann" }, null, "ann", null],
+  [{ email: "ann@x", email_verified: "true" }, null, "ann@x", "ann@x"],
+  [{ email: "ann@x", email_verified: 0 }, null, "subject", null],
+  [{ preferred_username: "boss@x" }, null, "subject", null],
+  [{ email: "ann@x", upn: "Boss@X" }, "upn", "subject", "ann@x"],
+  [{ email: "ann@x", upn: "Ann@X" }, "upn", "ann@x", "ann@x"],
 ];
 for (const [claims, claim, name, email] of NAMES) {
   test(`${JSON.stringify(claims).slice(0, 60)} by ${claim ?? "default"} is ${name} (person-claims.1, person-claims.2)`, () => {

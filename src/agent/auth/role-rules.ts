@@ -7,6 +7,7 @@ import { setting, type Setting } from "../../base/config/config.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { ROLES } from "../model/identity.ts";
 import type { Role, RoleLimits } from "../model/model.ts";
+import { hasVerifiedAddress } from "./person-claims.ts";
 import { limitsOf, NO_LIMITS } from "./role-limits.ts";
 import { isRole } from "./roles.ts";
 
@@ -95,10 +96,15 @@ export function grantOf(rules: readonly RoleRule[], groups: readonly string[], c
   return best === null ? null : { role: best.role, limits: best.limits };
 }
 
+/** True if a claim that only a sign-in shows may give a role. */
+export function readsClaims(rules: readonly RoleRule[]): boolean {
+  return rules.some(({ claim }) => claim !== null && claim.name !== "email");
+}
+
 /** The claims that rules name: a session keeps no others. */
 export function claimsNamedBy(rules: readonly RoleRule[], claims: JsonObject): JsonObject {
   const names = rules.flatMap(({ claim }) => (claim === null ? [] : [claim.name]));
-  const isTrusted = (name: string): boolean => name !== "email" || claims["email_verified"] !== false; // role-rules.2
+  const isTrusted = (name: string): boolean => name !== "email" || hasVerifiedAddress(claims); // role-rules.2
   const kept = [...new Set(names)].filter((name) => Object.hasOwn(claims, name) && isTrusted(name));
   return Object.fromEntries(kept.map((name): [string, Json] => [name, claims[name] ?? null]));
 }

@@ -9,6 +9,7 @@
 //   sign-in.3. The page afterwards is one of this server.
 //   sign-in.4. A name belongs to the subject that signed in with it first. Another subject with the same name is
 //        refused: it would act in the audit trail as the first one.
+//   sign-in.6. A person never has the name of a key: a program and a person would be one in votes and in the audit trail.
 //   sign-in.5. A person without a role does not enter the directory, and no session begins.
 import type { Clock } from "../../base/clock.ts";
 import { describeError } from "../../base/api-error.ts";
@@ -37,6 +38,8 @@ export interface SignInPorts {
   readonly cookies: Cookies;
   readonly rules: readonly RoleRule[];
   readonly claims: PersonClaims;
+  /** Names of the keys in the settings. */
+  readonly keyNames: ReadonlySet<string>;
 }
 
 const ATTEMPT_MS = 10 * 60 * 1000;
@@ -87,7 +90,7 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   if (grantOf(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims)) === null)
     return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES`); // sign-in.5
   const cookie = await enter(ports, request, person, identity);
-  if (cookie === null) return failed("name_taken", `${person.name} belongs to another subject`);
+  if (cookie === null) return failed("name_taken", `${person.name} belongs to another subject or to a key`);
   ports.log.info("signed_in", { name: person.name });
   return { returnTo: attempt.returnTo, cookies: [removed, cookie] };
 }
@@ -109,7 +112,7 @@ function attemptIn({ cookies, clock }: SignInPorts, request: AccessRequest, stat
 
 /** Into the directory, with a session. @returns `Set-Cookie`, or null if the name is taken (sign-in.4) */
 async function enter(
-  { storage, sessions, rules, clock }: SignInPorts,
+  { storage, sessions, rules, clock, keyNames }: SignInPorts,
   request: AccessRequest,
   person: Person,
   { claims, idToken }: Identity,
@@ -123,6 +126,7 @@ async function enter(
   return storage.transaction(async (tx) => {
     const known = await tx.personOf(person.issuer, person.subject);
     const own = known === null ? person : { ...person, name: known.name, createdAt: known.createdAt };
+    if (keyNames.has(own.name) || (await tx.isKeyName(own.name))) return null; // sign-in.6
     if (!(await tx.putPerson({ ...own, seenAt: clock.now() }))) return null;
     return sessions.open(tx, own.name, request, origin);
   });

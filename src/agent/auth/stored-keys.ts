@@ -34,7 +34,7 @@ export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** @returns the key itself, which nothing can show again @throws {ApiError} `key_limit` */
+/** @returns the key itself, which nothing can show again @throws {ApiError} `key_limit`, `key_name_taken` */
 export async function createKey(
   { storage, clock, newId }: KeyPorts,
   caller: Caller,
@@ -47,6 +47,8 @@ export async function createKey(
   await storage.transaction(async (tx) => {
     if ((await tx.countKeys()) >= KEYS_MAX)
       throw new ApiError("key_limit", `The server has ${KEYS_MAX} keys: revoke those that nothing uses.`);
+    if ((await tx.person(given.name)) !== null)
+      throw new ApiError("key_name_taken", `${given.name} is a person here: give the key another name.`);
     await tx.insertKey(stored); // stored-keys.1
   });
   return { stored, key };

@@ -51,7 +51,7 @@ function addressesOf(
     if (name === "assignees" || kind === "role") return [];
     if (kind !== "group" && !name.includes("@")) return [name];
     const contacts = kind === "group" ? directory.listedIn(group ?? "") : [directory.byEmail(name)];
-    return contacts.flatMap(({ slack, email }) => (channel === "slack" ? (slack ?? email) : email) ?? []);
+    return contacts.flatMap((one) => (channel === "slack" ? (one?.slack ?? one?.email) : one?.email) ?? []);
   });
   return [...new Set(found)];
 }

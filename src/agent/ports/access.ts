@@ -1,6 +1,7 @@
 // Access port: authentication and authorization of callers.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Caller, Scope } from "../model/model.ts";
+import type { Tx } from "./storage.ts";
 
 /** Request members available to authentication. */
 export interface AccessRequest {
@@ -36,6 +37,11 @@ export interface Access {
    * where no rules say so.
    */
   grantOf?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
+  /**
+   * False for the name of a person or a key that no longer exists, and of a person without the role to answer: an
+   * earlier vote of that name does not count any more. Absent where the server keeps no directory.
+   */
+  isCurrent?(tx: Pick<Tx, "person" | "isKeyName">, name: string): Promise<boolean>;
 }
 
 /** Tells open streams of this process that the credentials of a caller may have ended. */

@@ -2,11 +2,14 @@
 // Invariants:
 //   reviewers.1. An entry `group:<name>` matches the groups of the caller; any other entry the caller's name, or the
 //     e-mail address of the caller's user in any case.
-//   reviewers.2. An exclusion overrides every assignment.
+//   reviewers.2. An exclusion overrides every assignment. It fails closed: a caller whose groups the server does not
+//     know may be in any excluded group.
 import { ApiError } from "../../base/api-error.ts";
 import type { Caller, Interrupt, Person, Review } from "../model/model.ts";
 
 const GROUP = "group:";
+/** Stands for the authors of a state that are too many to be listed (threads/starters.ts). */
+export const EVERYBODY = "*";
 
 /** reviewers.1. */
 export function isNamedBy(entries: readonly string[], { name, user, groups = [] }: Caller): boolean {
@@ -23,6 +26,12 @@ export function isAssignee({ assignees }: Pick<Review, "assignees">, caller: Cal
   return assignees.every((list) => isNamedBy(list, caller));
 }
 
+/** reviewers.2. */
+function isExcluded(excluded: readonly string[], caller: Caller): boolean {
+  const mayBeInGroup = caller.groups === undefined && excluded.some((entry) => entry.startsWith(GROUP));
+  return mayBeInGroup || excluded.includes(EVERYBODY) || isNamedBy(excluded, caller);
+}
+
 /** @returns null if the caller may answer */
 export function reviewRefusal({ threadId, interruptId, review }: Interrupt, caller: Caller): ApiError | null {
   if (review === null) return null;
@@ -31,7 +40,7 @@ export function reviewRefusal({ threadId, interruptId, review }: Interrupt, call
     const detail = `The interrupt accepts no answer: its review rules are malformed (${review.fault}).`;
     return new ApiError("review_rules_invalid", detail, details);
   }
-  if (isNamedBy(review.excluded, caller)) {
+  if (isExcluded(review.excluded, caller)) {
     const reason = review.fourEyes ? "Another person than the one who started the run" : "Another person";
     return new ApiError("reviewer_excluded", `${reason} must answer interrupt ${interruptId}.`, details); // reviewers.2
   }

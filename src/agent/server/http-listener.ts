@@ -49,7 +49,8 @@ export function createListener(
   { counted, ...server }: { readonly counted: AgentMetrics } & Pick<GatewayServer, "loopback" | "publicUrl">,
 ): RequestListener {
   const { access, surface } = ports;
-  const authenticate = async (request: HttpRequest): Promise<void> => void (await access?.authenticate(request));
+  const authenticate = async (request: HttpRequest): Promise<string> =>
+    (await access?.authenticate(request))?.name ?? "";
   return createApp({
     routes: [
       ...servedRoutes(config, ports, agent).map((one) => one.bind(agent)),
@@ -63,6 +64,7 @@ export function createListener(
         : ports.gateways({
             ...server,
             authenticate,
+            marks: createMarks(agent),
             onStop: agent.events.onStop,
             assistantsVersion: () => assistantsVersion(agent),
           })),
@@ -77,6 +79,18 @@ export function createListener(
     onReply: counted.onReply,
     monotonic: ports.clock.monotonic,
   });
+}
+
+const MARK_MS = 31 * 24 * 60 * 60 * 1000;
+
+function createMarks({ storage, clock }: AgentContext): GatewayServer["marks"] {
+  return {
+    async put(mark) {
+      const now = clock.now();
+      await storage.transaction((tx) => tx.spendToken(mark, now + MARK_MS, now));
+    },
+    has: (mark) => storage.read((tx) => tx.isSpent(mark)),
+  };
 }
 
 /** Loads the library of sockets at the first upgrade. Node reads nothing from the connection until then. */

@@ -52,8 +52,13 @@ export interface GatewayServer {
   readonly onStop: (callback: () => void) => void;
   /** A text that changes with every change of the assistants, in any process. */
   readonly assistantsVersion: () => Promise<string>;
-  /** @throws {ApiError} `unauthenticated` */
-  readonly authenticate: (request: HttpRequest) => Promise<void>;
+  /** @returns the caller's name; `""` without authentication @throws {ApiError} `unauthenticated` */
+  readonly authenticate: (request: HttpRequest) => Promise<string>;
+  /** Marks in the storage, each for a month. */
+  readonly marks: {
+    readonly put: (mark: string) => Promise<void>;
+    readonly has: (mark: string) => Promise<boolean>;
+  };
 }
 
 /** Time to live of threads, from the deployment's configuration file. */

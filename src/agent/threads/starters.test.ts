@@ -5,8 +5,8 @@ import { runRecord } from "../model/testkit.ts";
 import { startersAfter } from "./starters.ts";
 
 const CASES: readonly [string, EndedBy, input: object | null, author: string | undefined, readonly string[]][] = [
-  ["new input begins a new list", "done", {}, "bob", ["bob"]],
-  ["new input that pauses begins a new list", "pause", {}, "bob", ["bob"]],
+  ["new input adds to the list", "done", {}, "bob", ["ann", "bob"]],
+  ["new input that pauses adds to the list", "pause", {}, "bob", ["ann", "bob"]],
   ["an edit adds to the list", "pause", null, "bob", ["ann", "bob"]],
   ["an answer leaves the list", "pause", null, undefined, ["ann"]],
   ["input that was rolled back leaves the list of the older state", "rollback", {}, "bob", ["ann"]],
@@ -24,7 +24,17 @@ for (const [name, endedBy, input, author, expected] of CASES) {
 test("everybody who changed a cron is an author of its runs (starters.3)", () => {
   const run = runRecord({ runId: "r", threadId: "t", input: {} as never });
   const request = { ...run.request, startedBy: "bob", alsoStartedBy: ["carl", "ann"] };
-  assert.deepEqual(startersAfter({ startedBy: ["ann"] }, { ...run, request }, "pause"), ["bob", "carl", "ann"]);
+  assert.deepEqual(startersAfter({ startedBy: ["ann"] }, { ...run, request }, "pause"), ["ann", "bob", "carl"]);
   const edit = { ...run, input: null, request };
   assert.deepEqual(startersAfter({ startedBy: ["ann"] }, edit, "pause"), ["ann", "bob", "carl"]);
+});
+
+test("a list of a thousand authors excludes everybody from then on, and loses nobody (starters.1)", () => {
+  const run = runRecord({ runId: "r", threadId: "t", input: {} as never });
+  let startedBy: readonly string[] = [];
+  for (let at = 0; at < 1002; at++) {
+    const request = { ...run.request, startedBy: `p${at}` };
+    startedBy = startersAfter({ startedBy }, { ...run, request }, "done");
+  }
+  assert.deepEqual([startedBy.length, startedBy[0], startedBy.at(-1)], [1001, "p0", "*"]);
 });

@@ -2,9 +2,10 @@
 import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json } from "../../base/json/json.ts";
 
-/** `audience: "human"` in the payload, or in the config of the assistant. */
+/** `audience: "human"` in the payload, in a part of a list, or in the config of the assistant. */
 export function isForPeopleOnly({ value }: Pick<InboxItem, "value">, assistantConfig: Json): boolean {
-  if (isHuman(value as Json)) return true;
+  const payloads = (Array.isArray(value) ? value : [value]) as readonly Json[];
+  if (payloads.some(isHuman)) return true;
   if (!isJsonObject(assistantConfig)) return false;
   return isHuman(assistantConfig) || isHuman(assistantConfig["configurable"] ?? null);
 }

@@ -3,16 +3,20 @@
 import type { InboxItem } from "../../api/inbox.ts";
 import { isJsonObject, type Json } from "../../base/json/json.ts";
 
-/** `sensitive: true` in the payload, or a field of the answer with the format `password` or `writeOnly`. */
+/** `sensitive: true` in the payload or in a part of a list, or a field of the answer with the format `password` or `writeOnly`. */
 export function isSensitive({ value, response_schema: schema }: Pick<InboxItem, "value" | "response_schema">): boolean {
-  if (isJsonObject(value) && value["sensitive"] === true) return true;
-  const declared = schema ?? (isJsonObject(value) ? value["response_schema"] : null) ?? null;
-  return isSecret(declared as Json);
+  const payloads = (Array.isArray(value) ? value : [value]) as readonly Json[];
+  const marked = payloads.filter(isJsonObject);
+  if (marked.some((one) => one["sensitive"] === true)) return true;
+  return [schema, ...marked.map((one) => one["response_schema"])].some((declared) =>
+    isSecret((declared ?? null) as Json),
+  );
 }
 
+/** At any depth: in members, items and alternatives. */
 function isSecret(schema: Json): boolean {
+  if (Array.isArray(schema)) return schema.some(isSecret);
   if (!isJsonObject(schema)) return false;
   if (schema["format"] === "password" || schema["writeOnly"] === true) return true;
-  const { properties } = schema;
-  return isJsonObject(properties ?? null) && Object.values(properties as object).some((one) => isSecret(one as Json));
+  return Object.values(schema).some((one) => isSecret(one ?? null));
 }

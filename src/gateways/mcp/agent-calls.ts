@@ -60,7 +60,7 @@ export async function finish(
 ): Promise<CallToolResult | InputRequiredResult> {
   let [outcome, refusals] = [first, refused];
   for (let round = 1; outcome.kind === "paused"; round++) {
-    if (legacy === null) return askAgain(call, outcome, elicits, refusals) ?? resultOf(call, outcome);
+    if (legacy === null) return (await askAgain(call, outcome, elicits, refusals)) ?? resultOf(call, outcome);
     const end = await askAndWait({ call, outcome, elicits, refusals, round }, legacy.stream, legacy.replies);
     if (end.kind === "unasked" || end.kind === "declined") break;
     refusals = end.kind === "refused" ? end.refusals : NO_REFUSALS;

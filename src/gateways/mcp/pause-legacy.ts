@@ -64,7 +64,7 @@ export async function askAndWait(
   const leaves: (() => void)[] = [];
   try {
     for (const item of outcome.items) {
-      const params = paramsFor(call, item, elicits, refusals);
+      const params = await paramsFor(call, item, elicits, refusals);
       if (params === null) continue;
       const id = elicitIdOf({ threadId: item.thread_id, interruptId: item.id }, round);
       open.add(id);

@@ -49,15 +49,15 @@ export async function applyAnswers(call: ToolCall, { place, elicited }: Repeated
 }
 
 /** Null if the client can ask its user nothing about the pause. */
-export function askAgain(
+export async function askAgain(
   call: ToolCall,
   outcome: Outcome & { readonly kind: "paused" },
   elicits: Elicits,
   refusals: Refusals,
-): InputRequiredResult | null {
+): Promise<InputRequiredResult | null> {
   const inputRequests: InputRequests = {};
   for (const item of outcome.items) {
-    const params = paramsFor(call, item, elicits, refusals);
+    const params = await paramsFor(call, item, elicits, refusals);
     if (params !== null) inputRequests[item.id] = requestOf(params);
   }
   if (Object.keys(inputRequests).length === 0) return null;

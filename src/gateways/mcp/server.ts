@@ -13,6 +13,7 @@ import { configOfAssistant, configOfRun } from "../calls/assistant-config.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { startRun } from "../calls/start-run.ts";
+import type { AskedForms } from "./asked-forms.ts";
 import { callAgent, callResume, finish, startOf } from "./agent-calls.ts";
 import { factsOf } from "./client-facts.ts";
 import { type Elicits, elicitsOf } from "./elicitation.ts";
@@ -27,6 +28,7 @@ import { type Agent, findAgent, RESUME, RESUME_TOOL, toolPage } from "./tools.ts
 
 export interface McpServerParts {
   readonly api: OwnApi;
+  readonly asked: AskedForms;
   readonly publicUrl: string;
   readonly version: string;
   readonly sessionId: string | null;
@@ -60,6 +62,7 @@ export function createMcpServer(parts: McpServerParts): Server {
     const args = (params.arguments ?? {}) as JsonObject;
     const base = {
       api: parts.api,
+      asked: parts.asked,
       publicUrl: parts.publicUrl,
       signal: context.mcpReq.signal,
       stopping: parts.stopping,
@@ -132,9 +135,10 @@ async function resultOfTask(
   place: RunPlace,
   context: ServerContext,
 ): Promise<JsonObject> {
-  const { api, publicUrl, replies, stopping } = parts;
+  const { api, asked: forms, publicUrl, replies, stopping } = parts;
   const call = {
     api,
+    asked: forms,
     publicUrl,
     signal: context.mcpReq.signal,
     stopping,

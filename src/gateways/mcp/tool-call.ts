@@ -3,6 +3,7 @@
 //   tool-call.1. A pause ends the call with a result, unless the client can ask its user.
 //   tool-call.2. An answer that arrives elsewhere (inbox, another client) continues the call; its result says who
 //        answered.
+//   tool-call.4. A form is answered only by the caller to whom the server has shown it.
 //   tool-call.3. Cancellation of the call cancels the run in progress. A paused thread stays paused.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "../../api/inbox.ts";
@@ -14,11 +15,13 @@ import type { RunPlace } from "../calls/run-object.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 import { elsewhere, itemOf, linkTo } from "../calls/inbox-items.ts";
 import { isForPeopleOnly } from "../calls/person-only.ts";
+import { type AskedForms, NOT_ASKED } from "./asked-forms.ts";
 import { callResult } from "./call-result.ts";
 import { type Elicited, type ElicitParams, elicitParams, type Elicits } from "./elicitation.ts";
 
 export interface ToolCall {
   readonly api: OwnApi;
+  readonly asked: AskedForms;
   readonly config: Json;
   /** Address of the console, for links to items. */
   readonly publicUrl: string;
@@ -51,14 +54,21 @@ export function follow({ api, signal }: ToolCall, place: RunPlace): Promise<Outc
 export type Refusals = ReadonlyMap<string, string>;
 
 /** The request to the user of the client about an item; null if this client cannot ask it. */
-export function paramsFor(call: ToolCall, item: InboxItem, elicits: Elicits, refusals: Refusals): ElicitParams | null {
+export async function paramsFor(
+  call: ToolCall,
+  item: InboxItem,
+  elicits: Elicits,
+  refusals: Refusals,
+): Promise<ElicitParams | null> {
   if (call.forOthers.has(item.id)) return null;
-  return elicitParams(item, {
+  const params = elicitParams(item, {
     elicits,
     linkTo: (one) => linkTo(call.publicUrl, one),
     isForPeopleOnly: (one) => isForPeopleOnly(one, call.config),
     refused: refusals.get(item.id) ?? null,
   });
+  if (params?.mode === "form") await call.asked.note(item.id); // tool-call.4
+  return params;
 }
 
 /** Answers from the user of the client. An item that is answered already adds a note (tool-call.2). */
@@ -76,7 +86,9 @@ export async function answerElicited(
       call.notes.push(elsewhere(item));
       continue;
     }
-    const answer = answerOf(item, content);
+    const answer = (await call.asked.has(interruptId))
+      ? answerOf(item, content)
+      : { ok: false as const, reason: NOT_ASKED };
     if (answer.ok) answers.push({ item, resume: answer.resume });
     else refusals.set(interruptId, answer.reason);
   }

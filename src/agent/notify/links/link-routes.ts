@@ -3,13 +3,17 @@
 //   link-routes.1. A GET changes nothing, however often scanners and previews open the link.
 //   link-routes.2. A link answers once: after that it is marked as used. A repetition before the mark is the same answer
 //     (remote-answer.2), so a crash in between doubles nothing.
+//   link-routes.4. Only a person who may still answer sees the question: a link outlives neither the person's removal nor
+//     the role.
 //   link-routes.3. A link that is used, expired, forged or about a closed question says so.
 import type { HttpRequest, HttpRoute } from "../../../http/server/app.ts";
 import type { HttpReply } from "../../../http/server/reply.ts";
+import { ApiError } from "../../../base/api-error.ts";
+import { authorize } from "../../auth/authorize.ts";
 import type { AgentContext } from "../../context.ts";
-import type { Interrupt, Origin } from "../../model/model.ts";
-import { callerOf } from "../items/callers.ts";
-import { answerRemotely, refusalOf } from "../items/remote-answer.ts";
+import type { Caller, Interrupt, Origin } from "../../model/model.ts";
+import { resolveCaller } from "../items/callers.ts";
+import { answerRemotely } from "../items/remote-answer.ts";
 import type { Directory } from "../rules/directory.ts";
 import { type Choice, endOf, viewOf } from "../items/item-view.ts";
 import { messagePage, questionPage } from "./link-page.ts";
@@ -27,13 +31,15 @@ export const LINK_PATH = "/answer";
 export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
   const route = (
     method: "get" | "post",
-    reply: (found: Usable, request: HttpRequest) => Promise<HttpReply>,
+    reply: (found: Usable & { readonly caller: Caller }, request: HttpRequest) => Promise<HttpReply>,
   ): HttpRoute => ({
     method,
     path: `${LINK_PATH}/{token}`,
     async handle(request) {
       const found = await usable(ports, request.params["token"] ?? "");
-      return "item" in found ? reply(found, request) : found;
+      if (!("item" in found)) return found;
+      const caller = await findCaller(ports, found, request); // link-routes.4
+      return "status" in caller ? caller : reply({ ...found, caller }, request);
     },
   });
   return [
@@ -66,20 +72,37 @@ async function usable({ agent, secret, linkOf }: LinkPorts, text: string): Promi
   return { token, item };
 }
 
-async function decide(ports: LinkPorts, { token, item }: Usable, request: HttpRequest): Promise<HttpReply> {
-  const { agent, directory, linkOf } = ports;
+/** The person of the link, or the page that says why there is none. */
+async function findCaller(
+  { agent, directory, linkOf }: LinkPorts,
+  { token, item }: Usable,
+  request: HttpRequest,
+): Promise<Caller | HttpReply> {
+  const contact = await agent.storage.read((tx) => directory.byName(tx, token.person));
+  const origin: Origin = { address: request.remoteAddress, userAgent: readUserAgent(request), via: "email" };
+  try {
+    const caller = await resolveCaller(agent, contact, origin);
+    if (agent.access !== null) await authorize(agent.access, caller, "threads:answer", { thread_id: item.threadId });
+    return caller;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    return messagePage(403, "You cannot answer this question", error.message, linkOf(item));
+  }
+}
+
+async function decide(
+  ports: LinkPorts,
+  { token, item, caller }: Usable & { readonly caller: Caller },
+  request: HttpRequest,
+): Promise<HttpReply> {
+  const { agent, linkOf } = ports;
   const { threadId, interruptId, id, person, expiresAt } = token;
   const form = new URLSearchParams(await request.readForm());
   const choice = viewOf(item).choices.find((one) => one === form.get("choice"));
   const console = linkOf(item);
   if (choice === undefined) return questionPage(item, person, console, "Choose one of the decisions.");
-  const contact = await agent.storage.read((tx) => directory.byName(tx, person));
-  const origin: Origin = { address: request.remoteAddress, userAgent: userAgentOf(request), via: "email" };
   const text = (form.get("text") ?? "").replaceAll("\r\n", "\n");
-  const outcome = await callerOf(agent, contact, origin).then(
-    (caller) => answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id }),
-    refusalOf,
-  );
+  const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id });
   if (outcome.kind === "refused") {
     if (outcome.closed) return messagePage(410, "This question is closed", outcome.reason, console);
     return questionPage(item, person, console, outcome.reason);
@@ -102,6 +125,6 @@ const DONE: Readonly<Record<Choice, string>> = {
 
 const USER_AGENT_UNITS_MAX = 256;
 
-function userAgentOf({ headers }: HttpRequest): string | null {
+function readUserAgent({ headers }: HttpRequest): string | null {
   return headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
 }

@@ -80,7 +80,8 @@ async function recipientsOf(
   { channel, asked }: { readonly channel: DeliveryPlan["channel"]; readonly asked: AskedEvent },
 ): Promise<readonly Recipient[]> {
   const found: Recipient[] = [];
-  const add = (contact: Contact): void => {
+  const add = (contact: Contact | null): void => {
+    if (contact === null) return; // an address of two people reaches neither
     const to = channel === "slack" ? (contact.slack ?? contact.email) : contact.email;
     if (to !== null) found.push({ to, person: contact.name });
   };

@@ -26,8 +26,8 @@ export interface Directory {
   listedIn(group: string): readonly Contact[];
   /** A listed person, or null. */
   bySlack(member: string): Contact | null;
-  /** A listed person, or the one with this address as the name. */
-  byEmail(address: string): Contact;
+  /** A listed person, or the one with this address as the name; null if it fits two listed people. */
+  byEmail(address: string): Contact | null;
 }
 
 type PeopleReader = Pick<Tx, "person" | "people">;
@@ -76,7 +76,8 @@ export function createDirectory(
     bySlack: (member) => listed.find(({ slack }) => slack === member) ?? null,
     byEmail(address) {
       const same = (one: string | null): boolean => one?.toLowerCase() === address.toLowerCase();
-      return listed.find(({ email, name }) => same(email) || same(name)) ?? unlisted(address, null);
+      const found = listed.filter(({ email, name }) => same(email) || same(name));
+      return found.length > 1 ? null : (found[0] ?? unlisted(address, null));
     },
   };
 }

@@ -15,7 +15,7 @@ import type { AgentContext } from "../../context.ts";
 import type { Origin } from "../../model/model.ts";
 import type { SlackApi } from "../../ports/ports.ts";
 import { mrkdwn } from "../../webhooks/slack-message.ts";
-import { callerOf } from "../items/callers.ts";
+import { resolveCaller } from "../items/callers.ts";
 import { answerRemotely, type RemoteOutcome } from "../items/remote-answer.ts";
 import type { Members } from "./members.ts";
 import { decisionModal, INPUT, needsForm } from "./modal.ts";
@@ -117,7 +117,7 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
     const found = await members.personOf(member, signal); // slack-interactions.3
     if (found.kind === "refused") return { ...found, closed: false };
     const text = interaction.kind === "form" ? interaction.text : "";
-    const caller = await callerOf(agent, found.contact, origin);
+    const caller = await resolveCaller(agent, found.contact, origin);
     return await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500)

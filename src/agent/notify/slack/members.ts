@@ -2,7 +2,8 @@
 // Invariants:
 //   slack-members.1. Only full members of the app's own workspace answer: no guests, no bots, no members of a connected
 //     workspace, unless the notification file lists them.
-//   slack-members.2. A person is found by the list, then by the verified e-mail address of the profile.
+//   slack-members.2. A person is found by the id in the list, then by the verified e-mail address of the profile. The
+//     address of a guest's or another workspace's profile proves nothing: such members are found by their id only.
 import type { Clock } from "../../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
 import type { SlackApi } from "../../ports/ports.ts";
@@ -49,14 +50,13 @@ export function createMembers(
     if (user["deleted"] === true || user["is_bot"] === true) return refused("This account cannot answer.");
     if (email === null)
       return refused("Slack shows no e-mail address of your account, so nobody knows who you are here.");
-    const contact = directory.byEmail(email);
-    if (contact.listed) return { kind: "person", contact };
-    if (answers === "listed")
-      return refused("Only people in the notification file answer in Slack; you are not listed.");
     const isGuest = ["is_restricted", "is_ultra_restricted", "is_stranger"].some((flag) => user[flag] === true);
     if (isGuest || user["team_id"] !== ownTeam || ownTeam === null)
-      // slack-members.1
-      return refused("Only full members of the workspace answer in Slack.");
+      return refused("Only full members of the workspace answer in Slack."); // slack-members.1, slack-members.2
+    const contact = directory.byEmail(email);
+    if (contact === null) return refused("Your address stands twice in the notification file: ask an administrator.");
+    if (answers === "listed" && !contact.listed)
+      return refused("Only people in the notification file answer in Slack; you are not listed.");
     return { kind: "person", contact };
   };
 

@@ -7,6 +7,7 @@ export interface KeyTx {
   keyByHash(hash: string): Awaitable<StoredKey | null>;
   /** All, the oldest first. */
   keys(): Awaitable<readonly StoredKey[]>;
+  isKeyName(name: string): Awaitable<boolean>;
   countKeys(): Awaitable<number>;
   markKeyUsed(keyId: string, at: number): Awaitable<void>;
   /** @returns the deleted key */

@@ -19,6 +19,8 @@ export interface PeopleTx {
   markSeen(name: string, at: number): Awaitable<void>;
   /** Deletes the person with all sessions. @returns false without such a person */
   deletePerson(name: string): Awaitable<boolean>;
+  /** People with this verified address, in any case of its letters; at most two, which already is one too many. */
+  peopleByEmail(address: string): Awaitable<readonly Person[]>;
   /** In order of the names. */
   people(query: PeopleQuery): Awaitable<readonly Person[]>;
 }

@@ -6,6 +6,7 @@ import type { AgentContext } from "../../context.ts";
 import { FIRST_EVENT } from "../../events/event-log.ts";
 import { storeBegin } from "../../events/first-event-id.ts";
 import { noteClosed, noteEnd } from "../../events/thread-note.ts";
+import { dropLostVotes } from "../../interrupts/current-votes.ts";
 import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
@@ -86,7 +87,8 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
   const { assistant, known } = snapshot;
   const thread =
     visibleThread(threadId, call, snapshot.stored) ?? (await createThread(tx, agent.limits.threadTtl, start, at));
-  const target = await targetOf(tx, thread, request);
+  const current = { ...snapshot, known: await dropLostVotes(agent.access, tx, known) };
+  const target = await targetOf(tx, thread, { ...request, snapshot: current });
   const { intent, forkFrom, answers, breakpoint, voted } = target;
   requireRightsFor(agent, request, thread, target);
   await storeVotes(tx, target.changed, { caller, via: call.via, at });

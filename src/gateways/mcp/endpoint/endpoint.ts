@@ -1,7 +1,8 @@
 // Endpoint: one HTTP request to `/mcp`. Requests of revision 2026-07-28 are complete in themselves; those of 2025 get a
 // session id that carries the client's facts, so that no session is stored.
 // Invariants:
-//   endpoint.1. A reply to an elicitation request answers its interrupt in whichever process it arrives.
+//   endpoint.1. A reply to an elicitation request answers its interrupt in whichever process it arrives, if the server
+//        has sent that request to this caller.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Clock } from "../../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json/json.ts";
@@ -9,6 +10,7 @@ import { answerItems, isForOthers } from "../../calls/answer-items.ts";
 import { answerOf } from "../../calls/flat-form.ts";
 import { itemOf } from "../../calls/inbox-items.ts";
 import type { OwnApi } from "../../calls/own-api.ts";
+import { type AskedForms, NOT_ASKED } from "../asked-forms.ts";
 import { sessionIdOf } from "../client-facts.ts";
 import { elicitPlaceOf } from "../elicit-ids.ts";
 import { elicitedOf } from "../elicitation.ts";
@@ -34,6 +36,7 @@ export interface EndpointRequest {
   /** Undefined without a body. */
   readonly body: Json | undefined;
   readonly api: OwnApi;
+  readonly asked: AskedForms;
 }
 
 export interface Endpoint {
@@ -54,6 +57,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     ({ era, authInfo, requestInfo }) =>
       createMcpServer({
         api: authInfo?.extra?.["api"] as OwnApi,
+        asked: authInfo?.extra?.["asked"] as AskedForms,
         publicUrl: publicUrl(),
         version,
         sessionId: requestInfo?.headers.get(SESSION_HEADER) ?? null,
@@ -65,7 +69,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     { onerror: onError, bus },
   );
   return {
-    async fetch({ request, body, api }) {
+    async fetch({ request, body, api, asked }) {
       if (request.method === "GET") {
         if (!takesEvents(request)) return notAcceptable();
         return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
@@ -73,11 +77,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (request.method === "DELETE") return new Response(null, { status: 204 }); // sessions are not stored
       const message = isJsonObject(body ?? null) ? (body as JsonObject) : {};
       if (isReply(message)) {
-        void takeReply(api, message, replies.arrived).catch(onError);
+        void takeReply({ api, asked }, message, replies.arrived).catch(onError);
         return new Response(null, { status: 202 });
       }
       if (message["method"] === "notifications/cancelled") cancelCall(message, request);
-      const authInfo = { token: "", clientId: "", scopes: [], extra: { api } };
+      const authInfo = { token: "", clientId: "", scopes: [], extra: { api, asked } };
       const response = await handler.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
       return message["method"] === "initialize" ? withSession(response, message) : response;
     },
@@ -123,7 +127,7 @@ function isReply(message: JsonObject): boolean {
 
 /** endpoint.1. */
 async function takeReply(
-  api: OwnApi,
+  { api, asked }: Pick<EndpointRequest, "api" | "asked">,
   { id, result }: JsonObject,
   arrived: (id: string, refusal: ElicitRefusal | null) => void,
 ): Promise<void> {
@@ -134,6 +138,7 @@ async function takeReply(
   if (elicited === null || elicited.action !== "accept") return settle({ kind: "declined" });
   const item = await itemOf(api, place.threadId, place.interruptId);
   if (item === null || item.state !== "open" || Object.keys(elicited.content).length === 0) return; // a link was opened
+  if (!(await asked.has(item.id))) return settle({ kind: "refused", reason: NOT_ASKED });
   const answer = answerOf(item, elicited.content);
   if (!answer.ok) return settle({ kind: "refused", reason: answer.reason });
   const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);

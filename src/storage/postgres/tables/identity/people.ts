@@ -34,6 +34,13 @@ export function peopleVerbs(db: Sql): PeopleTx {
       db.run("DELETE FROM holdpoint.sessions WHERE person = $1", name);
       return (await db.count("DELETE FROM holdpoint.people WHERE name = $1", name)) === 1;
     },
+    async peopleByEmail(address) {
+      const rows = await db.all(
+        `SELECT ${PEOPLE.columns} FROM holdpoint.people WHERE lower(email) = lower($1) ORDER BY name LIMIT 2`,
+        address,
+      );
+      return rows.map(PEOPLE.read);
+    },
     async people({ group, after, limit }) {
       const rows = await db.all(
         `SELECT ${PEOPLE.columns} FROM holdpoint.people

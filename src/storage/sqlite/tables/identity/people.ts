@@ -26,6 +26,10 @@ export function peopleVerbs(db: Database): PeopleTx {
       db.run("DELETE FROM sessions WHERE person = ?", name);
       return db.run("DELETE FROM people WHERE name = ?", name) === 1;
     },
+    peopleByEmail: (address) =>
+      db
+        .all(`SELECT ${PEOPLE.columns} FROM people WHERE email = ? COLLATE NOCASE ORDER BY name LIMIT 2`, address)
+        .map(PEOPLE.read),
     people: ({ group, after, limit }) =>
       db
         .all(
