@@ -69,6 +69,21 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     assert.equal((await storage.transaction((tx) => tx.person("ann")))?.subject, won[0]);
   });
 
+  test("people are found by their address in any case, and names of keys by the name (contract/identity.1)", async (t) => {
+    const storage = await open(t);
+    await storage.transaction(async (tx) => {
+      await tx.putPerson(person("ann", { email: "Ann@Example.org" }));
+      await tx.putPerson(person("bob", { email: null }));
+    });
+    const found = await storage.read((tx) => tx.peopleByEmail("ann@example.ORG"));
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ["ann"],
+    );
+    assert.deepEqual(await storage.read((tx) => tx.peopleByEmail("other@example.org")), []);
+    assert.equal(await storage.read((tx) => tx.isKeyName("ann")), false);
+  });
+
   test("people are listed by name, of a group, in pages (contract/identity.1)", async (t) => {
     const storage = await open(t);
     const groups = { ann: ["red"], bob: ["red", "blue"], cleo: ["redder"], dan: ['"red'] };
@@ -184,6 +199,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     assert.deepEqual(await storage.transaction((tx) => tx.keyByHash(one.hash)), one);
     assert.equal(await storage.transaction((tx) => tx.keyByHash("other")), null);
     assert.deepEqual(await storage.transaction((tx) => tx.keys()), [one, { ...two, usedAt: 5 }]);
+    assert.equal(await storage.read((tx) => tx.isKeyName("robot")), true);
     assert.deepEqual(await storage.transaction((tx) => tx.deleteKey(one.keyId)), one);
     assert.equal(await storage.transaction((tx) => tx.deleteKey(one.keyId)), null);
     assert.equal(await storage.transaction((tx) => tx.countKeys()), 1);
