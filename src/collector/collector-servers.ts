@@ -42,6 +42,7 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
   const { metrics, spool } = parts;
   const limits = { bodyBytesMax: config.bodyBytesMax, decompressedBytesMax: decompressedBytesMax(config) };
   const rules = { apiKey: config.apiKey, ingestToken: config.ingestToken, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  const hosts = { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts };
   const ports = acceptPorts(servers);
   const drainMs = Math.min(DRAIN_MS, config.shutdownTimeoutMs / 2);
   const http = createHttpService({
@@ -53,14 +54,14 @@ export function createServers(config: CollectorConfig, servers: ServersParts): S
       {
         ...rules,
         ...limits,
-        hosts: { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts },
+        hosts,
         corsOrigins: (config.corsOrigins ?? "").split(",").map((origin) => origin.trim()),
       },
       { ...ports, atRisk: () => spool?.missing() ?? null, metrics: metrics.show, onReply: metrics.onReply },
     ),
   });
   const accepting = { limits, ports, watch: createProgressWatch(clock), turn: createSharedTurn() };
-  const listener = createGrpcReceiver({ options: rules, accepting, onReply: metrics.onGrpcReply });
+  const listener = createGrpcReceiver({ options: { ...rules, hosts }, accepting, onReply: metrics.onGrpcReply });
   const { grpcPort, host } = config;
   const grpc = grpcPort === null ? null : createGrpcService({ host, port: grpcPort, drainMs, listener });
   return {

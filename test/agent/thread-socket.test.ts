@@ -126,6 +126,22 @@ test("authentication of a socket (thread-socket.4)", PATIENCE, async () => {
   allowed.socket.close();
 });
 
+test("refused sockets hold no place of their thread (thread-socket.4)", PATIENCE, async () => {
+  const threadId = randomUUID();
+  const refused = Array.from({ length: 70 }, async () => {
+    const socket = new WebSocket(`${keyed.url.replace("http", "ws")}/threads/${threadId}/stream/events`);
+    await once(socket, "open");
+    socket.pause(); // this peer never takes part in closing
+    return socket;
+  });
+  const sockets = await Promise.all(refused);
+  const token = `bearer.${Buffer.from("a-key-of-some-length").toString("base64url")}`;
+  const allowed = await open(threadId, keyed, ["holdpoint", token]);
+  allowed.socket.send('{"id":1,"method":"run.start","params":{"assistant_id":"echo"}}');
+  assert.equal((await until("the reply", async () => allowed.frames[0]))["id"], 1);
+  for (const socket of [...sockets, allowed.socket]) socket.terminate();
+});
+
 const FOLLOWED = { channels: ["lifecycle", "input"] };
 
 /** @returns the events after a position, up to the end of a run; then the connection breaks */

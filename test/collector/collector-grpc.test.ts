@@ -104,6 +104,12 @@ test("spans, log records and metrics are taken; the reply is one empty message w
   await backend.when(() => backend.runs.some(({ text }) => text.includes('"content":"Yes"')));
 });
 
+test("a call for a foreign name on loopback is refused, as over HTTP (grpc-receiver.5)", async () => {
+  const refused = await call(TRACES, framed(spans(2)), { ":authority": "rebound.example" });
+  assert.deepEqual([refused.status, refused.message.includes("ALLOWED_HOSTS")], ["7", true]);
+  assert.equal((await call(TRACES, framed(spans(2)), { ":authority": "localhost:4317" })).status, "0");
+});
+
 for (const [encoding, compress] of [
   ["gzip", gzipSync],
   ["deflate", deflateSync],

@@ -9,7 +9,7 @@
 //   event-log.5. Memory holds unstored events, and a bounded window of stored ones for readers (event-window.ts).
 import type { EventRow, RunEvent } from "../ports/ports.ts";
 import { batchOf, END, eventName, rowOf, unitsOf, type Batch, type LoggedEvent } from "./event-batch.ts";
-import { createEventWindow } from "./event-window.ts";
+import { createEventWindow, WINDOW_UNITS } from "./event-window.ts";
 import { beginBatch } from "./synthetic-events.ts";
 
 export interface EventLog {
@@ -18,6 +18,8 @@ export interface EventLog {
   readonly attempt: number;
   readonly append: (event: RunEvent) => void;
   readonly isRead: () => boolean;
+  /** True while the run has readers, and more events than memory keeps for them: they may still need the stored ones. */
+  readonly needsStored: () => boolean;
   /** Closes the current batch, so that readers get it. */
   seal(): void;
   /**
@@ -92,6 +94,7 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
   }
   let open: LoggedEvent[] = [];
   let openUnits = 0;
+  let units = 0;
 
   const seal = (): void => {
     if (open.length > 0) window.add(batchOf(open));
@@ -110,11 +113,13 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
     runId: run.runId,
     attempt: run.attempt,
     isRead,
+    needsStored: () => isRead() && units > WINDOW_UNITS,
     seal,
     append(event) {
       const logged = toEvent(event, nextId++); // event-log.1
       open.push(logged);
       openUnits += unitsOf(logged);
+      units += unitsOf(logged);
       if (openUnits >= BATCH_UNITS) seal();
       onEvent();
     },

@@ -4,7 +4,7 @@
 //   event-window.2. Stored batches stay within WINDOW_UNITS while the run has readers, and are dropped otherwise.
 import type { Batch } from "./event-batch.ts";
 
-const WINDOW_UNITS = 1024 * 1024;
+export const WINDOW_UNITS = 1024 * 1024;
 
 export interface EventWindow {
   add(batch: Batch): void;

@@ -47,6 +47,14 @@ test("key-limits.1 tenants of one key share its limits, keys do not", () => {
   assert.equal(limits.refused.items_per_day, 1);
 });
 
+test("12,000 invented keys leave the quotas of keys at theirs as they are (key-limits.3)", () => {
+  const { limits } = limitsOf({ default: { items_per_day: 5 }, keys: [{ name: "a", key_sha256 }] });
+  const used = ["special", "unlisted"].map((key) => tenants.of(key, ""));
+  for (const tenant of used) assert.equal(limits.take(tenant, { items: 5, bytes: 10 }), null);
+  for (let at = 0; at < 12_000; at++) limits.take(tenants.of(`invented-${at}`, ""), { items: 1, bytes: 1 });
+  for (const tenant of used) assert.equal(limits.check(tenant)?.reason, "items_per_day");
+});
+
 test("a refunded request counts for nothing", () => {
   const { limits } = limitsOf({ default: { items_per_second: 1, burst: 1, items_per_day: 1, bytes_per_day: 1 } });
   const tenant = tenants.of("key", "");

@@ -2,7 +2,8 @@
 // Invariants:
 //   key-limits.1. A key is the API key alone: another X-Tenant-Id gives no further quota.
 //   key-limits.2. take() decides and counts in one step, so concurrent requests cannot pass one limit together.
-//   key-limits.3. At most KEYS_MAX keys have a state; the one unused for longest goes first.
+//   key-limits.3. Every listed key keeps its state, and KEYS_MAX others. Those with the least usage of the day go first:
+//        invented keys do not take the place of a key at its quota.
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
 import { hashOfKey } from "../shared/key-hash.ts";
@@ -44,6 +45,7 @@ interface KeyState {
 type LimitDefinition = LimitsDefinition["default"];
 
 const KEYS_MAX = 10_000;
+const DROPPED_AT_ONCE = 1000;
 const BURST_SECONDS = 10;
 
 export function createKeyLimits(
@@ -65,9 +67,16 @@ export function createKeyLimits(
     states.delete(apiKey);
     const state = known ?? newState(apiKey, now);
     states.set(apiKey, state);
-    if (states.size > KEYS_MAX) states.delete(states.keys().next().value ?? ""); // key-limits.3
+    if (states.size > KEYS_MAX + special.size) dropLeastUsed(apiKey); // key-limits.3
     state.usage = usageAt(state.usage, state.limit, now);
     return state;
+  }
+
+  /** A part at once, so that the search is rare. */
+  function dropLeastUsed(current: string): void {
+    const others = [...states].filter(([key, { name }]) => name === null && key !== current);
+    others.sort(([, one], [, other]) => one.usage.items + one.usage.bytes - (other.usage.items + other.usage.bytes));
+    for (const [key] of others.slice(0, DROPPED_AT_ONCE)) states.delete(key);
   }
 
   function newState(apiKey: string, now: Moment): KeyState {

@@ -4,8 +4,11 @@
 //   grpc-receiver.2. Every outcome is a gRPC status. Backpressure and limits are RESOURCE_EXHAUSTED, a collector that stops or cannot
 //        write UNAVAILABLE, both with RetryInfo (grpc-message.2).
 //   grpc-receiver.3. A call that goes wrong ends its own stream only.
+//   grpc-receiver.5. The authority of a call is checked like the Host header (loopback-host.ts).
 //   grpc-receiver.4. A call ends soon after its reply, although its peer neither reads the reply nor ends its own message.
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { ApiError } from "../../base/api-error.ts";
+import { checkHost, type HostRules } from "../../http/server/loopback-host.ts";
 import { exportResponse, type Refusal } from "../otlp/status.ts";
 import { accept, type Accepting, type Rejections } from "./accept.ts";
 import { rejectionOf } from "./exchange.ts";
@@ -14,6 +17,7 @@ import { type HeadRules, readHead } from "./request-head.ts";
 import { type OtlpSignal, SIGNAL_OF_METHOD } from "./signals.ts";
 
 export interface GrpcOptions extends HeadRules {
+  readonly hosts: HostRules;
   readonly retryAfterSeconds: number;
 }
 
@@ -45,6 +49,8 @@ export function createGrpcReceiver(receiver: GrpcReceiving): GrpcListener {
       stream.respond({ ":status": 415 }, { endStream: true });
       return;
     }
+    const stranger = readStranger(headers, receiver.options.hosts);
+    if (stranger !== null) return refuse(receiver, stream, stranger); // grpc-receiver.5
     const signal = SIGNAL_OF_METHOD.get(typeof path === "string" ? path : "");
     if (signal === undefined)
       refuse(receiver, stream, {
@@ -53,6 +59,18 @@ export function createGrpcReceiver(receiver: GrpcReceiving): GrpcListener {
       });
     else void exportItems(receiver, stream, signal, rawHeaders);
   };
+}
+
+/** `:authority` is what Host is to HTTP. */
+function readStranger(headers: IncomingHttpHeaders, hosts: HostRules): Refusal | null {
+  const host = headers[":authority"] ?? headers.host;
+  try {
+    checkHost({ headers: host === undefined ? {} : { host }, rawHeaders: [] }, hosts);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { refusal: error.code === "forbidden_host" ? error.code : "bad_header", message: error.message };
+  }
 }
 
 async function exportItems(

@@ -23,6 +23,7 @@
 //   app.3. The URL that handlers see comes from the routed path, never from the Host header.
 //   app.4. HEAD sends the head of the reply and ends: it does not wait for streamed chunks.
 //   app.5. A long reply is encoded and written in pieces, with a turn of the event loop between two.
+//   app.7. No cache keeps a reply of a route, which is for its caller alone, unless the route says so.
 //   app.6. The cross-site check comes before every handler: routes of the server, routes and middleware of a custom
 //        app.
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -152,7 +153,9 @@ async function serve(app: App, incoming: IncomingMessage, outgoing: ServerRespon
   options.onReply(exchange.route, reply.status, (options.monotonic() - startedAt) / 1000);
   const decided = "access-control-allow-origin" in (reply.headers ?? {}); // the custom app set its own
   const allowed = decided ? {} : cors.headers(headers.origin);
-  await writeReply(outgoing, { ...reply, headers: { ...reply.headers, ...allowed } }, method);
+  const saysCache = Object.keys(reply.headers ?? {}).some((name) => name.toLowerCase() === "cache-control");
+  const kept = exchange.route === null || saysCache ? {} : { "Cache-Control": "no-store" }; // app.7
+  await writeReply(outgoing, { ...reply, headers: { ...kept, ...reply.headers, ...allowed } }, method);
 }
 
 /** @returns null for a preflight, whose reply is written already */

@@ -26,6 +26,9 @@ export interface LinkPorts {
   readonly linkOf: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
 }
 
+/** A used link stays marked for so long past its end: a clock that goes forward and back must not revive it. */
+const SPENT_MS = 400 * 24 * 60 * 60 * 1000;
+
 export const LINK_PATH = "/answer";
 
 export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
@@ -108,7 +111,7 @@ async function decide(
     return questionPage(item, person, console, outcome.reason);
   }
   const now = agent.clock.now();
-  await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now), now)); // link-routes.2
+  await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now) + SPENT_MS, now)); // link-routes.2
   const { note } = outcome;
   if (note !== null) return messagePage(200, "Your vote is counted", note, console);
   return messagePage(200, DONE[choice], "Your answer is stored. You can close this page.", console);

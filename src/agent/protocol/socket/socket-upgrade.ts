@@ -7,6 +7,7 @@
 //   socket-upgrade.3. Credentials in a subprotocol are read and never sent back.
 //   socket-upgrade.4. A cookie counts for a page of another origin only where CORS allows credentials for the origin, as
 //        in other calls.
+//   socket-upgrade.6. Only an admitted socket holds one of the places of its thread.
 //   socket-upgrade.5. A socket carries commands, so it is authenticated like a call that changes something: a session of
 //        the console requires a page of its own origin.
 import type { IncomingMessage } from "node:http";
@@ -57,17 +58,22 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
     }
     sockets.handleUpgrade(incoming, raw, head, (socket) => {
       if (!isUuid(threadId)) return socket.close(4422, "invalid_request");
-      const count = (open.get(threadId) ?? 0) + 1;
-      open.set(threadId, count);
-      socket.once("close", () => {
-        const rest = (open.get(threadId) ?? 1) - 1;
-        if (rest === 0) open.delete(threadId);
-        else open.set(threadId, rest);
-      });
-      if (count > SOCKETS_MAX) socket.close(CLOSED.tooMany, "too many sockets");
-      else void admit(agent, rules, { incoming, socket, threadId });
+      void admit(agent, rules, { incoming, socket, threadId, takePlace: () => takePlace(open, threadId, socket) });
     });
   };
+}
+
+/** socket-upgrade.6. @returns false if the thread has no place left */
+function takePlace(open: Map<string, number>, threadId: string, socket: WebSocket): boolean {
+  const count = (open.get(threadId) ?? 0) + 1;
+  if (count > SOCKETS_MAX || socket.readyState === socket.CLOSED) return false; // its "close" has been
+  open.set(threadId, count);
+  socket.once("close", () => {
+    const rest = (open.get(threadId) ?? 1) - 1;
+    if (rest === 0) open.delete(threadId);
+    else open.set(threadId, rest);
+  });
+  return true;
 }
 
 function threadOf({ url = "" }: IncomingMessage, prefix: string): string | null {
@@ -79,12 +85,13 @@ interface Upgraded {
   readonly incoming: IncomingMessage;
   readonly socket: WebSocket;
   readonly threadId: string;
+  readonly takePlace: () => boolean;
 }
 
 async function admit(
   agent: AgentContext,
   rules: UpgradeRules,
-  { incoming, socket, threadId }: Upgraded,
+  { incoming, socket, threadId, takePlace }: Upgraded,
 ): Promise<void> {
   const early: { readonly data: unknown; readonly isBinary: boolean }[] = [];
   const keep = (data: unknown, isBinary: boolean): void => {
@@ -104,6 +111,10 @@ async function admit(
       socket.close(4000 + status, code); // 4401 for credentials that are not valid any more, 4403 for a lost right
     });
     socket.off("message", keep);
+    if (!takePlace()) {
+      watch.stop();
+      return socket.close(CLOSED.tooMany, "too many sockets");
+    }
     startSession({ agent, socket, threadId, caller, request, watch });
     for (const { data, isBinary } of early) socket.emit("message", data, isBinary);
   } catch (error) {

@@ -44,7 +44,7 @@ export async function executeAttempt(
     crashesMax: options.crashesMax,
     claimNext: (tx) => ports.claimNext(tx, run.runId),
     mayContinue: engine.lease.holds,
-    leaveMs: claimed.direct || engine.peers.alone ? 0 : LEAVE_MS,
+    leaveMs: () => (eventLog.needsStored() ? LEAVE_READERS_MS : claimed.direct || engine.peers.alone ? 0 : LEAVE_MS),
     onGraphEnd: stopTimer,
     onFailure: ports.unknownClaims.failed,
     onUnstored() {
@@ -103,6 +103,8 @@ function publishEnd(
 
 /** Delay before the thread of a stateless run is deleted, if its caller may be in another process. */
 const LEAVE_MS = 60_000;
+/** And if a reader in this process may be behind: the rest of a long stream is in the storage alone. */
+const LEAVE_READERS_MS = 10 * 60_000;
 
 const DELETED = { name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) };
 const UNSTORED = { error: "StorageError", message: "the writes of the run cannot be stored at present" };

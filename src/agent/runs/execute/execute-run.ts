@@ -77,7 +77,7 @@ export async function executeRun(
         at: clock.now(),
         announce,
         withEarlier: sink.withEarlier,
-        leaveMs: ports.leaveMs,
+        leaveMs: ports.leaveMs(),
       });
       // Only with the lock: before, the failure may be that of a transaction that the storage is about to repeat.
       sink.check(); // execute-run.1, execute-run.4: earlier writes have ended, or are in this transaction
@@ -130,7 +130,7 @@ async function storeFailure(
           at: ports.clock.now(),
           announce,
           withEarlier: sink.withEarlier,
-          leaveMs: ports.leaveMs,
+          leaveMs: ports.leaveMs(),
         });
         drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
         return { finished, left: finished === null ? await refusalReason(tx, run) : ("deleted" as const) };

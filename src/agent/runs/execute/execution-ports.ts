@@ -37,8 +37,8 @@ export interface ExecutePorts {
   readonly crashesMax: number;
   /** Claims another run for the slot, in the transaction that ends this one. */
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
-  /** Delay before a thread is deleted with its last run, for readers in other processes. */
-  readonly leaveMs: number;
+  /** Delay before a thread is deleted with its last run, for readers in other processes and slow ones in this one. */
+  readonly leaveMs: () => number;
   /** Called before each step: false if another worker may own the run. */
   readonly mayContinue: () => boolean;
   /** The graph has ended; only the storage of its end remains. */
