@@ -50,6 +50,7 @@ export const ERROR_CODES = {
   too_many_votes: [409, "The vote limit is reached"],
   sibling_refused: [409, "Another answer for the same thread was rejected"],
   answer_ambiguous: [409, "Several interrupts are pending: name the one to answer"],
+  interrupt_moved: [409, "The node asks another question than the one that was answered"],
   nothing_to_continue: [409, "The thread has nothing to continue"],
   graph_incompatible: [409, "The deployed graph cannot continue this paused thread"],
   thread_without_graph: [409, "The thread has no graph yet"],

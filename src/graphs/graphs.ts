@@ -112,7 +112,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
 }
 
 async function contextOf({ folder }: GraphsConfig, ports: GraphsPorts): Promise<RunContext> {
-  const { library, storage, store, interruptBytesMax } = ports;
+  const { library, storage, store, clock, interruptBytesMax } = ports;
   return {
     interruptBytesMax,
     library,
@@ -122,6 +122,8 @@ async function contextOf({ folder }: GraphsConfig, ports: GraphsPorts): Promise<
     folder,
     store: createGraphStore(library, store),
     watched: new WeakSet(),
+    concurrent: new WeakMap(),
+    now: clock.now,
   };
 }
 

@@ -43,6 +43,8 @@ export async function startAgentServer(host: Host, parts: ServerParts): Promise<
     import("../graphs/graphs.ts"),
     import("../graphs/extensions/sdk-globals.ts"),
   ]);
+  const { installSourceHooks } = await import("../graphs/loading/source-hooks.ts");
+  installSourceHooks(); // before LangGraph loads
   const sources = prepare(graphs);
   const library = await loadLibrary(graphs.folder);
   const storage = await openStorage(host, config, library.version, log);

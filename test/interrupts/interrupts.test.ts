@@ -307,18 +307,22 @@ test("questions of two nested graphs side by side are answered apart (interrupts
   assert.equal(notes.count("ask end"), 1);
 });
 
-test("two tools of one message ask in turn, and each gets its own answer (interrupts.4)", async () => {
+test("two tools of one message ask together, and each gets its own answer (interrupts.4)", async () => {
   const thread = await newThread(server, "tools");
   const first = await thread.run({ input: { messages: [{ role: "user", content: "pay back" }] } });
-  checkElement(onlyQuestion(first), ["tools"]);
-  assert.deepEqual(onlyQuestion(first).value, { refund: 1 });
+  const asked = questionsOf(first);
+  assert.deepEqual(
+    asked.map(({ value, ns }) => [value, ns.map((part) => part.split(":")[0])]),
+    [
+      [{ refund: 1 }, ["tools"]],
+      [{ refund: 2 }, ["tools"]],
+    ],
+  );
   await checkShown(thread, first);
-  const second = await thread.resume({ approve: true });
-  checkElement(onlyQuestion(second), ["tools"], 1);
-  assert.deepEqual(onlyQuestion(second).value, { refund: 2 });
-  assert.notEqual(onlyQuestion(second).id, onlyQuestion(first).id);
+  const second = await thread.resume({ [asked[1]?.id ?? ""]: false });
+  assert.equal(onlyQuestion(second).id, asked[0]?.id, "an open question keeps its id");
   await checkShown(thread, second);
-  const end = await thread.resume(false);
+  const end = await thread.resume({ approve: true });
   const contents = (end["messages"] as { readonly content: string }[]).map(({ content }) => content);
   assert.deepEqual(contents, ["pay back", "", 'refund 1: {"approve":true}', "refund 2: false", "done"]);
 });

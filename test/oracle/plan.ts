@@ -94,7 +94,14 @@ export function planOf(seed: number, stumblesLate: boolean): Plan {
     if (kind === 6) return { kind: "sends", body: bodyOf("send", depth + 1), items: 1 + random.below(3) };
     if (kind === 7) {
       left--;
-      return { kind: "tools", place: place("tools"), asks: [true, random.below(2) === 0] };
+      return {
+        kind: "tools",
+        place: place("tools"),
+        asks: random.pick([
+          [true, false],
+          [false, true],
+        ]),
+      }; // two that ask: test/interrupts/places.test.ts
     }
     if (kind === 8) return { kind: "handled", body: bodyOf("node", DEPTH_MAX), handler: bodyOf("handler", DEPTH_MAX) };
     return { kind: "body", body: bodyOf("node", depth), visits: random.pick([1, 1, 1, 2]) };

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../../base/json/json.ts";
 import { schemaRefusal } from "./answer-schema.ts";
 import { isAnswerMap, type Intent } from "./run-intent.ts";
 import type { CarriedAnswer, Interrupt, SubgraphCheckpoint, Thread } from "../model/model.ts";
+import { describePayload } from "../model/shown-payload.ts";
 import {
   AnswerRefusals,
   openInterrupts,
@@ -184,8 +185,10 @@ function checkReady(
 
 function carried(interrupts: readonly Interrupt[], valueOf: (interrupt: Interrupt) => Json): AcceptedAnswers {
   const answers = interrupts.map((interrupt): CarriedAnswer => {
-    const { interruptId, libraryId, graphNs, taskId, checkpointId, index } = interrupt;
-    return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value: valueOf(interrupt) };
+    const { interruptId, libraryId, graphNs, taskId, checkpointId, index, createdAt } = interrupt;
+    const { exact, masked } = describePayload(interrupt.value, createdAt, Number.POSITIVE_INFINITY);
+    const shown = { exact, masked };
+    return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value: valueOf(interrupt), shown };
   });
   return { answers, interrupts };
 }

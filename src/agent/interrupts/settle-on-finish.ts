@@ -141,7 +141,7 @@ export function interruptsAfterEnd({ run, outcome, known, unused, overruled, at 
   const untouched = known.filter((interrupt) => interrupt.state === "open");
   // Siblings of an unused answer stay open. Without one, the run passed or failed the open interrupts.
   const staysOpen = reopens && (reopened.length > 0 || (!answerRefused && carried.size === 0 && run.request.goesFirst));
-  const value = answerRefused ? "answer_invalid" : endedBy;
+  const value = answerRefused ? (outcome.error?.error ?? "answer_invalid") : endedBy;
   return {
     open: staysOpen ? [...untouched, ...reopened] : [],
     changed: [...reopened, ...(staysOpen ? [] : untouched.map(abandoned))],

@@ -1,4 +1,5 @@
 // Run: one execution on a thread, its request, and the delivery of its end.
+import type { ShownPayload } from "./shown-payload.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { InterruptKind } from "./interrupt.ts";
 import type { Encoded } from "./checkpoint.ts";
@@ -33,6 +34,8 @@ export interface CarriedAnswer {
   /** 0 for the first interrupt of the task. */
   readonly index: number;
   readonly value: Json;
+  /** What the interrupt showed: the answer goes to a place that shows the same. Absent in runs of older servers. */
+  readonly shown?: ShownPayload;
 }
 
 export interface RunCommand {

@@ -41,6 +41,8 @@ export interface PendingTasks {
 
 const NULL_TASK = "00000000-0000-0000-0000-000000000000";
 
+const NO_RESULTS = new Set(["__error__", "__error_source_node__", "__shown__"]);
+
 export function createPendingTasks(): PendingTasks {
   const graphs = new Map<string, PendingGraph & { readonly tasks: Map<string, PendingTask> }>();
   /** Writes for a future checkpoint: with durability `exit` LangGraph passes them first. */
@@ -91,7 +93,7 @@ export function createPendingTasks(): PendingTasks {
     for (const [channel, value] of writes) {
       if (channel === "__interrupt__") interrupts.push(...(Array.isArray(value) ? value : [value]));
       else if (channel === "__resume__") answersSaved = Array.isArray(value) ? value.length : 1;
-      else if (channel !== "__error__" && channel !== "__error_source_node__") finished = true;
+      else if (!NO_RESULTS.has(channel)) finished = true;
     }
     // At exit LangGraph writes everything again, including interrupts of tasks that finished since.
     tasks.set(taskId, { interrupts: finished ? [] : interrupts, answersSaved, finished });

@@ -19,6 +19,7 @@ const SPECIAL_WRITES: Readonly<Record<string, number>> = {
   __scheduled__: -2,
   __interrupt__: -3,
   __resume__: -4,
+  __shown__: -5,
 };
 
 /** Each list of interrupts, its reply and its inbox item are read whole, and people see them. */

@@ -5,6 +5,7 @@ import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { Checkpoint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
+import { isPlaceRow } from "./answer-places.ts";
 import { type LongValues, decodeCheckpoint, decodeLongValues, decodeWrites } from "./decode-checkpoint.ts";
 import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
 import type { Origin, SaverState } from "./saver-state.ts";
@@ -90,8 +91,10 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint, long: LongValues |
   }
   state.originsOf.set(ns, { checkpointId, parentId, origins });
   if (ns === "") state.rootStates.note(checkpointId, checkpoint.channel_values);
-  const pendingWrites = dropAnswers(decodeWrites(stored, codec, long), answersKept);
-  state.pending.checkpointRead(ns, checkpoint, metadata as { readonly step?: number }, pendingWrites);
+  const writes = dropAnswers(decodeWrites(stored, codec, long), answersKept);
+  state.pending.checkpointRead(ns, checkpoint, metadata as { readonly step?: number }, writes);
+  state.options.places?.read(writes);
+  const pendingWrites = writes.filter(([taskId]) => !isPlaceRow(taskId)); // answer-places.1
   const configOf = (id: string): CheckpointTuple["config"] => ({
     configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id },
   });

@@ -27,6 +27,7 @@ import type { PendingTasks } from "./pending-tasks.ts";
 import { putCheckpoint } from "./put-checkpoint.ts";
 import { putTaskWrites } from "./put-writes.ts";
 import { type CheckpointAddress, listTuples, readDeltaHistory, readTuple } from "./read-saved.ts";
+import { PLACES } from "../langgraph/question-places.ts";
 import { type SaverOptions, type SaverState, newSaverState, takeRows } from "./saver-state.ts";
 
 export interface RunSaver {
@@ -56,7 +57,10 @@ const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** The class extends the one of the copy of LangGraph that the graphs use. */
 function checkpointerOver(state: SaverState): BaseCheckpointSaver {
+  const { places } = state.options;
   class Checkpointer extends state.options.library.langgraph.BaseCheckpointSaver {
+    readonly [PLACES] = places;
+
     override getTuple(config: Config): Promise<CheckpointTuple | undefined> {
       return readTuple(state, addressOf(config));
     }
@@ -77,7 +81,11 @@ function checkpointerOver(state: SaverState): BaseCheckpointSaver {
       const { ns, checkpointId } = addressOf(config);
       // LangGraph also files a map of answers under their ids; the run itself stores the answers.
       if (checkpointId === null || INTERRUPT_ID.test(taskId)) return;
-      await guarded(state, () => putTaskWrites(state, { ns, checkpointId, taskId, taskPath, list }));
+      const beside = places?.rowsBeside(taskId, list) ?? [];
+      const rows = beside.map((row) => ({ ns, checkpointId, taskId: row.place, taskPath: "", list: row.list }));
+      for (const row of rows) await guarded(state, () => putTaskWrites(state, row));
+      const all = places?.withAllRaised(taskId, list) ?? list;
+      await guarded(state, () => putTaskWrites(state, { ns, checkpointId, taskId, taskPath, list: all }));
     }
 
     override getDeltaChannelHistory({ config, channels }: DeltaQuery): Promise<Record<string, ChannelHistory>> {

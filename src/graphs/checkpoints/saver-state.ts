@@ -4,6 +4,7 @@ import type { Blob, Checkpoint, Encoded, TaskWrites, WriteSet } from "../../agen
 import type { History, Tx } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { Library } from "../langgraph/library.ts";
+import type { AnswerPlaces } from "./answer-places.ts";
 import type { Codec } from "./codec/value-codec.ts";
 import type { EncodedValue } from "./encode-values.ts";
 import { type PendingTasks, createPendingTasks } from "./pending-tasks.ts";
@@ -26,6 +27,8 @@ export interface SaverOptions {
   readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
   /** Task id → number of its valid saved answers; reads drop the answers after those. */
   readonly answersKept: ReadonlyMap<string, number>;
+  /** Absent where no graph runs. */
+  readonly places?: AnswerPlaces;
   /** Of the interrupts of one task, in bytes of JSON. */
   readonly interruptBytesMax: number;
   /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */

@@ -11,6 +11,7 @@ import type * as JsonSchema from "@langchain/core/utils/json_schema";
 import type * as Types from "@langchain/core/utils/types";
 import type * as LangGraph from "@langchain/langgraph";
 import type * as Zod from "@langchain/langgraph/zod";
+import { type ToolClass, placeToolCalls } from "./tool-calls.ts";
 import { useLightRunTrees } from "./light-run-trees.ts";
 
 export interface Library {
@@ -38,7 +39,7 @@ export async function loadLibrary(folder: string): Promise<Library> {
   const { root, version } = findLibrary(folder);
   const core = packageFolder("@langchain/core", root);
   if (core === null) throw new LibraryError(`@langchain/core is not installed next to ${root}`);
-  const [langgraph, zod, messages, documents, jsonSchema, types, singletons] = await Promise.all([
+  const [langgraph, zod, messages, documents, jsonSchema, types, singletons, tools] = await Promise.all([
     importFrom<typeof LangGraph>(root, "."),
     importFrom<typeof Zod>(root, "./zod"),
     importFrom<typeof Messages>(core, "./messages"),
@@ -46,8 +47,10 @@ export async function loadLibrary(folder: string): Promise<Library> {
     importFrom<typeof JsonSchema>(core, "./utils/json_schema"),
     importFrom<typeof Types>(core, "./utils/types"),
     importFrom<typeof Singletons>(core, "./singletons"),
+    importFrom<{ readonly StructuredTool: ToolClass }>(core, "./tools"),
   ]);
   useLightRunTrees(singletons.AsyncLocalStorageProviderSingleton);
+  placeToolCalls(tools.StructuredTool);
   return { version, langgraph, zod, messages, Document: documents.Document, jsonSchema, types };
 }
 

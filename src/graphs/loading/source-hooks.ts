@@ -18,6 +18,7 @@ import {
 import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeError } from "../../base/api-error.ts";
+import { offerPayloadCheck, payloadCheckFor } from "../langgraph/asked-payload.ts";
 import { type FailedImport, noteFailedImport } from "./import-failure.ts";
 import { forgetSourceConfigs } from "./source-config.ts";
 import { isUndeclaredModule } from "./module-syntax.ts";
@@ -40,6 +41,7 @@ let installed = false;
 export function installSourceHooks(): void {
   if (installed) return;
   installed = true;
+  offerPayloadCheck();
   setSourceMapsSupport(true, { nodeModules: false, generatedCode: false }); // a stack names lines of the source
   const resolver = createSourceResolver(isProjectFile);
   registerHooks({
@@ -74,11 +76,22 @@ function unknownBuiltin(specifier: string): Error {
 
 function loadSource(url: string, context: LoadHookContext, nextLoad: NextLoad): LoadFnOutput {
   const path = filePath(url);
+  const check = payloadCheckFor(url);
+  if (check !== null) return withLine(nextLoad(url, context), check);
   if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
   if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
   if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);
   if (isProjectFile(path) && isUndeclaredModule(path)) return nextLoad(url, { ...context, format: "module" });
   return withHooks(path, nextLoad(url, context), context);
+}
+
+function withLine(loaded: LoadFnOutput, line: string): LoadFnOutput {
+  const { source } = loaded;
+  if (source === undefined || source === null) return loaded;
+  return {
+    ...loaded,
+    source: `${typeof source === "string" ? source : Buffer.from(source as Uint8Array).toString()}${line}`,
+  };
 }
 
 /** The cached tsconfig.json and package.json files may have changed. */

@@ -9,6 +9,7 @@ import {
   type WriteSet,
 } from "../../agent/model/model.ts";
 import type { GraphOutcome, GraphRunResult, History, RunSink } from "../../agent/ports/ports.ts";
+import { type AnswerPlaces, createAnswerPlaces } from "../checkpoints/answer-places.ts";
 import { type RunSaver, createRunSaver } from "../checkpoints/run-checkpointer.ts";
 import {
   type CompiledGraph,
@@ -18,6 +19,7 @@ import {
 } from "../langgraph/compiled-graph.ts";
 import { type HandedAnswers, createHandedAnswers } from "./handed-answers.ts";
 import { type TaskWatch, createTaskWatch } from "./interrupts/task-watch.ts";
+import { interruptMoved } from "./refused-answer.ts";
 import { checkpointMetadata, runConfig } from "./run-config.ts";
 import type { RunContext } from "./run-context.ts";
 import type { StoredInput } from "./run-input.ts";
@@ -58,6 +60,7 @@ export interface Attempt extends AttemptRequest {
 export interface OpenAttempt extends Attempt {
   readonly saver: RunSaver;
   readonly events: StreamEvents;
+  readonly places: AnswerPlaces;
 }
 
 export function newAttempt(context: RunContext, request: AttemptRequest): Attempt {
@@ -84,10 +87,18 @@ export function newAttempt(context: RunContext, request: AttemptRequest): Attemp
 /** Equal to no value of a channel. */
 const NOT_GIVEN = Symbol("the input is not given yet");
 
-/** The same object, with its saver and its events. */
+/** The same object, with its saver, its events and the places of its answers. */
 export function openAttempt(attempt: Attempt): OpenAttempt {
   const { context, fingerprint, run, sink, handed } = attempt;
   const take = (): WriteSet => saver.take();
+  const fail = (error: unknown): void => {
+    attempt.cause ??= error;
+    attempt.failure.abort(error);
+  };
+  let concurrent = context.concurrent.get(attempt.graph);
+  if (concurrent === undefined) context.concurrent.set(attempt.graph, (concurrent = new Set()));
+  const moved = (): void => fail(interruptMoved());
+  const places = createAnswerPlaces({ codec: context.codec, now: context.now, concurrent, moved });
   const saver = createRunSaver({
     library: context.library,
     codec: context.codec,
@@ -100,6 +111,7 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
     history: attempt.history,
     read: context.read,
     answersKept: handed.kept,
+    places,
     interruptBytesMax: context.interruptBytesMax,
     onWrite: () => {
       handed.withdraw(saver);
@@ -108,14 +120,11 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
       return undefined;
     },
     settle: () => sink.now(take),
-    onFailure: (error) => {
-      attempt.cause ??= error;
-      attempt.failure.abort(error);
-    },
+    onFailure: fail,
   });
   const sources = { ...context, transformers: attempt.graph.streamTransformers };
   const events = createStreamEvents(sources, attempt.stream, saver.checkpointOf, sink);
-  return Object.assign(attempt, { saver, events });
+  return Object.assign(attempt, { saver, events, places });
 }
 
 /** @param started a checkpoint of this run exists */

@@ -33,6 +33,7 @@ export async function runPasses(attempt: OpenAttempt, config: StreamConfig, star
 async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: boolean): Promise<boolean> {
   const { context, graph, run, plan, events, watch, callbacks } = attempt;
   const resume = attempt.handed.hand(attempt.unused);
+  attempt.places.carry(attempt.unused);
   const input = resumes
     ? resumeInput(context.library, resume)
     : await firstInput(context, run, resume, attempt.storedInput);
@@ -63,9 +64,16 @@ async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: 
 type Again = "watch" | "answer again";
 
 async function afterPass(attempt: OpenAttempt, paused: boolean): Promise<GraphOutcome | Again> {
-  const { context, graph, fingerprint, saver, watch, values } = attempt;
+  const { context, graph, fingerprint, saver, watch, values, places } = attempt;
   attempt.unused = unusedAnswers(saver, attempt.unused);
-  const sources = { graphs: saver.pending.graphs(), fingerprint, watch, ids: context.ids, codec: context.codec };
+  const sources = {
+    graphs: saver.pending.graphs(),
+    fingerprint,
+    watch,
+    ids: context.ids,
+    codec: context.codec,
+    places,
+  };
   const { questions, doubtful } = openQuestions(sources);
   if (doubtful && watch === null) {
     context.watched.add(graph);

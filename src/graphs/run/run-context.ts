@@ -17,4 +17,8 @@ export interface RunContext {
   readonly store: object;
   /** Graphs whose interrupts need more than node names for their place: their runs are watched. */
   readonly watched: WeakSet<CompiledGraph>;
+  /** Nodes that ask several questions at the same time, by graph. */
+  readonly concurrent: WeakMap<CompiledGraph, Set<string>>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }

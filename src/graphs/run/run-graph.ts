@@ -28,7 +28,7 @@ import {
 } from "./attempt.ts";
 import { endThread } from "./end-thread.ts";
 import { runPasses } from "./graph-pass.ts";
-import { isRefusedAnswer } from "./refused-answer.ts";
+import { isInterruptMoved, isRefusedAnswer } from "./refused-answer.ts";
 import type { RunContext } from "./run-context.ts";
 import { runError } from "./run-error.ts";
 import { type Progress, readProgress, unusedAnswers } from "./run-input.ts";
@@ -78,6 +78,6 @@ function failureOf(attempt: Attempt, error: unknown): GraphOutcome {
     kind: "failed",
     error: runError(cause ?? error, run, context.folder),
     storageFailed: isStorageFailure(cause ?? error),
-    answerRefused: cause === undefined && isRefusedAnswer(error),
+    answerRefused: isInterruptMoved(cause) || (cause === undefined && isRefusedAnswer(error)),
   };
 }

@@ -9,14 +9,17 @@
 //   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
 import type { OpenInterrupt } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
+import type { AnswerPlaces } from "../../checkpoints/answer-places.ts";
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import type { InterruptIds } from "../../langgraph/interrupt-ids.ts";
 import type { PendingGraph, PendingTask, RaisedInterrupt } from "../../checkpoints/pending-tasks.ts";
+import { callNamespace, toolPlace } from "../../langgraph/question-places.ts";
 import { nodeNames, placesOf, type Place, type TaskPlaces } from "./task-places.ts";
 
 export interface QuestionSources extends TaskPlaces {
   readonly ids: InterruptIds;
   readonly codec: Codec;
+  readonly places: Pick<AnswerPlaces, "callsIn">;
 }
 
 export interface OpenQuestions {
@@ -65,20 +68,27 @@ function locate(
   { graphNs, graph, taskId, task }: AskingTask,
   raised: RaisedInterrupt,
 ): Candidate {
-  const { ids, codec, watch } = sources;
-  const index = task.answersSaved;
+  const { ids, codec, watch, places } = sources;
   const inGraph = (name: string): string => (graphNs === "" ? `${name}:${taskId}` : `${graphNs}|${name}:${taskId}`);
   const named = nodeNames(sources.fingerprint, graphNs, graph).map(inGraph);
   const watched = watch?.of(taskId)?.ns;
   const possible = watched === undefined ? named : [watched];
-  const verified = possible.find((ns) => raised.id !== undefined && ids.isOf(raised.id, ns, index));
-  const ns = verified ?? watched ?? inGraph("task");
+  const savedBy = (place: string): number => graph.tasks.get(place)?.answersSaved ?? 0;
+  const found = [0, ...places.callsIn(taskId)].flatMap((call) => {
+    const index = savedBy(toolPlace(taskId, call));
+    const isHere = (ns: string): boolean =>
+      raised.id !== undefined && ids.isOf(raised.id, callNamespace(ns, call), index);
+    const ns = possible.find(isHere);
+    return ns === undefined ? [] : [{ ns, call, index }];
+  });
+  const verified = found[0];
+  const { ns, call, index } = verified ?? { ns: watched ?? inGraph("task"), call: 0, index: task.answersSaved };
   const libraryId = raised.id ?? ids.firstId(ns);
   return {
     question: {
       interruptId: ids.interruptId(libraryId, index),
       libraryId,
-      taskId,
+      taskId: toolPlace(taskId, call),
       graphNs,
       checkpointId: graph.checkpointId,
       index,
@@ -87,7 +97,7 @@ function locate(
       responseSchema: (raised.response_schema as JsonObject | undefined) ?? null,
     },
     verified: verified !== undefined,
-    order: placesOf(sources, ns),
+    order: placesOf(sources, callNamespace(ns, call)),
   };
 }
 

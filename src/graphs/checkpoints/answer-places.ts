@@ -1,0 +1,137 @@
+// Answer places: the answers of the places of one attempt, and their rows. LangGraph saves the answers of a task; those
+// of its tool calls, and what each answer showed, are in rows beside the task's own, under the id of their place.
+// Invariants:
+//   answer-places.1. LangGraph never reads these rows.
+//   answer-places.2. They are written when the task writes: an answer is used when its task has ended, or asks again.
+import type { CarriedAnswer } from "../../agent/model/model.ts";
+import { type ShownPayload, describePayload } from "../../agent/model/shown-payload.ts";
+import { type QuestionPlaces, parsePlace } from "../langgraph/question-places.ts";
+import type { Codec } from "./codec/value-codec.ts";
+
+type Write = readonly [taskId: string, channel: string, value: unknown];
+type TaskWrite = readonly [channel: string, value: unknown];
+
+export interface AnswerPlaces extends QuestionPlaces {
+  /** The answers that the run carries, in place of those before. */
+  carry(answers: readonly CarriedAnswer[]): void;
+  /** @param writes of a checkpoint, with the rows of places */
+  read(writes: readonly Write[]): void;
+  /** The rows beside those that a task writes now. */
+  rowsBeside(
+    taskId: string,
+    list: readonly TaskWrite[],
+  ): readonly { readonly place: string; readonly list: TaskWrite[] }[];
+  /** Before 1.7 LangGraph only passes the last interrupt of a task on. @returns the writes of the task, with all of them */
+  withAllRaised(taskId: string, list: readonly TaskWrite[]): readonly TaskWrite[];
+  /** Tool calls of a task by number, besides the first. */
+  callsIn(taskId: string): readonly number[];
+}
+
+export interface PlacesSources {
+  readonly codec: Codec;
+  readonly now: () => number;
+  readonly concurrent: QuestionPlaces["concurrent"];
+  readonly moved: () => void;
+}
+
+interface SavedPlace {
+  values: readonly unknown[];
+  shown: readonly (ShownPayload | null)[];
+}
+
+/** Channel of what the answers of a place showed. */
+const SHOWN = "__shown__";
+const NONE: SavedPlace = { values: [], shown: [] };
+
+/** @param taskId of a row of writes */
+export function isPlaceRow(taskId: string): boolean {
+  return taskId.includes("#");
+}
+
+export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSources): AnswerPlaces {
+  const saved = new Map<string, SavedPlace>();
+  const carried = new Map<string, CarriedAnswer>();
+  const used = new Map<string, readonly unknown[]>();
+  const calls = new Map<string, Set<number>>();
+  const raised = new Map<string, readonly unknown[]>();
+  const readShown = (place: string): (ShownPayload | null)[] => {
+    const { shown } = saved.get(place) ?? NONE;
+    const given = carried.get(place);
+    if (given === undefined) return [...shown];
+    return [...Array.from({ length: given.index }, (_, at) => shown[at] ?? null), given.shown ?? null];
+  };
+  return {
+    concurrent,
+    moved,
+    readShown,
+    answersOfCall(place) {
+      const { taskId, call } = parsePlace(place);
+      calls.set(taskId, (calls.get(taskId) ?? new Set()).add(call));
+      const { values } = saved.get(place) ?? NONE;
+      const given = carried.get(place);
+      return given === undefined ? values : [...values.slice(0, given.index), given.value];
+    },
+    carriedAt: (place) => carried.get(place)?.index ?? null,
+    describe: (value) => describe(codec, value, now()),
+    isInInput: (input, texts) => isIn(codec, input, texts),
+    noteRaised: (taskId, interrupts) => void raised.set(taskId, interrupts),
+    withAllRaised(taskId, list) {
+      const all = raised.get(taskId) ?? [];
+      const isOne = ([channel, value]: TaskWrite): boolean => channel === "__interrupt__" && all.includes(value);
+      if (!list.some(isOne)) return list;
+      return [["__interrupt__", all], ...list.filter(([channel]) => channel !== "__interrupt__")];
+    },
+    noteUsed: (place, values) => void used.set(place, values),
+    carry(answers) {
+      carried.clear();
+      for (const answer of answers) carried.set(answer.taskId, answer);
+    },
+    read(writes) {
+      for (const [id, channel, value] of writes) {
+        if (!isPlaceRow(id) || !Array.isArray(value)) continue;
+        const place = id.endsWith("#0") ? id.slice(0, -2) : id;
+        const known = saved.get(place) ?? NONE;
+        if (channel === "__resume__") saved.set(place, { ...known, values: value });
+        else if (channel === SHOWN) saved.set(place, { ...known, shown: value as SavedPlace["shown"] });
+      }
+    },
+    rowsBeside(taskId, list) {
+      const rows = [...(calls.get(taskId) ?? [])].flatMap((call) => {
+        const place = `${taskId}#${call}`;
+        const values = used.get(place);
+        if (values === undefined) return [];
+        return [
+          {
+            place,
+            list: [["__resume__", values] as const, [SHOWN, readShown(place).slice(0, values.length)] as const],
+          },
+        ];
+      });
+      const answers = list.find(([channel]) => channel === "__resume__")?.[1];
+      const isDone = !list.some(([channel]) => channel === "__interrupt__" || channel === "__error__");
+      const shown = Array.isArray(answers) && !isDone ? readShown(taskId).slice(0, answers.length) : [];
+      return shown.some((one) => one !== null)
+        ? [...rows, { place: `${taskId}#0`, list: [[SHOWN, shown] as const] }]
+        : rows;
+    },
+    callsIn: (taskId) => [...(calls.get(taskId) ?? [])],
+  };
+}
+
+/** Null for a value without a JSON form: it cannot be stored as an interrupt. */
+function describe(codec: Codec, value: unknown, at: number): ReturnType<QuestionPlaces["describe"]> {
+  try {
+    return describePayload(codec.toClientJson(value), at, at);
+  } catch {
+    return null;
+  }
+}
+
+function isIn(codec: Codec, input: unknown, texts: readonly string[]): boolean {
+  try {
+    const json = JSON.stringify(codec.toClientJson(input));
+    return texts.some((text) => json.includes(text));
+  } catch {
+    return true;
+  }
+}
