@@ -101,7 +101,7 @@ export function planOf(seed: number, stumblesLate: boolean): Plan {
           [true, false],
           [false, true],
         ]),
-      }; // two that ask: test/interrupts/places.test.ts
+      }; // two that ask: place-tests.ts
     }
     if (kind === 8) return { kind: "handled", body: bodyOf("node", DEPTH_MAX), handler: bodyOf("handler", DEPTH_MAX) };
     return { kind: "body", body: bodyOf("node", depth), visits: random.pick([1, 1, 1, 2]) };
