@@ -10,7 +10,7 @@ import type { Json, JsonObject } from "../../base/json/json.ts";
 import { schemaRefusal } from "./answer-schema.ts";
 import { isAnswerMap, type Intent } from "./run-intent.ts";
 import type { CarriedAnswer, Interrupt, SubgraphCheckpoint, Thread } from "../model/model.ts";
-import { describePayload } from "../model/shown-payload.ts";
+import { describePayload } from "../model/payload/shown-payload.ts";
 import {
   AnswerRefusals,
   openInterrupts,

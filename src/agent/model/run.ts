@@ -1,5 +1,5 @@
 // Run: one execution on a thread, its request, and the delivery of its end.
-import type { ShownPayload } from "./shown-payload.ts";
+import type { ShownPayload } from "./payload/shown-payload.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import type { InterruptKind } from "./interrupt.ts";
 import type { Encoded } from "./checkpoint.ts";

@@ -4,7 +4,7 @@
 //   answer-places.1. LangGraph never reads these rows.
 //   answer-places.2. They are written when the task writes: an answer is used when its task has ended, or asks again.
 import type { CarriedAnswer } from "../../agent/model/model.ts";
-import { type ShownPayload, describePayload } from "../../agent/model/shown-payload.ts";
+import { type ShownPayload, describePayload } from "../../agent/model/payload/shown-payload.ts";
 import { type QuestionPlaces, parsePlace } from "../langgraph/question-places.ts";
 import type { Codec } from "./codec/value-codec.ts";
 

@@ -4,7 +4,7 @@
 //   tool-calls.ts     each call of a tool counts its own questions
 //   asked-payload.ts  an answer is handed to the call that shows what the person saw, or to none
 // Both find the run through its checkpointer, in the config of the asynchronous context.
-import type { DescribedPayload, ShownPayload } from "../../agent/model/shown-payload.ts";
+import type { DescribedPayload, ShownPayload } from "../../agent/model/payload/shown-payload.ts";
 
 /** Member of a run's checkpointer. */
 export const PLACES = Symbol("holdpoint.places");

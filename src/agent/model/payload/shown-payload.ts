@@ -3,8 +3,8 @@
 //   shown-payload.1. `exact` is equal for equal JSON, in any order of members.
 //   shown-payload.2. `masked` leaves out what a node makes anew each time it runs: times close to the moment of asking,
 //        random fractions, UUIDs and other random texts. Two payloads that differ in anything else differ in it.
-import { contentHash } from "../../base/ids.ts";
-import type { Json } from "../../base/json/json.ts";
+import { contentHash } from "../../../base/ids.ts";
+import type { Json } from "../../../base/json/json.ts";
 
 export interface ShownPayload {
   readonly exact: string;
