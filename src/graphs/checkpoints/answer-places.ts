@@ -5,7 +5,7 @@
 //   answer-places.2. They are written when the task writes: an answer is used when its task has ended, or asks again.
 import type { CarriedAnswer } from "../../agent/model/model.ts";
 import { type ShownPayload, describePayload } from "../../agent/model/payload/shown-payload.ts";
-import { type QuestionPlaces, parsePlace } from "../langgraph/question-places.ts";
+import { type QuestionPlaces, parsePlace, thrownPlace } from "../langgraph/question-places.ts";
 import type { Codec } from "./codec/value-codec.ts";
 
 type Write = readonly [taskId: string, channel: string, value: unknown];
@@ -54,12 +54,22 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
   const used = new Map<string, readonly unknown[]>();
   const calls = new Map<string, Set<number>>();
   const raised = new Map<string, readonly unknown[]>();
+  const takenBelow = new Set<string>();
   const readShown = (place: string): (ShownPayload | null)[] => {
     const { shown } = saved.get(place) ?? NONE;
     const given = carried.get(place);
     if (given === undefined) return [...shown];
     return [...Array.from({ length: given.index }, (_, at) => shown[at] ?? null), given.shown ?? null];
   };
+  const readAnswers = (place: string): readonly unknown[] => {
+    const { values } = saved.get(place) ?? NONE;
+    const given = carried.get(place);
+    return given === undefined ? values : [...values.slice(0, given.index), given.value];
+  };
+  const rowOfPlace = (place: string, values: readonly unknown[]) => ({
+    place,
+    list: [["__resume__", values] as const, [SHOWN, readShown(place).slice(0, values.length)] as const],
+  });
   return {
     concurrent,
     moved,
@@ -67,9 +77,22 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
     answersOfCall(place) {
       const { taskId, call } = parsePlace(place);
       calls.set(taskId, (calls.get(taskId) ?? new Set()).add(call));
-      const { values } = saved.get(place) ?? NONE;
-      const given = carried.get(place);
-      return given === undefined ? values : [...values.slice(0, given.index), given.value];
+      return readAnswers(place);
+    },
+    takeBelow(taskIds, asked) {
+      const isBelow = (place: string): boolean =>
+        taskIds.some((id) => id !== "" && place.startsWith(thrownPlace(id, "")));
+      for (const place of new Set([...saved.keys(), ...carried.keys()])) {
+        if (!isBelow(place)) continue;
+        const shown = readShown(place);
+        const isFree = (at: number): boolean => !takenBelow.has(`${place} ${at}`);
+        const equal = shown.findIndex((one, at) => isFree(at) && one?.exact === asked.exact);
+        const at = equal >= 0 ? equal : shown.findIndex((one, at) => isFree(at) && one?.masked === asked.masked);
+        if (at < 0) continue;
+        takenBelow.add(`${place} ${at}`);
+        return { value: readAnswers(place)[at] };
+      }
+      return null;
     },
     carriedAt: (place) => carried.get(place)?.index ?? null,
     describe: (value) => describe(codec, value, now()),
@@ -84,6 +107,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
     noteUsed: (place, values) => void used.set(place, values),
     carry(answers) {
       carried.clear();
+      takenBelow.clear();
       for (const answer of answers) carried.set(answer.taskId, answer);
     },
     read(writes) {
@@ -99,14 +123,11 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
       const rows = [...(calls.get(taskId) ?? [])].flatMap((call) => {
         const place = `${taskId}#${call}`;
         const values = used.get(place);
-        if (values === undefined) return [];
-        return [
-          {
-            place,
-            list: [["__resume__", values] as const, [SHOWN, readShown(place).slice(0, values.length)] as const],
-          },
-        ];
+        return values === undefined ? [] : [rowOfPlace(place, values)];
       });
+      // The task has run with the answer, whatever it made of it: it gets the answer once.
+      const thrown = [...carried.keys()].filter((place) => place.startsWith(thrownPlace(taskId, "")));
+      rows.push(...thrown.map((place) => rowOfPlace(place, readAnswers(place))));
       const answers = list.find(([channel]) => channel === "__resume__")?.[1];
       const isDone = !list.some(([channel]) => channel === "__interrupt__" || channel === "__error__");
       const shown = Array.isArray(answers) && !isDone ? readShown(taskId).slice(0, answers.length) : [];

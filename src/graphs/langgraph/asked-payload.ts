@@ -10,6 +10,7 @@
 //        if its questions come at the same time: another call may ask for them. Otherwise the question has moved.
 import {
   type Asking,
+  type Scratchpad,
   type TaskConfig,
   readAsking,
   readContextConfig,
@@ -61,6 +62,8 @@ function askAtPlace(
   const { resume: answers } = pad;
   const asking = readAsking(pad);
   const node = nodePath(ns);
+  const below = answers.length === 0 ? findBelow(task, value) : null;
+  if (below !== null) return ask(configWith(config, { interruptCounter: -1, resume: [below.value] }, () => undefined));
   noteConcurrent(task, asking, value, node);
   const found = answers.length === 0 ? null : findAnswer(task, asking, value, node);
   asking.count++;
@@ -74,12 +77,26 @@ function askAtPlace(
   }
   const at = found ?? answers.length;
   const used = Math.max(-1, ...asking.taken) + 1;
-  const configurable = {
-    ...(config["configurable"] as object),
-    __pregel_scratchpad: { interruptCounter: at - 1, resume: answers },
-    __pregel_send: () => send?.([["__resume__", answers.slice(0, used)]]),
-  };
-  return ask({ ...config, configurable });
+  const note = (): void => send?.([["__resume__", answers.slice(0, used)]]);
+  return ask(configWith(config, { interruptCounter: at - 1, resume: answers }, note));
+}
+
+function configWith(config: Readonly<Record<string, unknown>>, pad: Scratchpad, send: () => void): object {
+  const given = config["configurable"] as object;
+  return { ...config, configurable: { ...given, __pregel_scratchpad: pad, __pregel_send: send } };
+}
+
+/** A graph without checkpoints begins anew, in a namespace of its own: its tasks have no answers, those above have. */
+function findBelow({ places, ns }: TaskConfig, value: unknown): { readonly value: unknown } | null {
+  const above = ns.split("|").slice(0, -1);
+  if (above.length === 0) return null;
+  const asked = places.describe(value);
+  return asked === null
+    ? null
+    : places.takeBelow(
+        above.map((part) => part.split(":")[1] ?? ""),
+        asked,
+      );
 }
 
 /** A task that asks once more, although it has to wait for an answer, asks several questions at the same time. */

@@ -22,6 +22,11 @@ export interface QuestionPlaces {
   noteUsed(place: string, values: readonly unknown[]): void;
   /** The interrupts of all tool calls of a task, which leave it together. */
   noteRaised(taskId: string, interrupts: readonly unknown[]): void;
+  /**
+   * The answer to a question that shows this, asked below one of the tasks in a graph without checkpoints.
+   * @returns null without one
+   */
+  takeBelow(taskIds: readonly string[], asked: ShownPayload): { readonly value: unknown } | null;
   /** Position of the answer that this run carries for a place; null without one. */
   carriedAt(place: string): number | null;
   /** The place of a carried answer shows something else now: the run ends. */
@@ -142,6 +147,19 @@ export function readAsking(pad: Scratchpad): Asking {
     },
   });
   return asking;
+}
+
+/**
+ * The place of an interrupt that no interrupt() call of the task raised: it was thrown, or comes from a remote graph or
+ * from one without checkpoints. @param name its id, or its position in the task
+ */
+export function thrownPlace(taskId: string, name: string): string {
+  return `${taskId}#thrown ${name}`;
+}
+
+/** True for an interrupt without an id: LangGraph cannot hand an answer to it. */
+export function isThrownPlace(place: string): boolean {
+  return /#thrown \d{1,4}$/.test(place);
 }
 
 /** Numbers of tool calls in namespaces follow those of subgraphs, which LangGraph counts from 1. */

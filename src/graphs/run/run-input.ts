@@ -9,6 +9,7 @@ import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
+import { isThrownPlace } from "../langgraph/question-places.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Library } from "../langgraph/library.ts";
 
@@ -76,6 +77,10 @@ export async function firstInput(
     stored.value = input;
     return input;
   }
+  // LangGraph hands no answer to a node that throws its interrupt, and resumes a subgraph without the update: without
+  // the answers, the node runs again on the updated state.
+  const areThrown = command.answers?.every(({ taskId }) => isThrownPlace(taskId)) === true;
+  if (areThrown && command.update !== undefined) resume = null;
   // An earlier attempt used the whole command: LangGraph rejects an empty one.
   if (resume === null && command.update === undefined && command.goto === undefined) return null;
   return new library.langgraph.Command({

@@ -5,16 +5,18 @@
 // Invariants:
 //   open-interrupts.1. Of all tasks an interrupt passed on its way out, it belongs to the one whose namespace yields
 //        its id.
-//   open-interrupts.2. Without a match (a remote graph's id, or none) it belongs to the innermost task.
+//   open-interrupts.2. Without a match it belongs to the innermost task: it was thrown there, or comes from a remote
+//        graph or from one without checkpoints. It has no id, or one that the task knows nothing of, so the server
+//        counts its answers: each time the task throws it again is a new interrupt.
 //   open-interrupts.3. The order is that of tasks: sent ones by position, then nodes in graph order.
 import type { OpenInterrupt } from "../../../agent/ports/ports.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import type { AnswerPlaces } from "../../checkpoints/answer-places.ts";
 import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import type { InterruptIds } from "../../langgraph/interrupt-ids.ts";
-import type { PendingGraph, PendingTask, RaisedInterrupt } from "../../checkpoints/pending-tasks.ts";
-import { callNamespace, toolPlace } from "../../langgraph/question-places.ts";
-import { nodeNames, placesOf, type Place, type TaskPlaces } from "./task-places.ts";
+import type { PendingGraph, RaisedInterrupt } from "../../checkpoints/pending-tasks.ts";
+import { callNamespace, thrownPlace, toolPlace } from "../../langgraph/question-places.ts";
+import { nodeNames, nodeOfTask, placesOf, type Place, type TaskPlaces } from "./task-places.ts";
 
 export interface QuestionSources extends TaskPlaces {
   readonly ids: InterruptIds;
@@ -30,6 +32,7 @@ export interface OpenQuestions {
 
 interface Candidate {
   readonly question: Omit<OpenInterrupt, "position">;
+  readonly raised: RaisedInterrupt;
   readonly verified: boolean;
   readonly order: readonly Place[];
 }
@@ -37,12 +40,12 @@ interface Candidate {
 export function openQuestions(sources: QuestionSources): OpenQuestions {
   const candidates = [...sources.graphs].flatMap(([graphNs, graph]) =>
     [...graph.tasks].flatMap(([taskId, task]) =>
-      task.interrupts.map((raised) => locate(sources, { graphNs, graph, taskId, task }, raised)),
+      task.interrupts.map((raised, at) => locate(sources, { graphNs, graph, taskId, at }, raised)),
     ),
   );
   let doubtful = false;
   const found: Candidate[] = [];
-  for (const same of Map.groupBy(candidates, ({ question }) => question.libraryId).values()) {
+  for (const same of Map.groupBy(candidates, ({ raised }) => raised.id ?? raised).values()) {
     const owner = same.find(({ verified }) => verified); // open-interrupts.1
     const deepest = Math.max(...same.map(({ question }) => depthOf(question.graphNs)));
     const inner = same.filter(({ question }) => depthOf(question.graphNs) === deepest);
@@ -60,12 +63,13 @@ interface AskingTask {
   readonly graphNs: string;
   readonly graph: PendingGraph;
   readonly taskId: string;
-  readonly task: PendingTask;
+  /** Position of the interrupt in the task. */
+  readonly at: number;
 }
 
 function locate(
   sources: QuestionSources,
-  { graphNs, graph, taskId, task }: AskingTask,
+  { graphNs, graph, taskId, at }: AskingTask,
   raised: RaisedInterrupt,
 ): Candidate {
   const { ids, codec, watch, places } = sources;
@@ -79,16 +83,21 @@ function locate(
     const isHere = (ns: string): boolean =>
       raised.id !== undefined && ids.isOf(raised.id, callNamespace(ns, call), index);
     const ns = possible.find(isHere);
-    return ns === undefined ? [] : [{ ns, call, index }];
+    return ns === undefined ? [] : [{ ns, call }];
   });
   const verified = found[0];
-  const { ns, call, index } = verified ?? { ns: watched ?? inGraph("task"), call: 0, index: task.answersSaved };
-  const libraryId = raised.id ?? ids.firstId(ns);
+  const ns = verified?.ns ?? watched ?? inGraph(nodeOfTask(sources.fingerprint, graphNs, graph, taskId) ?? "task");
+  const place =
+    verified === undefined ? thrownPlace(taskId, raised.id ?? String(at)) : toolPlace(taskId, verified.call);
+  const index = savedBy(place);
+  const libraryId = raised.id ?? ids.firstId(`${ns}|thrown|${at}`);
+  const thrownId = index === 0 ? libraryId : ids.firstId(`${libraryId}|${index}`);
   return {
+    raised,
     question: {
-      interruptId: ids.interruptId(libraryId, index),
+      interruptId: verified === undefined ? thrownId : ids.interruptId(libraryId, index),
       libraryId,
-      taskId: toolPlace(taskId, call),
+      taskId: place,
       graphNs,
       checkpointId: graph.checkpointId,
       index,
@@ -97,7 +106,7 @@ function locate(
       responseSchema: (raised.response_schema as JsonObject | undefined) ?? null,
     },
     verified: verified !== undefined,
-    order: placesOf(sources, callNamespace(ns, call)),
+    order: placesOf(sources, callNamespace(ns, verified?.call ?? 0)),
   };
 }
 

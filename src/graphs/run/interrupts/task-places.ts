@@ -26,6 +26,27 @@ export function nodeNames(fingerprint: Fingerprint, graphNs: string, graph: Pend
   return [...names];
 }
 
+/** LangGraph derives the id of a node's task from what triggers the node. @returns null for a called task */
+export function nodeOfTask(
+  fingerprint: Fingerprint,
+  graphNs: string,
+  graph: PendingGraph,
+  taskId: string,
+): string | null {
+  const isOf = (name: string): boolean => {
+    const ns = graphNs === "" ? name : `${graphNs}|${name}`;
+    const idBy = (trigger: string): string =>
+      uuidV5(JSON.stringify([ns, String(graph.step), name, "__pregel_pull", [trigger]]), graph.checkpointId);
+    const sent = graph.sends.some(({ node }, at) => node === name && sentTaskId(ns, graph, name, at) === taskId);
+    return sent || [`branch:to:${name}`, "__start__"].some((trigger) => idBy(trigger) === taskId);
+  };
+  return nodeNames(fingerprint, graphNs, graph).find(isOf) ?? null;
+}
+
+function sentTaskId(ns: string, graph: PendingGraph, name: string, at: number): string {
+  return uuidV5(JSON.stringify([ns, String(graph.step), name, "__pregel_push", String(at)]), graph.checkpointId);
+}
+
 /** For every task on the path to this one. */
 export function placesOf(places: TaskPlaces, ns: string): readonly Place[] {
   const parts = ns.split("|");
@@ -65,8 +86,8 @@ function placeIn(
   { name, taskId }: { readonly name: string; readonly taskId: string },
 ): Place {
   const taskNs = graphNs === "" ? name : `${graphNs}|${name}`;
-  const idAt = (at: number): string =>
-    uuidV5(JSON.stringify([taskNs, String(graph.step), name, "__pregel_push", String(at)]), graph.checkpointId);
-  const sent = graph.sends.findIndex(({ node }, at) => node === name && idAt(at) === taskId);
+  const isSent = ({ node }: { readonly node: string }, at: number): boolean =>
+    node === name && sentTaskId(taskNs, graph, name, at) === taskId;
+  const sent = graph.sends.findIndex(isSent);
   return sent >= 0 ? [SENT, sent] : [NODE, nodeNames(fingerprint, graphNs, graph).indexOf(name)];
 }
