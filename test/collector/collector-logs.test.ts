@@ -165,6 +165,36 @@ describe("records join their span", () => {
       });
     });
 
+  for (const order of ["before", "after"]) {
+    test(`a record of an exception is the error of its span: ${order} the span`, async () => {
+      const span = call();
+      const attributes = { "exception.type": "APIError", "exception.message": "no quota" };
+      const logs = protobufLogs([recordOf(span, "exception", { severity: 17, attributes })]);
+      if (order === "before") await sendLogs(logs);
+      await collector.send(protobufRequest([span]));
+      await backend.when(() => runOf(span) !== undefined);
+      if (order === "after") await sendLogs(logs);
+      await backend.when(() => runOf(span)?.text.includes("no quota") === true);
+      assert.equal(runOf(span)?.main["error"], "APIError: no quota");
+    });
+
+    test(`a record with input and output is the content of its span: ${order} the span`, async () => {
+      const span = call();
+      const body = {
+        input: { messages: [USER] },
+        output: { messages: [{ role: "assistant", content: { message: "This." } }] },
+      };
+      const logs = protobufLogs([recordOf(span, "strands.telemetry.tracer", { body })]);
+      if (order === "before") await sendLogs(logs);
+      await collector.send(protobufRequest([span]));
+      await backend.when(() => runOf(span) !== undefined);
+      if (order === "after") await sendLogs(logs);
+      await backend.when(() => hasTalk(runOf(span)));
+      assertTalk(runOf(span));
+      assert.deepEqual(runOf(span)?.outputs, { messages: [ANSWER] });
+    });
+  }
+
   test("one before, one after the span", async () => {
     const span = call();
     const [first, second] = talkOf(span);

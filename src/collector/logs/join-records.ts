@@ -11,8 +11,8 @@
 //        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the
 //        span.
 //   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, and spans leave reach (span-reach.ts).
-//   join-records.5. Without log records a span costs a few comparisons, and only model calls without content are kept in
-//        reach: their content may come as a record. A tenant's first record keeps all of its later spans in reach. (All
+//   join-records.5. Without log records a span costs a few comparisons, and only calls of models, tools and agents without
+//        an answer are kept in reach: their content may come as a record. A tenant's first record keeps all of its later spans in reach. (All
 //        spans without content would take a tenth of the CPU time per span: they outlive the young generation.)
 import type { Clock } from "../../base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";

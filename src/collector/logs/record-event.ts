@@ -8,7 +8,7 @@ import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
 import { NO_ATTRIBUTES } from "../otlp/span.ts";
 import { plain, plainAttributes } from "../translate/attributes/plain-values.ts";
-import { fullNameOf } from "./record-kinds.ts";
+import { fullNameOf, isExchange } from "./record-kinds.ts";
 import { type AddedAttribute, originOf, severityOf } from "./record-origin.ts";
 
 /** Attribute in which event spans carry a whole body; the translator reads it (span-events.ts). */
@@ -18,6 +18,7 @@ const DETAILS = "gen_ai.client.inference.operation.details";
 
 /** `span` is the one that the event is part of. */
 export function eventOf(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
+  if (isExchange(record)) return writeExchange(record, span);
   const { body, attributes, time, droppedAttributes } = record;
   const name = fullNameOf(record);
   const added: AddedAttribute[] = [];
@@ -25,6 +26,15 @@ export function eventOf(record: LogRecord, span: Pick<Span, "resource" | "scope"
   added.push(...severityOf(record), ...originOf(record, span));
   const all = added.length === 0 ? attributes : extended(attributes, added);
   return { time, name, attributes: all, droppedAttributes };
+}
+
+/** {input, output} are the messages of the operation. */
+function writeExchange(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
+  const { body, attributes, time, droppedAttributes } = record;
+  const { keys, values } = body as Attributes;
+  const messages = keys.map((key, at): AddedAttribute => [`gen_ai.${key}.messages`, contentOf(values[at] ?? null)]);
+  const all = extended(attributes, [...messages, ...severityOf(record), ...originOf(record, span)]);
+  return { time, name: DETAILS, attributes: all, droppedAttributes };
 }
 
 /** A text stays as it is; everything else becomes JSON. */

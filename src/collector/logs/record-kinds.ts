@@ -24,9 +24,17 @@ export function kindOf(record: LogRecord): RecordKind {
     if (name === OPERATION) return "operation";
     return record.spanId === "" ? "other" : "event";
   }
+  if (record.spanId !== "" && (name === "exception" || isExchange(record))) return "event";
   if (!SESSION.test(name)) return "other";
   if (CHUNKS.test(name) && !LAST_CHUNK.test(textOf(record, "event.kind"))) return "other"; // record-kinds.2
   return record.spanId === "" && sessionOf(record) === "" ? "other" : "session";
+}
+
+/** Of AWS's distribution (ADOT) and Bedrock AgentCore: named after the scope, with {input, output} as its body. */
+export function isExchange({ body }: LogRecord): boolean {
+  if (typeof body !== "object" || body === null || !("keys" in body)) return false;
+  const names = body.keys as readonly string[];
+  return names.length > 0 && names.every((name) => name === "input" || name === "output");
 }
 
 /** Claude Code has `user_prompt` as name, and `claude_code.user_prompt` as body. */

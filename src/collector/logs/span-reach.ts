@@ -46,10 +46,13 @@ const SHARE_WITH_CONTENT = 1 / 4;
 
 type ReachLimits = Pick<JoinLimits, "keptBytesMax" | "spansMax" | "spanTtlMs">;
 
-/** A record with the content of this span can be expected. */
-export function isBareCall({ inputs, outputs, runType }: RunContent): boolean {
-  return outputs === "" && runType === "llm" && inputs === "{}";
+/** A record with the content of this span can be expected: a call of a model, a tool or an agent without its answer. */
+export function isBareCall({ outputs, runType, extra }: RunContent): boolean {
+  if (outputs !== "") return false;
+  return runType === "llm" || runType === "tool" || (runType === "chain" && extra.includes(AGENT));
 }
+
+const AGENT = '"operation":"invoke_agent"';
 
 export function createSpanReach(limits: ReachLimits): SpanReach {
   const bare: Pool = { spans: new Map(), bytes: 0 };

@@ -43,7 +43,8 @@ const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSU
 const STATUS_CODES = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"];
 
 /** Yields between slices (json.2). @throws {DecodeError} */
-export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
+export function* readJson(given: Buffer, signal: Signal = "traces"): Generator<undefined, Decoded> {
+  const body = skipMark(given);
   if (!isUtf8(body)) throw new DecodeError(NOT_UTF8);
   const whole = parseAtOnce(body);
   const scan = whole === undefined ? yield* scanJson(body, signal) : null;
@@ -69,7 +70,15 @@ export function* readJson(body: Buffer, signal: Signal = "traces"): Generator<un
     : { spans: NO_SPANS, records, rejected, reason, repairedTexts: 0 };
 }
 
-const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";
+const BAD_IDS =
+  "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes, or a list of them is malformed";
+
+/** Of UTF-8, which some editors and .NET write in front. */
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+function skipMark(body: Buffer): Buffer {
+  return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? body.subarray(3) : body;
+}
 
 function parse(text: string): unknown {
   try {
@@ -140,15 +149,29 @@ interface FoundItem {
   readonly bytes: number;
 }
 
+/** Counts as one rejected item: nobody knows how many it held. */
+const MISFIT: FoundItem = { item: null, resource: NO_RESOURCE, scope: NO_SCOPE, bytes: 0 };
+
+/** What should be a list and is none is one misfit. */
+function groupsOf(value: unknown): readonly unknown[] {
+  return value === undefined || Array.isArray(value) ? listOf(value) : [null];
+}
+
 /** `scan` null: the root holds the items themselves. */
 function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): Generator<FoundItem> {
-  for (const ofResource of listOf(firstOf(root, names.resources))) {
-    if (!isFields(ofResource)) continue;
+  for (const ofResource of groupsOf(firstOf(root, names.resources))) {
+    if (!isFields(ofResource)) {
+      yield MISFIT;
+      continue;
+    }
     const resource = readResource(ofResource["resource"]);
-    for (const ofScope of listOf(firstOf(ofResource, names.scopes))) {
-      if (!isFields(ofScope)) continue;
+    for (const ofScope of groupsOf(firstOf(ofResource, names.scopes))) {
+      if (!isFields(ofScope)) {
+        yield MISFIT;
+        continue;
+      }
       const scope = readScope(ofScope["scope"] ?? member(ofScope, "instrumentationLibrary", "instrumentation_library"));
-      for (const item of listOf(firstOf(ofScope, names.items))) {
+      for (const item of groupsOf(firstOf(ofScope, names.items))) {
         if (scan === null) {
           yield { item, resource, scope, bytes: 0 };
           continue;
@@ -177,7 +200,7 @@ function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null
   if (!isFields(value)) return null;
   const traceId = readTraceId(member(value, "traceId", "trace_id"));
   const spanId = readSpanId(member(value, "spanId", "span_id"));
-  if (traceId === "" || spanId === "") return null; // decoded.1
+  if (traceId === "" || spanId === "" || !isAttributes(value["attributes"])) return null; // decoded.1
   const parent = member(value, "parentSpanId", "parent_span_id");
   const { attributes, dropped } = readAttributes(value["attributes"]);
   const events = listOf(value["events"]);
@@ -206,6 +229,11 @@ function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null
     resource,
     scope,
   };
+}
+
+/** A list, the object that some write, or nothing. */
+function isAttributes(value: unknown): boolean {
+  return value === undefined || value === null || Array.isArray(value) || isFields(value);
 }
 
 function readEvent(value: Fields): SpanEvent {

@@ -5,6 +5,8 @@
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span } from "../otlp/span.ts";
 
+/** Events that are an error of their span. */
+const EXCEPTIONS: ReadonlySet<string> = new Set(["exception", "gen_ai.client.operation.exception"]);
 const OK = 1;
 const ERROR = 2;
 const ERROR_SEVERITY = 17;
@@ -16,7 +18,7 @@ export type IsFailedRecord = (record: LogRecord) => boolean;
 export function isError(item: Span | LogRecord, isFailedRecord: IsFailedRecord): boolean {
   if ("severity" in item) return item.severity >= ERROR_SEVERITY || isFailedRecord(item);
   const { attributes, events, name, statusCode } = item;
-  if (statusCode === ERROR || events.some((event) => event.name === "exception")) return true;
+  if (statusCode === ERROR || events.some((event) => EXCEPTIONS.has(event.name))) return true;
   if (statusCode === OK) return false;
   return sayFailed(attributes) || (name.startsWith(CLAUDE_CODE) && is(valueOf(attributes, "success"), false));
 }
