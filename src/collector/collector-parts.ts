@@ -175,7 +175,7 @@ function deliveryOf(
 ): DeliveryStep {
   const letters = deadLetterDir(config);
   const deadLetters = letters === null ? null : createDeadLetters(letters, ports.clock.now);
-  return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch }, config.zstdLevel);
+  return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch });
 }
 
 function pipelineOf(

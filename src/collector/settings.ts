@@ -141,7 +141,6 @@ export const collectorSettings = {
       meaning: "Time without new spans of a trace after which spans without their parent are sent.",
     },
   ),
-  zstdLevel: integer("ZSTD_LEVEL", 1, { min: 1, max: 19 }, { meaning: "Compression level of uploads." }),
   retryCooldownMs: durationMs(
     "RETRY_COOLDOWN_MS",
     30_000,

@@ -1,6 +1,6 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
-import { setStartFlags } from "../base/v8/start-flags.ts";
+import { setStartFlags } from "../base/modules/start-flags.ts";
 import { stopPart } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";

@@ -4,7 +4,7 @@ import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
-import { setStartFlags } from "../base/v8/start-flags.ts";
+import { setStartFlags } from "../base/modules/start-flags.ts";
 import { callable } from "../cli/client/local-server.ts";
 import { type Service, stopPart } from "../base/lifecycle.ts";
 import type { TelemetryConfig } from "../telemetry/settings.ts";

@@ -449,23 +449,19 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
   const clock = createFakeClock();
   const sealed: number[] = [];
   const log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
-  const delivery = createDelivery(
-    {
-      accounting,
-      log,
-      queues: { offer: () => undefined, isFailing: () => false },
-      spool: null,
-      deadLetters: null,
-      onBatch: (runs) => void sealed.push(runs),
-    },
-    1,
-  );
+  const delivery = createDelivery({
+    accounting,
+    log,
+    queues: { offer: () => undefined, isFailing: () => false },
+    spool: null,
+    deadLetters: null,
+    onBatch: (runs) => void sealed.push(runs),
+  });
   const pipeline = createPipeline(
     {
       batchSize: 10,
       bufferBytesMax: 1e6,
       flushIntervalMs: 10,
-      zstdLevel: 1,
       assemble: ASSEMBLE_LIMITS,
       join: JOIN_LIMITS,
       sample: null,

@@ -63,7 +63,6 @@ describe("settings", () => {
     ["RETRY_BACKOFF_MS", "-1"],
     ["SPAN_TTL", "5 minutes"],
     ["FILTER_NON_GENAI", "maybe"],
-    ["ZSTD_LEVEL", "23"],
     ["SPOOL_MAX_BYTES", "0"],
     ["MAX_QUEUE_BYTES", "99999999999999999999"],
     ["SHUTDOWN_TIMEOUT_MS", "x"],

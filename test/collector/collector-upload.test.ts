@@ -14,7 +14,7 @@ import { readParts } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 
 const tenantA: Tenant = { id: "a".repeat(32), apiKey: "key-a", tenantId: "" };
-const policy = { retriesMax: 3, retryBackoffMs: 100, zstdLevel: 1 };
+const policy = { retriesMax: 3, retryBackoffMs: 100 };
 const sent: SendOutcome = { kind: "sent" };
 const busy: SendOutcome = { kind: "retry", reason: "503", afterMs: null };
 const refused: SendOutcome = { kind: "refused", reason: "422" };
@@ -61,7 +61,7 @@ async function bodyOf(indexes: readonly number[], tenant = tenantA, inputs?: str
   const rawBytes = writer.bytes();
   const offsets = [...writer.offsets];
   const raw = { tenant, createdMs: 0, boundary: BOUNDARY, bytes: writer.close(), rawBytes, offsets, first: 0 };
-  const body = await compress(raw, "zstd", 1);
+  const body = await compress(raw, "zstd");
   writer.release();
   return body;
 }
@@ -326,7 +326,6 @@ test("every part has its exact length, and names that senders chose cannot break
   const body = await compress(
     { tenant: tenantA, createdMs: 0, boundary: BOUNDARY, bytes: writer.close(), rawBytes, offsets, first: 0 },
     "zstd",
-    1,
   );
   const parts = readParts(rawOf(body), `multipart/form-data; boundary=${BOUNDARY}`);
   assert.equal(parts.length, 2 + nasty.length);

@@ -79,7 +79,7 @@ async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promi
   const createdMs = systemClock.now();
   const run = runForCheck(tenant, config.project ?? "default", decisionTime(createdMs));
   const { encoding } = backend.limits();
-  const body = await encodeRun(run, { createdMs, encoding, zstdLevel: config.zstdLevel });
+  const body = await encodeRun(run, { createdMs, encoding });
   const outcome = await sendAgain(body, config, manualUploadPorts(backend), new AbortController().signal);
   if (outcome.kind === "sent") return { name: "upload", outcome: "ok", detail: "the backend accepted one run" };
   return { name: "upload", outcome: "failed", detail: outcome.reason };

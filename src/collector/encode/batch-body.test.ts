@@ -10,7 +10,7 @@ describe("a compressed body", () => {
         const raw = Buffer.concat([Buffer.alloc(bytes, "a"), closing("b")]);
         const tenant = { id: "t", apiKey: "key-1", tenantId: "" };
         const parts = { tenant, createdMs: 0, boundary: "b", bytes: raw, rawBytes: bytes, offsets: [0], first: 0 };
-        const body = await compress(parts, encoding, 1);
+        const body = await compress(parts, encoding);
         assert.equal(body.bytes.buffer.byteLength, body.bytes.length);
         assert.notEqual(body.bytes.buffer, raw.buffer);
       });
@@ -29,10 +29,10 @@ test("an attachment that is too large leaves a note in its place, and is not lef
   const tenant = { id: "t", apiKey: "key-1", tenantId: "" };
   const bytes = Buffer.concat([raw, closing("b")]);
   const given = { tenant, createdMs: 0, boundary: "b", bytes, rawBytes: raw.length, offsets: [0], first: 0 };
-  const shorter = await shorten(await compress(given, "identity", 1), 1);
+  const shorter = await shorten(await compress(given, "identity"));
   assert.ok(shorter !== null);
   const [, note] = partsOf(shorter);
   assert.deepEqual([note?.name, note?.type], ["attachment.id.photo", "text/plain"]);
   assert.match(note?.content.toString() ?? "", /50000 bytes of image\/png/);
-  assert.equal(await shorten(shorter, 1), null);
+  assert.equal(await shorten(shorter), null);
 });

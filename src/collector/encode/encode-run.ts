@@ -6,14 +6,13 @@ import { BOUNDARY, createRunWriter } from "./multipart.ts";
 export interface EncodeRunOptions {
   readonly createdMs: number;
   readonly encoding: BodyEncoding;
-  readonly zstdLevel: number;
 }
 
 export async function encodeRun(run: TraceRun, options: EncodeRunOptions): Promise<Body> {
   const writer = createRunWriter();
   writer.write(run);
   const rawBytes = writer.bytes();
-  const { createdMs, encoding, zstdLevel } = options;
+  const { createdMs, encoding } = options;
   const raw = {
     tenant: run.tenant,
     createdMs,
@@ -23,7 +22,7 @@ export async function encodeRun(run: TraceRun, options: EncodeRunOptions): Promi
     offsets: [0],
     first: 0,
   };
-  const body = await compress(raw, encoding, zstdLevel);
+  const body = await compress(raw, encoding);
   writer.release();
   return body;
 }

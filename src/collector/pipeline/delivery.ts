@@ -55,10 +55,10 @@ export interface DeliveryStep extends Delivery {
   readonly abandon: (jobs: readonly UploadJob[]) => Promise<void>;
 }
 
-export function createDelivery(ports: DeliveryPorts, zstdLevel: number): DeliveryStep {
+export function createDelivery(ports: DeliveryPorts): DeliveryStep {
   const { accounting, log, queues, spool } = ports;
   const deadLetter = createDeadLettering(ports);
-  const jobs = createUploadJobs({ accounting, log, spool, deadLetter }, zstdLevel);
+  const jobs = createUploadJobs({ accounting, log, spool, deadLetter });
   const active = new Set<Promise<void>>();
   let spoolingBytes = 0;
 

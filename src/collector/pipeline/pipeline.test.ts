@@ -23,24 +23,20 @@ const context = { tenant: { id: "t", apiKey: "k", tenantId: "" }, project: "", r
 
 function pipelineWith(ports: Partial<PipelinePorts & DeliveryPorts>, options: Partial<PipelineOptions> = {}): Pipeline {
   const accounting = ports.accounting ?? createSpanAccounting();
-  const delivery = createDelivery(
-    {
-      log: silent,
-      queues: { offer: () => undefined, isFailing: () => false },
-      spool: null,
-      deadLetters: null,
-      onBatch: () => undefined,
-      ...ports,
-      accounting,
-    },
-    1,
-  );
+  const delivery = createDelivery({
+    log: silent,
+    queues: { offer: () => undefined, isFailing: () => false },
+    spool: null,
+    deadLetters: null,
+    onBatch: () => undefined,
+    ...ports,
+    accounting,
+  });
   return createPipeline(
     {
       batchSize: 10,
       bufferBytesMax: 1e6,
       flushIntervalMs: 10,
-      zstdLevel: 1,
       assemble: ASSEMBLE_LIMITS,
       join: JOIN_LIMITS,
       sample: null,

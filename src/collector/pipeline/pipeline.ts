@@ -52,7 +52,6 @@ export interface PipelineOptions {
   readonly batchSize: number;
   readonly bufferBytesMax: number;
   readonly flushIntervalMs: number;
-  readonly zstdLevel: number;
   readonly assemble: AssembleLimits;
   readonly join: JoinLimits;
   /** null: every trace is kept. */
@@ -92,7 +91,7 @@ export interface Pipeline {
 
 export function createPipeline(options: PipelineOptions, ports: PipelinePorts): Pipeline {
   const { accounting, backendLimits, clock, log, marks, translate } = ports;
-  const sealer = createSealer(ports, options.zstdLevel);
+  const sealer = createSealer(ports);
   const batcher = createBatcher(
     {
       flushIntervalMs: options.flushIntervalMs,

@@ -25,7 +25,7 @@ export interface Sealer {
   readonly settled: () => Promise<void>;
 }
 
-export function createSealer({ backendLimits, clock, delivery }: SealPorts, zstdLevel: number): Sealer {
+export function createSealer({ backendLimits, clock, delivery }: SealPorts): Sealer {
   const sealing = new Set<Promise<void>>();
   let sealingBytes = 0;
 
@@ -44,7 +44,7 @@ export function createSealer({ backendLimits, clock, delivery }: SealPorts, zstd
   }
 
   async function rejectRun(run: TraceRun, reason: string): Promise<void> {
-    const body = await encodeRun(run, { createdMs: clock.now(), encoding: "identity", zstdLevel });
+    const body = await encodeRun(run, { createdMs: clock.now(), encoding: "identity" });
     await delivery.reject({ body, reason, origins: run.span.origins });
   }
 
@@ -54,7 +54,7 @@ export function createSealer({ backendLimits, clock, delivery }: SealPorts, zstd
       const rawBytes = writer.bytes();
       const { offsets } = writer;
       const raw = { tenant, createdMs, boundary: BOUNDARY, bytes: writer.close(), rawBytes, offsets, first: 0 };
-      const body = compress(raw, backendLimits().encoding, zstdLevel);
+      const body = compress(raw, backendLimits().encoding);
       sealingBytes += rawBytes;
       track(hand(batch, body, rawBytes));
     },

@@ -41,7 +41,7 @@ interface Range {
 const JOB_OVERHEAD_BYTES = 1024;
 const OFFSET_BYTES = 8;
 
-export function createUploadJobs(ports: UploadJobsPorts, zstdLevel: number): UploadJobs {
+export function createUploadJobs(ports: UploadJobsPorts): UploadJobs {
   const { accounting, deadLetter, spool } = ports;
 
   function inMemory(body: Body, origins: readonly (readonly SpanOrigin[])[]): UploadJob {
@@ -66,7 +66,7 @@ export function createUploadJobs(ports: UploadJobsPorts, zstdLevel: number): Upl
 
   async function loadStored(stored: StoredBatch, { first, runs }: Range): Promise<Body | null> {
     const body = (await spool?.readBatch(stored)) ?? null;
-    if (body !== null) return runs === stored.runs ? body : cut(body, first, first + runs, zstdLevel);
+    if (body !== null) return runs === stored.runs ? body : cut(body, first, first + runs);
     accounting.lost.unreadable += runs;
     ports.log.error("batch_unreadable", { runs });
     spool?.batchDone(stored, first, runs);

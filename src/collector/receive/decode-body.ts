@@ -44,10 +44,6 @@ export interface DecompressLimits {
 /** Up to this size, compressed and decompressed, one call decompresses a body at a third of the cost of a stream. */
 const AT_ONCE_WIRE_BYTES = 256 * 1024;
 const AT_ONCE_BYTES = 2 * 1024 * 1024;
-/** Larger than a pool of small buffers: each piece has its own memory. */
-const PIECE_BYTES = 64 * 1024;
-/** Believed of a declared size: usual content compresses less. Beyond it, the body is gunzipped in further pieces. */
-const GZIP_RATIO_MAX = 16;
 /** RFC 8878 recommends windows up to 8 MiB; a larger window only forces an allocation. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 const zstdParams = { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX };
@@ -69,27 +65,13 @@ export async function decompress(wire: Buffer, encoding: ContentEncoding, limits
 function atOnce(wire: Buffer, encoding: Exclude<ContentEncoding, "identity">, bytesMax: number): Buffer | null {
   const options = { maxOutputLength: bytesMax };
   try {
-    if (encoding === "gzip") return gunzip(wire, bytesMax);
+    if (encoding === "gzip") return gunzipSync(wire, options);
     if (encoding === "zstd") return zstdDecompressSync(wire, { ...options, params: zstdParams });
     return isZlib(wire) ? inflateSync(wire, options) : inflateRawSync(wire, options);
   } catch (error) {
     if (error instanceof RangeError && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") return null;
     throw new DecodeError(`the body is not valid ${encoding}`);
   }
-}
-
-/**
- * The last four bytes of gzip tell the size of the content. Memory of that size takes all of it in one step, for two
- * thirds of the cost of many small pieces.
- */
-function gunzip(wire: Buffer, bytesMax: number): Buffer {
-  const declared = wire.length < 4 ? 0 : wire.readUInt32LE(wire.length - 4);
-  const believed = Math.min(declared, bytesMax, GZIP_RATIO_MAX * wire.length); // decode-body.1: a sender may lie
-  const chunkSize = Math.max(PIECE_BYTES, believed + 1); // a full piece would get a second one
-  const body = gunzipSync(wire, { maxOutputLength: bytesMax, chunkSize });
-  const memory = body.buffer;
-  const isAlone = memory instanceof ArrayBuffer && memory.byteLength === chunkSize;
-  return isAlone ? Buffer.from(memory.transfer(body.length)) : body; // its exact memory, which can be freed at once
 }
 
 /** Some senders call raw deflate "deflate"; the zlib header distinguishes the two. */

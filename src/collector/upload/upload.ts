@@ -14,7 +14,6 @@ import type { DropReason } from "../shared/span-accounting.ts";
 export interface UploadPolicy {
   readonly retriesMax: number;
   readonly retryBackoffMs: number;
-  readonly zstdLevel: number;
 }
 
 export interface UploadPorts {
@@ -69,10 +68,10 @@ export async function upload(
       result.left.push(next);
     } else if (next.offsets.length > 1) {
       const middle = Math.ceil(next.offsets.length / 2);
-      const tail = await cut(next, middle, next.offsets.length, policy.zstdLevel);
-      todo.push(tail, await cut(next, 0, middle, policy.zstdLevel)); // upload.2
+      const tail = await cut(next, middle, next.offsets.length);
+      todo.push(tail, await cut(next, 0, middle)); // upload.2
     } else if (outcome.kind === "too_large") {
-      const shorter = await shorten(next, policy.zstdLevel);
+      const shorter = await shorten(next);
       if (shorter === null) result.refused.push({ body: next, cause: "too_large", reason: outcome.reason });
       else todo.push(shorter);
     } else result.refused.push({ body: next, cause: "refused_by_backend", reason: outcome.reason });
@@ -83,7 +82,7 @@ export async function upload(
 /** Sends one body unchanged until the backend accepts or refuses it, or after `retriesMax` retries (upload.1). */
 export async function sendAgain(
   body: Body,
-  policy: Omit<UploadPolicy, "zstdLevel">,
+  policy: UploadPolicy,
   ports: UploadPorts,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
@@ -99,12 +98,7 @@ export async function sendAgain(
   return outcome; // upload.1
 }
 
-function delayMs(
-  attempt: number,
-  outcome: SendOutcome,
-  policy: Omit<UploadPolicy, "zstdLevel">,
-  ports: UploadPorts,
-): number {
+function delayMs(attempt: number, outcome: SendOutcome, policy: UploadPolicy, ports: UploadPorts): number {
   const requestedMs = outcome.kind === "retry" ? outcome.afterMs : null; // upload.3
   return backoffMs(
     attempt,
