@@ -44,6 +44,14 @@ export interface Holdpoint {
 
 /** @throws {Error} with the reason; nothing is left open then. */
 export async function createHoldpoint(options: HoldpointOptions): Promise<Holdpoint> {
+  try {
+    return await open(options);
+  } catch (error) {
+    throw await withOptionNames(error);
+  }
+}
+
+async function open(options: HoldpointOptions): Promise<Holdpoint> {
   const [
     { startAgentServer },
     { agentTable, localServicesOf, checkRole },
@@ -94,6 +102,26 @@ export async function createHoldpoint(options: HoldpointOptions): Promise<Holdpo
     graphs: server.graphs,
     close: () => (closing ??= stop()),
   };
+}
+
+/** Settings that options of their own set. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  HOLDPOINT_DATA_DIR: "dataDir",
+  DATABASE_URI: "databaseUri",
+  MOUNT_PREFIX: "basePath",
+};
+
+/** The program sets options, not variables. */
+async function withOptionNames(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || error.name === "GraphLoadError") return error; // its words are the graph's own
+  const table = await (await import("../main/serve.ts")).agentTable();
+  const names = new Map(
+    Object.values(table).flatMap(({ name, aliases }) =>
+      [name, ...aliases].map((one) => [one, OPTIONS[name] ?? `settings.${name}`] as const),
+    ),
+  );
+  error.message = error.message.replace(/(?<![\w.])[A-Z][A-Z0-9_]+(?!\w)/g, (word) => names.get(word) ?? word);
+  return error;
 }
 
 async function hostOf(options: HoldpointOptions) {

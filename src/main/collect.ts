@@ -6,6 +6,7 @@ import type { Log } from "../base/log/log.ts";
 import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
+import { explainInUse } from "./in-use.ts";
 import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
@@ -24,7 +25,7 @@ export async function collect(
   setStartFlags();
   const log = await openLog(host, table, config);
   const { runCollector } = await import("../collector/open-collector.ts");
-  const traces = config.endpoint === null ? await openTraceServer(host, config, log) : null;
+  const traces = config.endpoint === null ? await openOwnStore(host, config, log) : null;
   const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
   await collector.start();
   return {
@@ -40,6 +41,15 @@ export async function collect(
     exitCode: () => (collector.lost() > 0 ? 1 : 0),
     announce: () => Promise.resolve(), // it reports its own end, with its limits
   };
+}
+
+/** @throws {Error} also if another process has the folder, with its address */
+async function openOwnStore(host: Host, config: TraceConfig, log: Log): Promise<TraceServer> {
+  try {
+    return await openTraceServer(host, config, log);
+  } catch (error) {
+    throw explainInUse(error, config.traceDir);
+  }
 }
 
 /** @returns true if every step succeeded */

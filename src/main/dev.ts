@@ -6,6 +6,7 @@ import type { AgentConfig } from "../agent/server/settings.ts";
 import { stopPart, type Service } from "../base/lifecycle.ts";
 import { collectorConfig } from "./collect.ts";
 import { type DevConfig, type StartedParts, startParts } from "./dev-parts.ts";
+import { explainInUse } from "./in-use.ts";
 import { configOf, isReadable, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
 import {
   agentTable,
@@ -75,7 +76,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
     return { log, stop, stopMs, exitCode: () => 0, announce };
   } catch (error) {
     await stop();
-    throw error;
+    throw explainInUse(error, config.dataDir);
   }
 }
 

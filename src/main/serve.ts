@@ -1,6 +1,5 @@
 // Serve: `holdpoint serve`: the agent server alone, from options and environment to a running process.
 import { relative } from "node:path";
-import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { LocalServices } from "../agent/server/console-api.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
@@ -12,6 +11,8 @@ import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { announced, configOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
+import { findGraphConfig } from "./graph-config.ts";
+import { explainInUse } from "./in-use.ts";
 import { type ProcessParts, remoteParts } from "./remote-parts.ts";
 import { startServeParts } from "./serve-parts.ts";
 import { openTracing } from "./tracing.ts";
@@ -40,7 +41,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
   }
   setStartFlags();
   const log = await openLog(host, table, config);
-  const graphs = await readGraphConfig(host, options.config ?? graphConfigFile(config.graphConfig), log);
+  const graphs = await readGraphConfig(host, await findGraphConfig(config, options.config, host.program), log);
   await checkAccess(config, graphs);
   const parts: Service[] = [];
   const stopParts = async (): Promise<void> => {
@@ -50,7 +51,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
     return await startServing(host, { table, env, config, graphs, log, parts, stopParts });
   } catch (error) {
     await stopParts();
-    throw error;
+    throw explainInUse(error, config.dataDir);
   }
 }
 

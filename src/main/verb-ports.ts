@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { graphConfigFile } from "../agent/model/assistant-defaults.ts";
 import type { VerbPorts } from "../cli/program/register.ts";
 import { collectorConfig } from "./collect.ts";
+import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { configOf, isReadable, openLog, productTables, type Host } from "./host.ts";
 import { withStorage } from "./storage.ts";
@@ -33,7 +34,7 @@ export function createVerbPorts(host: Host): VerbPorts {
     validate: async (file) => {
       const { validateFile } = await import("../graphs/validate.ts");
       const { graphConfig, graphEnv: listed } = await agentConfig();
-      const path = file ?? graphConfigFile(graphConfig);
+      const path = await findGraphConfig({ graphConfig }, file, host.program);
       const tables = await productTables();
       console.log = console.error; // output of graphs during loading is not part of the result
       const log = await openLog(host, {}, { logLevel: "error", logJson: null });

@@ -77,6 +77,13 @@ export class TraceDatabaseError extends Error {
   }
 }
 
+class TraceDatabaseInUseError extends TraceDatabaseError {
+  constructor(file: string) {
+    super(`${file} is in use by another process: stop that process first`);
+    this.name = "TraceDatabaseInUseError";
+  }
+}
+
 /** @throws {TraceDatabaseError} traces/database.2, traces/database.3 */
 export function openDatabase(folder: string, clock: Clock, log: Log): Database {
   makeFolder(folder);
@@ -96,8 +103,8 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
     connection.close();
     if (error instanceof TraceDatabaseError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    const busy = /locked|busy/.test(reason) ? `${file} is in use by another process: stop that process first` : null;
-    throw new TraceDatabaseError(busy ?? `${file} cannot be opened: ${reason}`);
+    if (/locked|busy/.test(reason)) throw new TraceDatabaseInUseError(file);
+    throw new TraceDatabaseError(`${file} cannot be opened: ${reason}`);
   }
   const files = guardFiles([file, `${file}-wal`], clock, log);
   const statements = new Map<string, StatementSync>();

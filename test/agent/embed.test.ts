@@ -182,9 +182,12 @@ test("wrong options reject with the reason and leave nothing open (embed.7)", as
   await assert.rejects(createHoldpoint({ ...both, dataDir }), /takes either graphs/);
   await assert.rejects(createHoldpoint({ graphs: {}, dataDir }), /takes either graphs/);
   await assert.rejects(open({ graphs: { ask: {} }, dataDir }), /graph "ask" \(given as a value\) does not load/);
-  await assert.rejects(open({ dataDir, settings: { N_JOBS_PER_WORKER: 0 } }), /N_JOBS_PER_WORKER/);
-  await assert.rejects(open({ dataDir, basePath: "agents" }), /MOUNT_PREFIX/);
+  await assert.rejects(open({ dataDir, settings: { N_JOBS_PER_WORKER: 0 } }), /^\w+: settings\.N_JOBS_PER_WORKER: /);
+  await assert.rejects(open({ dataDir, basePath: "agents" }), /^\w+: basePath: /);
+  await assert.rejects(open({ databaseUri: "mysql://a" }), /^\w+: databaseUri: /);
+  const alone = open({ dataDir, databaseUri: "", settings: { HOLDPOINT_ROLE: "api" } });
+  await assert.rejects(alone, /^\w+: settings\.HOLDPOINT_ROLE: .* databaseUri, which is not set/);
   const first = await open({ dataDir }); // the failures left the folder free
-  if ((await databaseFor(dataDir)) === "") await assert.rejects(open({ dataDir }), /in use/);
+  if ((await databaseFor(dataDir)) === "") await assert.rejects(open({ dataDir }), /in use .* set dataDir to/);
   await first.close();
 });

@@ -7,6 +7,8 @@
 //   cli-data.4. A completion script names every verb and option; outside/shells.test.ts runs it in real shells.
 //   cli-data.5. An unknown verb names the nearest one.
 //   cli-data.6. A command calls the server that a variable or the data folder names, and no other one.
+//   cli-data.7. A run that the server rejects leaves no thread behind.
+//   cli-data.8. In a folder without langgraph.json, commands say the same.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +25,7 @@ import { registerVerbs, type VerbPorts } from "../../src/cli/program/register.ts
 import { createTraceServer } from "../../src/traces/server.ts";
 import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
-import { removeFolder, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
 let server: ServerHere;
@@ -130,6 +132,30 @@ test("every verb has an example that it accepts (cli-data.3)", () => {
       command.parse([...wordsOf(line.slice(path.length))], { from: "user" });
     }
   }
+});
+
+test("without a langgraph.json, serve, validate and doctor say the same (cli-data.8)", async (t) => {
+  const cwd = temporaryFolder();
+  t.after(() => removeFolder(cwd));
+  for (const args of [["serve"], ["validate"], ["doctor"]]) {
+    const { code, out, err } = await holdpoint(args, { cwd });
+    assert.equal(code, args.includes("doctor") ? 0 : 78, args.join());
+    assert.match(out + err, /no langgraph\.json in this folder/);
+    assert.match(out + err, /create a project with node .* new my-agent, or try the samples with node .* dev$/m);
+  }
+  const named = await holdpoint(["serve", "--config", "none.json"], { cwd });
+  assert.match(named.err, /none\.json: cannot be read/);
+});
+
+test("a rejected run leaves no thread behind (cli-data.7)", async () => {
+  const search = (): Promise<Answer> => call(server, "POST", "/threads/search", { limit: 1000 });
+  const before = (await search()).body as readonly unknown[];
+  for (const args of [["nope"], ["agent", "--input", '{"lg_name": "Command"}']]) {
+    const { code, err } = await verb(["run", ...args, "--url", server.url]);
+    assert.equal(code, 1, err);
+    assert.doesNotMatch(err, /^thread /m);
+  }
+  assert.equal(((await search()).body as readonly unknown[]).length, before.length);
 });
 
 test("the help of a server verb has examples too (cli-data.3)", async () => {

@@ -88,6 +88,16 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   assert.equal(answered.code, 0, answered.err);
   assert.match((await call(again, "GET", `/threads/${again.threadId}/state`)).text, /Your refund is on its way/);
   assert.equal((await call(again, "GET", "/traces")).status, 200, "pages may ask the server that they come from");
+  const { url } = again;
+  for (const command of ["dev", "serve", "collector"]) {
+    const config = command === "serve" ? ["--config", join(ROOT, "examples", "langgraph.json")] : [];
+    const twice = await holdpoint([command, ...config], { cwd: folders[0] });
+    assert.equal(twice.code, 1, command);
+    assert.match(
+      twice.err,
+      new RegExp(`already runs on the data folder .*, at ${url} \\(process ${again.process.pid}\\)`),
+    );
+  }
   assert.equal(await interrupt(again), 0);
   assert.equal(await interrupt(second), 0);
   const stopped = await holdpoint(["inbox", "ls"], { cwd: folders[1] });

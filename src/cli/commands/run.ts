@@ -3,6 +3,8 @@
 //   run.1. A pause is a success: the run is stored and continues after the answer. A failed run is not.
 //   run.2. With --json each event is one line, and the last line names the thread, its status and its pending items.
 //   run.3. The error of a run names the file and the line of the project that failed.
+//   run.4. The run creates its thread, so that a rejected run leaves none.
+import { randomUUID } from "node:crypto";
 import { type Json, isJsonObject } from "../../base/json/json.ts";
 import { type Client, type ServerOptions, type StreamEvent, agentClient } from "../client/api-client.ts";
 import type { InboxItem } from "../client/api-types.ts";
@@ -29,14 +31,16 @@ const ITEMS_MAX = 100;
 export async function runAssistant(cli: Cli, assistant: string, options: RunOptions): Promise<ExitCode> {
   const body = await bodyOf(cli, assistant, options);
   const client = await agentClient(cli, options);
-  const id = options.thread === undefined ? await newThread(client) : await findThread(client, options.thread);
-  if (options.json !== true) cli.terminal.err(`${paint(cli.terminal, "dim", `thread ${id}`)}\n`);
+  const id = options.thread === undefined ? randomUUID() : await findThread(client, options.thread);
   const print = createPrinter(cli, options.json === true);
   let failed = false;
   let runId: string | null = null;
   for await (const event of client.stream(`/threads/${id}/runs/stream`, body)) {
     if (event.event === "error") failed = true;
-    if (event.event === "metadata") runId = runIdOf(event.data);
+    if (event.event === "metadata") {
+      runId = runIdOf(event.data);
+      if (options.json !== true) cli.terminal.err(`${paint(cli.terminal, "dim", `thread ${id}`)}\n`);
+    }
     print(event);
   }
   if (failed && runId !== null && options.json !== true)
@@ -61,6 +65,7 @@ async function bodyOf(cli: Cli, assistant: string, options: RunOptions): Promise
         : await jsonOption(cli, "--input", input);
   return {
     assistant_id: assistant,
+    if_not_exists: "create", // run.4
     input: given,
     stream_mode: options.stream === "messages" ? "messages-tuple" : options.stream,
     ...(configurable === null ? {} : { config: { configurable } }),
@@ -84,11 +89,6 @@ async function ownFrames(client: Client, path: string): Promise<readonly string[
     .filter((line) => !line.includes("node_modules"))
     .slice(0, FRAMES_MAX)
     .map((line) => printable(line));
-}
-
-async function newThread(client: Client): Promise<string> {
-  const { thread_id: id }: { readonly thread_id: string } = await client.post("/threads", {});
-  return id;
 }
 
 /** Text of messages is printed as it arrives; every other event is a line. */

@@ -2,6 +2,7 @@
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Cli } from "../../client/command-context.ts";
+import { explainNoConfig } from "./no-config.ts";
 import { fail, ok, type Seen, type Surroundings, warn } from "./finding.ts";
 
 export function nodeCheck({ nodeVersion, nodeRequired }: Surroundings): Seen {
@@ -59,13 +60,7 @@ export async function spaceCheck(dataDir: string): Promise<Seen> {
 
 export async function graphsCheck({ program }: Cli, { graphs }: Surroundings): Promise<readonly Seen[]> {
   const found = await graphs();
-  if (found === null)
-    return [
-      warn(
-        "none in this folder: a server here serves no graphs of yours",
-        `create a project with ${program} new my-agent, or try the samples with ${program} dev`,
-      ),
-    ];
+  if (found === null) return [warn(...explainNoConfig(program))];
   const { ids, remarks } = found;
   const remarked = remarks.map((remark) => warn(remark, "remove it, unless another program reads the file"));
   return [ok(`graphs: ${ids.join(", ")}; not loaded here: ${program} validate loads and checks them`), ...remarked];
