@@ -7,13 +7,17 @@
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
 //   deploy/package.6. The oldest Node is that of the root package.json: process.threadCpuUsage is in 22.19, the backup of
 //        node:sqlite in 24.1. deploy/npm/holdpoint.cjs reads it from the package.
+//   deploy/package.7. Until they are in the registry, both are packed into dist/packages/, and refer to that file.
 //   deploy/package.5. No pictures, and declarations only of importable modules.
+import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { PUBLISHED } from "../src/main/published.ts";
 
 const ROOT = dirname(import.meta.dirname);
 const TARGET = join(ROOT, "package");
 const CREATE = join(ROOT, "dist", "create-holdpoint");
+const PACKED = join(ROOT, "dist", "packages");
 const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["deploy/npm/holdpoint.cjs", "bin/holdpoint.cjs"],
   ["dist/program", "dist"],
@@ -59,7 +63,7 @@ function published(file: string): unknown {
   return { types: `${built}.d.ts`, default: `${built}.js` };
 }
 
-for (const folder of [TARGET, CREATE]) {
+for (const folder of [TARGET, CREATE, PACKED]) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
 }
@@ -93,6 +97,7 @@ const common = {
   engines,
   publishConfig: { access: "public", provenance: true },
 };
+const tarball = join(PACKED, `holdpoint-${version}.tgz`);
 const own = Object.fromEntries(Object.entries(dependencies).filter(([one]) => !(one in PEERS)));
 const testedWith = Object.fromEntries(Object.keys(PEERS).map((one) => [one, dependencies[one]]));
 writeJson(join(TARGET, "package.json"), {
@@ -107,6 +112,7 @@ writeJson(join(TARGET, "package.json"), {
   dependencies: own, // deploy/package.2
   peerDependencies: PEERS, // deploy/package.4
   testedWith,
+  ...(PUBLISHED ? {} : { packedAt: tarball }),
 });
 
 cpSync(join(ROOT, "deploy/npm/create-holdpoint.cjs"), join(CREATE, "bin/create-holdpoint.cjs"));
@@ -122,5 +128,20 @@ writeJson(join(CREATE, "package.json"), {
   ...common,
   type: "commonjs",
   bin: { "create-holdpoint": "bin/create-holdpoint.cjs" },
-  dependencies: { holdpoint: version },
+  dependencies: { holdpoint: PUBLISHED ? version : `file:${tarball}` },
 });
+
+if (!PUBLISHED) {
+  for (const folder of [TARGET, CREATE])
+    execFileSync("npm", ["pack", "--silent", "--pack-destination", PACKED], { cwd: folder });
+  process.stdout.write(`
+The package is ${tarball}
+
+In the folder of your project:
+
+  export HOLDPOINT=${tarball}
+  npm install "$HOLDPOINT"
+
+A new project: npm run holdpoint -- new ../my-agent
+`);
+}

@@ -29,6 +29,8 @@ export interface Product {
   readonly root: string;
   readonly version: string;
   readonly nodeRequired: string;
+  /** Of a package that is not in the registry: the path of its file. */
+  readonly packedAt?: string | undefined;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 

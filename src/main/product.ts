@@ -6,7 +6,7 @@ import type { Product } from "./host.ts";
 
 export function readProduct(): Product {
   const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-  const { version, engines, dependencies, testedWith } = JSON.parse(
+  const { version, engines, dependencies, testedWith, packedAt } = JSON.parse(
     readFileSync(join(root, "package.json"), "utf8"),
   ) as {
     readonly version: string;
@@ -14,6 +14,7 @@ export function readProduct(): Product {
     readonly dependencies: Readonly<Record<string, string>>;
     /** Of the package: the tested versions of its peer dependencies. */
     readonly testedWith?: Readonly<Record<string, string>>;
+    readonly packedAt?: string;
   };
-  return { root, version, nodeRequired: engines.node, dependencies: { ...dependencies, ...testedWith } };
+  return { root, version, nodeRequired: engines.node, packedAt, dependencies: { ...dependencies, ...testedWith } };
 }

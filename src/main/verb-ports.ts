@@ -6,10 +6,11 @@ import { collectorConfig } from "./collect.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { configOf, isReadable, openLog, productTables, type Host } from "./host.ts";
+import { findOwnPackage } from "./own-package.ts";
 import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
-  const { root, version, nodeRequired, dependencies } = host.product;
+  const { root, nodeRequired, dependencies } = host.product;
   const agentConfig = async () => configOf((await import("../agent/server/settings.ts")).AGENT_SETTINGS, host.env);
   const folderOf = async (dataDir: string | undefined): Promise<string> => {
     const config = await agentConfig();
@@ -30,7 +31,11 @@ export function createVerbPorts(host: Host): VerbPorts {
           (await import("../storage/dump/dump-file.ts")).importFile(storage, versions, file),
         ),
     },
-    template: { folder: join(root, "src", "cli", "template"), version, versions: dependencies },
+    template: {
+      folder: join(root, "src", "cli", "template"),
+      own: findOwnPackage(host.product),
+      versions: dependencies,
+    },
     validate: async (file) => {
       const { validateFile } = await import("../graphs/validate.ts");
       const { graphConfig, graphEnv: listed } = await agentConfig();

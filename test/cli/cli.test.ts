@@ -335,6 +335,8 @@ test("a new project is valid, and runs until it pauses for a person (cli.5)", as
   };
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as typeof packageOf;
   assert.equal(packageOf.name, "my-project");
+  const fromPackage = /^(?:file:.*\/dist\/packages\/holdpoint-[\d.]+\.tgz|\^[\d.]+)$/;
+  assert.match(packageOf.dependencies["holdpoint"] ?? "", fromPackage); // published.test.ts has the switch
   for (const [name, version] of Object.entries(packageOf.dependencies))
     assert.ok(name === "holdpoint" || version === dependencies[name], name);
   assert.match(readFileSync(join(home, ".gitignore"), "utf8"), /node_modules/);

@@ -11,7 +11,8 @@ import { type PrintOptions, printJson } from "../output/print.ts";
 
 export interface Template {
   readonly folder: string;
-  readonly version: string;
+  /** Of this package: what the project depends on, and the command that makes it first, if it is not there. */
+  readonly own: { readonly dependency: string; readonly firstStep: string | null };
   /** Package → version. */
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -43,7 +44,10 @@ export async function makeProject(
   if (options.json === true) printJson(terminal, { folder: target, files: made });
   else {
     const enter = target === resolve(".") ? "" : `  cd ${folder}\n`;
-    terminal.out(`Created ${made.join(", ")} in ${target}\n\nNext steps:\n\n${enter}  npm install\n  npm run dev\n`);
+    const first = template.own.firstStep === null ? "" : `  ${template.own.firstStep}\n`;
+    terminal.out(
+      `Created ${made.join(", ")} in ${target}\n\nNext steps:\n\n${first}${enter}  npm install\n  npm run dev\n`,
+    );
   }
   return EXIT.done;
 }
@@ -60,7 +64,7 @@ function checkEmpty(target: string, folder: string): void {
   if (there.length > 0) throw new CliError(`${folder} is not empty: choose a new or empty folder`); // new.1
 }
 
-function packageText(text: string, folder: string, { version, versions }: Template): string {
+function packageText(text: string, folder: string, { own, versions }: Template): string {
   const template = JSON.parse(text) as { readonly dependencies: JsonObject };
   const name =
     folder
@@ -70,7 +74,7 @@ function packageText(text: string, folder: string, { version, versions }: Templa
   const dependencies = Object.fromEntries(
     Object.entries(template.dependencies).map(([one, wanted]) => [
       one,
-      one === "holdpoint" ? `^${version}` : (versions[one] ?? wanted), // new.2
+      one === "holdpoint" ? own.dependency : (versions[one] ?? wanted), // new.2
     ]),
   );
   return `${JSON.stringify({ ...template, name, dependencies }, null, 2)}\n`;
