@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { buildPackage } from "./build-package.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
 /** The reader's variables: nothing of the tests. The ports are the usual ones, as on the pages. */
 const env = {
-  PATH: (process.env["PATH"] ?? "").replaceAll(`${join(ROOT, "node_modules", ".bin")}:`, ""),
+  PATH: `${dirname(process.execPath)}:${(process.env["PATH"] ?? "").replaceAll(`${join(ROOT, "node_modules", ".bin")}:`, "")}`,
   HOME: folder,
   HOLDPOINT: join(ROOT, "dist", "packages", `holdpoint-${version}.tgz`),
   CI: "1",
