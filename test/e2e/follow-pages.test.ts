@@ -2,6 +2,7 @@
 // empty folder, with the package that a clone makes.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test, type TestContext } from "node:test";
@@ -38,7 +39,7 @@ async function follow(t: TestContext, page: string): Promise<void> {
   const cwd = join(folder, page.replace(/\W/g, "-"));
   execFileSync("mkdir", ["-p", cwd]);
   const reader: Follower = { cwd, dev: null, variables: "" };
-  t.after(() => reader.dev?.kill("SIGINT"));
+  t.after(() => stop(reader.dev));
   const text = readFileSync(join(ROOT, page), "utf8");
   let printed = "";
   for (const [, file, language, block = ""] of text.matchAll(BLOCK)) {
@@ -52,7 +53,7 @@ async function follow(t: TestContext, page: string): Promise<void> {
 async function runBlock(reader: Follower, block: string): Promise<string> {
   const line = /^npx holdpoint dev$/m;
   const commands = block.replace(line, "");
-  const script = `${reader.variables}\n${commands}\necho; echo "cwd=$PWD"; declare -p JSON THREAD NOW 2>/dev/null; true`;
+  const script = `${reader.variables}\n${commands}\necho; echo "cwd=$PWD"; declare -p JSON THREAD NOW 2>/dev/null || true`;
   const run =
     commands.trim() === "" ? "" : execFileSync("bash", ["-ec", script], { cwd: reader.cwd, env, encoding: "utf8" });
   const [output = "", state = ""] = run.split("\ncwd=");
@@ -62,9 +63,19 @@ async function runBlock(reader: Follower, block: string): Promise<string> {
 }
 
 async function startDev(cwd: string): Promise<ChildProcess> {
-  const dev = spawn("npx", ["holdpoint", "dev"], { cwd, env, stdio: ["ignore", "pipe", "ignore"] });
+  const stdio = ["ignore", "pipe", "ignore"] as const;
+  const dev = spawn("npx", ["holdpoint", "dev"], { cwd, env, stdio: [...stdio], detached: true }); // a group, for its end
   for await (const chunk of dev.stdout) if (String(chunk).includes("Ctrl-C")) break;
   return dev;
+}
+
+/** The next page starts a server on the same ports. */
+async function stop(dev: ChildProcess | null): Promise<void> {
+  if (dev?.pid === undefined) return;
+  const ended = once(dev, "close");
+  dev.stdout?.resume();
+  process.kill(-dev.pid, "SIGINT");
+  await ended;
 }
 
 for (const page of ["docs/tutorials/first-approval.md", "docs/tutorials/first-trace.md"])
@@ -86,7 +97,7 @@ test("the README's lines make a project, serve it, and its run pauses", { timeou
   const manifest = readFileSync(join(target, "package.json"), "utf8");
   assert.ok(manifest.includes(`"holdpoint": "file:${env.HOLDPOINT}"`), manifest);
   const dev = await startDev(target);
-  t.after(() => dev.kill("SIGINT"));
+  t.after(() => stop(dev));
   const output = execFileSync("bash", ["-ec", run], { cwd: target, env, encoding: "utf8" });
   assert.match(output, /\npaused\n/);
   assert.match(output, /npx holdpoint inbox approve [0-9a-f]+/);
