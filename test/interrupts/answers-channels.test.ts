@@ -6,15 +6,17 @@
 //   answers-channels.7. Whoever goes around a question needs the right, on every path and in every form of the library.
 //   answers-channels.8. The rules of a question do not fall with its assistant.
 //   answers-channels.9. A body that grants, limits or schedules refuses members that it would drop.
+//   answers-channels.10. A deployment, or a node, takes answers as they are given.
 //   answers-channels.4. One person decides no quorum, whatever form the vote has.
 //   answers-channels.2. A vote counts over every channel, and the deciding one answers.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { CHANNELS, outcomeOf } from "../harness/channels/channels.ts";
 import { inTable } from "../harness/channels/table.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { call } from "../harness/server.ts";
+import { call, ROOT } from "../harness/server.ts";
 import { asWho, askOn, post, read, readItem, startWorld, type Who } from "../harness/channels/world.ts";
 
 const world = await startWorld();
@@ -398,4 +400,24 @@ test("the official client's crons and assistants work as they are (answers-chann
   } as Parameters<typeof client.crons.create>[1]);
   assert.ok("cron_id" in cron);
   await client.crons.update(String(cron.cron_id), { schedule: "1 0 1 1 *", enabled: false, input: {}, metadata: {} });
+});
+
+const LOOKS_ALIKE = { decisions: [] };
+
+test("a node takes answers as they are given (answers-channels.10)", PATIENCE, async () => {
+  const asked = await askOn(world, HITL, { assistant: "as_given" });
+  assert.deepEqual((await readItem(world, asked)).response_schema, { interrupt_answers: "as_given" });
+  const resumed = { assistant_id: "as_given", command: { resume: LOOKS_ALIKE } };
+  const { status, text } = await post(world, "ann", `/threads/${asked.threadId}/runs/wait`, resumed);
+  assert.equal(status, 200, text);
+});
+
+test("a deployment takes answers as they are given (answers-channels.10)", PATIENCE, async () => {
+  const other = await startWorld(join(ROOT, "test", "graphs", "answers", "as-given.json"));
+  const asked = await askOn(other, HITL);
+  assert.equal((await readItem(other, asked)).response_schema, undefined);
+  const resumed = { assistant_id: "echo", command: { resume: LOOKS_ALIKE } };
+  const { status, text } = await post(other, "ann", `/threads/${asked.threadId}/runs/wait`, resumed);
+  await other.close();
+  assert.equal(status, 200, text);
 });
