@@ -72,6 +72,16 @@ export const inboxItem = z
       .object({ by: z.string(), at: z.string(), run_id: z.string(), value: z.unknown() })
       .optional()
       .describe("present once the item is answered"),
+    failed_answer: z
+      .object({
+        run_id: z.string(),
+        error: z.string(),
+        message: z.string(),
+        at: z.string(),
+        times: z.number().int().describe("number of answers at which the node threw"),
+      })
+      .optional()
+      .describe("the latest answer whose run failed without using it; the item was asked again, or can be"),
   })
   .meta({ id: "InboxItem" });
 

@@ -104,6 +104,10 @@ export const runBody = z
     interrupt_before: breakpoints.nullish(),
     interrupt_after: breakpoints.nullish(),
     multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]).nullish(),
+    on_paused: z
+      .enum(["abandon", "reject", "enqueue", "answer"])
+      .nullish()
+      .describe("what new input, an update or a goto does on a thread that waits for a person"),
     if_not_exists: z.enum(["create", "reject"]).nullish(),
     durability: z.enum(["sync", "async", "exit"]).nullish(),
     checkpoint_during: z.boolean().nullish(),
@@ -145,6 +149,7 @@ export const RUN_REFUSALS = [
   "assistant_not_found",
   "checkpoint_not_found",
   "thread_busy",
+  "thread_paused",
   "no_pending_interrupt",
   "interrupt_stale",
   "interrupt_unknown",
@@ -156,6 +161,7 @@ export const RUN_REFUSALS = [
   "nothing_to_continue",
   "graph_incompatible",
   "control_value_refused",
+  "context_invalid",
   "webhook_refused",
   "node_unknown",
   "idempotency_key_reused",

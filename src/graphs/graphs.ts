@@ -37,6 +37,7 @@ import { rejectControlValues, rejectControlValuesInSlices } from "./langgraph/co
 import { localSubgraphs } from "./langgraph/compiled-graph.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
 import type { Library } from "./langgraph/library.ts";
+import { checkContext } from "./loading/check-context.ts";
 import {
   type Deployed,
   type FactoryRuntime,
@@ -104,6 +105,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     checkGivenInSlices: rejectControlValuesInSlices,
     describe: (graphId) => deployment.graphs.get(graphId) ?? null,
     loadProblem: (graphId) => deployment.failed.get(graphId)?.message ?? null,
+    checkContext: (run) => checkContext(ports.library, deployment.graphs.get(run.graphId), run),
     run: (run, sink, signal, history) => runDeployed(deployment, run, { sink, signal, history }),
     ...stateOperations(deployment),
     ...schemaOperations(deployment),

@@ -332,6 +332,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "POST /inbox/{thread_id}/{interrupt_id}/claim": [{ body: () => ({}) }],
   "POST /inbox/{thread_id}/{interrupt_id}/release": [{ body: () => ({ force: true }) }],
   "POST /inbox/{thread_id}/{interrupt_id}/assign": [{ body: () => ({ to: "bob", force: true }) }],
+  "POST /inbox/{thread_id}/{interrupt_id}/ask-again": [{ body: () => ({}) }],
   "POST /inbox/{thread_id}/{interrupt_id}/snooze": [{ body: () => ({ for_seconds: 60 }) }],
   "POST /inbox/{thread_id}/{interrupt_id}/comments": [{ body: () => ({ text: "taken" }) }],
   "GET /inbox/{thread_id}/{interrupt_id}/comments": [{}],

@@ -64,6 +64,7 @@ class ThreadSavers extends BaseCheckpointSaver {
       history: "stored",
       read: (query) => this.#storage.transaction(query),
       answersKept: new Map(),
+      keepsResults: false,
       interruptBytesMax: Infinity,
       onWrite: () => store(saver.take()),
       settle: () => store(saver.take()),

@@ -13,6 +13,7 @@ import { requireRight, type Right } from "../auth/authorize.ts";
 import { decisionRules } from "../review/review-rules.ts";
 import type { AgentContext } from "../context.ts";
 import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
+import { checkOnPaused } from "../interrupts/on-paused.ts";
 import type { Assistant, AssistantVersion, Scope } from "../model/model.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { AssistantVersionQuery, Tx } from "../ports/ports.ts";
@@ -42,6 +43,7 @@ export async function createAssistant(
   draft: AssistantDraft,
 ): Promise<Assistant> {
   requireGraph(agent, draft.graphId);
+  checkOnPaused(draft.metadata);
   const { ifExists, ...given } = draft;
   const at = agent.clock.now();
   const assistantId = draft.assistantId ?? agent.newId();
@@ -78,6 +80,7 @@ export async function patchAssistant(
   idOrGraph: string,
   patch: AssistantPatch,
 ): Promise<Assistant> {
+  checkOnPaused(patch.metadata ?? {});
   return agent.storage.transaction(async (tx) => {
     const assistant = await findAssistant(agent, tx, idOrGraph, { scope, toChange: true });
     const metadata = mergedMetadata(agent, assistant.metadata, patch.metadata, scope);

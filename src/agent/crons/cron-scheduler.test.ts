@@ -70,6 +70,7 @@ async function bench(t: TestContext): Promise<Bench> {
       list: () => [{ graphId: "graph" }],
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
       checkGiven: () => undefined,
+      checkContext: () => undefined,
       checkGivenInSlices: async () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
     },

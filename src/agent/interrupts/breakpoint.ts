@@ -42,5 +42,6 @@ export function breakpointOf({ run, threadId, checkpointId, next, at }: Breakpoi
     snoozedUntil: null,
     escalatesAt: null,
     answer: null,
+    failure: null,
   };
 }

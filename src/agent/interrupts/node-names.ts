@@ -13,6 +13,8 @@ export function requireNodes({ graphId, nodeNames }: GraphDescription, field: st
   if (nodeNames === null) return; // run() rejects nodes missing from the graph of the run
   const unknown = names.filter((name) => !nodeNames.includes(name));
   if (unknown.length === 0) return;
-  const detail = `${field} names ${unknown.map((name) => `"${name}"`).join(", ")}, which is not a node of ${graphId}.`;
+  const list = unknown.map((name) => `"${name}"`).join(", ");
+  const cure = field.startsWith("interrupt_") ? " A subgraph has its breakpoints in its own compile()." : "";
+  const detail = `${field} names ${list}, which is not a node of ${graphId}.${cure}`;
   throw new ApiError("node_unknown", detail, { known: nodeNames });
 }

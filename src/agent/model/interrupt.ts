@@ -96,6 +96,8 @@ export interface Interrupt {
   /** Time of the next escalation. */
   readonly escalatesAt: number | null;
   readonly answer: AnswerRecord | null;
+  /** The latest answer that failed: the interrupt was asked again, or can be. Null if none did. */
+  readonly failure: AnswerFailure | null;
 }
 
 /**
@@ -104,6 +106,16 @@ export interface Interrupt {
  */
 export function graphPath({ graphNs }: Pick<Interrupt, "graphNs">): readonly string[] {
   return graphNs === "" ? [] : graphNs.split("|");
+}
+
+/** An answer whose run ended without using it, or whose node threw. */
+export interface AnswerFailure {
+  readonly runId: string;
+  readonly error: string;
+  readonly message: string;
+  readonly at: number;
+  /** Number of answers at which the node threw. */
+  readonly times: number;
 }
 
 export interface AnswerRecord {

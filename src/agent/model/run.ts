@@ -10,6 +10,8 @@ export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" 
 export type EndedBy = "done" | "pause" | "cancel" | "rollback" | "failure" | "timeout";
 
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
+/** Effect of new input, an update or a goto on a paused thread. */
+export type OnPaused = "abandon" | "reject" | "enqueue" | "answer";
 export type Durability = "sync" | "async" | "exit";
 
 export interface ErrorInfo {

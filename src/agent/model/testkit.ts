@@ -76,6 +76,7 @@ export const interruptRecord = (
   review: null,
   snoozedUntil: null,
   escalatesAt: null,
+  failure: null,
   ...changes,
 });
 

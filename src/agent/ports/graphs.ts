@@ -22,13 +22,14 @@ export type GraphOutcome =
   | { readonly kind: "breakpoint"; readonly values: unknown; readonly next: readonly string[] }
   /**
    * `storageFailed`: the storage caused the failure, not the graph. `answerRefused`: the library rejected an answer and
-   * accepts another one for the same interrupt.
+   * accepts another one for the same interrupt. `inputRefused`: the state refused the input; nothing of the run stays.
    */
   | {
       readonly kind: "failed";
       readonly error: ErrorInfo;
       readonly storageFailed?: boolean;
       readonly answerRefused?: boolean;
+      readonly inputRefused?: boolean;
     }
   /** The signal aborted the run; the signal has the reason. */
   | { readonly kind: "aborted" };
@@ -94,9 +95,15 @@ export interface GraphRunResult {
   readonly rest: WriteSet;
   readonly checkpointId: string | null;
   readonly overlay: Encoded | null;
-  /** Answers that no task consumed. */
-  readonly unused: readonly CarriedAnswer[];
+  /** Answers that no task used. */
+  readonly unused: readonly UnusedAnswer[];
   readonly held: readonly HeldEvent[];
+}
+
+/** An answer that is to be asked for again. */
+export interface UnusedAnswer extends CarriedAnswer {
+  /** The node got it, and threw or returned what the state refuses. */
+  readonly threw?: true;
 }
 
 export interface GraphDescription {
@@ -208,6 +215,11 @@ export interface Graphs {
   checkGiven(values: GivenValues): void;
   /** The same, in slices of the event loop where the values are long. */
   checkGivenInSlices(values: GivenValues): Promise<void>;
+  /**
+   * Checks the context of an accepted run, or without one its `configurable`, as the library does at its start.
+   * @throws {ApiError} `context_invalid`
+   */
+  checkContext(run: Run): void;
   /** Runs a graph until it ends, pauses or fails, or `signal` aborts. Never rejects. */
   run(run: Run, sink: RunSink, signal: AbortSignal, history: History): Promise<GraphRunResult>;
   state(address: StateAddress, options: { readonly subgraphs: boolean }): Promise<StateSnapshot>;

@@ -26,9 +26,12 @@ const startParams = z.object({
   assistant_id: z.string().min(1),
   input: json.optional(),
   config: object.nullish(),
+  context: json.optional(),
   metadata: object.nullish(),
   multitaskStrategy: z.string().nullish(),
   multitask_strategy: z.string().nullish(),
+  onPaused: z.string().nullish(),
+  on_paused: z.string().nullish(),
 });
 
 const ANSWERS_MAX = 100;
@@ -42,6 +45,7 @@ const respondParams = z.object({
   update: json.optional(),
   goto: json.optional(),
   config: object.nullish(),
+  context: json.optional(),
   metadata: object.nullish(),
 });
 
@@ -57,7 +61,9 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
     assistant_id: params.assistant_id,
     ...startingPoint(call.threadId, params.config ?? {}),
     metadata: params.metadata ?? null,
+    context: params.context ?? null,
     multitask_strategy: one ?? other ?? null,
+    on_paused: params.onPaused ?? params.on_paused ?? null,
     if_not_exists: "create",
   } as JsonObject;
   const input = params.input ?? null;
@@ -142,8 +148,8 @@ export function answersOf(params: unknown): ReadonlyMap<string, Json> {
 export async function respondCommand(agent: AgentContext, call: CommandCall): Promise<CommandResult> {
   const { threadId, caller, command } = call;
   const answers = answersOf(command.params);
-  const { update, goto, config, metadata } = parse(respondParams, command.params ?? {}, "body");
-  const isOnlyAnswer = [update, goto, config, metadata].every((more) => more === undefined || more === null);
+  const { update, goto, config, context, metadata } = parse(respondParams, command.params ?? {}, "body");
+  const isOnlyAnswer = [update, goto, config, context, metadata].every((more) => more === undefined || more === null);
   const { thread, known } = await agent.storage.read(async (tx) => ({
     thread: await tx.thread(threadId),
     known: await tx.interrupts(threadId, null),
@@ -164,6 +170,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
       ...(goto === undefined ? {} : { goto }),
     },
     config: config ?? null,
+    context: context ?? null,
     metadata: metadata ?? null,
   } as JsonObject;
   const answer = () => startWith(agent, call, body, isOnlyAnswer ? "threads:answer" : "threads:create_run");

@@ -40,6 +40,7 @@ function itemOf(changes: Partial<Interrupt>): Interrupt {
     review: null,
     snoozedUntil: null,
     escalatesAt: null,
+    failure: null,
     answer,
     ...changes,
   };

@@ -1,7 +1,7 @@
 // Inbox API objects: inbox items and audit entries → JSON objects for clients.
 import { isoTime } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Assignment, Interrupt, ThreadStatus } from "../model/model.ts";
+import type { AnswerFailure, Assignment, Interrupt, ThreadStatus } from "../model/model.ts";
 import { summarise } from "./interrupt-summary.ts";
 import type { AuditRecord } from "../ports/ports.ts";
 import { serializeReview } from "./review-object.ts";
@@ -40,6 +40,10 @@ export function itemSummary(item: Interrupt): JsonObject {
   };
 }
 
+function failureObject({ runId, error, message, at, times }: AnswerFailure): JsonObject {
+  return { run_id: runId, error, message, at: isoTime(at), times };
+}
+
 function claimObject({ by, at, until, assignedBy }: Assignment): JsonObject {
   return {
     by,
@@ -56,7 +60,7 @@ export function serializeInboxItem(
   metadata: JsonObject,
   now: number,
 ): JsonObject {
-  const { claim, answer, expiresAt } = item;
+  const { claim, answer, expiresAt, failure } = item;
   const holds = claim !== null && (claim.until === null || claim.until > now);
   return {
     ...itemSummary(holds ? item : { ...item, claim: null }),
@@ -70,6 +74,7 @@ export function serializeInboxItem(
     ...(answer === null
       ? {}
       : { answered: { by: answer.by, at: isoTime(answer.at), run_id: answer.runId, value: answer.value } }),
+    ...(failure === null ? {} : { failed_answer: failureObject(failure) }),
   };
 }
 

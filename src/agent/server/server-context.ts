@@ -145,6 +145,7 @@ function createServerWorker(
       timeoutMs: config.jobTimeoutSecs * 1000,
       graceMs: config.shutdownGraceSecs * 1000,
       crashesMax: config.jobAttemptsMax,
+      askAgainMax: config.askAgainMax,
     },
     {
       storage,

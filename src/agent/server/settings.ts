@@ -179,6 +179,15 @@ export const AGENT_SETTINGS = {
     { min: 1024, max: 256 * MEBIBYTE },
     { meaning: "Largest answer, or answers of one call, in bytes of JSON; beyond it, calls get 413." },
   ),
+  askAgainMax: integer(
+    "HOLDPOINT_ASK_AGAIN_MAX",
+    3,
+    { min: 0, max: 1000 },
+    {
+      meaning:
+        "How often a question is asked again by itself after its node threw at the answer. Then the thread fails, and a person can ask again. An answer that no node got is asked for again without a limit.",
+    },
+  ),
   keepAliveMs: integer(
     "HOLDPOINT_WAIT_KEEPALIVE_MS",
     5000,

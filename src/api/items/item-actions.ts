@@ -22,6 +22,15 @@ export const assignInboxItem = operation("assignInboxItem", "post", "/inbox/{thr
   refusals: [...CHANGE_REFUSALS, "interrupt_claimed", "reviewer_not_assigned", "reviewer_excluded"],
 });
 
+export const askAgain = operation("askAgain", "post", "/inbox/{thread_id}/{interrupt_id}/ask-again", {
+  tag: TAG,
+  access: "threads:answer",
+  summary: "Ask a question again whose answer failed more often than the server asks again by itself",
+  body: z.object(author),
+  reply: inboxItem,
+  refusals: [...CHANGE_REFUSALS, "graph_incompatible", "overloaded", "shutting_down"],
+});
+
 export const snoozeInboxItem = operation("snoozeInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/snooze", {
   tag: TAG,
   access: "threads:claim",

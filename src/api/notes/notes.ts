@@ -119,6 +119,11 @@ const inbox: Readonly<Record<string, Note>> = {
     body: { by: "ann", force: false },
     reply: value.itemExample,
   },
+  askAgain: {
+    description: "A run continues the thread without the answer, and its node asks anew. An open item stays as it is.",
+    body: { by: "ann" },
+    reply: value.itemExample,
+  },
   assignInboxItem: {
     description: "The assignment is a claim in another person's name. It never widens the review rules of the item.",
     body: { by: "ann", to: "bob", expires_in_seconds: 900 },

@@ -34,6 +34,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   "inbox claim": ["inbox claim 0fb6c8e1"],
   "inbox assign": ["inbox assign 0fb6c8e1 bob", "inbox assign 0fb6c8e1 bob --force"],
   "inbox release": ["inbox release 0fb6c8e1"],
+  "inbox ask-again": ["inbox ask-again 01a21cd7-fb34-716d-9b74-82c1b93d54d4/0fb6c8e1f2a3b4c5d6e7f8091a2b3c4d"],
   "inbox snooze": ["inbox snooze 0fb6c8e1 2h", "inbox snooze 0fb6c8e1 off"],
   "inbox comment": [`inbox comment 0fb6c8e1 "The customer confirmed by phone."`],
   "inbox answer": [`inbox answer 0fb6c8e1 --text "looks good"`, `inbox answer 0fb6c8e1 '{"approved": true}'`],

@@ -106,6 +106,9 @@ function registerWork(inbox: Command, cli: Cli): void {
   working(inbox.command("release <item>").description("release a claim"))
     .option("--force", "release the claim of another person, too")
     .action((item, options) => cli.run(async () => (await load()).release(cli, item, options)));
+  working(inbox.command("ask-again <item>").description("ask a question again whose answer failed")).action(
+    (item, options) => cli.run(async () => (await load()).askAgain(cli, item, options)),
+  );
   working(
     inbox.command("snooze <item> <when>").description("set a follow-up date: 30m, 2h, 7d, a time, or off"),
   ).action((item, when, options) => cli.run(async () => (await load()).snooze(cli, [item, when], options)));

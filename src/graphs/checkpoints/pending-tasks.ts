@@ -14,11 +14,15 @@ export interface PendingTask {
   readonly answersSaved: number;
   /** It has written results and does not run again. */
   readonly finished: boolean;
+  /** It threw. */
+  readonly failed: boolean;
 }
 
 export interface PendingGraph {
   readonly checkpointId: string;
   readonly step: number;
+  /** It holds an input that no task has taken yet. */
+  readonly isInput: boolean;
   /** Possible node names of a pending task, in LangGraph's task order. */
   readonly channelNames: readonly string[];
   readonly sends: readonly { readonly node: string }[];
@@ -27,33 +31,46 @@ export interface PendingGraph {
   readonly written: boolean;
 }
 
+/** The library's metadata of a checkpoint, as far as this file reads them. */
+export interface CheckpointKind {
+  readonly step?: number;
+  readonly source?: string;
+}
+
 export interface PendingTasks {
-  checkpointPut(ns: string, saved: LibraryCheckpoint, metadata: { readonly step?: number }): void;
+  checkpointPut(ns: string, saved: LibraryCheckpoint, metadata: CheckpointKind): void;
   checkpointRead(
     ns: string,
     saved: LibraryCheckpoint,
-    metadata: { readonly step?: number },
+    metadata: CheckpointKind,
     writes: readonly (readonly [taskId: string, channel: string, value: unknown])[],
   ): void;
   writesPut(ns: string, checkpointId: string, taskId: string, writes: readonly (readonly [string, unknown])[]): void;
   graphs(): ReadonlyMap<string, PendingGraph>;
+  /** An update has written to the newest step of the root graph, and no checkpoint has taken it. */
+  isUpdated(): boolean;
 }
 
-const NULL_TASK = "00000000-0000-0000-0000-000000000000";
+/** The task of an input, an update and a goto. */
+export const NULL_TASK = "00000000-0000-0000-0000-000000000000";
+
+const RAISED_AGAIN: ReadonlySet<string> = new Set(["__interrupt__", "__error__"]);
 
 const NO_RESULTS = new Set(["__error__", "__error_source_node__", "__shown__"]);
 
 export function createPendingTasks(): PendingTasks {
   const graphs = new Map<string, PendingGraph & { readonly tasks: Map<string, PendingTask> }>();
+  let updatedAt: string | null = null;
   /** Writes for a future checkpoint: with durability `exit` LangGraph passes them first. */
   const early = new Map<string, { readonly checkpointId: string; readonly tasks: Map<string, PendingTask> }>();
-  const note = (ns: string, saved: LibraryCheckpoint, step: number | undefined, written: boolean): void => {
+  const note = (ns: string, saved: LibraryCheckpoint, metadata: CheckpointKind, written: boolean): void => {
     const sends = saved.channel_values["__pregel_tasks"];
     // At exit LangGraph may put a checkpoint again, and pass its writes before it.
     const same = [graphs.get(ns), early.get(ns)].find((known) => known?.checkpointId === saved.id);
     graphs.set(ns, {
       checkpointId: saved.id,
-      step: (step ?? -1) + 1,
+      step: (metadata.step ?? -1) + 1,
+      isInput: metadata.source === "input",
       channelNames: Object.keys(saved.channel_versions),
       sends: Array.isArray(sends) ? (sends as { readonly node: string }[]) : [],
       tasks: same?.tasks ?? new Map(),
@@ -61,22 +78,23 @@ export function createPendingTasks(): PendingTasks {
     });
   };
   return {
-    checkpointPut: (ns, saved, metadata) => note(ns, saved, metadata.step, true),
+    checkpointPut: (ns, saved, metadata) => note(ns, saved, metadata, true),
     checkpointRead(ns, saved, metadata, writes) {
       if (graphs.get(ns)?.checkpointId === saved.id) return;
-      note(ns, saved, metadata.step, false);
+      note(ns, saved, metadata, false);
       const byTask = Map.groupBy(writes, ([taskId]) => taskId);
-      // An interrupt of an earlier run counts only if the task raises it again.
+      // An interrupt or an error of an earlier run counts only if the task raises it again.
       for (const [taskId, list] of byTask)
         put(
           ns,
           saved.id,
           taskId,
-          list.filter(([, channel]) => channel !== "__interrupt__").map(([, c, v]) => [c, v]),
+          list.filter(([, channel]) => !RAISED_AGAIN.has(channel)).map(([, c, v]) => [c, v]),
         );
     },
     writesPut: put,
     graphs: () => graphs,
+    isUpdated: () => updatedAt !== null && updatedAt === graphs.get("")?.checkpointId,
   };
 
   function put(
@@ -85,18 +103,24 @@ export function createPendingTasks(): PendingTasks {
     taskId: string,
     writes: readonly (readonly [string, unknown])[],
   ): void {
-    if (taskId === NULL_TASK) return;
+    if (taskId === NULL_TASK) {
+      if (ns === "" && writes.some(([channel]) => channel !== "__resume__")) updatedAt = checkpointId;
+      return;
+    }
     const tasks = tasksOf(ns, checkpointId);
     const interrupts: RaisedInterrupt[] = [];
     let answersSaved = 0;
     let finished = false;
+    let failed = false;
     for (const [channel, value] of writes) {
       if (channel === "__interrupt__") interrupts.push(...(Array.isArray(value) ? value : [value]));
       else if (channel === "__resume__") answersSaved = Array.isArray(value) ? value.length : 1;
+      else if (channel === "__error__") failed = true;
       else if (!NO_RESULTS.has(channel)) finished = true;
     }
     // At exit LangGraph writes everything again, including interrupts of tasks that finished since.
-    tasks.set(taskId, { interrupts: finished ? [] : interrupts, answersSaved, finished });
+    finished &&= !failed;
+    tasks.set(taskId, { interrupts: finished ? [] : interrupts, answersSaved, finished, failed });
   }
 
   function tasksOf(ns: string, checkpointId: string): Map<string, PendingTask> {

@@ -107,7 +107,10 @@ function addRow(
 function noteCheckpoint(state: SaverState, { ns, parentId, saved, metadata }: CheckpointPut, origins: Origins): void {
   state.originsOf.set(ns, { checkpointId: saved.id, parentId, origins });
   for (const key of state.entriesOf.keys()) {
-    if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) state.entriesOf.delete(key);
+    if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) {
+      state.entriesOf.delete(key);
+      state.taskPaths.delete(key);
+    }
   }
   state.pending.checkpointPut(ns, saved, metadata);
   if (ns !== "") return;

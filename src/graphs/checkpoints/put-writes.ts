@@ -1,6 +1,6 @@
 // Put writes: the writes of a task → its row. A later call for the same task adds to the row (run-checkpointer.3).
 import { type EncodedValue, type ValueToEncode, encodeValues } from "./encode-values.ts";
-import { type SaverState, blobReference } from "./saver-state.ts";
+import { type SaverState, blobReference, taskKey } from "./saver-state.ts";
 
 /** One call of the library's `putWrites`. */
 export interface WritesPut {
@@ -14,7 +14,7 @@ export interface WritesPut {
 type FreshWrite = ValueToEncode & { readonly index: number };
 
 /** They have an index of their own, and the last one counts. */
-const SPECIAL_WRITES: Readonly<Record<string, number>> = {
+export const SPECIAL_WRITES: Readonly<Record<string, number>> = {
   __error__: -1,
   __scheduled__: -2,
   __interrupt__: -3,
@@ -47,7 +47,7 @@ const UTF8_BYTES_PER_UNIT_MAX = 3;
 export function putTaskWrites(state: SaverState, put: WritesPut): Promise<void> | undefined {
   const { ns, checkpointId, taskId, taskPath, list } = put;
   const { codec, threadId, runId, interruptBytesMax } = state.options;
-  const key = `${ns}\n${checkpointId}\n${taskId}`;
+  const key = taskKey({ ns, checkpointId, taskId });
   const before = state.slowWrites.get(key);
   if (before !== undefined) return before.then(() => putTaskWrites(state, put)); // in the order of the calls
   let entries = state.entriesOf.get(key);
@@ -61,6 +61,7 @@ export function putTaskWrites(state: SaverState, put: WritesPut): Promise<void> 
       const value = reference === null ? text.encoded : `null,"${reference}"`;
       entries.set(index, `[${index},${JSON.stringify(channel)},${value}]`);
     }
+    state.taskPaths.set(key, taskPath);
     const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
     state.writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
     state.pending.writesPut(ns, checkpointId, taskId, list);

@@ -8,6 +8,8 @@ import type { JsonObject } from "../../base/json/json.ts";
 import { isPlaceRow } from "./answer-places.ts";
 import { type LongValues, decodeCheckpoint, decodeLongValues, decodeWrites } from "./decode-checkpoint.ts";
 import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
+import { keepResults } from "./keep-results.ts";
+import type { CheckpointKind } from "./pending-tasks.ts";
 import type { Origin, SaverState } from "./saver-state.ts";
 
 /** Namespace and id of a checkpoint; null for the newest one. */
@@ -91,10 +93,14 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint, long: LongValues |
   }
   state.originsOf.set(ns, { checkpointId, parentId, origins });
   if (ns === "") state.rootStates.note(checkpointId, checkpoint.channel_values);
-  const writes = dropAnswers(decodeWrites(stored, codec, long), answersKept);
-  state.pending.checkpointRead(ns, checkpoint, metadata as { readonly step?: number }, writes);
-  state.options.places?.read(writes);
-  const pendingWrites = writes.filter(([taskId]) => !isPlaceRow(taskId)); // answer-places.1
+  const saved = dropAnswers(decodeWrites(stored, codec, long), answersKept);
+  state.pending.checkpointRead(ns, checkpoint, metadata as CheckpointKind, saved);
+  state.options.places?.read(saved);
+  const own = saved.filter(([taskId]) => !isPlaceRow(taskId)); // answer-places.1
+  const keeps = state.options.keepsResults && !state.forgetsResults && ns === "" && isBeforeInput(state);
+  const tasks = new Set(stored.writes.flatMap(({ taskId, taskPath }) => (taskPath === "" ? [] : taskId)));
+  const pendingWrites = keeps ? keepResults(own, tasks) : own;
+  state.keptResults ||= keeps && pendingWrites.length > 0;
   const configOf = (id: string): CheckpointTuple["config"] => ({
     configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id },
   });
@@ -105,6 +111,11 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint, long: LongValues |
     pendingWrites,
     ...(parentId === null ? {} : { parentConfig: configOf(parentId) }),
   };
+}
+
+/** The run has put no checkpoint yet. */
+function isBeforeInput({ rootCheckpointId }: SaverState): boolean {
+  return rootCheckpointId === null;
 }
 
 /** A run that answers an interrupt again must not see the earlier answers. */

@@ -4,6 +4,7 @@
 //   saver-state.ts    the rows that no commit has taken yet, and the places of stored values
 //   put-checkpoint.ts a checkpoint as a row
 //   put-writes.ts     the writes of a task as a row
+//   drop-writes.ts    writes of a failed run, taken back
 //   read-saved.ts     rows as the library reads them
 //   codec/            values as texts
 // Invariants:
@@ -23,6 +24,7 @@ import type { CheckpointListOptions } from "@langchain/langgraph-checkpoint";
 import type { WriteSet } from "../../agent/model/model.ts";
 import type { LibraryCheckpoint, LibraryWrite } from "./decode-checkpoint.ts";
 import type { ChannelHistory } from "./delta-history.ts";
+import { dropWrites } from "./drop-writes.ts";
 import type { PendingTasks } from "./pending-tasks.ts";
 import { putCheckpoint } from "./put-checkpoint.ts";
 import { putTaskWrites } from "./put-writes.ts";
@@ -39,6 +41,10 @@ export interface RunSaver {
   rootCheckpointId(): string | null;
   /** The checkpoint of the root graph with exactly these values: the same objects, not equal ones. */
   readonly checkpointOf: (values: unknown) => string | null;
+  /** Takes back writes of this run that no checkpoint has taken (drop-writes.ts). */
+  readonly drop: (refused: boolean) => void;
+  /** The state refuses the results that it keeps for an input. @returns false if it keeps none, or has taken them */
+  readonly forgetResults: () => boolean;
 }
 
 export function createRunSaver(options: SaverOptions): RunSaver {
@@ -49,6 +55,12 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     rootCheckpointId: () => state.rootCheckpointId,
     checkpointOf: state.rootStates.checkpointOf,
     take: () => takeRows(state),
+    drop: (refused) => dropWrites(state, refused),
+    forgetResults() {
+      if (!state.keptResults || state.forgetsResults || state.rootCheckpointId !== null) return false;
+      state.forgetsResults = true;
+      return true;
+    },
   };
 }
 

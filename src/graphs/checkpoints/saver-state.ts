@@ -29,6 +29,8 @@ export interface SaverOptions {
   readonly answersKept: ReadonlyMap<string, number>;
   /** Absent where no graph runs. */
   readonly places?: AnswerPlaces;
+  /** The run begins with new input: results of finished branches count, and their successors do not run. */
+  readonly keepsResults: boolean;
   /** Of the interrupts of one task, in bytes of JSON. */
   readonly interruptBytesMax: number;
   /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */
@@ -62,11 +64,16 @@ export interface SaverState {
   readonly originsOf: Map<string, KnownCheckpoint>;
   /** Key of a task's writes → index → text of the write. */
   readonly entriesOf: Map<string, Map<number, string>>;
+  /** The same key → path of the task. */
+  readonly taskPaths: Map<string, string>;
   /** Writes whose values are being encoded, and those of one task by its key. */
   readonly underway: Set<Promise<void>>;
   readonly slowWrites: Map<string, Promise<void>>;
   rootCheckpointId: string | null;
   failed: boolean;
+  /** Results of finished branches are part of the state that the new input meets (keep-results.ts). */
+  keptResults: boolean;
+  forgetsResults: boolean;
   checkpoints: Checkpoint[];
   writes: Map<string, TaskWrites>;
   blobs: Blob[];
@@ -81,14 +88,33 @@ export function newSaverState(options: SaverOptions): SaverState {
     knownBlobs: new Set(),
     originsOf: new Map(),
     entriesOf: new Map(),
+    taskPaths: new Map(),
     underway: new Set(),
     slowWrites: new Map(),
     rootCheckpointId: null,
     failed: false,
+    keptResults: false,
+    forgetsResults: false,
     checkpoints: [],
     writes: new Map(),
     blobs: [],
   };
+}
+
+/** Place of the writes of one task. */
+export interface TaskAddress {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly taskId: string;
+}
+
+export function taskKey({ ns, checkpointId, taskId }: TaskAddress): string {
+  return `${ns}\n${checkpointId}\n${taskId}`;
+}
+
+export function taskOfKey(key: string): TaskAddress {
+  const [ns = "", checkpointId = "", taskId = ""] = key.split("\n");
+  return { ns, checkpointId, taskId };
 }
 
 /** LangGraph reads its own keys here, and some checkpoints lack them: a caller must not supply them instead. */

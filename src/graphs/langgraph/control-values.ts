@@ -22,6 +22,11 @@ const CONFIG_PREFIX = "__pregel_";
 /** Names that LangGraph keeps for its own channels, known and to come; a graph without named channels has `__root__`. */
 const OWN_CHANNEL = /^(?!__root__$)__\w+__$|^(?:__pregel_|branch:to:|join:)/;
 
+/** Internal to the library: answers, tasks, branches. */
+export function isOwnChannel(name: string): boolean {
+  return OWN_CHANNEL.test(name);
+}
+
 type Path = (string | number)[];
 
 interface Part {
@@ -60,7 +65,7 @@ function partsOf({ input, update, goto, answers = [], item }: GivenValues): read
 /** langgraph/control-values.2. */
 function refuseOwnChannels(update: unknown): void {
   for (const [at, channel] of channelsOf(update)) {
-    if (OWN_CHANNEL.test(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
+    if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
   }
 }
 

@@ -1,14 +1,7 @@
 // Attempt: the state of one attempt of a run, how it begins and how it ends.
 import { EMPTY_WRITE_SET } from "../../agent/model/empty-write-set.ts";
-import {
-  type CarriedAnswer,
-  type Fingerprint,
-  type Run,
-  type StreamRequest,
-  VALUES_ONLY,
-  type WriteSet,
-} from "../../agent/model/model.ts";
-import type { GraphOutcome, GraphRunResult, History, RunSink } from "../../agent/ports/ports.ts";
+import { type Fingerprint, type Run, type StreamRequest, VALUES_ONLY, type WriteSet } from "../../agent/model/model.ts";
+import type { GraphOutcome, GraphRunResult, History, RunSink, UnusedAnswer } from "../../agent/ports/ports.ts";
 import { type AnswerPlaces, createAnswerPlaces } from "../checkpoints/answer-places.ts";
 import { type RunSaver, createRunSaver } from "../checkpoints/run-checkpointer.ts";
 import {
@@ -19,7 +12,7 @@ import {
 } from "../langgraph/compiled-graph.ts";
 import { type HandedAnswers, createHandedAnswers } from "./handed-answers.ts";
 import { type TaskWatch, createTaskWatch } from "./interrupts/task-watch.ts";
-import { interruptMoved } from "./refused-answer.ts";
+import { interruptMoved } from "./run-error.ts";
 import { checkpointMetadata, runConfig } from "./run-config.ts";
 import type { RunContext } from "./run-context.ts";
 import type { StoredInput } from "./run-input.ts";
@@ -51,7 +44,7 @@ export interface Attempt extends AttemptRequest {
   /** Null before the graph starts. */
   saver: RunSaver | null;
   events: StreamEvents | null;
-  unused: readonly CarriedAnswer[];
+  unused: readonly UnusedAnswer[];
   /** Newest state of the root graph. */
   values: unknown;
 }
@@ -112,6 +105,7 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
     read: context.read,
     answersKept: handed.kept,
     places,
+    keepsResults: run.input !== null && run.request.checkpointId === null,
     interruptBytesMax: context.interruptBytesMax,
     onWrite: () => {
       handed.withdraw(saver);
@@ -149,7 +143,7 @@ export function savedState({ graph, saver, run }: OpenAttempt): Promise<LibraryS
 
 /** @throws {NotSerialisableError} */
 export function resultOf({ context, saver, events, unused, values }: Attempt, outcome: GraphOutcome): GraphRunResult {
-  const shows = outcome.kind === "question" && saver !== null && hasFinishedTask(saver);
+  const shows = outcome.kind === "question" && saver !== null && (hasFinishedTask(saver) || saver.pending.isUpdated());
   const rest: WriteSet = saver?.take() ?? EMPTY_WRITE_SET;
   return {
     outcome,

@@ -16,7 +16,7 @@ const ANSWER_PASSES_MAX = 3;
 export async function runPasses(attempt: OpenAttempt, config: StreamConfig, started: boolean): Promise<GraphOutcome> {
   let answerPasses = 0;
   for (let pass = 0; ; pass++) {
-    const paused = await streamGraph(attempt, config, started || pass > 0);
+    const paused = await streamKeeping(attempt, config, started || pass > 0);
     if (attempt.cause !== undefined) throw attempt.cause;
     attempt.values ??= (await savedState(attempt)).values; // a first node that interrupts at once streams no state
     const next = await afterPass(attempt, paused);
@@ -26,6 +26,16 @@ export async function runPasses(attempt: OpenAttempt, config: StreamConfig, star
       return next;
     }
     if (++answerPasses === ANSWER_PASSES_MAX) return answerNotUsed();
+  }
+}
+
+/** As streamGraph(). If the results of a pause do not fit together, new input goes on without them. */
+async function streamKeeping(attempt: OpenAttempt, config: StreamConfig, resumes: boolean): Promise<boolean> {
+  try {
+    return await streamGraph(attempt, config, resumes);
+  } catch (error) {
+    if (attempt.cause !== undefined || attempt.signal.aborted || !attempt.saver.forgetResults()) throw error;
+    return streamGraph(attempt, config, resumes); // no node has run yet
   }
 }
 

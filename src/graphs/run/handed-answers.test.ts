@@ -21,9 +21,17 @@ const answer = (name: string, index: number, graphNs = ""): CarriedAnswer => ({
 function saver(graphs: Readonly<Record<string, { at: string; saved: Readonly<Record<string, number>> }>>): RunSaver {
   const seen = Object.entries(graphs).map(([ns, { at, saved }]): [string, PendingGraph] => {
     const tasks = Object.entries(saved).map(([taskId, answersSaved]) => {
-      return [taskId, { interrupts: [], answersSaved, finished: false }] as const;
+      return [taskId, { interrupts: [], answersSaved, finished: false, failed: false }] as const;
     });
-    const graph = { checkpointId: at, step: 1, channelNames: [], sends: [], tasks: new Map(tasks), written: true };
+    const graph = {
+      checkpointId: at,
+      step: 1,
+      isInput: false,
+      channelNames: [],
+      sends: [],
+      tasks: new Map(tasks),
+      written: true,
+    };
     return [ns, graph];
   });
   return { pending: { graphs: () => new Map(seen) } } as unknown as RunSaver;

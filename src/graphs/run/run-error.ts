@@ -3,11 +3,13 @@
 //   run-error.1. The stack names the user's own files and lines, relative to the project: with source maps, without hot
 //        reload's queries and frames of Node.
 //   run-error.2. Everything has a limit: frames, causes, and total length.
+//   run-error.3. LangGraph's own mark tells a refused answer: it names an error caused by a resume value, also as the
+//        cause of another.
+//   run-error.4. If another task of the same step failed for its own reason, the run has failed.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { ErrorInfo, Run } from "../../agent/model/model.ts";
-import { isRefusedAnswer } from "./refused-answer.ts";
 
 const RECURSION_LIMIT = 25;
 /** Limit of named nodes if several fail in one step. */
@@ -96,4 +98,37 @@ function shortened(line: string, folder: string): string {
       inPackages >= 0 ? path.slice(inPackages + 1) : short.startsWith(`..${sep}..${sep}..${sep}`) ? path : short;
     return `${shown}${position}`;
   });
+}
+
+/** LangGraph has it since 1.7. */
+const INVALID_RESUME = Symbol.for("langgraph.invalid_resume");
+const MARKED_CAUSES_MAX = 10;
+
+/** LangGraph rejected an answer that passed the check before acceptance (a refinement of a Zod schema). */
+export function isRefusedAnswer(thrown: unknown): boolean {
+  // run-error.4
+  if (thrown instanceof AggregateError) return thrown.errors.length > 0 && thrown.errors.every((one) => isMarked(one));
+  return isMarked(thrown);
+}
+
+/** run-error.3. */
+function isMarked(thrown: unknown): boolean {
+  let current: unknown = thrown;
+  for (let depth = 0; depth < MARKED_CAUSES_MAX; depth++) {
+    if (typeof current !== "object" || current === null) return false;
+    if (Reflect.get(current, INVALID_RESUME) === true) return true;
+    current = Reflect.get(current, "cause");
+  }
+  return false;
+}
+
+/** The node asks another question at the place of an answer, which it did not get (langgraph/asked-payload.ts). */
+export function interruptMoved(): ApiError {
+  const detail =
+    "The node asked another question than the one that was answered. Nothing was delivered, and the question is open again. Make the questions of the node the same each time it runs, or send input null to have it ask anew.";
+  return new ApiError("interrupt_moved", detail);
+}
+
+export function isInterruptMoved(thrown: unknown): boolean {
+  return thrown instanceof ApiError && thrown.code === "interrupt_moved";
 }

@@ -7,6 +7,7 @@
 //   run-input.ts      the input, and the answers that are still unused
 //   handed-answers.ts the answers as the library sees them
 //   stream-events.ts  chunks as events for clients
+//   take-back.ts      the writes and answers that a failed attempt leaves unused
 //   run-error.ts      exceptions as errors of the run
 //   interrupts/       the interrupts that a run leaves open, and their tasks
 //   protocol/         chunks as events of the thread protocol
@@ -28,17 +29,18 @@ import {
 } from "./attempt.ts";
 import { endThread } from "./end-thread.ts";
 import { runPasses } from "./graph-pass.ts";
-import { isInterruptMoved, isRefusedAnswer } from "./refused-answer.ts";
 import type { RunContext } from "./run-context.ts";
-import { runError } from "./run-error.ts";
-import { type Progress, readProgress, unusedAnswers } from "./run-input.ts";
+import { isInterruptMoved, isRefusedAnswer, runError } from "./run-error.ts";
+import { type Progress, readProgress } from "./run-input.ts";
+import { takeBack } from "./take-back.ts";
 
 export async function runGraph(context: RunContext, request: AttemptRequest): Promise<GraphRunResult> {
   const attempt = newAttempt(context, request);
   try {
     return resultOf(attempt, await outcomeOf(attempt));
   } catch (error) {
-    return resultOf(attempt, failureOf(attempt, error)); // run-graph.1
+    const inputRefused = await takeBack(attempt, error);
+    return resultOf(attempt, failureOf(attempt, error, inputRefused)); // run-graph.1
   }
 }
 
@@ -69,9 +71,8 @@ async function ended(attempt: OpenAttempt, values: unknown): Promise<GraphOutcom
   return { kind: "done", values };
 }
 
-function failureOf(attempt: Attempt, error: unknown): GraphOutcome {
-  const { saver, cause, signal, run, context } = attempt;
-  if (saver !== null) attempt.unused = unusedAnswers(saver, attempt.unused);
+function failureOf(attempt: Attempt, error: unknown, inputRefused: boolean): GraphOutcome {
+  const { cause, signal, run, context } = attempt;
   attempt.events?.ended(signal.aborted ? "interrupted" : "failed");
   if (signal.aborted) return { kind: "aborted" };
   return {
@@ -79,5 +80,6 @@ function failureOf(attempt: Attempt, error: unknown): GraphOutcome {
     error: runError(cause ?? error, run, context.folder),
     storageFailed: isStorageFailure(cause ?? error),
     answerRefused: isInterruptMoved(cause) || (cause === undefined && isRefusedAnswer(error)),
+    inputRefused,
   };
 }

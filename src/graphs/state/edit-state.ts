@@ -88,7 +88,7 @@ async function updateOnce(
     return { set, next, checkpoint: checkpointOf(config, address.threadId) };
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    throw new ApiError("state_update_invalid", describeError(error).message);
+    throw new ApiError("state_update_invalid", describeError(error).message.replaceAll("asNode", "as_node"));
   }
 }
 

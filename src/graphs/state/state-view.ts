@@ -47,6 +47,7 @@ export function viewSaver(context: RunContext, { threadId }: StateAddress, origi
     history: "stored",
     read: context.read,
     answersKept: new Map(),
+    keepsResults: false,
     interruptBytesMax: Infinity, // edits copy interrupts that runs have raised
     onWrite: () => undefined,
     settle: () => Promise.resolve(),

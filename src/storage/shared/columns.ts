@@ -129,6 +129,7 @@ export const INTERRUPT_COLUMNS: Columns<Interrupt> = {
   snoozedUntil: ["snoozed_until", "plain"],
   escalatesAt: ["escalates_at", "plain"],
   answer: ["answer", "json"],
+  failure: ["failure", "json"],
 };
 
 export const AUDIT_COLUMNS: Columns<AuditRecord> = {

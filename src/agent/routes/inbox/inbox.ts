@@ -8,6 +8,7 @@ import { problemObject } from "../../../http/server/problem.ts";
 import { SSE_HEADERS, sseText, withHeartbeats } from "../../../http/server/sse.ts";
 import type { AgentContext } from "../../context.ts";
 import { addComment, readComments, snoozeItem } from "../../inbox/item-work.ts";
+import { askAgain } from "../../inbox/ask-again.ts";
 import { assignItem, assignItemTo, releaseItem } from "../../inbox/assign-item.ts";
 import { answerInbox, type AnswerResult } from "../../inbox/answer-inbox.ts";
 import { serializeAuditEntry, serializeInboxItem } from "../../serializers/inbox-item.ts";
@@ -123,6 +124,10 @@ function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
       const date = typeof body.until === "string" ? Date.parse(body.until) : null;
       const until = forMs === null ? date : agent.clock.now() + forMs;
       return json(itemObject(await snoozeItem(agent, authorOf(agent, caller, body.by), addressOf(ids), until)));
+    }),
+    route(actions.askAgain, async ({ ids, body, caller, scope }) => {
+      const as = authorOf(agent, caller, body.by);
+      return longJson(itemObject(await askAgain(agent, { caller: as, scope }, addressOf(ids))));
     }),
     route(actions.addComment, async ({ ids, body, caller }) => {
       const as = authorOf(agent, caller, body.by);

@@ -7,15 +7,18 @@ import { FIRST_EVENT } from "../../events/event-log.ts";
 import { storeBegin } from "../../events/first-event-id.ts";
 import { noteClosed, noteEnd } from "../../events/thread-note.ts";
 import { dropLostVotes } from "../../interrupts/current-votes.ts";
+import { decideOnPaused } from "../../interrupts/on-paused.ts";
 import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
 import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
 import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
+import { graphChangeOf } from "../../threads/graph-change.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
+import { findAsker } from "./continuation.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
-import { graphChangeOf, newRun } from "./new-run.ts";
+import { newRun } from "./new-run.ts";
 import { type RunCall, runRequestOf } from "./run-request.ts";
 import { continuesThread, idempotencyKeyOf, readNewest, readStartSnapshot } from "./start-snapshot.ts";
 import { firstRunOf } from "../../webhooks/a2a-event.ts";
@@ -81,12 +84,14 @@ function repeatedRun(run: Run): Accepted {
   return { run, created: false, history: "stored", isBegun: false, displaced: [], closed: [], voted: [], metadata: {} };
 }
 
-async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promise<Accepted | VotesOnly> {
-  const { caller, start, snapshot, at } = request;
-  const { threadId, call } = start;
-  const { assistant, known } = snapshot;
+async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise<Accepted | VotesOnly> {
+  const { caller, at } = asked;
+  const { threadId, call } = asked.start;
+  const { assistant, known, stored } = asked.snapshot;
   const thread =
-    visibleThread(threadId, call, snapshot.stored) ?? (await createThread(tx, agent.limits.threadTtl, start, at));
+    visibleThread(threadId, call, stored) ?? (await createThread(tx, agent.limits.threadTtl, asked.start, at));
+  const { request, waits } = await inViewOfPause(agent, tx, thread, asked);
+  const { start, snapshot } = request;
   const current = { ...snapshot, known: await dropLostVotes(agent.access, tx, known) };
   const target = await targetOf(tx, thread, { ...request, snapshot: current });
   const { intent, forkFrom, answers, breakpoint, voted } = target;
@@ -101,9 +106,11 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     forkFrom,
     writtenBy: snapshot.writtenBy,
   });
-  const placement = await placeInQueue(agent, tx, thread, { ...request, intent });
+  const placement = await placeInQueue(agent, tx, thread, { ...request, intent, waits });
   const { busy, dueAt, continuesPause, claimed, displaced } = placement;
   const asAnswer = answers !== null && forkFrom === null; // it resumes at the pause, for any checkpoint in the call
+  const open = openOf(known);
+  const asker = await findAsker(tx, { thread, intent, answered: answers?.interrupts ?? [], open, breakpoint });
   const runRequest = runRequestOf({
     headers: agent.headers,
     caller,
@@ -112,12 +119,13 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     answers,
     assistant,
     threadConfig: thread.config,
+    asker,
     checkpointId: forkFrom,
     goesFirst: continuesPause,
   });
   const trace =
     continuesPause || forkFrom !== null
-      ? await traceLinkOf(tx, caller, answeredWaits(target, continuesPause), openOf(known))
+      ? await traceLinkOf(tx, { caller, asker }, answeredWaits(target, continuesPause), open)
       : null;
   const run = newRun({
     runId: agent.newId(),
@@ -131,30 +139,39 @@ async function decide(agent: AgentContext, tx: Tx, request: StartRequest): Promi
     input: start.given.input,
     at,
   });
+  agent.graphs.checkContext(run);
   const changed = graphChangeOf(thread, assistant, run.request.config);
   let closed: readonly Interrupt[] = [];
   if (busy || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
   } else {
     await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // start-run.1
-    closed = await resolveOnStart(tx, {
-      caller,
-      via: call.via,
-      run,
-      intent,
-      answers,
-      forkFrom,
-      thread,
-      known,
-      breakpoint,
-      at,
-    });
+    const resolved = { caller, via: call.via, run, intent, answers, forkFrom, thread, known, breakpoint, at };
+    closed = await resolveOnStart(tx, resolved);
   }
   await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
   const isBegun = await store(agent, tx, { caller, start, run, enqueue: !claimed && (!busy || dueAt !== null) });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
+}
+
+/** on-paused.ts. An input that counts as the answer becomes one. */
+async function inViewOfPause(
+  { limits: { answerBytesMax } }: AgentContext,
+  tx: Pick<Tx, "checkpointFingerprint">,
+  thread: Thread,
+  asked: StartRequest,
+): Promise<{ readonly request: StartRequest; readonly waits: boolean }> {
+  const { start, snapshot } = asked;
+  const { assistant, known } = snapshot;
+  const { onPaused } = start.call;
+  const call = { thread, known, intent: asked.intent, onPaused, assistant: assistant.metadata, answerBytesMax };
+  const { intent, waits } = decideOnPaused(call);
+  if (intent === asked.intent) return { request: asked, waits };
+  const writtenBy = await tx.checkpointFingerprint(thread.threadId, null);
+  const given = { intent, input: null, inputHash: null };
+  return { request: { ...asked, intent, start: { ...start, given }, snapshot: { ...snapshot, writtenBy } }, waits };
 }
 
 /** For readers of the thread: displaced runs that had not started, and questions that this run closed. */

@@ -1,6 +1,11 @@
+// Continuation: a run that continues a thread. It has the config, context, tags and limits of the run that asked, whatever
+// channel starts it; the call adds its own to them.
 import { GRANTED } from "../../auth/authorize.ts";
-import { type Run, VALUES_ONLY } from "../../model/model.ts";
+import type { Intent } from "../../interrupts/run-intent.ts";
+import { type Interrupt, type Run, type Thread, VALUES_ONLY } from "../../model/model.ts";
+import type { RunTx } from "../../ports/ports.ts";
 import type { RunCall } from "./run-request.ts";
+import { continuesThread } from "./start-snapshot.ts";
 
 /** Call that continues a paused run with its own parameters (answer-inbox.4). */
 export function continuation(asker: Run | null, assistantId: string): RunCall {
@@ -9,12 +14,13 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     assistantId,
     input: undefined,
     command: null,
-    config: request?.config ?? {},
-    context: request?.context ?? null,
+    config: {}, // acceptance adds those of the paused run
+    context: null,
     metadata: {},
     interruptBefore: request?.interruptBefore ?? null,
     interruptAfter: request?.interruptAfter ?? null,
     multitaskStrategy: "reject",
+    onPaused: null,
     ifNotExists: "reject",
     durability: request?.durability ?? "async",
     stream: request?.stream ?? VALUES_ONLY, // its readers follow the thread: text keeps streaming
@@ -28,4 +34,28 @@ export function continuation(asker: Run | null, assistantId: string): RunCall {
     rights: { disable: GRANTED }, // the run that asked had it
     reach: { threads: null, assistants: null },
   };
+}
+
+/** A run to accept, and the interrupts of its thread. */
+export interface Continuation {
+  readonly thread: Thread;
+  readonly intent: Intent;
+  /** Those that the run answers. */
+  readonly answered: readonly Interrupt[];
+  readonly open: readonly Interrupt[];
+  readonly breakpoint: Interrupt | null;
+}
+
+/** The run that this one continues: the one that asked. @returns null for new input, and for a thread without a run */
+export async function findAsker(
+  tx: Pick<RunTx, "run" | "runs">,
+  { thread, intent, answered, open, breakpoint }: Continuation,
+): Promise<Run | null> {
+  if (!continuesThread(intent)) return null;
+  const asked = answered[0] ?? open[0] ?? breakpoint;
+  const { threadId } = thread;
+  const asker = asked === null || asked.runId === "" ? null : await tx.run(threadId, asked.runId);
+  if (asker !== null || thread.graphId === null) return asker;
+  const [newest] = await tx.runs(threadId, { limit: 1, offset: 0, status: null });
+  return newest === undefined ? null : tx.run(threadId, newest.runId);
 }

@@ -1,7 +1,5 @@
-// New run: the row of an accepted run, and its effect on the columns of the thread. Pure.
-import { isDeepStrictEqual } from "node:util";
-import type { JsonObject } from "../../../base/json/json.ts";
-import type { Assistant, Encoded, Run, RunRequest, Thread } from "../../model/model.ts";
+// New run: the row of an accepted run. Pure.
+import type { Assistant, Encoded, Run, RunRequest } from "../../model/model.ts";
 import type { RunCall } from "./run-request.ts";
 
 export interface NewRun {
@@ -55,21 +53,5 @@ export function newRun({
     checkpointId: null,
     overlay: null,
     pausedOn: [],
-  };
-}
-
-/** Clients find threads by graph and assistant in the metadata, and read the config of the newest run. */
-export function graphChangeOf(
-  thread: Thread,
-  { graphId, assistantId }: Assistant,
-  config: JsonObject,
-): Partial<Thread> {
-  const { metadata } = thread;
-  const isCurrent = metadata["graph_id"] === graphId && metadata["assistant_id"] === assistantId;
-  return {
-    ...(isCurrent ? {} : { metadata: { ...metadata, graph_id: graphId, assistant_id: assistantId } }),
-    ...(thread.graphId === graphId ? {} : { graphId }),
-    ...(thread.assistantId === assistantId ? {} : { assistantId }),
-    ...(isDeepStrictEqual(thread.config, config) ? {} : { config }),
   };
 }

@@ -7,7 +7,7 @@ import { applyMultitaskStrategy } from "./multitask.ts";
 import type { StartRequest } from "./run-start.ts";
 
 interface Placement {
-  /** The thread has a run in progress. */
+  /** The thread has a run in progress, or the run waits for the end of a pause. */
   readonly busy: boolean;
   readonly dueAt: number | null;
   readonly continuesPause: boolean;
@@ -16,12 +16,15 @@ interface Placement {
   readonly displaced: readonly Run[];
 }
 
+/** The run waits for the end of the pause. */
+type PlacedRequest = StartRequest & { readonly waits: boolean };
+
 /** @throws {ApiError} `thread_busy`, `overloaded` */
 export async function placeInQueue(
   agent: AgentContext,
   tx: Tx,
   thread: Thread,
-  { caller, start: { call, slotFree }, intent, at }: StartRequest,
+  { caller, start: { call, slotFree }, intent, at, waits }: PlacedRequest,
 ): Promise<Placement> {
   const { threadId } = thread;
   const dueAt = call.afterSeconds === 0 ? null : at + Math.ceil(call.afterSeconds * 1000);
@@ -32,9 +35,9 @@ export async function placeInQueue(
   const continuesPause = paused && (intent.kind === "resume" || intent.kind === "continue");
   // A paused thread holds its pending runs, and they precede this one.
   const behindHeld = paused && !continuesPause && (await tx.hasPendingRun(threadId));
-  const claimed = !busy && dueAt === null && slotFree && !behindHeld;
+  const claimed = !busy && !waits && dueAt === null && slotFree && !behindHeld;
   if (!claimed && (await agent.queueLimit.isFull(tx))) {
     throw new ApiError("overloaded", "The run queue is full.", {}, { "Retry-After": "5" });
   }
-  return { busy, dueAt, continuesPause, claimed, displaced };
+  return { busy: busy || waits, dueAt, continuesPause, claimed, displaced };
 }

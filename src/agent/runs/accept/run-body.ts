@@ -18,6 +18,7 @@ export function callFromBody(body: RunBody, reach: Reach): RunCall {
     interruptBefore: body.interrupt_before ?? null,
     interruptAfter: body.interrupt_after ?? null,
     multitaskStrategy: body.multitask_strategy ?? "enqueue",
+    onPaused: body.on_paused ?? null,
     ifNotExists: body.if_not_exists ?? "reject",
     durability: body.durability ?? exit,
     ...startingPoint(body),

@@ -14,6 +14,8 @@ import {
   type MultitaskStrategy,
   type NewRunWebhook,
   type Notify,
+  type OnPaused,
+  type Run,
   type RunRequest,
   type StreamRequest,
   type SubgraphCheckpoint,
@@ -31,6 +33,8 @@ export interface RunCall {
   readonly interruptBefore: "*" | readonly string[] | null;
   readonly interruptAfter: "*" | readonly string[] | null;
   readonly multitaskStrategy: MultitaskStrategy;
+  /** Null: as the assistant says. */
+  readonly onPaused: OnPaused | null;
   readonly ifNotExists: "create" | "reject";
   readonly durability: Durability;
   readonly stream: StreamRequest;
@@ -69,12 +73,15 @@ export interface RequestParts {
   readonly answers: AcceptedAnswers | null;
   readonly assistant: Assistant;
   readonly threadConfig: JsonObject;
+  /** The request of the run that this one continues (continuation.ts). */
+  readonly asker: Run | null;
   readonly checkpointId: string | null;
   readonly goesFirst: boolean;
 }
 
 export function runRequestOf(parts: RequestParts): RunRequest {
-  const { caller, call, intent, answers, assistant, checkpointId, goesFirst } = parts;
+  const { caller, call, intent, answers, assistant, checkpointId, goesFirst, asker } = parts;
+  const base = mergeConfigs(assistant.config, asker?.request.config ?? parts.threadConfig);
   const command =
     intent.kind === "resume" || intent.kind === "command" || intent.kind === "end_thread"
       ? {
@@ -86,8 +93,8 @@ export function runRequestOf(parts: RequestParts): RunRequest {
       : null;
   return {
     command,
-    config: mergeConfig(parts.headers, mergeConfigs(assistant.config, parts.threadConfig), call),
-    context: mergeContext(assistant.context, call.context),
+    config: mergeConfig(parts.headers, base, call),
+    context: mergeContext(mergeContext(assistant.context, asker?.request.context ?? null), call.context),
     interruptBefore: call.interruptBefore,
     interruptAfter: call.interruptAfter,
     durability: call.durability,

@@ -9,13 +9,13 @@ import type { Tx } from "../../ports/ports.ts";
  */
 export async function traceLinkOf(
   tx: Tx,
-  caller: Caller,
+  { caller, asker: known }: { readonly caller: Caller; readonly asker: Run | null },
   waits: readonly Interrupt[],
   open: readonly Interrupt[],
 ): Promise<TraceLink | null> {
   const [asked] = waits.length > 0 ? waits : open;
-  const asker = asked === undefined ? null : await tx.run(asked.threadId, asked.runId);
-  if (asker === null) return null;
+  const asker = asked === undefined || asked.runId === known?.runId ? known : await tx.run(asked.threadId, asked.runId);
+  if (asked === undefined || asker === null) return null;
   const traced = waits.map(({ interruptId, node, kind, createdAt }) => {
     return { interruptId, node, kind, since: createdAt, by: caller.name };
   });

@@ -42,6 +42,7 @@ export async function executeAttempt(
     ...ports,
     eventLog,
     crashesMax: options.crashesMax,
+    askAgainMax: options.askAgainMax,
     claimNext: (tx) => ports.claimNext(tx, run.runId),
     mayContinue: engine.lease.holds,
     leaveMs: () => (eventLog.needsStored() ? LEAVE_READERS_MS : claimed.direct || engine.peers.alone ? 0 : LEAVE_MS),

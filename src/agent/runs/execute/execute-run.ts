@@ -78,6 +78,7 @@ export async function executeRun(
         announce,
         withEarlier: sink.withEarlier,
         leaveMs: ports.leaveMs(),
+        askAgainMax: ports.askAgainMax,
       });
       // Only with the lock: before, the failure may be that of a transaction that the storage is about to repeat.
       sink.check(); // execute-run.1, execute-run.4: earlier writes have ended, or are in this transaction
@@ -131,6 +132,7 @@ async function storeFailure(
           announce,
           withEarlier: sink.withEarlier,
           leaveMs: ports.leaveMs(),
+          askAgainMax: ports.askAgainMax,
         });
         drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
         return { finished, left: finished === null ? await refusalReason(tx, run) : ("deleted" as const) };

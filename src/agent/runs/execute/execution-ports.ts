@@ -14,6 +14,8 @@ export interface WorkerOptions {
   readonly timeoutMs: number;
   readonly graceMs: number;
   readonly crashesMax: number;
+  /** How often a question is asked again after its node threw. */
+  readonly askAgainMax: number;
 }
 
 export interface WorkerPorts {
@@ -35,6 +37,7 @@ export interface ExecutePorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly crashesMax: number;
+  readonly askAgainMax: number;
   /** Claims another run for the slot, in the transaction that ends this one. */
   readonly claimNext: (tx: Tx) => Awaitable<Claimed | null>;
   /** Delay before a thread is deleted with its last run, for readers in other processes and slow ones in this one. */

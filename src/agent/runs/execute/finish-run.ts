@@ -2,7 +2,8 @@
 // Invariants:
 //   finish-run.1. A pause becomes visible with one commit: checkpoint, interrupts and statuses.
 //   finish-run.2. A stale attempt ends nothing.
-//   finish-run.3. An interrupt whose answer no task consumed is open again if the thread still waits for it.
+//   finish-run.3. An interrupt whose answer no task used is open again if the thread still waits for it. So is one that
+//     the run abandoned by an input that did not reach the state.
 //   finish-run.4. The thread of a stateless run is deleted in the transaction that ends its last run, unless that run
 //     paused.
 import type { JsonObject } from "../../../base/json/json.ts";
@@ -12,7 +13,6 @@ import {
   type RunOutcome,
   interruptsAfterEnd,
   interruptsAfterPause,
-  isCancellation,
 } from "../../interrupts/settle-on-finish.ts";
 import type {
   EndedBy,
@@ -27,6 +27,7 @@ import type {
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
+import { graphChangeOf } from "../../threads/graph-change.ts";
 import { startersAfter } from "../../threads/starters.ts";
 import { firstRunOf } from "../../webhooks/a2a-event.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
@@ -68,7 +69,11 @@ export function outcomeOf(result: GraphRunResult, reason: AbortReason | null): R
     case "question":
       return { ...ended("pause"), pause: "question", interrupts: outcome.interrupts };
     case "failed":
-      return { ...ended("failure", outcome.error), answerRefused: outcome.answerRefused === true };
+      return {
+        ...ended("failure", outcome.error),
+        answerRefused: outcome.answerRefused === true,
+        inputRefused: outcome.inputRefused === true,
+      };
     case "aborted":
       if (reason === "timeout")
         return ended("timeout", { error: "Timeout", message: "the run exceeded BG_JOB_TIMEOUT_SECS" });
@@ -90,6 +95,8 @@ export interface RunFinish {
   readonly withEarlier?: (rows: WriteSet) => WriteSet;
   /** Delay before a thread is deleted with its last run. */
   readonly leaveMs?: number;
+  /** How often a question is asked again after its node threw; 0 if absent. */
+  readonly askAgainMax?: number;
 }
 
 /** @returns null if the run was deleted or another attempt replaced it (finish-run.2) */
@@ -145,7 +152,7 @@ async function storeRest(
   thread: Thread,
   { run, result, outcome, withEarlier }: RunFinish,
 ): Promise<string | null> {
-  const keep = outcome.endedBy !== "rollback";
+  const keep = outcome.endedBy !== "rollback" && outcome.inputRefused !== true;
   if (keep) await tx.putWriteSet(withEarlier?.(result.rest) ?? result.rest);
   else await tx.deleteRunData(run.threadId, run.runId);
   return result.checkpointId !== null && keep ? result.checkpointId : newestOf(tx, run, thread, keep);
@@ -153,7 +160,7 @@ async function storeRest(
 
 async function updateInterrupts(
   tx: Tx,
-  { run, result, outcome, at }: RunFinish,
+  { run, result, outcome, at, askAgainMax = 0 }: RunFinish,
   thread: {
     readonly known: readonly Interrupt[];
     readonly checkpointId: string | null;
@@ -173,17 +180,34 @@ async function updateInterrupts(
         })
       : interruptsAfterEnd({
           ...finished,
-          unused: outcome.endedBy === "rollback" ? null : result.unused.map((answer) => answer.interruptId),
-          overruled: isCancellation(outcome.endedBy) && (await isOverruled(tx, run)),
+          unused: outcome.endedBy === "rollback" ? null : result.unused,
+          givenUp: await givenUpBy(tx, finished, result.checkpointId),
+          overruled: outcome.endedBy !== "done" && (await isOverruled(tx, run)),
+          rootCheckpointId: thread.checkpointId,
+          askAgainMax,
         });
   await tx.putInterrupts(changes.changed);
   await tx.audit(changes.audit);
   return changes;
 }
 
+/** Interrupts that the input of a failed run abandoned, although it did not reach the state. */
+async function givenUpBy(
+  tx: Pick<Tx, "auditOf">,
+  { run, outcome }: Pick<RunFinish, "run" | "outcome">,
+  checkpointId: string | null,
+): Promise<readonly string[]> {
+  const failed = outcome.endedBy === "failure" || outcome.endedBy === "timeout";
+  if (!failed || run.input === null || (checkpointId !== null && outcome.inputRefused !== true)) return [];
+  const entries = await tx.auditOf(run.threadId);
+  return entries.flatMap(({ action, runId, interruptId }) =>
+    action === "abandoned" && runId === run.runId && interruptId !== null ? [interruptId] : [],
+  );
+}
+
 /** @returns the new status of the thread */
 async function updateThread(
-  tx: Pick<Tx, "updateThread">,
+  tx: Pick<Tx, "updateThread" | "run">,
   thread: Thread,
   { run, result, outcome, at }: RunFinish,
   after: {
@@ -197,7 +221,9 @@ async function updateThread(
   const failed = (outcome.endedBy === "failure" || outcome.endedBy === "timeout") && pause === null;
   const event: ThreadEvent = failed ? "fail" : pause === null ? "rest" : "pause";
   const status = event === "rest" && after.others ? "busy" : nextThreadStatus(thread.status, event);
+  const isAsBefore = pause !== null && outcome.pause === null && after.checkpointId === thread.checkpointId;
   await tx.updateThread(run.threadId, {
+    ...(isAsBefore ? await graphBefore(tx, thread, after.open) : {}),
     status,
     pause: status === "interrupted" ? pause : null,
     checkpointId: after.checkpointId,
@@ -208,6 +234,16 @@ async function updateThread(
     updatedAt: at,
   });
   return status;
+}
+
+/** Graph and config of the run that asked: those of a run that failed might not even read the state. */
+async function graphBefore(
+  tx: Pick<Tx, "run">,
+  thread: Thread,
+  [first]: readonly Interrupt[],
+): Promise<Partial<Thread>> {
+  const asker = first === undefined ? null : await tx.run(thread.threadId, first.runId);
+  return asker === null ? {} : graphChangeOf(thread, asker, asker.request.config);
 }
 
 export interface PendingEnd {

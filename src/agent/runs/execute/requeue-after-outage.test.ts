@@ -38,6 +38,8 @@ function begin(
     thread: () => Promise.resolve({ threadId: "thread", status: "busy", onCompletion: "keep", metadata: {} }),
     interrupts: () => Promise.resolve([]),
     hasPendingRun: () => Promise.resolve(false),
+    activeRuns: () => Promise.resolve([]),
+    auditOf: () => Promise.resolve([]),
     runWebhooks: () => Promise.resolve([]),
     putWriteSet: () => Promise.resolve(),
     putInterrupts: () => Promise.resolve(),

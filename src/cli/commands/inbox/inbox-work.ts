@@ -32,6 +32,10 @@ export function release(
   return act(cli, { word, verb: "release", body: { force: options.force === true }, options }, () => "released");
 }
 
+export function askAgain(cli: Cli, word: string, options: WorkOptions): Promise<ExitCode> {
+  return act(cli, { word, verb: "ask-again", body: {}, options }, () => "asked again");
+}
+
 export function comment(
   cli: Cli,
   [word, text]: readonly [item: string, text: string],
@@ -65,7 +69,7 @@ function followUpOf(when: string): object {
 
 interface Act {
   readonly word: string;
-  readonly verb: "assign" | "claim" | "release" | "snooze" | "comments";
+  readonly verb: "assign" | "claim" | "release" | "snooze" | "comments" | "ask-again";
   readonly body: object;
   readonly options: WorkOptions;
 }

@@ -22,10 +22,14 @@ function clientObject(messages: MessageCodec, value: object, ancestors: Set<obje
   }
   if (messages.isMessage(value)) return clientMembers(messages, messages.clientJsonOf(value), ancestors);
   if (ArrayBuffer.isView(value)) return base64(value);
-  if (value instanceof Error) return { name: value.name, message: value.message };
+  if (value instanceof Error) return clientMembers(messages, errorMembers(value), ancestors);
   if (value instanceof RegExp) return String(value);
   if (hasJsonForm(value)) return clientJson(messages, value.toJSON(), ancestors);
   return clientMembers(messages, value, ancestors);
+}
+
+function errorMembers({ name, message, code }: Error & { readonly code?: unknown }): object {
+  return { name, message, code: typeof code === "string" || typeof code === "number" ? code : undefined };
 }
 
 function clientMembers(messages: MessageCodec, object: object, ancestors: Set<object>): Json {

@@ -36,7 +36,7 @@ function decodeTag(classes: CodecClasses, type: string, v: never): unknown {
     case "regexp":
       return new RegExp(v[0], v[1]);
     case "error":
-      return Object.assign(new Error(v[1]), { name: v[0] });
+      return decodeError(v);
     case "send":
       return new classes.Send(v[0], decodeTree(classes, v[1]));
     case "overwrite":
@@ -58,6 +58,10 @@ function decodeList(classes: CodecClasses, items: readonly unknown[]): unknown[]
 
 function decodeMembers(classes: CodecClasses, members: readonly (readonly [string, unknown])[]): unknown {
   return fromEntries(members.map(([key, member]) => [key, decodeTree(classes, member)] as const));
+}
+
+function decodeError([name, message, code]: readonly [string, string, (string | number)?]): Error {
+  return Object.assign(new Error(message), { name }, code === undefined ? {} : { code });
 }
 
 const VIEWS: Readonly<Record<string, new (buffer: ArrayBuffer) => ArrayBufferView>> = {

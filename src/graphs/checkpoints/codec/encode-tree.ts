@@ -82,7 +82,7 @@ function encodeBuiltIn(walk: EncodeWalk, value: object): unknown {
   if (value instanceof ArrayBuffer) return tagged("bytes", ["ArrayBuffer", base64(new Uint8Array(value))]);
   if (value instanceof URL) return tagged("url", value.href);
   if (value instanceof RegExp) return tagged("regexp", [value.source, value.flags]);
-  if (value instanceof Error) return tagged("error", [value.name, value.message]);
+  if (value instanceof Error) return tagged("error", encodeList(walk, errorParts(value)));
   return undefined;
 }
 
@@ -102,10 +102,28 @@ function encodeLibraryValue(walk: EncodeWalk, value: object): unknown {
   return undefined;
 }
 
+function errorParts({ name, message, code }: Error & { readonly code?: unknown }): readonly unknown[] {
+  return typeof code === "string" || typeof code === "number" ? [name, message, code] : [name, message];
+}
+
 function encodeOther(walk: EncodeWalk, value: object): unknown {
+  refuseLoss(walk, value);
   if (hasJsonForm(value)) return encodeTree(walk, value.toJSON());
   const isDelta = (value as { readonly lg_name?: unknown }).lg_name === "DeltaSnapshot";
   return isDelta ? tagged("delta", encodeMember(walk, "delta", { ...value })) : fromEntries(encodeMembers(walk, value));
+}
+
+/**
+ * Objects of the platform keep their content where no JSON form finds it: it would be stored as `{}`.
+ * @throws {NotSerialisableError}
+ */
+function refuseLoss(walk: EncodeWalk, value: object): void {
+  if (typeof Reflect.get(value, "then") === "function") {
+    throw new NotSerialisableError("a promise (is an await missing?)", walk.path);
+  }
+  if (hasJsonForm(value) || Object.keys(value).length > 0) return;
+  const kind: unknown = Reflect.get(value, Symbol.toStringTag);
+  if (typeof kind === "string") throw new NotSerialisableError(`an object of the class ${kind}`, walk.path);
 }
 
 function encodeMember(walk: EncodeWalk, key: string | number, member: unknown): unknown {

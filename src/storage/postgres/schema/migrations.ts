@@ -395,4 +395,8 @@ export const MIGRATIONS: readonly string[] = [
     IF due IS NULL THEN PERFORM pg_notify('holdpoint_runs', thread); END IF;
   END $$;
   `,
+  // The latest answer to an interrupt that failed.
+  `
+  ALTER TABLE holdpoint.interrupts ADD COLUMN failure TEXT;
+  `,
 ];

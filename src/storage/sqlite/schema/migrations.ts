@@ -347,6 +347,10 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // Nothing to change: requests of runs are short from here on (shared/stored-request.ts), unreadable to older releases.
   "",
+  // The latest answer to an interrupt that failed.
+  `
+  ALTER TABLE interrupts ADD COLUMN failure TEXT;
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -1,0 +1,276 @@
+// Tests of what a run does to a thread that waits for a person (docs/concepts/runs-and-pauses.md).
+//   paused-threads.1. The table intent × on_paused → effect, over every way that starts runs.
+//   paused-threads.2. The choice of a run counts before that of its assistant.
+//   paused-threads.3. `answer` is an answer: by the schema, for the one open question, with its audit entry.
+//   paused-threads.4. `enqueue` waits until the pause is over, also across a restart.
+//   paused-threads.5. New input, an update and a goto keep the results of finished branches, which do not run again. An
+//        update and a goto keep the questions, their ids and the answers that were used.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { join } from "node:path";
+import { PATIENCE } from "../harness/patience.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import {
+  newNotes,
+  newThread,
+  onlyQuestion,
+  openThread,
+  problemOf,
+  type TestThread,
+  until,
+} from "../harness/threads.ts";
+
+const config = join(ROOT, "test", "graphs", "paused", "langgraph.json");
+let server = await startServerHere({ config });
+const folder = temporaryFolder();
+after(async () => {
+  await server.stop();
+  for (const path of [server.dataDir, folder]) removeFolder(path);
+});
+
+async function pausedThread(graph = "strict"): Promise<{ readonly thread: TestThread; readonly id: string }> {
+  const thread = await newThread(server, graph);
+  return { thread, id: onlyQuestion(await thread.run({ input: {} })).id };
+}
+
+interface Started {
+  /** Code of a refusal; null for an accepted run. */
+  readonly code: string | null;
+}
+
+/** Ways that start runs. */
+const STARTS: readonly {
+  readonly name: string;
+  readonly start: (thread: TestThread, body: Readonly<Record<string, unknown>>) => Promise<Started>;
+  readonly says: (body: object) => boolean;
+}[] = [
+  {
+    name: "POST /threads/{id}/runs",
+    says: () => true,
+    start: async ({ path }, body) => problemIn(await call(server, "POST", `${path}/runs`, body)),
+  },
+  {
+    name: "POST /threads/{id}/runs/stream",
+    says: () => true,
+    async start({ path }, body) {
+      const headers = { "content-type": "application/json" };
+      const reply = await fetch(`${server.url}${path}/runs/stream`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      });
+      if (!reply.ok) return problemIn({ status: reply.status, text: await reply.text() });
+      await reply.body?.cancel(); // a stream behind a pause has no end
+      return { code: null };
+    },
+  },
+  {
+    name: "POST /runs",
+    says: () => true,
+    start: async ({ threadId }, body) =>
+      problemIn(await call(server, "POST", "/runs", { ...body, thread_id: threadId })),
+  },
+  {
+    name: "POST /runs/batch",
+    says: () => true,
+    start: async ({ threadId }, body) =>
+      problemIn(await call(server, "POST", "/runs/batch", [{ ...body, thread_id: threadId }])),
+  },
+  {
+    name: "run.start",
+    says: (body) => "input" in body,
+    async start({ path }, body) {
+      const params = { ...body, onPaused: body["on_paused"], on_paused: undefined };
+      const { text } = await call(server, "POST", `${path}/commands`, { id: 1, method: "run.start", params });
+      return { code: /"code":"(\w+)"/.exec(text)?.[1] ?? null };
+    },
+  },
+  {
+    name: "a cron",
+    says: (body) => "input" in body,
+    async start({ threadId }, body) {
+      const cron = { ...body, schedule: "* * * * * *" };
+      const { body: made } = await call(server, "POST", `/threads/${threadId}/runs/crons`, cron);
+      const { cron_id: id, next_run_date: due } = made as { readonly cron_id: string; readonly next_run_date: string };
+      await until("its tick is over", async () => {
+        const { body: found } = await call(server, "POST", "/runs/crons/search", { thread_id: threadId });
+        const [one] = found as readonly { readonly next_run_date: string }[];
+        return one?.next_run_date === due ? undefined : true;
+      });
+      await call(server, "DELETE", `/runs/crons/${id}`);
+      const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
+      return { code: (runs as readonly unknown[]).length > 1 ? null : "thread_paused" };
+    },
+  },
+];
+
+function problemIn({ status, text }: { readonly status: number; readonly text: string }): Started {
+  return { code: status < 300 ? null : (/"code":"(\w+)"/.exec(text)?.[1] ?? text) };
+}
+
+const INPUT = { input: { log: ["new"] } };
+const UPDATE = { command: { update: { log: ["edit"] } } };
+
+/** `is` of the question after the start: `null` where the thread has another one. */
+const TABLE = [
+  { body: INPUT, onPaused: undefined, code: null, is: "abandoned" },
+  { body: INPUT, onPaused: "abandon", code: null, is: "abandoned" },
+  { body: INPUT, onPaused: "reject", code: "thread_paused", is: "open" },
+  { body: INPUT, onPaused: "enqueue", code: null, is: "open" },
+  { body: INPUT, onPaused: "answer", code: null, is: "answered" },
+  { body: UPDATE, onPaused: undefined, code: null, is: "open" },
+  { body: UPDATE, onPaused: "reject", code: "thread_paused", is: "open" },
+  { body: UPDATE, onPaused: "enqueue", code: null, is: "open" },
+  { body: UPDATE, onPaused: "answer", code: "thread_paused", is: "open" },
+  { body: { input: null }, onPaused: "reject", code: null, is: "open" },
+] as const;
+
+for (const { name, start, says } of STARTS)
+  test(`${name}: input and update on a paused thread (paused-threads.1)`, PATIENCE, async () => {
+    for (const { body, onPaused, code, is } of TABLE) {
+      if (!says(body)) continue;
+      const { thread, id } = await pausedThread();
+      const given = onPaused === undefined ? {} : { on_paused: onPaused };
+      const what = `${JSON.stringify(body)} ${onPaused}`;
+      const started = await start(thread, { assistant_id: "strict", ...body, ...given });
+      assert.equal(started.code, code, what);
+      await until("the thread is at rest", async () => ((await thread.get()).status === "busy" ? undefined : true));
+      const item = await call(server, "GET", `/inbox/${thread.threadId}/${id}`);
+      assert.equal((item.body as { readonly state: string }).state, is, what);
+      const pending = (await thread.runs()).filter(({ status }) => status === "pending").length;
+      assert.equal(pending > 0, onPaused === "enqueue", what);
+    }
+  });
+
+test("a refusal names what is open; multitask_strategy does not matter (paused-threads.1)", PATIENCE, async () => {
+  const { thread, id } = await pausedThread();
+  for (const strategy of ["reject", "enqueue", "interrupt", "rollback"]) {
+    const refused = await thread.wait({ input: {}, on_paused: "reject", multitask_strategy: strategy });
+    assert.equal(refused.status, 409);
+    assert.deepEqual(
+      problemOf(refused).pending?.map((one) => one.id),
+      [id],
+    );
+  }
+  assert.equal((await thread.wait({ input: {}, on_paused: "ask" })).status, 422);
+});
+
+test("the assistant's choice holds where the run has none (paused-threads.2)", PATIENCE, async () => {
+  const metadata = { on_paused: "reject" };
+  const { body } = await call(server, "POST", "/assistants", { graph_id: "strict", metadata });
+  const { assistant_id: careful } = body as { readonly assistant_id: string };
+  const { thread } = await pausedThread();
+  const refused = await thread.wait({ assistant_id: careful, input: {} });
+  assert.equal(problemOf(refused).code, "thread_paused");
+  const onlyOthers = await thread.wait({ assistant_id: careful, command: { goto: "__end__" } });
+  assert.equal(problemOf(onlyOthers).code, "thread_paused");
+  onlyQuestion(await thread.run({ assistant_id: careful, input: {}, on_paused: "abandon" }));
+  for (const [method, path] of [
+    ["POST", "/assistants"],
+    ["PATCH", `/assistants/${careful}`],
+  ] as const) {
+    const typo = await call(server, method, path, { graph_id: "strict", metadata: { on_paused: "Reject" } });
+    assert.equal(typo.status, 422, typo.text);
+  }
+});
+
+test("an input that counts as the answer is one (paused-threads.3)", PATIENCE, async () => {
+  const { thread, id } = await pausedThread();
+  const done = await thread.run({ input: "good", on_paused: "answer" });
+  assert.deepEqual(done["log"], ["good"]);
+  const { body } = await call(server, "GET", `${thread.path}/audit`);
+  const [entry] = (body as { readonly items: readonly { readonly action: string; readonly interrupt_id: string }[] })
+    .items;
+  assert.deepEqual([entry?.action, entry?.interrupt_id], ["answered", id]);
+  assert.equal(
+    (await thread.run({ input: {}, on_paused: "answer" })).__error__,
+    undefined,
+    "without a pause it is input",
+  );
+  const several = await newThread(server, "beside");
+  await several.run({ input: {} });
+  const refused = await several.wait({ input: { log: ["x"] }, on_paused: "answer" });
+  assert.deepEqual([refused.status, problemOf(refused).code], [409, "answer_ambiguous"]);
+  const held = await newThread(server, "beside");
+  await held.run({ input: {}, interrupt_before: ["left"] });
+  assert.equal(problemOf(await held.wait({ input: {}, on_paused: "answer" })).code, "thread_paused");
+});
+
+test(
+  "a run that waits for the pause runs after the answer, also across a restart (paused-threads.4)",
+  PATIENCE,
+  async () => {
+    const { thread, id } = await pausedThread();
+    const waits = await thread.begin({ input: { log: ["later"] }, on_paused: "enqueue" });
+    assert.equal(waits.status, "pending");
+    await server.stop();
+    server = await startServerHere({ config, dataDir: server.dataDir });
+    const again = openThread(server, "strict", thread.threadId);
+    assert.deepEqual(
+      (await again.open()).map((one) => one.id),
+      [id],
+    );
+    await again.run({ command: { resume: { [id]: "good" } } });
+    await again.join(waits);
+    const [open] = await again.open();
+    assert.ok(open !== undefined && open.id !== id);
+    assert.deepEqual((await again.state()).values["log"], ["good", "later"]);
+  },
+);
+
+for (const [name, body, log] of [
+  ["new input", { input: { log: ["new"] } }, ["new", "plain"]],
+  ["an update", { command: { update: { log: ["edit"] } } }, ["edit", "plain"]],
+  ["a goto", { command: { goto: "after" } }, ["after", "plain"]],
+] as const)
+  test(`${name} keeps the results of finished branches (paused-threads.5)`, PATIENCE, async () => {
+    const thread = await newThread(server, "beside");
+    const notes = newNotes(folder);
+    await thread.run({ input: { notes: notes.notes } });
+    const before = await thread.open();
+    await thread.run(body);
+    const { values } = await thread.get();
+    const shown = [...((values?.["log"] ?? []) as readonly string[])].toSorted();
+    // new input begins the step anew: its own branches run beside what is kept
+    assert.deepEqual(shown, name === "new input" ? ["new", "plain", "plain"] : [...log].toSorted());
+    assert.equal(notes.count("plain"), name === "new input" ? 2 : 1);
+    const ids = (await thread.open()).map(({ id }) => id);
+    assert.equal(ids.length, 2);
+    if (name !== "new input")
+      assert.deepEqual(
+        ids,
+        before.map(({ id }) => id),
+      );
+  });
+
+test("an update keeps answers that were used; a later one adds to it (paused-threads.5)", PATIENCE, async () => {
+  const thread = await newThread(server, "twice");
+  const notes = newNotes(folder);
+  await thread.run({ input: { notes: notes.notes } });
+  const [second] = (await thread.resume("one")).__interrupt__ ?? [];
+  for (const edit of ["first edit", "second edit"]) await thread.run({ command: { update: { log: [edit] } } });
+  assert.deepEqual(
+    (await thread.open()).map(({ id }) => id),
+    [second?.id],
+  );
+  assert.deepEqual((await thread.state()).values["log"], ["first edit", "second edit", "plain"]);
+  const { log } = await thread.resume({ [second?.id ?? ""]: "two" });
+  assert.deepEqual(log, ["first edit", "second edit", "one, two", "plain"]);
+  assert.equal(notes.count("ask"), 1);
+  assert.equal(notes.count("plain"), 1);
+});
+
+test("an update on a pause inside a subgraph runs nothing of it twice (paused-threads.5)", PATIENCE, async () => {
+  const thread = await newThread(server, "below");
+  const notes = newNotes(folder);
+  await thread.run({ input: { notes: notes.notes } });
+  const before = (await thread.open()).map(({ id }) => id);
+  await thread.run({ command: { update: { sum: 5 } } });
+  assert.deepEqual(
+    (await thread.open()).map(({ id }) => id),
+    before,
+  );
+  assert.equal((await thread.get()).values?.["sum"], 5);
+  assert.equal(notes.count("plain"), 1);
+});
