@@ -635,3 +635,25 @@ for (const durability of ["sync", "async", "exit"]) {
     });
   }
 }
+
+test("an answer as a fork that would reach nobody is refused, and changes nothing (interrupts.4)", async () => {
+  for (const graph of ["deep", "two_in_one_node"]) {
+    const thread = await newThread(server, graph);
+    const notes = newNotes(folder);
+    const first = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
+    await thread.resume({ [first.id]: "one" });
+    const end = await thread.resume("two");
+    assert.equal(end.__interrupt__, undefined);
+    const before = await thread.picture();
+    const asking = (await thread.history()).filter(({ next }) => next.length > 0);
+    for (const { checkpoint } of asking) {
+      const command = { resume: { [first.id]: "again" }, fork: true };
+      const refused = await thread.wait({ checkpoint_id: checkpoint.checkpoint_id, command });
+      assert.deepEqual([refused.status, problemOf(refused).code], [409, "interrupt_stale"], refused.text);
+    }
+    assert.deepEqual(await thread.picture(), before);
+    const audit = (await call(server, "GET", `${thread.path}/audit`)).text;
+    assert.match(audit, /answered/);
+    assert.doesNotMatch(audit, /answered_as_fork/);
+  }
+});

@@ -5,6 +5,8 @@
 //   agent/resume-rules.3. The id of a closed interrupt of this thread is stale (409); any other id is unknown (422).
 //   agent/resume-rules.4. All answers of one call are accepted, or none.
 //   agent/resume-rules.5. Only a command with `fork: true` answers an interrupt of an older checkpoint again.
+//   agent/resume-rules.6. A fork runs a node of the root graph from its last interrupt there. LangGraph takes no answer to
+//        an earlier one, or to one in a subgraph: such a fork is refused.
 import type { ApiError, ErrorCode } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { schemaRefusal } from "./answer-schema.ts";
@@ -55,13 +57,15 @@ export function acceptAnswers(
   if (isAnswerMap(resume)) {
     const refusals = refusalsOf(thread, known, resume, target);
     refusals.throwFirst("unknown"); // agent/resume-rules.3
-    if (older !== null) throw refuseOlder(refuse, thread, namedBy(resume, known), { resume, checkpointId: older });
+    if (older !== null)
+      throw refuseOlder(refuse, thread, namedBy(resume, known), { resume, checkpointId: older, last: open });
     refusals.throwFirst("closed"); // agent/resume-rules.1
     checkReady(thread, target, open, (code, detail) => refuse(code, detail, undefined, null));
     refusals.throwFirst("invalid"); // agent/resume-rules.4
+    if (olderCheckpoint !== null) checkForks(refuse, namedBy(resume, known), open, resume);
     return carried(namedBy(resume, known), (interrupt) => resume[interrupt.interruptId] ?? null);
   }
-  if (older !== null) throw refuseOlder(refuse, thread, open, { resume, checkpointId: older }); // agent/resume-rules.5
+  if (older !== null) throw refuseOlder(refuse, thread, open, { resume, checkpointId: older, last: open }); // agent/resume-rules.5
   checkReady(thread, target, open, (code, detail) => refuse(code, detail, undefined, resume));
   const [only] = open;
   if (only === undefined || open.length > 1) {
@@ -70,6 +74,7 @@ export function acceptAnswers(
   }
   const refusal = target.refusal?.(only) ?? schemaRefusal(only, resume);
   if (refusal !== null) throw new RefusedAnswers(refusal, new Map([[only.interruptId, refusal]]));
+  if (olderCheckpoint !== null) checkForks(refuse, [only], open, resume);
   return carried([only], () => resume);
 }
 
@@ -155,7 +160,11 @@ function refuseOlder(
   refuse: Refuse,
   thread: Thread,
   named: readonly Interrupt[],
-  { resume, checkpointId }: { readonly resume: Json; readonly checkpointId: string },
+  {
+    resume,
+    checkpointId,
+    last,
+  }: { readonly resume: Json; readonly checkpointId: string; readonly last: readonly Interrupt[] },
 ): ApiError {
   const interrupt = named.find(({ state }) => state === "answered") ?? named[0];
   const value = isAnswerMap(resume) && interrupt !== undefined ? (resume[interrupt.interruptId] ?? null) : resume;
@@ -166,8 +175,23 @@ function refuseOlder(
   const detail =
     state === "open"
       ? `Interrupt ${interruptId} does not belong to checkpoint ${checkpointId}: omit the checkpoint.`
-      : `Interrupt ${interruptId} was ${state}. To answer it again as a fork, send "fork": true in the command.`;
+      : `Interrupt ${interruptId} was ${state}.${isForkable(interrupt, last) ? FORK_HINT : ""}`;
   return refuse("interrupt_stale", detail, interrupt, value);
+}
+
+const FORK_HINT = ' To answer it again as a fork, send "fork": true in the command.';
+
+/** agent/resume-rules.6. @param last the last interrupt of each task at the checkpoint */
+function isForkable({ graphNs, taskId, index }: Interrupt, last: readonly Interrupt[]): boolean {
+  return graphNs === "" && !last.some((one) => one.graphNs === "" && one.taskId === taskId && one.index > index);
+}
+
+function checkForks(refuse: Refuse, named: readonly Interrupt[], last: readonly Interrupt[], resume: Json): void {
+  const other = named.find((interrupt) => !isForkable(interrupt, last));
+  if (other === undefined) return;
+  const value = isAnswerMap(resume) ? (resume[other.interruptId] ?? null) : resume;
+  const detail = `Interrupt ${other.interruptId} cannot be answered as a fork: it is in a subgraph, or its node has asked again since. Fork from a checkpoint before its node instead, without an answer.`;
+  throw refuse("interrupt_stale", detail, other, value);
 }
 
 const BUSY = "The thread has a run in progress; an answer is never queued.";
