@@ -90,7 +90,7 @@ describe("OpenTelemetry's exporters with the Node SDK", () => {
 });
 
 for (const [form, Integration, operations] of [
-  ["OpenTelemetry", OpenTelemetry, ["invoke_agent mock-model-id", "step 1"]],
+  ["OpenTelemetry", OpenTelemetry, ["greeter", "step 1"]],
   ["LegacyOpenTelemetry", LegacyOpenTelemetry, ["greeter"]],
 ] as const) {
   test(`the ai SDK's telemetry (${form}) with a mock model becomes an llm run below its operation`, async () => {
