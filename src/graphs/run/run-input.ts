@@ -85,11 +85,11 @@ export async function firstInput(
   // LangGraph hands no answer to a node that throws its interrupt, and resumes a subgraph without the update: without
   // the answers, the node runs again on the updated state.
   const areThrown = command.answers?.every(({ taskId }) => isThrownPlace(taskId)) === true;
-  if (areThrown && command.update !== undefined) resume = null;
+  const isAnew = areThrown && command.update !== undefined;
   // An earlier attempt used the whole command: LangGraph rejects an empty one.
   if (resume === null && command.update === undefined && command.goto === undefined) return null;
   const { earlier, isPaused } = await readPause({ library, codec, read }, run);
-  const continued = resume ?? (isPaused ? NO_ANSWER : null); // run-input.3
+  const continued = isAnew ? null : (resume ?? (isPaused ? NO_ANSWER : null)); // run-input.3
   const update = earlier.length === 0 ? command.update : [...earlier, ...entriesOf(command.update)];
   return new library.langgraph.Command({
     ...(continued === null ? {} : { resume: continued }),
