@@ -7,7 +7,7 @@
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
 //   deploy/package.6. The oldest Node is that of the root package.json: process.threadCpuUsage is in 22.19, the backup of
 //        node:sqlite in 24.1. deploy/npm/holdpoint.cjs reads it from the package.
-//   deploy/package.7. Until they are in the registry, both are packed into dist/packages/, and refer to that file.
+//   deploy/package.7. Both are packed into dist/packages/. Until they are in the registry, they refer to that file.
 //   deploy/package.5. No pictures, and declarations only of importable modules.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -131,9 +131,9 @@ writeJson(join(CREATE, "package.json"), {
   dependencies: { holdpoint: PUBLISHED ? version : `file:${tarball}` },
 });
 
-if (!PUBLISHED) {
-  for (const folder of [TARGET, CREATE])
-    execFileSync("npm", ["pack", "--silent", "--pack-destination", PACKED], { cwd: folder });
+for (const folder of [TARGET, CREATE])
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", PACKED], { cwd: folder });
+if (!PUBLISHED)
   process.stdout.write(`
 The package is ${tarball}
 
@@ -144,4 +144,3 @@ In the folder of your project:
 
 A new project: npm run holdpoint -- new ../my-agent
 `);
-}

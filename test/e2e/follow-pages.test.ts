@@ -11,7 +11,7 @@ import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 const folder = temporaryFolder();
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { readonly version: string };
-/** The reader's variables: nothing of the tests. The ports are the usual ones, as on the pages. */
+/** The reader's variables: nothing of the tests. */
 const env = {
   PATH: `${dirname(process.execPath)}:${(process.env["PATH"] ?? "").replaceAll(`${join(ROOT, "node_modules", ".bin")}:`, "")}`,
   HOME: folder,
@@ -31,6 +31,8 @@ const BLOCK = /(?:^`([\w.]+)`:\n\n)?^```(\w+)\n(.*?)^```$/gms;
 interface Follower {
   cwd: string;
   dev: ChildProcess | null;
+  /** Usual address → the one in force: another program may have the usual port. */
+  ports: ReadonlyMap<string, string>;
   /** Variables that an earlier block has set, as shell lines. */
   variables: string;
 }
@@ -38,7 +40,7 @@ interface Follower {
 async function follow(t: TestContext, page: string): Promise<void> {
   const cwd = join(folder, page.replace(/\W/g, "-"));
   execFileSync("mkdir", ["-p", cwd]);
-  const reader: Follower = { cwd, dev: null, variables: "" };
+  const reader: Follower = { cwd, dev: null, ports: new Map(), variables: "" };
   t.after(() => stop(reader.dev));
   const text = readFileSync(join(ROOT, page), "utf8");
   let printed = "";
@@ -52,14 +54,25 @@ async function follow(t: TestContext, page: string): Promise<void> {
 
 async function runBlock(reader: Follower, block: string): Promise<string> {
   const line = /^npx holdpoint dev$/m;
-  const commands = block.replace(line, "");
+  const commands = block.replace(line, "").replace(/localhost:\d+/g, (usual) => reader.ports.get(usual) ?? usual);
   const script = `${reader.variables}\n${commands}\necho; echo "cwd=$PWD"; declare -p JSON THREAD NOW 2>/dev/null || true`;
   const run =
     commands.trim() === "" ? "" : execFileSync("bash", ["-ec", script], { cwd: reader.cwd, env, encoding: "utf8" });
   const [output = "", state = ""] = run.split("\ncwd=");
   if (state !== "") [reader.cwd = "", reader.variables] = [state.split("\n")[0], state.split("\n").slice(1).join("\n")];
-  if (line.test(block)) reader.dev = await startDev(reader.cwd);
+  if (line.test(block)) {
+    reader.dev = await startDev(reader.cwd);
+    reader.ports = readPorts(reader.cwd);
+  }
   return output;
+}
+
+function readPorts(cwd: string): ReadonlyMap<string, string> {
+  const { url, collectorUrl, tracesUrl } = JSON.parse(
+    readFileSync(join(cwd, ".holdpoint", "server.json"), "utf8"),
+  ) as Readonly<Record<"url" | "collectorUrl" | "tracesUrl", string>>;
+  const usual = { "localhost:2024": url, "localhost:4318": collectorUrl, "localhost:4319": tracesUrl };
+  return new Map(Object.entries(usual).map(([address, inForce]) => [address, new URL(inForce).host]));
 }
 
 async function startDev(cwd: string): Promise<ChildProcess> {

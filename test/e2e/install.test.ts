@@ -52,15 +52,16 @@ async function install(target: string, packages: readonly string[]): Promise<voi
   await run("npm", ["install", ...quiet, ...packages], { cwd: target });
 }
 
-async function pack(from: string): Promise<string> {
-  const { stdout } = await run("npm", ["pack", "--loglevel=error", "--pack-destination", folder], { cwd: from });
-  return join(folder, stdout.trim());
+/** Both as `npm run package` packs them: until the release, each refers to the other by its file. */
+function findPacked(name: string): string {
+  const [file] = globSync(`dist/packages/${name}-[0-9]*.tgz`, { cwd: ROOT });
+  return join(ROOT, file ?? assert.fail(`${name} is not packed`));
 }
 
 before(async () => {
   await buildPackage();
-  tarball = await pack(join(ROOT, "package"));
-  createTarball = await pack(join(ROOT, "dist", "create-holdpoint"));
+  tarball = findPacked("holdpoint");
+  createTarball = findPacked("create-holdpoint");
   await Promise.all([
     ...[...SUPPORTED, ...OLDER].map((version) =>
       install(join(folder, `node-${version}`), [`${NODE_PACKAGE}@${version}`]),
