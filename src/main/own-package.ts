@@ -14,7 +14,8 @@ export interface OwnPackage {
 export function findOwnPackage({ root, version, packedAt }: Product): OwnPackage {
   const isClone = existsSync(join(root, "deploy", "package.ts"));
   const file = isClone ? join(root, "dist", "packages", `holdpoint-${version}.tgz`) : packedAt;
-  if (PUBLISHED || file === undefined) return { dependency: `^${version}`, firstStep: null };
-  const firstStep = isClone && !existsSync(file) ? `npm --prefix ${JSON.stringify(root)} run package` : null;
-  return { dependency: `file:${file}`, firstStep };
+  const isThere = file !== undefined && existsSync(file);
+  // An image, or a package whose clone has gone, has no file to refer to.
+  if (PUBLISHED || file === undefined || !(isThere || isClone)) return { dependency: `^${version}`, firstStep: null };
+  return { dependency: `file:${file}`, firstStep: isThere ? null : `npm --prefix ${JSON.stringify(root)} run package` };
 }
