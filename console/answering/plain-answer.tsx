@@ -82,18 +82,25 @@ export function PlainAnswer({
         </span>
       )}
       {type === "Yes or no" ? null : (
-        <div className="answer-foot">
-          <Button kind="primary" submit>
-            {sendLabel(confirms)}
-          </Button>
-          {type === "Text" && text === "" ? (
-            <button type="button" className="text-button" onClick={() => review("")}>
-              Answer with an empty text
-            </button>
-          ) : null}
-        </div>
+        <Foot label={sendLabel(confirms)} onEmpty={type === "Text" && text === "" ? () => review("") : null} />
       )}
     </form>
+  );
+}
+
+/** @param onEmpty sends the empty text, which pressing Send with nothing typed does not; null where it is no answer */
+function Foot({ label, onEmpty }: { readonly label: string; readonly onEmpty: (() => void) | null }): ReactNode {
+  return (
+    <div className="answer-foot">
+      <Button kind="primary" submit>
+        {label}
+      </Button>
+      {onEmpty === null ? null : (
+        <button type="button" className="text-button" onClick={onEmpty}>
+          Answer with an empty text
+        </button>
+      )}
+    </div>
   );
 }
 

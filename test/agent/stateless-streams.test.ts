@@ -1,7 +1,7 @@
 // Tests of a stateless run's stream: its own reader gets all of it, however slowly it reads, although the thread is
 // deleted with the run.
 import assert from "node:assert/strict";
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
 import { once } from "node:events";
 import { after, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
@@ -26,7 +26,7 @@ test("a reader that stops reading until the run has ended gets every event and t
     headers: { "Content-Type": "application/json" },
   });
   outgoing.end(JSON.stringify({ assistant_id: "flood", input: { count: EVENTS }, stream_mode: ["custom"] }));
-  const [incoming] = (await once(outgoing, "response")) as [import("node:http").IncomingMessage];
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   incoming.pause();
   const runId = /runs\/([0-9a-f-]{36})/.exec(String(incoming.headers["content-location"]))?.[1] ?? "";
   const joined = await fetch(`${server.url}/runs/${runId}/join`); // until the run has ended

@@ -44,7 +44,8 @@ async function startDev(folder: string, ...options: readonly string[]): Promise<
 }
 
 function launch(folder: string, ...options: readonly string[]): ChildProcess {
-  const { PORT: _port, LANGGRAPH_CONFIG: _config, HOLDPOINT_DATA_DIR: _data, ...env } = process.env;
+  const left = /^(PORT|LANGGRAPH_CONFIG|HOLDPOINT_DATA_DIR|npm_.*)$/; // npm's are those of the test run
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !left.test(name)));
   return spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev", ...options], {
     cwd: folder,
     env: { ...env, LOG_JSON: "true" },

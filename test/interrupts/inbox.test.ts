@@ -35,7 +35,11 @@ test("a question is an item until it is answered, and can be looked up after (in
   const { run_id, thread_id, id, ...rest } = item;
   assert.deepEqual([thread_id, id], [thread.threadId, onlyQuestion({ __interrupt__: await thread.open() }).id]);
   assert.equal(run_id, (await thread.runs())[0]?.run_id);
-  const { created_at, assistant_id, metadata, ns, ...said } = rest as typeof rest & { ns: readonly string[] };
+  const { created_at, assistant_id, metadata, ns, response_schema, ...said } = rest as typeof rest & {
+    ns: readonly string[];
+    response_schema: object;
+  };
+  assert.match(JSON.stringify(response_schema), /"accept".*"ignore"/, "the rules of the dialect");
   assert.ok(Date.parse(created_at) <= Date.now() && assistant_id !== "" && ns.length === 1);
   assert.equal(metadata["customer"], "acme");
   assert.deepEqual(said, {
@@ -56,11 +60,12 @@ test("a question is an item until it is answered, and can be looked up after (in
     thread_status: "interrupted",
     value: [request],
   });
-  await thread.resume("yes");
+  const accepted = [{ type: "accept", args: null }];
+  await thread.resume(accepted);
   assert.deepEqual(await itemsOf(server, thread.threadId), []);
   const later: WireItem = await ok(call(server, "GET", itemPath(item)));
   assert.deepEqual([later.state, later.thread_status, later.answered?.by], ["answered", "idle", "anonymous"]);
-  assert.deepEqual(later.answered?.value, "yes");
+  assert.deepEqual(later.answered?.value, accepted);
 });
 
 test("a breakpoint is an item that takes no value", async () => {

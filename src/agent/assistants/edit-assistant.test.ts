@@ -36,6 +36,7 @@ async function start(
   const clock = { now: () => ++now, monotonic: () => now, after: () => () => undefined };
   return async (...graphIds) => {
     const graphs = {
+      loadProblem: () => null,
       list: () => graphIds.map(describe),
       describe: (graphId: string) => (graphIds.includes(graphId) ? describe(graphId) : null),
     } as unknown as AgentContext["graphs"];

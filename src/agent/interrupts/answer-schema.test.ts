@@ -86,6 +86,13 @@ test("a pattern that is none leaves the check to the node, and the engine as it 
   assert.equal(globalThis.RegExp, native);
 });
 
+test("a check that is stopped leaves the engine as it was (answer-schema.2)", () => {
+  const native = globalThis.RegExp;
+  const slow = { type: "string", pattern: "^(?=(a+)+b)(a+)+$" };
+  assert.match(messagesOf(slow, "a".repeat(40)).join(), /takes too long/);
+  assert.equal(globalThis.RegExp, native);
+});
+
 test("the limit stops work in the middle, errors propagate, and bounded work nests (bounded-work.1)", () => {
   const forever = (): never => {
     for (;;);

@@ -61,7 +61,8 @@ export function schemaRefusal(
  */
 export function checkAnswer(schema: JsonObject, answer: Json, budget = sharedBudget): readonly AnswerFault[] | null {
   const check = () => validate(schema, answer);
-  const checked = canBeSlow(schema) ? budget.run(check) : { result: check() }; // answer-schema.1
+  const run = () => (canBeSlow(schema) ? budget.run(check) : { result: check() }); // answer-schema.1
+  const checked = withLinearPatterns(run);
   if (checked === "busy") throw busy();
   if (checked === "too_slow") return [{ path: "", message: TOO_SLOW }];
   return checked.result === null ? null : faultsIn(checked.result, answer);
@@ -81,18 +82,27 @@ function canBeSlow(schema: JsonObject): boolean {
   );
 }
 
+/**
+ * answer-schema.2: the validator has no option for the engine, and creates its patterns in this one synchronous call.
+ * Around the interruption, not inside: an interrupted call skips its own `finally`.
+ */
+function withLinearPatterns<T>(run: () => T): T {
+  const native = globalThis.RegExp;
+  globalThis.RegExp = LinearPattern as unknown as RegExpConstructor;
+  try {
+    return run();
+  } finally {
+    globalThis.RegExp = native;
+  }
+}
+
 /** Null for a schema that is none. */
 function validate(schema: JsonObject, answer: Json): readonly OutputUnit[] | null {
-  const native = globalThis.RegExp;
-  // answer-schema.2: the validator has no option for the engine. It creates its patterns in this one synchronous call.
-  globalThis.RegExp = LinearPattern as unknown as RegExpConstructor;
   try {
     return new Validator(schema, "2020-12", false).validate(answer).errors;
   } catch (error) {
     if (isInterruption(error)) throw error;
     return null;
-  } finally {
-    globalThis.RegExp = native;
   }
 }
 

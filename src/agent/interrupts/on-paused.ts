@@ -42,7 +42,8 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
   const { thread, intent, onPaused, assistant } = call;
   const goesThrough = intent.kind === "resume" || intent.kind === "continue"; // on-paused.2
   if (thread.status !== "interrupted" || goesThrough) return { intent, waits: false };
-  switch (onPaused ?? readOnPaused(assistant) ?? "abandon") {
+  const policy = onPaused ?? readOnPaused(assistant) ?? "abandon";
+  switch (policy) {
     case "abandon":
       return { intent, waits: false };
     case "enqueue":
@@ -51,6 +52,8 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
       return { intent: inputAsAnswer(call), waits: false };
     case "reject":
       throw paused(call, "and on_paused is reject");
+    default:
+      return policy satisfies never;
   }
 }
 

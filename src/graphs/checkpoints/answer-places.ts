@@ -83,11 +83,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
       const isBelow = (place: string): boolean =>
         taskIds.some((id) => id !== "" && place.startsWith(thrownPlace(id, "")));
       for (const place of new Set([...saved.keys(), ...carried.keys()])) {
-        if (!isBelow(place)) continue;
-        const shown = readShown(place);
-        const isFree = (at: number): boolean => !takenBelow.has(`${place} ${at}`);
-        const equal = shown.findIndex((one, at) => isFree(at) && one?.exact === asked.exact);
-        const at = equal >= 0 ? equal : shown.findIndex((one, at) => isFree(at) && one?.masked === asked.masked);
+        const at = isBelow(place) ? findShown(readShown(place), asked, (n) => !takenBelow.has(`${place} ${n}`)) : -1;
         if (at < 0) continue;
         takenBelow.add(`${place} ${at}`);
         return { value: readAnswers(place)[at] };
@@ -110,15 +106,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
       takenBelow.clear();
       for (const answer of answers) carried.set(answer.taskId, answer);
     },
-    read(writes) {
-      for (const [id, channel, value] of writes) {
-        if (!isPlaceRow(id) || !Array.isArray(value)) continue;
-        const place = id.endsWith("#0") ? id.slice(0, -2) : id;
-        const known = saved.get(place) ?? NONE;
-        if (channel === "__resume__") saved.set(place, { ...known, values: value });
-        else if (channel === SHOWN) saved.set(place, { ...known, shown: value as SavedPlace["shown"] });
-      }
-    },
+    read: (writes) => readRows(writes, saved),
     rowsBeside(taskId, list) {
       const rows = [...(calls.get(taskId) ?? [])].flatMap((call) => {
         const place = `${taskId}#${call}`;
@@ -137,6 +125,26 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
     },
     callsIn: (taskId) => [...(calls.get(taskId) ?? [])],
   };
+}
+
+function readRows(writes: readonly Write[], saved: Map<string, SavedPlace>): void {
+  for (const [id, channel, value] of writes) {
+    if (!isPlaceRow(id) || !Array.isArray(value)) continue;
+    const place = id.endsWith("#0") ? id.slice(0, -2) : id;
+    const known = saved.get(place) ?? NONE;
+    if (channel === "__resume__") saved.set(place, { ...known, values: value });
+    else if (channel === SHOWN) saved.set(place, { ...known, shown: value as SavedPlace["shown"] });
+  }
+}
+
+/** The free place that showed this payload; next best, one that differs only in what changes with every call. */
+function findShown(
+  shown: readonly (ShownPayload | null)[],
+  asked: ShownPayload,
+  isFree: (at: number) => boolean,
+): number {
+  const equal = shown.findIndex((one, at) => isFree(at) && one?.exact === asked.exact);
+  return equal >= 0 ? equal : shown.findIndex((one, at) => isFree(at) && one?.masked === asked.masked);
 }
 
 /** Null for a value without a JSON form: it cannot be stored as an interrupt. */

@@ -38,10 +38,6 @@ export function payloadCheckFor(url: string): string | null {
   return `\n${name} = globalThis[Symbol.for("holdpoint.interrupt")]?.(${name}) ?? ${name};\n`;
 }
 
-export function isPayloadChecked(interrupt: unknown): boolean {
-  return typeof interrupt === "function" && Reflect.get(interrupt, CHECKED) === true;
-}
-
 function withCheck(original: Interrupt): Interrupt {
   const interrupt: Interrupt = (value, options) => {
     const config = readContextConfig();

@@ -45,8 +45,9 @@ export async function targetOf(
   }
   if (call.via === "inbox" && breakpoint !== null) requireAssignable(breakpoint, caller, at);
   const passing = { intent, forkFrom, caller, call, assistant: snapshot.assistant, at };
-  const passed = breakpoint === null ? NO_ANSWERS : await passBreakpoint(tx, breakpoint, passing);
-  return { intent, forkFrom, breakpoint, ...(breakpoint === null ? settled : passed) };
+  const passed =
+    breakpoint === null || intent.kind === "resume" ? settled : await passBreakpoint(tx, breakpoint, passing);
+  return { intent, forkFrom, breakpoint, ...passed };
 }
 
 const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
