@@ -74,6 +74,7 @@ for (const command of ["serve", "dev"] as const)
       const graphs = Object.fromEntries(
         ["human", "twice", "plain", "built"].map((name) => [name, `./graphs.mjs:${name}`]),
       );
+      writeFileSync(join(folder, "package.json"), "{}");
       writeFileSync(join(folder, "graphs.mjs"), GRAPHS);
       writeFileSync(join(folder, "langgraph.json"), JSON.stringify({ graphs }));
       symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules")); // as npm install would
