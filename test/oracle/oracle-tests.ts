@@ -16,7 +16,7 @@ import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 import type { WireRun } from "../harness/threads.ts";
 
-const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
+export const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
 const ONE = Number(process.env["HOLDPOINT_ORACLE_SEED"] ?? 0);
 const SHORT = [13, 68, 109, 110, 113, 150];
 const SEEDS = ONE > 0 ? [ONE] : FULL ? Array.from({ length: 500 }, (_, at) => at + 1) : SHORT;
@@ -28,24 +28,29 @@ const PATIENCE = { timeout: FULL ? 3_600_000 : 390_000 };
 
 type StorageName = "sqlite" | "postgres";
 
-export function oracleTests(tested: OracleLibrary): void {
+export interface OracleParts {
+  /** Storages on which the programs run. */
+  readonly programs: readonly StorageName[];
+  /** Storages on which they run with kills. */
+  readonly kills: readonly StorageName[];
+}
+
+export function oracleTests(tested: OracleLibrary, { programs, kills }: OracleParts): void {
   const { oldest } = tested;
   setMaxListeners(100);
   const project = oracleProject(SEEDS, tested);
-  const killedProject = oracleProject(KILLED_SEEDS, tested); // with few graphs a server starts fast
+  const killedProject = kills.length === 0 ? project : oracleProject(KILLED_SEEDS, tested); // few graphs start fast
   suite(`programs that ask, as the library has them, on the ${oldest ? "oldest" : "pinned"} LangGraph`, () => {
-    for (const storage of ["sqlite", "postgres"] as const) {
-      if (FULL || !oldest || storage === "sqlite")
-        test(
-          `${SEEDS.length} programs on ${storage} (oracle-tests.1, oracle-tests.2, oracle-tests.3)`,
-          PATIENCE,
-          async () => runAll(await project, SEEDS, storage),
-        );
-      if (FULL || (!oldest && storage === "sqlite"))
-        test(`with kills on ${storage} (oracle-tests.4)`, PATIENCE, async () =>
-          runKilled(await killedProject, KILLED_SEEDS, storage),
-        );
-    }
+    for (const storage of programs)
+      test(
+        `${SEEDS.length} programs on ${storage} (oracle-tests.1, oracle-tests.2, oracle-tests.3)`,
+        PATIENCE,
+        async () => runAll(await project, SEEDS, storage),
+      );
+    for (const storage of kills)
+      test(`with kills on ${storage} (oracle-tests.4)`, PATIENCE, async () =>
+        runKilled(await killedProject, KILLED_SEEDS, storage),
+      );
   });
 }
 

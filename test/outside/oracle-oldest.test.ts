@@ -1,4 +1,7 @@
 import { oldestProject } from "./oldest-langgraph.ts";
-import { oracleTests } from "../oracle/oracle-tests.ts";
+import { FULL, oracleTests } from "../oracle/oracle-tests.ts";
 
-oracleTests({ oldest: true, newFolder: oldestProject });
+oracleTests(
+  { oldest: true, newFolder: oldestProject },
+  FULL ? { programs: ["sqlite", "postgres"], kills: ["sqlite", "postgres"] } : { programs: ["sqlite"], kills: [] },
+);

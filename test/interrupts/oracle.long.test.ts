@@ -1,0 +1,7 @@
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../harness/server.ts";
+import { FULL, oracleTests } from "../oracle/oracle-tests.ts";
+
+const tested = { oldest: false, newFolder: () => mkdtempSync(join(ROOT, "test", ".work-")) };
+oracleTests(tested, { programs: ["postgres"], kills: FULL ? ["sqlite", "postgres"] : ["sqlite"] });
