@@ -95,7 +95,7 @@ test(
     const bench = await started(t);
     const second = new Bench({}, bench.dataDir);
     t.after(() => second.end());
-    const named = new RegExp(`the server ended \\(1\\)[^]*process ${bench.server.process.pid} `);
+    const named = new RegExp(`the server ended \\(1\\)[^]*process ${bench.server.process.pid}\\b`);
     await assert.rejects(second.start(), named);
     assert.equal((await bench.call("GET", "/ok")).status, 200, "the first one is not disturbed");
     await bench.server.kill();

@@ -14,7 +14,8 @@ export function requireNodes({ graphId, nodeNames }: GraphDescription, field: st
   const unknown = names.filter((name) => !nodeNames.includes(name));
   if (unknown.length === 0) return;
   const list = unknown.map((name) => `"${name}"`).join(", ");
-  const cure = field.startsWith("interrupt_") ? " A subgraph has its breakpoints in its own compile()." : "";
+  const isBelow = field.startsWith("interrupt_") && unknown.some((name) => name.includes("."));
+  const cure = isBelow ? " A subgraph has its breakpoints in its own compile()." : "";
   const detail = `${field} names ${list}, which is not a node of ${graphId}.${cure}`;
   throw new ApiError("node_unknown", detail, { known: nodeNames });
 }
