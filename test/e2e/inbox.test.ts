@@ -320,7 +320,10 @@ test("200 items are approved at once, each with its result, also one already ans
   await dialog.waitFor();
   const faster = threads[150] ?? "";
   const [item] = await itemsOf(server, faster);
-  await answer(server, { by: "Bob", answers: [{ thread_id: faster, interrupt_id: item?.id, resume: "mine" }] });
+  await answer(server, {
+    by: "Bob",
+    answers: [{ thread_id: faster, interrupt_id: item?.id, resume: { decisions: [{ type: "reject" }] } }],
+  });
   await page.keyboard.press("Enter");
   const results = page.getByRole("dialog", { name: "199 approved, 1 not accepted" });
   await results.waitFor();

@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import { PUBLISHED } from "../../src/main/published.ts";
 import { codeOf } from "../fixtures/how-to.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { buildPackage } from "./build-package.ts";
@@ -78,6 +79,7 @@ test("the packages pass their linters, and are small (install.4)", async () => {
   const options = { cwd: tools, env: { ...process.env, PATH: path } };
   for (const file of [tarball, createTarball]) {
     assert.ok(statSync(file).size <= PACKED_BYTES_MAX, `${file}: ${statSync(file).size} bytes`);
+    if (file === createTarball && !PUBLISHED) continue; // its dependency is the packed file until the release
     await run(bin("publint"), ["run", file, "--strict"], options);
   }
   await run(bin("attw"), [tarball, "--profile", "esm-only"], options);
