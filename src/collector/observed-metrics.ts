@@ -45,7 +45,7 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
   register(`${receiver}_accepted_spans_total`, "Spans accepted.", () => accounting.received - accounting.rejected);
   register(
     `${receiver}_rejected_spans_total`,
-    "Spans without usable ids, reported in partial_success.",
+    "Spans that are malformed or without usable ids, reported in partial_success.",
     () => accounting.rejected,
   );
   register(`${exporter}_sent_spans_total`, "Spans delivered to the backend.", () => accounting.delivered);

@@ -9,6 +9,7 @@ import { type LimitsDefinition, LimitsSchema } from "./limit/limits-schema.ts";
 import { RedactSchema } from "./redact/redact-schema.ts";
 import { createRedactor, type Redactor } from "./redact/redact.ts";
 import { type DropDefinition, DropSchema, type SampleDefinition, SampleSchema } from "./sample/sample-schema.ts";
+import { skipMark } from "./otlp/byte-order-mark.ts";
 import type { CollectorConfig } from "./settings.ts";
 
 const RulesSchema = z.strictObject({
@@ -76,7 +77,7 @@ function readFile(path: string): string {
   try {
     const bytes = readFileSync(path);
     if (bytes.length > FILE_BYTES_MAX) throw new Error(`is larger than ${FILE_BYTES_MAX} bytes`);
-    return bytes.toString();
+    return skipMark(bytes).toString();
   } catch (error) {
     throw fault(`${path} cannot be read: ${error instanceof Error ? error.message : "unknown"}`);
   }

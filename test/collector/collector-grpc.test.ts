@@ -15,7 +15,7 @@ import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { field, protobufRequest, protobufSpan, spanOf } from "../fakes/otlp.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
 
 const TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
@@ -120,6 +120,21 @@ for (const [encoding, compress] of [
     assert.equal((await call(TRACES, framed(compress(spans(2)), 1), metadata)).status, "0");
     assert.equal((await call(TRACES, framed(spans(3)), metadata)).status, "0");
     await backend.when(() => backend.runs.filter(({ key }) => key === `key-${encoding}`).length === 2);
+  });
+
+for (const [name, method, body] of [
+  ["scopes of spans", TRACES, field(1, Buffer.from([16, 1]))],
+  ["scopes of log records", LOGS, field(1, Buffer.from([16, 1]))],
+  [
+    "attributes of a resource",
+    TRACES,
+    field(1, Buffer.concat([field(1, Buffer.from([8, 1])), field(2, field(2, protobufSpan(spanOf(9, 0))))])),
+  ],
+] as const)
+  test(`malformed ${name} are reported as rejected`, async () => {
+    const { body: reply, status } = await call(method, framed(body));
+    assert.equal(status, "0");
+    assert.match(reply.subarray(5).toString(), /1 (?:spans|log records) rejected: malformed/);
   });
 
 test("a span without ids is reported as rejected", async () => {

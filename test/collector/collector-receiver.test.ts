@@ -63,6 +63,32 @@ describe("replies", () => {
     await backend.when(() => backend.runs.some((run) => run.main["name"] === "span 2.0"));
   });
 
+  const malformed = spanOf(4, 1, 0, { attributes: { a: "b" } });
+  const badProtobuf = Buffer.concat([protobufRequest([malformed]), field(1, Buffer.from([16, 1]))]);
+  const badJson = jsonRequest([malformed]).replace(/"attributes":\[[^\]]*\],"dropped/, '"attributes":"x","dropped');
+  for (const [name, body, path, count] of [
+    ["JSON", '{"resourceSpans":"x"}', "traces", "rejectedSpans"],
+    ["JSON with a mark in front", '\ufeff{"resourceSpans":[5]}', "traces", "rejectedSpans"],
+    ["attributes in JSON", badJson, "traces", "rejectedSpans"],
+    ["JSON of log records", '{"resourceLogs":{"scopeLogs":[]}}', "logs", "rejectedLogRecords"],
+    ["protobuf", badProtobuf, "traces", null],
+    ["protobuf of log records", field(1, Buffer.from([16, 1])), "logs", null],
+  ] as const)
+    test(`partial_success reports malformed ${name}`, async () => {
+      const response = await fetch(`${collector.url}/v1/${path}`, {
+        method: "POST",
+        body: body as string | Uint8Array<ArrayBuffer>,
+        headers: {
+          "content-type": count === null ? "application/x-protobuf" : "application/json",
+          "x-api-key": "key-1",
+        },
+      });
+      const text = await response.text();
+      assert.equal(response.status, 200);
+      assert.match(text, /1 (?:spans|log records) rejected: malformed/);
+      if (count !== null) assert.ok(text.includes(`"${count}":"1"`), text);
+    });
+
   const undecodable: readonly { readonly name: string; readonly body: string | Buffer; readonly says: RegExp }[] = [
     { name: "cut JSON", body: '{"resourceSpans":[', says: /malformed|ends inside/ },
     { name: "JSON that is no object", body: "[]", says: /object/ },

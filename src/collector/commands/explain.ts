@@ -2,6 +2,7 @@
 // Invariant explain.1: the command sends nothing and stores nothing.
 import { readFile } from "node:fs/promises";
 import { decode, decompress } from "../receive/decode-body.ts";
+import { skipMark } from "../otlp/byte-order-mark.ts";
 import { DecodeError, type Decoded } from "../otlp/decoded.ts";
 import type { Span } from "../otlp/span.ts";
 import type { CollectorConfig } from "../settings.ts";
@@ -24,7 +25,7 @@ const OPENING_BRACE = 0x7b;
 export async function explainFile(path: string, config: CollectorConfig): Promise<readonly ExplainedSpan[]> {
   const wire = await readFile(path);
   const limits = { bytesMax: FILE_BYTES_MAX, grow: () => true };
-  const body = wire[0] === 0x1f && wire[1] === 0x8b ? await decompress(wire, "gzip", limits) : wire;
+  const body = skipMark(wire[0] === 0x1f && wire[1] === 0x8b ? await decompress(wire, "gzip", limits) : wire);
   const explain = createExplainer({
     filterNonGenAi: config.filterNonGenai,
     genericOtel: config.genericOtelEnabled,

@@ -2,6 +2,7 @@
 // Invariant redact.4: the command sends nothing, and its report names places and rules, never a value.
 import { readFile } from "node:fs/promises";
 import { ConfigError } from "../../base/config/config.ts";
+import { skipMark } from "../otlp/byte-order-mark.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import { decompress } from "../receive/decode-body.ts";
 import { inTurns } from "../receive/in-turns.ts";
@@ -38,7 +39,7 @@ export async function redactFile(
     throw new ConfigError([{ name: "RULES_FILE", reason: "has no rule that redacts, or is not set" }]);
   const wire = await readFile(path);
   const limits = { bytesMax: FILE_BYTES_MAX, grow: () => true };
-  const body = wire[0] === 0x1f && wire[1] === 0x8b ? await decompress(wire, "gzip", limits) : wire;
+  const body = skipMark(wire[0] === 0x1f && wire[1] === 0x8b ? await decompress(wire, "gzip", limits) : wire);
   const findings = new Map<string, Finding>();
   const parts: Buffer[] = [];
   for (const request of requestsOf(body)) parts.push(await redactOne(redactor, { ...request, signal }, findings));

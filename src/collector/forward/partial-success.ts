@@ -63,7 +63,7 @@ function readJson(body: Buffer): PartialSuccess | null {
 
 /** `{1: {1: rejected, 2: message}}` in every signal. */
 function readProtobuf(body: Buffer): PartialSuccess | null {
-  const cursor: Cursor = { b: body, pos: 0, values: 0, repairedTexts: 0 };
+  const cursor: Cursor = { b: body, pos: 0, values: 0, repairedTexts: 0, misfits: 0 };
   let found: { rejected: number; message: string } | null = null;
   while (cursor.pos < body.length) {
     const tag = varint(cursor);

@@ -1,5 +1,6 @@
 // Decoded: the result and the errors of both readers (protobuf, JSON). Invariants:
-//   decoded.1. A span without usable ids counts as `rejected`; the others stay.
+//   decoded.1. An item that is malformed, and a span without usable ids, count as `rejected`; the others stay. What should
+//        hold items and is malformed counts as one, and each item under a malformed resource or scope by itself.
 //   decoded.2. Unreadable bytes, and another signal than that of the path, throw a DecodeError: the whole request is
 //        refused.
 //   decoded.3. The length of a body bounds its memory: lists have fixed maxima (the rest counts as dropped), and more
@@ -26,6 +27,14 @@ export class DecodeError extends Error {
   constructor(message: string) {
     super(message);
     this.name = "DecodeError";
+  }
+}
+
+/** One item is malformed, for this reason: it counts as rejected. */
+export class MalformedItem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "MalformedItem";
   }
 }
 

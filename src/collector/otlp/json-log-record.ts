@@ -1,4 +1,5 @@
 // One LogRecord of the JSON reader. Invariants: json-values.1–3, json-ids.1–2; ids are optional.
+import { MalformedItem } from "./decoded.ts";
 import { readSpanId, readTraceId } from "./json-ids.ts";
 import {
   type Fields,
@@ -13,9 +14,17 @@ import {
 import { type LogRecord, nameOfEvent, SEVERITY_MAX } from "./log-record.ts";
 import type { Resource, Scope, UnixNano } from "./span.ts";
 
-/** null: no record. */
-export function readLogRecord(value: unknown, resource: Resource, scope: Scope): LogRecord | null {
-  if (!isFields(value)) return null;
+/** @throws {MalformedItem} */
+export function readLogRecord({
+  item: value,
+  resource,
+  scope,
+}: {
+  readonly item: unknown;
+  readonly resource: Resource;
+  readonly scope: Scope;
+}): LogRecord {
+  if (!isFields(value)) throw new MalformedItem("malformed: a log record is no object");
   const traceId = readTraceId(member(value, "traceId", "trace_id"));
   const spanId = readSpanId(member(value, "spanId", "span_id"));
   const hasIds = traceId !== "" && spanId !== "";

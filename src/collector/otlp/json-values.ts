@@ -4,8 +4,10 @@
 //   json-values.1. A whole number is exact in every form it may have: digits in a string, a bare number, {low, high},
 //        an exponent.
 //   json-values.2. null is absent; an unknown enum name is 0; a key never becomes a property name (span.3).
+//   json-values.4. What is no attribute, or no value, throws a MalformedItem: its item counts as rejected (decoded.1). A
+//        scalar of another type than its name says is kept.
 //   json-values.3. A lone surrogate becomes U+FFFD, as in protobuf: half of a character would make the upload invalid.
-import { ATTRIBUTES_MAX } from "./decoded.ts";
+import { ATTRIBUTES_MAX, MalformedItem } from "./decoded.ts";
 import {
   type Attributes,
   type AttributeValue,
@@ -26,9 +28,28 @@ export function member(fields: Fields, camel: string, snake: string): unknown {
   return fields[camel] ?? fields[snake];
 }
 
-export function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+/** A list, or nothing. @throws {MalformedItem} */
+export function readList(value: unknown, name: string): readonly unknown[] {
+  if (value === undefined || value === null) return NO_ITEMS;
+  if (Array.isArray(value)) return value;
+  throw new MalformedItem(`malformed: its ${name} are no list`);
 }
+
+/** A list of objects, or nothing. @throws {MalformedItem} */
+export function readObjects(value: unknown, name: string): readonly Fields[] {
+  const list = readList(value, name);
+  if (list.every(isFields)) return list;
+  throw new MalformedItem(`malformed: one of its ${name} is no object`);
+}
+
+/** An object; null for nothing. @throws {MalformedItem} */
+export function readObject(value: unknown, name: string): Fields | null {
+  if (value === undefined || value === null) return null;
+  if (isFields(value)) return value;
+  throw new MalformedItem(`malformed: its ${name} is no object`);
+}
+
+const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 
 export function textOf(value: unknown): string {
   return typeof value === "string" ? wellFormed(value) : "";
@@ -75,21 +96,25 @@ export function readEnum(value: unknown, names: readonly string[]): number {
   return Number.isInteger(index) && index >= 0 && index < names.length ? index : 0;
 }
 
-/** The list form; also an object `{key: value}`, as some senders write it. */
+/** The list form; also an object `{key: value}`, as some senders write it. @throws {MalformedItem} */
 export function readAttributes(value: unknown): { readonly attributes: Attributes; readonly dropped: number } {
-  if (!Array.isArray(value))
-    return isFields(value) ? readAttributeMap(value) : { attributes: NO_ATTRIBUTES, dropped: 0 };
-  if (value.length === 0) return { attributes: NO_ATTRIBUTES, dropped: 0 };
+  if (isFields(value)) return readAttributeMap(value);
+  const items = readList(value, "attributes");
+  if (items.length === 0) return { attributes: NO_ATTRIBUTES, dropped: 0 };
   const keys: string[] = [];
   const values: AttributeValue[] = [];
-  const items: readonly unknown[] = value;
   for (const item of items) {
-    if (!isFields(item)) continue;
     if (keys.length === ATTRIBUTES_MAX) break;
+    if (!isFields(item) || !isKey(item["key"])) throw new MalformedItem("malformed: one of its attributes has no key"); // json-values.4
     keys.push(textOf(item["key"]));
     values.push(readAnyValue(item["value"]));
   }
-  return { attributes: { keys, values }, dropped: Math.max(0, value.length - ATTRIBUTES_MAX) };
+  return { attributes: { keys, values }, dropped: Math.max(0, items.length - ATTRIBUTES_MAX) };
+}
+
+/** The encoding leaves out an empty text. */
+function isKey(key: unknown): boolean {
+  return typeof key === "string" || key === undefined || key === null;
 }
 
 function readAttributeMap(map: Fields): { readonly attributes: Attributes; readonly dropped: number } {
@@ -105,31 +130,35 @@ function readAttributeMap(map: Fields): { readonly attributes: Attributes; reado
 function plainValue(value: unknown): AttributeValue {
   if (typeof value === "string") return wellFormed(value);
   if (typeof value === "boolean" || typeof value === "number") return value;
-  return Array.isArray(value) ? value.map(plainValue) : null;
+  if (value === undefined || value === null) return null;
+  if (Array.isArray(value)) return value.map(readAnyValue);
+  throw new MalformedItem("malformed: the value of one of its attributes"); // json-values.4
 }
 
+/** @throws {MalformedItem} */
 export function readAnyValue(value: unknown): AttributeValue {
   if (!isFields(value)) return plainValue(value);
   const text = value["stringValue"] ?? value["string_value"];
-  if (typeof text === "string") return wellFormed(text);
+  if (text !== undefined && text !== null) return plainValue(text);
   const whole = member(value, "intValue", "int_value");
   if (whole !== undefined && whole !== null) return readInt64(whole);
   const bool = member(value, "boolValue", "bool_value");
-  if (typeof bool === "boolean") return bool;
+  if (bool !== undefined && bool !== null) return plainValue(bool);
   const double = member(value, "doubleValue", "double_value");
   if (double !== undefined && double !== null) return readDouble(double);
   const array = member(value, "arrayValue", "array_value");
-  if (isFields(array)) return listOf(array["values"]).map(readAnyValue);
+  if (array !== undefined && array !== null)
+    return readList(readObject(array, "list")?.["values"], "values").map(readAnyValue);
   const list = member(value, "kvlistValue", "kvlist_value");
-  if (isFields(list)) return readAttributes(list["values"]).attributes;
+  if (list !== undefined && list !== null) return readAttributes(readObject(list, "map")?.["values"]).attributes;
   const bytes = member(value, "bytesValue", "bytes_value");
-  return typeof bytes === "string" ? Buffer.from(bytes, "base64") : null;
+  return typeof bytes === "string" ? Buffer.from(bytes, "base64") : plainValue(bytes);
 }
 
 /** Beyond 64 bits it is no integer of the protocol and stays text. */
 function readInt64(value: unknown): AttributeValue {
   const whole = wholeNumber(value);
-  if (whole === null) return typeof value === "string" || typeof value === "number" ? plainValue(value) : null;
+  if (whole === null) return plainValue(value);
   if (whole > INT64_MAX || whole < -INT64_MAX - 1n) return whole.toString();
   const short = Number(whole);
   return Number.isSafeInteger(short) ? short : whole;
@@ -137,5 +166,5 @@ function readInt64(value: unknown): AttributeValue {
 
 /** `Number` reads "NaN", "Infinity" and "-Infinity" as the protocol writes them. */
 function readDouble(value: unknown): AttributeValue {
-  return typeof value === "number" ? value : typeof value === "string" ? Number(value) : null;
+  return typeof value === "string" ? Number(value) : plainValue(value);
 }

@@ -11,6 +11,7 @@ import {
   EVENTS_MAX,
   LINKS_MAX,
   LOGS_HINT,
+  MalformedItem,
   METRICS_HINT,
   NO_RECORDS,
   NO_SPANS,
@@ -18,17 +19,19 @@ import {
   SPANS_HINT,
 } from "./decoded.ts";
 import { parseAtOnce } from "./json-at-once.ts";
+import { skipMark } from "./byte-order-mark.ts";
 import { isNoParent, readSpanId, readTraceId } from "./json-ids.ts";
 import { readLogRecord } from "./json-log-record.ts";
 import { type ByteRange, groupOfMark, type JsonScan, scanJson } from "./json-scan.ts";
 import {
   type Fields,
   isFields,
-  listOf,
   member,
   readAttributes,
   readCount,
   readEnum,
+  readObject,
+  readObjects,
   readTime,
   textOf,
 } from "./json-values.ts";
@@ -52,33 +55,29 @@ export function* readJson(given: Buffer, signal: Signal = "traces"): Generator<u
   const spans: Span[] = [];
   const records: LogRecord[] = [];
   let rejected = 0;
+  let reason = "";
   let sliceBytes = 0;
-  for (const { item, resource, scope, bytes } of eachItem(root, scan, NAMES[signal])) {
-    const span = signal === "traces" ? readSpan(item, resource, scope) : null;
-    const record = signal === "logs" ? readLogRecord(item, resource, scope) : null;
-    if (span !== null) spans.push(span);
-    else if (record !== null) records.push(record);
-    else rejected++;
-    sliceBytes += bytes;
+  for (const found of eachItem(root, scan, NAMES[signal])) {
+    try {
+      if (found.fault !== "") throw new MalformedItem(found.fault);
+      if (signal === "traces") spans.push(readSpan(found));
+      else records.push(readLogRecord(found));
+    } catch (error) {
+      if (!(error instanceof MalformedItem)) throw error;
+      rejected++; // decoded.1
+      reason ||= error.message;
+    }
+    sliceBytes += found.bytes;
     if (sliceBytes < SLICE_BYTES) continue;
     sliceBytes = 0;
     yield;
   }
-  const reason = rejected === 0 ? "" : signal === "traces" ? BAD_IDS : "a log record is not an object";
   return signal === "traces"
     ? { spans, records: NO_RECORDS, rejected, reason, repairedTexts: 0 }
     : { spans: NO_SPANS, records, rejected, reason, repairedTexts: 0 };
 }
 
-const BAD_IDS =
-  "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes, or a list of them is malformed";
-
-/** Of UTF-8, which some editors and .NET write in front. */
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-function skipMark(body: Buffer): Buffer {
-  return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? body.subarray(3) : body;
-}
+const BAD_IDS = "a trace or span id is missing, all zero, or neither hex nor base64 of 16 and 8 bytes";
 
 function parse(text: string): unknown {
   try {
@@ -142,70 +141,90 @@ function rootOf(root: unknown, signal: Signal): Fields {
   return root;
 }
 
-interface FoundItem {
+export interface FoundItem {
   readonly item: unknown;
   readonly resource: Resource;
   readonly scope: Scope;
+  /** Why the place of the item is malformed; "" when it is not. */
+  readonly fault: string;
   readonly bytes: number;
 }
 
-/** Counts as one rejected item: nobody knows how many it held. */
-const MISFIT: FoundItem = { item: null, resource: NO_RESOURCE, scope: NO_SCOPE, bytes: 0 };
-
-/** What should be a list and is none is one misfit. */
+/** What should be a list and is none is one malformed item: nobody knows how many it held. */
 function groupsOf(value: unknown): readonly unknown[] {
-  return value === undefined || Array.isArray(value) ? listOf(value) : [null];
+  return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly unknown[]) : [value];
+}
+
+function malformed(what: string): FoundItem {
+  return { item: null, resource: NO_RESOURCE, scope: NO_SCOPE, fault: `malformed: ${what} is no object`, bytes: 0 };
+}
+
+/** The value, or the reason why it is malformed. */
+function attempt<T>(read: () => T, instead: T, where: string): readonly [value: T, fault: string] {
+  try {
+    return [read(), ""];
+  } catch (error) {
+    if (error instanceof MalformedItem) return [instead, `${where} of an item: ${error.message}`];
+    throw error;
+  }
 }
 
 /** `scan` null: the root holds the items themselves. */
 function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): Generator<FoundItem> {
   for (const ofResource of groupsOf(firstOf(root, names.resources))) {
-    if (!isFields(ofResource)) {
-      yield MISFIT;
+    if (!isFields(ofResource) || Array.isArray(firstOf(root, names.resources)) === false) {
+      yield malformed(names.resources[0]?.[0] ?? "");
       continue;
     }
-    const resource = readResource(ofResource["resource"]);
-    for (const ofScope of groupsOf(firstOf(ofResource, names.scopes))) {
-      if (!isFields(ofScope)) {
-        yield MISFIT;
+    const [resource, badResource] = attempt(() => readResource(ofResource["resource"]), NO_RESOURCE, "the resource");
+    const scopes = firstOf(ofResource, names.scopes);
+    for (const ofScope of groupsOf(scopes)) {
+      if (!isFields(ofScope) || !Array.isArray(scopes)) {
+        yield malformed(names.scopes[0]?.[0] ?? "");
         continue;
       }
-      const scope = readScope(ofScope["scope"] ?? member(ofScope, "instrumentationLibrary", "instrumentation_library"));
-      for (const item of groupsOf(firstOf(ofScope, names.items))) {
-        if (scan === null) {
-          yield { item, resource, scope, bytes: 0 };
+      const given = ofScope["scope"] ?? member(ofScope, "instrumentationLibrary", "instrumentation_library");
+      const [scope, badScope] = attempt(() => readScope(given), NO_SCOPE, "the scope");
+      const fault = badResource || badScope;
+      const items = firstOf(ofScope, names.items);
+      for (const item of groupsOf(items)) {
+        if (scan === null || !Array.isArray(items)) {
+          yield { item: Array.isArray(items) ? item : null, resource, scope, fault, bytes: 0 };
           continue;
         }
         // The scan left the mark of the group. A whole item here means that the scan did not recognise its position.
         const ranges: readonly ByteRange[] = scan.groups[groupOfMark(item) ?? -1] ?? [];
         for (const range of ranges)
-          yield { item: parse(scan.textOf(range)), resource, scope, bytes: range.end - range.start };
-        if (isFields(item)) yield { item, resource, scope, bytes: 0 };
+          yield { item: parse(scan.textOf(range)), resource, scope, fault, bytes: range.end - range.start };
+        if (groupOfMark(item) === null) yield { item, resource, scope, fault, bytes: 0 };
       }
     }
   }
 }
 
-function readResource(value: unknown): Resource {
-  return isFields(value) ? { attributes: readAttributes(value["attributes"]).attributes } : NO_RESOURCE;
+function readResource(given: unknown): Resource {
+  const value = readObject(given, "resource");
+  return value === null ? NO_RESOURCE : { attributes: readAttributes(value["attributes"]).attributes };
 }
 
-function readScope(value: unknown): Scope {
-  if (!isFields(value)) return NO_SCOPE;
+function readScope(given: unknown): Scope {
+  const value = readObject(given, "scope");
+  if (value === null) return NO_SCOPE;
   const { attributes } = readAttributes(value["attributes"]);
   return { name: textOf(value["name"]), version: textOf(value["version"]), attributes };
 }
 
-function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null {
-  if (!isFields(value)) return null;
+/** @throws {MalformedItem} */
+function readSpan({ item: value, resource, scope }: FoundItem): Span {
+  if (!isFields(value)) throw new MalformedItem("malformed: a span is no object");
   const traceId = readTraceId(member(value, "traceId", "trace_id"));
   const spanId = readSpanId(member(value, "spanId", "span_id"));
-  if (traceId === "" || spanId === "" || !isAttributes(value["attributes"])) return null; // decoded.1
+  if (traceId === "" || spanId === "") throw new MalformedItem(BAD_IDS); // decoded.1
   const parent = member(value, "parentSpanId", "parent_span_id");
   const { attributes, dropped } = readAttributes(value["attributes"]);
-  const events = listOf(value["events"]);
-  const links = listOf(value["links"]);
-  const status = isFields(value["status"]) ? value["status"] : {};
+  const events = readObjects(value["events"], "events");
+  const links = readObjects(value["links"], "links");
+  const status = readObject(value["status"], "status") ?? {};
   return {
     traceId,
     spanId,
@@ -217,8 +236,8 @@ function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null
     start: readTime(member(value, "startTimeUnixNano", "start_time_unix_nano")),
     end: readTime(member(value, "endTimeUnixNano", "end_time_unix_nano")),
     attributes,
-    events: events.slice(0, EVENTS_MAX).filter(isFields).map(readEvent),
-    links: links.slice(0, LINKS_MAX).filter(isFields).map(readLink),
+    events: events.slice(0, EVENTS_MAX).map(readEvent),
+    links: links.slice(0, LINKS_MAX).map(readLink),
     statusCode: readEnum(status["code"], STATUS_CODES),
     statusMessage: textOf(status["message"]),
     droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
@@ -229,11 +248,6 @@ function readSpan(value: unknown, resource: Resource, scope: Scope): Span | null
     resource,
     scope,
   };
-}
-
-/** A list, the object that some write, or nothing. */
-function isAttributes(value: unknown): boolean {
-  return value === undefined || value === null || Array.isArray(value) || isFields(value);
 }
 
 function readEvent(value: Fields): SpanEvent {

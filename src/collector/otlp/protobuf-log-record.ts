@@ -3,12 +3,25 @@
 //   protobuf-log-record.1. A record without usable ids has "" for both: ids are optional.
 import { isZeroId } from "./decoded.ts";
 import { type LogRecord, nameOfEvent, SEVERITY_MAX } from "./log-record.ts";
-import { type Cursor, fieldEnd, fixed64, hexId, skip, spendValue, text, truncated, varint } from "./protobuf-reader.ts";
+import {
+  type Cursor,
+  fieldEnd,
+  fieldNumbers,
+  fixed64,
+  hexId,
+  skip,
+  spendValue,
+  text,
+  truncated,
+  varint,
+} from "./protobuf-reader.ts";
 import { anyValue, attribute, newList } from "./protobuf-values.ts";
 import { type AttributeValue, NO_TIME, type Resource, type Scope } from "./span.ts";
 
 /** The end of a span: a fixed64 in field 8, which no log record has. */
 const SPAN_END = 65;
+/** Without the flags, which are not read. */
+const RECORD_FIELDS = fieldNumbers(1, 2, 3, 5, 6, 7, 9, 10, 11, 12);
 
 /** null: the bytes are a span. */
 export function readLogRecord(c: Cursor, end: number, resource: Resource, scope: Scope): LogRecord | null {
@@ -39,7 +52,7 @@ export function readLogRecord(c: Cursor, end: number, resource: Resource, scope:
     else {
       // A span begins with its trace id in field 1, before the name that would be read as a body.
       if (tag === 10 || tag === SPAN_END) isSpan = true;
-      skip(c, tag, end);
+      skip(c, tag, end, RECORD_FIELDS);
     }
   }
   if (c.pos !== end) throw truncated();

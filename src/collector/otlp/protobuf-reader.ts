@@ -14,6 +14,8 @@ export interface Cursor {
   /** Remaining number of values (decoded.3). */
   values: number;
   repairedTexts: number;
+  /** Known fields that had another wire type than theirs: the item with them counts as rejected (decoded.1). */
+  misfits: number;
 }
 
 const KEY_CACHE_MAX = 4_096;
@@ -56,9 +58,18 @@ export function fieldEnd(c: Cursor, limit: number): number {
   return end;
 }
 
-/** Skips a field. An impossible field number means that these bytes are not OTLP. */
-export function skip(c: Cursor, tag: number, limit: number): void {
+/** The numbers of fields that a message reads, for `skip`: a bit each. */
+export function fieldNumbers(...numbers: readonly number[]): number {
+  return numbers.reduce((bits, number) => bits | (1 << number), 0);
+}
+
+/**
+ * Skips a field. An impossible field number means that these bytes are not OTLP. A field with a number of `known` is a
+ * misfit.
+ */
+export function skip(c: Cursor, tag: number, limit: number, known = 0): void {
   if (tag < 8 || tag > TAG_MAX) throw truncated();
+  if (tag < 256 && ((known >>> (tag >>> 3)) & 1) === 1) c.misfits++;
   const wire = tag & 7;
   if (wire === 0) varint(c);
   else if (wire === 1) c.pos += 8;

@@ -6,6 +6,7 @@ import { NO_TIME, type Resource, type Scope, type Span, type SpanEvent, type Spa
 import {
   type Cursor,
   fieldEnd,
+  fieldNumbers,
   fixed32,
   fixed64,
   hexId,
@@ -22,6 +23,10 @@ export type Misfit = "no_ids" | "log" | "metric";
 const NO_EVENTS: readonly SpanEvent[] = Object.freeze([]);
 const NO_LINKS: readonly SpanLink[] = Object.freeze([]);
 const COUNT_MAX = 4_294_967_295;
+const SPAN_FIELDS = fieldNumbers(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+const EVENT_FIELDS = fieldNumbers(1, 2, 3, 4);
+const LINK_FIELDS = fieldNumbers(1, 2, 3, 4, 5, 6);
+const STATUS_FIELDS = fieldNumbers(2, 3);
 
 export function readSpan(c: Cursor, end: number, resource: Resource, scope: Scope): Span | Misfit {
   const attributes = newList();
@@ -62,7 +67,7 @@ export function readSpan(c: Cursor, end: number, resource: Resource, scope: Scop
     else if (tag === 133) flags = fixed32(c, end);
     else {
       misfit = misfitOf(tag, misfit);
-      skip(c, tag, end);
+      skip(c, tag, end, SPAN_FIELDS);
     }
   }
   if (c.pos !== end) throw truncated();
@@ -131,7 +136,7 @@ function readEvent(c: Cursor, end: number): SpanEvent {
     else if (tag === 18) name = text(c, end);
     else if (tag === 26) dropped += attribute(c, end, attributes);
     else if (tag === 32) dropped += varint(c);
-    else skip(c, tag, end);
+    else skip(c, tag, end, EVENT_FIELDS);
   }
   return { time, name, attributes, droppedAttributes: Math.min(dropped, COUNT_MAX) };
 }
@@ -151,7 +156,7 @@ function readLink(c: Cursor, end: number): SpanLink {
     else if (tag === 34) dropped += attribute(c, end, attributes);
     else if (tag === 40) dropped += varint(c);
     else if (tag === 53) flags = fixed32(c, end);
-    else skip(c, tag, end);
+    else skip(c, tag, end, LINK_FIELDS);
   }
   return { traceId, spanId, traceState, flags, attributes, droppedAttributes: Math.min(dropped, COUNT_MAX) };
 }
@@ -166,7 +171,7 @@ function readStatus(c: Cursor, end: number): typeof UNSET {
     const tag = varint(c);
     if (tag === 18) message = text(c, end);
     else if (tag === 24) code = varint(c);
-    else skip(c, tag, end);
+    else skip(c, tag, end, STATUS_FIELDS);
   }
   if (c.pos !== end) throw truncated();
   if (message === "" && code <= 1) return code === 1 ? OK : UNSET;

@@ -7,6 +7,7 @@ import {
   type Cursor,
   double,
   fieldEnd,
+  fieldNumbers,
   int64,
   key,
   skip,
@@ -15,6 +16,10 @@ import {
   truncated,
   varint,
 } from "./protobuf-reader.ts";
+
+const KEY_AND_VALUE = fieldNumbers(1, 2);
+const ANY_VALUE = fieldNumbers(1, 2, 3, 4, 5, 6, 7);
+const ITEMS = fieldNumbers(1);
 
 export interface AttributeList {
   readonly keys: string[];
@@ -46,7 +51,7 @@ function keyValue(c: Cursor, end: number, list: AttributeList, depth: number): v
     const tag = varint(c);
     if (tag === 10) name = key(c, end);
     else if (tag === 18) value = anyValue(c, fieldEnd(c, end), depth);
-    else skip(c, tag, end);
+    else skip(c, tag, end, KEY_AND_VALUE);
   }
   if (c.pos !== end) throw truncated();
   list.keys.push(name);
@@ -84,7 +89,7 @@ export function anyValue(c: Cursor, end: number, depth: number): AttributeValue 
         break;
       }
       default:
-        skip(c, tag, end);
+        skip(c, tag, end, ANY_VALUE);
     }
   }
   if (c.pos !== end) throw truncated();
@@ -98,7 +103,7 @@ function arrayValue(c: Cursor, end: number, depth: number): AttributeValue[] {
     if (tag === 10) {
       spendValue(c);
       items.push(anyValue(c, fieldEnd(c, end), depth + 1));
-    } else skip(c, tag, end);
+    } else skip(c, tag, end, ITEMS);
   }
   return items;
 }
@@ -108,7 +113,7 @@ function keyValueList(c: Cursor, end: number, depth: number): Attributes {
   while (c.pos < end) {
     const tag = varint(c);
     if (tag === 10) keyValue(c, fieldEnd(c, end), list, depth + 1);
-    else skip(c, tag, end);
+    else skip(c, tag, end, ITEMS);
   }
   return list;
 }

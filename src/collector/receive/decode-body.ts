@@ -127,6 +127,6 @@ export function decode(body: Buffer, format: WireFormat, signal: Signal): Decode
  */
 export function checkWhole(body: Buffer, format: WireFormat): void {
   if (format === "json") return;
-  const cursor: Cursor = { b: body, pos: 0, values: 0, repairedTexts: 0 };
+  const cursor: Cursor = { b: body, pos: 0, values: 0, repairedTexts: 0, misfits: 0 };
   while (cursor.pos < body.length) skip(cursor, varint(cursor), body.length);
 }

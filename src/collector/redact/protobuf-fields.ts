@@ -27,7 +27,7 @@ export interface Field extends Range {
 
 /** The fields of the message in this range. @throws {DecodeError} */
 export function* fieldsOf(b: Buffer, { end, start }: Range): Generator<Field, undefined> {
-  const c: Cursor = { b, pos: start, values: 0, repairedTexts: 0 };
+  const c: Cursor = { b, pos: start, values: 0, repairedTexts: 0, misfits: 0 };
   while (c.pos < end) {
     const at = c.pos;
     const tag = varint(c);

@@ -290,3 +290,9 @@ describe("redaction of a large request of protobuf", () => {
     assert.ok(count >= 4 && count <= SPANS, `${count} turns`);
   });
 });
+
+test("a byte order mark in front of the JSON hides nothing from the rules", () => {
+  const body = Buffer.from(`\ufeff${jsonRequest([spanOf(1, 0, undefined, { attributes: { to: MAIL } })])}`);
+  const redacted = run(redactorOf(DETECT_ALL), { body, format: "json" }).toString();
+  assert.ok(redacted.startsWith("{") && redacted.includes("[mail]") && !redacted.includes(MAIL));
+});

@@ -16,6 +16,7 @@
 //   redact.2. A request that no rule matches keeps its bytes.
 //   redact.3. Fails closed: bytes that cannot be read are refused, never passed on.
 import { isUtf8 } from "node:buffer";
+import { skipMark } from "../otlp/byte-order-mark.ts";
 import { DecodeError } from "../otlp/decoded.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import { REQUESTS } from "./otlp-messages.ts";
@@ -78,7 +79,7 @@ function compiled(definition: RedactDefinition, index: number, hashKey: string |
 function* rewritten({ body, format, signal }: RedactRequest, redacting: Redacting): Generator<undefined, Buffer> {
   if (format === "protobuf") return (yield* redactProtobuf(body, REQUESTS[signal], redacting)) ?? body; // redact.2
   if (!isUtf8(body)) throw new DecodeError("the JSON is not valid UTF-8"); // redact.3
-  return (yield* redactJson(body, signal, redacting)) ?? body;
+  return (yield* redactJson(skipMark(body), signal, redacting)) ?? body;
 }
 
 /**
