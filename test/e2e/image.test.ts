@@ -3,20 +3,24 @@
 //   image.2. The result serves the samples as user 1000 on a read-only root.
 //   image.3. `holdpoint new` in it makes the whole template.
 //   image.4. What tests and installations leave in a clone is in no image.
+//   image.5. deploy/project.Dockerfile makes an image of a project with its locked packages, which serves its graph.
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { chownSync, cpSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import { listContext } from "../harness/image/dockerfile.ts";
 import { buildImage, type Image, missingImages, startImage } from "../harness/image/image.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
+import { buildPackage } from "./build-package.ts";
 
 const folder = temporaryFolder();
 const DEPLOY = join(ROOT, "deploy");
 const IGNORE = readFileSync(join(DEPLOY, "Dockerfile.dockerignore"), "utf8");
+const PROJECT_IGNORE = ["node_modules", ".git", ".env", ".holdpoint"].join("\n");
 const KEY = "alice:a-key-of-alice-that-is-long-enough";
 let image: Image;
 
@@ -88,13 +92,51 @@ test("the image serves its samples as user 1000 on a read-only root (image.1, im
   serveOnce(image, ["serve", "--config", "/holdpoint/examples/langgraph.json"], "yes"),
 );
 
-test("a project made in the image has the whole template (image.3)", { skip: missingImages }, async () => {
+async function makeProject(): Promise<string> {
   const home = makeFolder("projects");
   const made = startImage(image, { args: ["new", "my-agent"], volumes: { "/app": home, "/data": makeFolder("data") } });
   assert.equal((await once(made, "exit"))[0], 0);
-  const project = join(home, "my-agent");
-  const template = readdirSync(join(ROOT, "src/cli/template")).map((name) =>
-    name === "gitignore" ? ".gitignore" : name,
-  );
-  assert.deepEqual(readdirSync(project).toSorted(), template.toSorted());
-});
+  return join(home, "my-agent");
+}
+
+/** The packed Holdpoint lies in the folder, because it is in no registry yet. */
+async function lockPackages(project: string): Promise<void> {
+  await buildPackage();
+  const [packed = assert.fail("holdpoint is not packed")] = globSync("dist/packages/holdpoint-[0-9]*.tgz", {
+    cwd: ROOT,
+  });
+  cpSync(join(ROOT, packed), join(project, basename(packed)));
+  const manifest = join(project, "package.json");
+  const made = JSON.parse(readFileSync(manifest, "utf8")) as { readonly dependencies: object };
+  const dependencies = { ...made.dependencies, holdpoint: `file:${basename(packed)}` };
+  writeFileSync(manifest, JSON.stringify({ ...made, dependencies }));
+  await promisify(execFile)("npm", ["install", "--package-lock-only", "--ignore-scripts", "--no-audit"], {
+    cwd: project,
+  });
+}
+
+test(
+  "a project made in the image has the whole template, and becomes an image (image.3, image.5)",
+  {
+    skip: missingImages,
+  },
+  async () => {
+    const project = await makeProject();
+    const template = readdirSync(join(ROOT, "src/cli/template")).map((name) =>
+      name === "gitignore" ? ".gitignore" : name,
+    );
+    assert.deepEqual(readdirSync(project).toSorted(), template.toSorted());
+
+    await lockPackages(project);
+    const stages = join(folder, "project-stages");
+    mkdirSync(stages);
+    const built = await buildImage({
+      dockerfile: join(DEPLOY, "project.Dockerfile"),
+      ignore: PROJECT_IGNORE,
+      context: project,
+      images: { holdpoint: image },
+      folder: stages,
+    });
+    await serveOnce(built, ["serve"], { decisions: [{ type: "approve" }] });
+  },
+);
