@@ -2,7 +2,7 @@
 // Checked:
 //   cli-audit.1. A trail that only the server wrote is intact, and the anchor of one verification fits the next.
 //   cli-audit.2. A changed and a missing entry are found while the server runs; the exit code is 1, and the fault names
-//        the thread.
+//        the thread. So is one that was moved to the deleted ones before its time.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -44,6 +44,19 @@ test("audit verify finds what was changed past the server (cli-audit.1, cli-audi
   if (process.env["HOLDPOINT_TEST_STORAGE"] === "postgres") return; // there the storage's contract checks the rest
 
   const file = new DatabaseSync(join(server.dataDir, "holdpoint.db"));
+  const row = file.prepare("SELECT * FROM audit").get() ?? assert.fail();
+  file.exec(`INSERT INTO audit_deleted (chain, position, seq, digest, thread_id, at)
+    SELECT chain, position, seq, digest, thread_id, at FROM audit; DELETE FROM audit`);
+  const moved = await run("audit", "verify");
+  assert.deepEqual(
+    [moved.code, moved.out.split("\n")[1]],
+    [1, `early      chain 1, entry 1: entry 1 of thread ${thread}`],
+  );
+  const columns = Object.keys(row);
+  file
+    .prepare(`INSERT INTO audit (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`)
+    .run(...Object.values(row));
+  file.exec("DELETE FROM audit_deleted WHERE position = 1");
   file.exec("DROP TRIGGER audit_is_never_changed; UPDATE audit SET by = 'eve'");
   const changed = await run("audit", "verify");
   assert.deepEqual(

@@ -2,15 +2,27 @@
 // Invariants:
 //   verify-audit.1. Each chain is read once, in pages, next to running transactions: their entries come after its head.
 //   verify-audit.2. An entry that retention or the deletion of its thread removed is no fault: its digest is still there.
+//        While its thread is there, it is a fault unless the chain notes a later time before which entries were deleted
+//        by age. A thread that was made after the entry is another one with the same id.
 //   verify-audit.3. An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
-import { auditDigest, auditHash, UNCHAINED, type AuditHead, type AuditLink } from "../model/audit/audit-chain.ts";
+//   verify-audit.4. The numbers of a thread have no gap: it also shows where a digest of an older release, which does
+//        not name its thread, was moved.
+import {
+  auditHash,
+  isDigestOf,
+  isTraceOf,
+  UNCHAINED,
+  type AuditHead,
+  type AuditLink,
+} from "../model/audit/audit-chain.ts";
 import type { AgentContext } from "../context.ts";
 
-/** `missing` may be a range; `rewritten` differs from the anchor. */
-export type AuditFaultKind = "changed" | "missing" | "added" | "rewritten";
+/** `missing` may be a range; `rewritten` differs from the anchor; `early` was deleted before its time. */
+export type AuditFaultKind = "changed" | "missing" | "added" | "rewritten" | "early" | "gap";
 
 export interface AuditFault {
   readonly fault: AuditFaultKind;
+  /** Of a `gap`: UNCHAINED, and its positions are numbers in the trail of its thread. */
   readonly chain: number;
   readonly position: number;
   /** The last position of a range. */
@@ -55,14 +67,16 @@ export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead
       for (const link of links) {
         if (link.position > head.count) break; // verify-audit.1
         walk.step(link);
-        if (link.entry === null) found.deleted++;
-        else found.entries++;
+        if (link.entry !== null) found.entries++;
+        else if (link.seq > 0) found.deleted++;
       }
+      await findEarly(agent, head.chain, links, report);
       if (links.length < PAGE || (links.at(-1)?.position ?? 0) >= head.count) break;
     }
     walk.end();
     await findAdded(agent, head.chain, report);
   }
+  await findGaps(agent, report);
   for (const { chain, count } of anchor) {
     if (chains.some((head) => head.chain === chain)) continue;
     report({ ...PLACE, fault: "missing", chain, position: 1, last: count });
@@ -91,7 +105,7 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
       chain,
       position: at,
       last: until,
-      threadId: link?.entry?.content.threadId ?? null,
+      threadId: link?.entry?.content.threadId ?? link?.gone?.threadId ?? null,
       seq: link?.seq ?? null,
     });
   const lastFits = (next: string): void => {
@@ -112,8 +126,8 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
       if (entry !== null) {
         lastFits(entry.previous);
         hash = entry.previous;
-        if (auditDigest(entry.content) !== link.digest) faulty("changed", link.position, link);
-      }
+        if (!isDigestOf(link.digest, entry.content)) faulty("changed", link.position, link);
+      } else if (!isTraceOf(link)) faulty("changed", link.position, link);
       hash = hash === null ? null : auditHash(hash, link);
       last = link;
       for (const mark of marks) {
@@ -126,6 +140,37 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
       for (const mark of marks) if (mark.count > head.count) faulty("missing", head.count + 1, null, mark.count);
     },
   };
+}
+
+/** Deleted entries of threads that are still there (verify-audit.2). */
+async function findEarly(
+  agent: StorageOnly,
+  chain: number,
+  links: readonly AuditLink[],
+  report: (fault: AuditFault) => void,
+): Promise<void> {
+  const gone = links.flatMap((link) => (link.gone === null || link.seq === 0 ? [] : [{ ...link, ...link.gone }]));
+  if (gone.length === 0) return;
+  const ids = [...new Set(gone.map(({ threadId }) => threadId))];
+  const threads = await agent.storage.read((tx) => tx.auditedThreads(ids));
+  const byId = new Map(threads.map((thread) => [thread.threadId, thread]));
+  for (const { position, seq, threadId, at } of gone) {
+    const thread = byId.get(threadId);
+    if (thread === undefined || thread.createdAt > at || (thread.cutOff !== null && at < thread.cutOff)) continue;
+    report({ fault: "early", chain, position, last: position, threadId, seq });
+  }
+}
+
+/** verify-audit.4 */
+async function findGaps(agent: StorageOnly, report: (fault: AuditFault) => void): Promise<void> {
+  let after: string | null = "";
+  while (after !== null) {
+    const from: string = after;
+    const { gaps, next } = await agent.storage.read((tx) => tx.auditGaps(from, PAGE));
+    for (const { threadId, first, last } of gaps)
+      report({ fault: "gap", chain: UNCHAINED, position: first, last, threadId, seq: first });
+    after = next;
+  }
 }
 
 /** Entries past the head, as it is after them. */

@@ -167,11 +167,25 @@ export interface AuditRows {
   readonly next: AuditPlace | null;
 }
 
+export interface AuditedThread {
+  readonly threadId: string;
+  readonly createdAt: number;
+  /** Null if nothing was deleted by age. */
+  readonly cutOff: number | null;
+}
+
+export interface AuditGaps {
+  readonly gaps: readonly { readonly threadId: string; readonly first: number; readonly last: number }[];
+  /** Continues after this thread; null at the end. */
+  readonly next: string | null;
+}
+
 export interface AuditTx {
   /** Appends to a chain that no other transaction is writing to. */
   audit(entries: readonly AuditEntry[]): Awaitable<void>;
   /**
-   * Deletes older entries but keeps the newest of the thread, so that sequence numbers stay unique.
+   * Deletes older entries but keeps the newest of the thread, so that sequence numbers stay unique. The chain notes
+   * the time (audit-chain.4).
    * @returns the number deleted
    */
   deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
@@ -192,4 +206,8 @@ export interface AuditTx {
   auditLinks(chain: number, after: number, limit: number): Awaitable<readonly AuditLink[]>;
   /** The number of entries in no chain. */
   unchainedAudit(): Awaitable<number>;
+  /** Those of these threads that exist, with the latest time before which their entries were deleted by age. */
+  auditedThreads(threadIds: readonly string[]): Awaitable<readonly AuditedThread[]>;
+  /** Numbers without an entry or a trace of one, in the next threads with entries after `threadId`. */
+  auditGaps(threadId: string, limit: number): Awaitable<AuditGaps>;
 }

@@ -82,7 +82,8 @@ const anchor = z
 export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
   tag: TAG,
   access: "threads:search",
-  summary: "Verify the hash chains of the audit trail: finds changed, missing and added entries",
+  summary:
+    "Verify the hash chains of the audit trail: finds changed, missing and added entries, and deletions before their time",
   query: z.object({
     anchor: anchor.optional().describe("the anchor of an earlier reply, which the trail must extend"),
   }),
@@ -96,8 +97,10 @@ export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
     faults: z
       .array(
         z.object({
-          fault: z.enum(["changed", "missing", "added", "rewritten"]),
-          chain: z.number().int(),
+          fault: z
+            .enum(["changed", "missing", "added", "rewritten", "early", "gap"])
+            .describe("early: deleted before its time; gap: numbers of a thread's entries are missing"),
+          chain: z.number().int().describe("0 of a gap, whose positions are numbers in the trail of the thread"),
           position: z.number().int(),
           last_position: z.number().int().describe("missing entries may be a range"),
           thread_id: uuid.nullable(),

@@ -1,5 +1,5 @@
 // Audit: verify the hash chains of the audit trail.
-// Invariant audit.1: the exit code is 1 if an entry was changed, is missing, or was added.
+// Invariant audit.1: the exit code is 1 if an entry was changed, is missing, was added, or was deleted before its time.
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -7,7 +7,7 @@ import { type PrintOptions, paint, printJson } from "../output/print.ts";
 import { textOption } from "./input.ts";
 
 interface Fault {
-  readonly fault: "changed" | "missing" | "added" | "rewritten";
+  readonly fault: "changed" | "missing" | "added" | "rewritten" | "early" | "gap";
   readonly chain: number;
   readonly position: number;
   readonly last_position: number;
@@ -53,8 +53,9 @@ function linesOf({ terminal }: Cli, report: Report): readonly string[] {
   ];
 }
 
-function placeOf({ chain, position, last_position: last, thread_id: thread, seq }: Fault): string {
+function placeOf({ fault, chain, position, last_position: last, thread_id: thread, seq }: Fault): string {
   const place = position === last ? `entry ${position}` : `entries ${position} to ${last}`;
+  if (fault === "gap") return `${place} of thread ${thread ?? ""}`;
   const of = thread === null ? (seq === null ? "" : " (deleted)") : `: entry ${seq} of thread ${thread}`;
   return `chain ${chain}, ${place}${of}`;
 }

@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { verifyAudit, type AuditReport } from "../../agent/audit/verify-audit.ts";
-import { auditDigest, auditHash } from "../../agent/model/audit/audit-chain.ts";
+import { auditDigest, auditHash, UNCHAINED } from "../../agent/model/audit/audit-chain.ts";
 import type { AuditEntry, Thread } from "../../agent/model/model.ts";
 import type { Storage } from "../../agent/ports/ports.ts";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
@@ -124,7 +124,14 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
       change: entryAt(5, (row) => ({ ...row, by: "eve", digest: auditDigest({ ...entryFrom(row), by: "eve" }) })),
       faults: [["changed", 5, 5, 5]],
     },
-    { name: "a missing entry", change: entryAt(2, () => null), faults: [["missing", 2, 2, null]] },
+    {
+      name: "a missing entry",
+      change: entryAt(2, () => null),
+      faults: [
+        ["missing", 2, 2, null],
+        ["gap", 2, 2, 2],
+      ],
+    },
     {
       name: "missing entries at the end",
       change: (name, row) => (name === "audit" && Number(row["position"]) > 3 ? null : row),
@@ -177,7 +184,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
         report.faults,
         faults.map(([fault, position, last, seq]) => ({
           fault,
-          chain,
+          chain: fault === "gap" ? UNCHAINED : chain,
           position,
           last,
           seq,

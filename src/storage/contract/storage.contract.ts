@@ -32,6 +32,7 @@ import { ApiError } from "../../base/api-error.ts";
 import { contentHash, createIdSource } from "../../base/ids.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { auditCases } from "./audit.contract.ts";
+import { auditDeletionCases } from "./audit-deletions.contract.ts";
 import { auditSearchCases } from "./audit-search.contract.ts";
 import { assistantCases } from "./assistants.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
@@ -927,6 +928,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     identityCases(open, ODD, newId);
     noticeCases(open, { newId, newThread, newInterrupt });
     auditCases(open, { newThread, newId });
+    auditDeletionCases(open, { newThread, newId });
     auditSearchCases(open, { newThread, newRun, newInterrupt });
     inboxCases(open, { newThread, newInterrupt, newId });
     inboxCountCases(open, { newThread, newInterrupt });

@@ -82,7 +82,10 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     value: "value",
   }),
   table("audit_heads", ["chain"], { ...integer("chain", "count"), ...text("hash") }),
-  table("audit_deleted", ["chain", "position"], { ...integer("chain", "position", "seq"), ...text("digest") }),
+  table("audit_deleted", ["chain", "position"], {
+    ...integer("chain", "position", "seq", "at"),
+    ...text("digest", "thread_id"),
+  }),
   table("idempotency", ["key"], { ...text("key", "request_hash", "thread_id", "run_id"), ...integer("created_at") }),
   table("webhooks", ["run_id"], {
     ...jsontext("headers"),
@@ -140,3 +143,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
 export const unchainedHead = (schema: "" | "holdpoint."): string =>
   `INSERT INTO ${schema}audit_heads (chain, count, hash)
    SELECT 0, count(*), '' FROM ${schema}audit WHERE chain = 0 HAVING count(*) > 0 ON CONFLICT DO NOTHING`;
+
+/** A row that a release wrote which notes the threads of deleted audit entries. */
+export const isTrace = ({ name }: DumpTable, row: Readonly<Record<string, unknown>>): boolean =>
+  name === "audit_deleted" && Object.hasOwn(row, "thread_id");

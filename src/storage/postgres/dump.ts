@@ -8,7 +8,8 @@ import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { Run } from "../../agent/model/model.ts";
 import { wholeRequest } from "../shared/stored-request.ts";
-import { unchainedHead, type DumpTable } from "../dump/dump-tables.ts";
+import { isTrace, unchainedHead, type DumpTable } from "../dump/dump-tables.ts";
+import { noteFormer } from "../shared/audit-gaps.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { tenantOf } from "./tables/queue.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
@@ -46,7 +47,9 @@ function createDump({ send }: Pipeline): DumpPort {
     },
     async load(rows) {
       let sent: Promise<unknown>[] = [];
+      let hasTraces = false;
       for await (const [table, row] of rows) {
+        hasTraces ||= isTrace(table, row);
         // postgres/dump.3
         if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY]));
         sent.push(insert(send, table, row));
@@ -62,6 +65,7 @@ function createDump({ send }: Pipeline): DumpPort {
           [],
         ); // postgres/dump.2
       await send(unchainedHead("holdpoint."), []);
+      if (!hasTraces) await send(noteFormer("holdpoint."), []);
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { AuditRecord } from "../../agent/ports/ports.ts";
+import type { AuditLink } from "../../agent/model/audit/audit-chain.ts";
+import type { AuditedThread, AuditRecord } from "../../agent/ports/ports.ts";
 import type { AuditRow } from "./columns.ts";
 
 /** The entry of a row. Omitted fields stay absent, as in the original entry. */
@@ -15,6 +16,22 @@ export function recordOf({ via, origin, ...row }: AuditRow): AuditRecord {
     value,
     ...(isAbsent(via) ? {} : { via }),
     ...(isAbsent(origin) ? {} : { origin }),
+  };
+}
+
+/** A row of audit_deleted. Older releases noted no thread. */
+export function readTrace(row: Readonly<Record<string, unknown>>): AuditLink {
+  const { position, seq, digest, thread_id: threadId, at } = row;
+  const gone = typeof threadId === "string" ? { threadId, at: Number(at) } : null;
+  return { position: Number(position), seq: Number(seq), digest: String(digest), entry: null, gone };
+}
+
+export function readAuditedThread(row: Readonly<Record<string, unknown>>): AuditedThread {
+  const cutOff = row["cut_off"];
+  return {
+    threadId: String(row["thread_id"]),
+    createdAt: Number(row["created_at"]),
+    cutOff: isAbsent(cutOff) ? null : Number(cutOff),
   };
 }
 

@@ -1,10 +1,14 @@
 // Audit chain: each audit entry holds the hash of the one before, so that a changed or missing entry shows.
-//   digest   SHA-256 of the content of an entry
+//   digest   SHA-256 of the content of an entry, its time and its thread: "<64 hex digits> <ms> <thread id>"
+//   cut-off  in place of a digest, with the number 0: entries of a thread before a time were deleted by age
 //   hash     SHA-256 of the hash before, the position in the chain, the number in the thread, and the digest
 // Invariants:
 //   audit-chain.1. The digest covers the entry as a reader of the trail gets it; equal entries have equal digests on every storage.
-//   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified.
+//   audit-chain.2. A deleted entry leaves its position, number and digest, so that the chain past it can be verified,
+//        and its thread and time, so that its deletion can be.
 //   audit-chain.3. The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
+//   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
+//   audit-chain.5. Digests of older releases are the 64 digits alone.
 import { hash } from "node:crypto";
 import type { AuditEntry } from "../interrupt.ts";
 
@@ -22,22 +26,51 @@ export interface AuditHead {
 /** One position of a chain. */
 export interface AuditLink {
   readonly position: number;
-  /** Number within the thread. */
+  /** Number within the thread; 0 for a cut-off. */
   readonly seq: number;
   readonly digest: string;
   /** Null once the entry is deleted. */
   readonly entry: { readonly previous: string; readonly content: AuditEntry } | null;
+  /** Thread and time of a deleted entry, or of a cut-off; null if an older release deleted it. */
+  readonly gone: AuditTrace | null;
 }
+
+export interface AuditTrace {
+  readonly threadId: string;
+  readonly at: number;
+}
+
+const SHA_DIGITS = 64;
 
 /** audit-chain.1. */
 export function auditDigest(entry: AuditEntry): string {
   const { threadId, at, action, by, interruptId, runId, value, via, origin } = entry;
   const from = origin === undefined ? null : [origin.address, origin.userAgent];
   const author = by.toWellFormed(); // as the embedded database stores it
-  return hash("sha256", JSON.stringify([threadId, at, action, author, interruptId, runId, via ?? null, from, value]));
+  const content = JSON.stringify([threadId, at, action, author, interruptId, runId, via ?? null, from, value]);
+  return `${hash("sha256", content)} ${at} ${threadId}`;
+}
+
+/** audit-chain.4. PostgreSQL composes the same (holdpoint.note_cut_off). */
+export const cutOffDigest = ({ threadId, at }: AuditTrace): string => `cut-off ${at} ${threadId}`;
+
+/** Whether a stored digest is the one of this content (audit-chain.5). */
+export function isDigestOf(stored: string, entry: AuditEntry): boolean {
+  const digest = auditDigest(entry);
+  return stored === digest || stored === digest.slice(0, SHA_DIGITS);
+}
+
+/** Whether a deleted entry, or a cut-off, is about this thread and time as far as its digest says. */
+export function isTraceOf({ seq, digest, gone }: AuditLink): boolean {
+  if (seq === 0) return gone !== null && digest === cutOffDigest(gone);
+  if (digest.length === SHA_DIGITS) return true; // audit-chain.5
+  return gone !== null && digest.slice(SHA_DIGITS) === ` ${gone.at} ${gone.threadId}`;
 }
 
 /** The hash of an entry. PostgreSQL computes the same (holdpoint.append_audit). */
-export function auditHash(previous: string, { position, seq, digest }: Omit<AuditLink, "entry">): string {
+export function auditHash(
+  previous: string,
+  { position, seq, digest }: Pick<AuditLink, "position" | "seq" | "digest">,
+): string {
   return hash("sha256", `${previous} ${position} ${seq} ${digest}`);
 }

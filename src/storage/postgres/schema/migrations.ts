@@ -9,6 +9,7 @@
 //   postgres/migrations.2. Keys compare byte by byte, whatever the database's collation.
 //   postgres/migrations.3. Times are milliseconds; JSON is text as received, NUL and lone surrogates included
 //        (text-encoding.ts).
+import { noteFormer } from "../../shared/audit-gaps.ts";
 
 export const MIGRATIONS: readonly string[] = [
   `
@@ -398,5 +399,26 @@ export const MIGRATIONS: readonly string[] = [
   // The latest answer to an interrupt that failed.
   `
   ALTER TABLE holdpoint.interrupts ADD COLUMN failure TEXT;
+  `,
+  // Thread and time of deleted audit entries, and cut-offs of deletions by age (audit-chain.4).
+  `
+  ALTER TABLE holdpoint.audit_deleted ADD COLUMN thread_id TEXT COLLATE "C", ADD COLUMN at BIGINT;
+  CREATE INDEX audit_deleted_threads ON holdpoint.audit_deleted (thread_id, seq) WHERE thread_id IS NOT NULL;
+  ${noteFormer("holdpoint.")}
+  CREATE FUNCTION holdpoint.note_cut_off(thread TEXT, moment BIGINT) RETURNS void LANGUAGE plpgsql AS $$
+  DECLARE head holdpoint.audit_heads; note TEXT := 'cut-off ' || moment || ' ' || thread;
+  BEGIN
+    SELECT h.chain, h.count, h.hash INTO head FROM holdpoint.audit_heads AS h WHERE h.chain > 0 ORDER BY h.chain LIMIT 1
+      FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+      INSERT INTO holdpoint.audit_heads (chain, count, hash) VALUES (nextval('holdpoint.audit_chains'), 0, '')
+        RETURNING chain, count, hash INTO head;
+    END IF;
+    INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest, thread_id, at)
+      VALUES (head.chain, head.count + 1, 0, note, thread, moment);
+    UPDATE holdpoint.audit_heads AS h SET count = head.count + 1, hash = encode(sha256(convert_to(
+        head.hash || ' ' || (head.count + 1) || ' 0 ' || note, 'UTF8')), 'hex')
+      WHERE h.chain = head.chain;
+  END $$;
   `,
 ];

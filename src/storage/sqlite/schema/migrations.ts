@@ -3,6 +3,7 @@
 //   sqlite/migrations.1. Migration n runs once, in one transaction with the record of its run.
 //   sqlite/migrations.2. A file of a newer schema, or of a newer LangGraph, stays untouched.
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
+import { noteFormer } from "../../shared/audit-gaps.ts";
 import type { Database } from "../client/database.ts";
 import { INTERRUPTS_WITH_REVIEW, RUN_TABLES_WITH_ROW_IDS, WITH_ROW_IDS } from "./with-row-ids.ts";
 
@@ -350,6 +351,13 @@ export const MIGRATIONS: readonly string[] = [
   // The latest answer to an interrupt that failed.
   `
   ALTER TABLE interrupts ADD COLUMN failure TEXT;
+  `,
+  // Thread and time of deleted audit entries, and cut-offs of deletions by age (audit-chain.4).
+  `
+  ALTER TABLE audit_deleted ADD COLUMN thread_id TEXT;
+  ALTER TABLE audit_deleted ADD COLUMN at INTEGER;
+  CREATE INDEX audit_deleted_threads ON audit_deleted (thread_id, seq) WHERE thread_id IS NOT NULL;
+  ${noteFormer("")}
   `,
 ];
 

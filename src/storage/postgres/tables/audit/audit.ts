@@ -5,7 +5,8 @@
 //   postgres/audit.2. A chain belongs to one transaction until its commit (holdpoint.append_audit).
 import { auditDigest, type AuditHead } from "../../../../agent/model/audit/audit-chain.ts";
 import type { AuditRecord, AuditTx } from "../../../../agent/ports/ports.ts";
-import { recordOf } from "../../../shared/audit-record.ts";
+import { gapsIn, selectGaps } from "../../../shared/audit-gaps.ts";
+import { readAuditedThread, readTrace, recordOf } from "../../../shared/audit-record.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
 import { threadKey } from "../../client/lock-key.ts";
 import type { Row } from "../../client/pool.ts";
@@ -20,9 +21,9 @@ const COLUMNS = AUDIT.columnsOf("a");
 
 /** postgres/audit.1. A position that a forged entry repeats must not keep its thread from deletion. */
 const deleteWhere = (condition: string): string => `
-  WITH gone AS (DELETE FROM holdpoint.audit WHERE ${condition} RETURNING chain, position, seq, digest),
-    kept AS (INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest)
-      SELECT chain, position, seq, digest FROM gone WHERE chain > 0 ON CONFLICT DO NOTHING)
+  WITH gone AS (DELETE FROM holdpoint.audit WHERE ${condition} RETURNING chain, position, seq, digest, thread_id, at),
+    kept AS (INSERT INTO holdpoint.audit_deleted (chain, position, seq, digest, thread_id, at)
+      SELECT chain, position, seq, digest, thread_id, at FROM gone WHERE chain > 0 ON CONFLICT DO NOTHING)
   SELECT count(*) AS n FROM gone`;
 
 const DELETE_ALL = deleteWhere("thread_id = $1");
@@ -60,6 +61,7 @@ function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "co
       const [row] = await db.change(DELETE_OLD, threadId, before);
       const deleted = Number(row?.["n"]);
       if (deleted > 0) {
+        db.run("SELECT holdpoint.note_cut_off($1, $2)", threadId, before); // audit-chain.4
         deleteDocuments(db, threadId); // they have words of the entries
         db.run("INSERT INTO holdpoint.search_queue (thread_id) VALUES ($1)", threadId);
       }
@@ -90,7 +92,9 @@ function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "co
   };
 }
 
-function chainVerbs(db: Sql): Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit"> {
+type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps">;
+
+function chainVerbs(db: Sql): ChainVerbs {
   return {
     async auditHeads() {
       const rows = await db.all("SELECT chain, count, hash FROM holdpoint.audit_heads ORDER BY chain");
@@ -105,7 +109,7 @@ function chainVerbs(db: Sql): Pick<AuditTx, "auditHeads" | "auditLinks" | "uncha
       const rows = await db.all(`SELECT ${AUDIT.columns} FROM holdpoint.audit ${page}`, chain, after, limit);
       // Second, so that an entry that is deleted meanwhile is in one of them.
       const gone = await db.all(
-        `SELECT position, seq, digest FROM holdpoint.audit_deleted ${page}`,
+        `SELECT position, seq, digest, thread_id, at FROM holdpoint.audit_deleted ${page}`,
         chain,
         after,
         limit,
@@ -113,22 +117,23 @@ function chainVerbs(db: Sql): Pick<AuditTx, "auditHeads" | "auditLinks" | "uncha
       const deleted = new Set(gone.map((row) => Number(row["position"])));
       const live = rows.map((row) => {
         const { position, seq, digest, previous } = AUDIT.read(row);
-        return { position, seq, digest, entry: { previous, content: readRecord(row) } };
+        return { position, seq, digest, entry: { previous, content: readRecord(row) }, gone: null };
       });
-      return [
-        ...live.filter(({ position }) => !deleted.has(position)),
-        ...gone.map((row) => ({
-          position: Number(row["position"]),
-          seq: Number(row["seq"]),
-          digest: String(row["digest"]),
-          entry: null,
-        })),
-      ]
+      return [...live.filter(({ position }) => !deleted.has(position)), ...gone.map(readTrace)]
         .toSorted((left, right) => left.position - right.position)
         .slice(0, limit);
     },
     async unchainedAudit() {
       return Number((await db.get("SELECT count(*) AS n FROM holdpoint.audit WHERE chain = 0"))?.["n"]);
+    },
+    async auditedThreads(threadIds) {
+      const sql = `SELECT thread_id, created_at,
+          (SELECT max(at) FROM holdpoint.audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
+        FROM holdpoint.threads AS t WHERE thread_id = ANY($1::text[])`;
+      return (await db.all(sql, threadIds)).map(readAuditedThread);
+    },
+    async auditGaps(threadId, limit) {
+      return gapsIn(await db.all(selectGaps("holdpoint.", ["$1", "$2"]), threadId, limit), limit);
     },
   };
 }

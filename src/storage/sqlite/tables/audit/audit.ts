@@ -2,11 +2,12 @@
 // Invariants:
 //   sqlite/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
 //   sqlite/audit.2. The kept head is that of the table: an undone write drops it.
-import { auditDigest, auditHash, type AuditHead } from "../../../../agent/model/audit/audit-chain.ts";
+import { auditDigest, auditHash, cutOffDigest, type AuditHead } from "../../../../agent/model/audit/audit-chain.ts";
 import type { AuditEntry } from "../../../../agent/model/model.ts";
 import type { AuditRecord, AuditTx } from "../../../../agent/ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
-import { recordOf } from "../../../shared/audit-record.ts";
+import { gapsIn, selectGaps } from "../../../shared/audit-gaps.ts";
+import { readAuditedThread, readTrace, recordOf } from "../../../shared/audit-record.ts";
 import type { Json } from "../../../../base/json/json.ts";
 import type { Database, Row } from "../../client/database.ts";
 import { table } from "../shared/rows.ts";
@@ -29,8 +30,10 @@ const SET_HEAD = `INSERT INTO audit_heads (chain, count, hash) VALUES (?, ?, ?)
  * The digests of entries that go (audit-chain.2). A condition follows. A position that a forged entry repeats must not
  * keep its thread from deletion.
  */
-const KEEP_DIGESTS = `INSERT OR IGNORE INTO audit_deleted (chain, position, seq, digest)
-  SELECT chain, position, seq, digest FROM audit WHERE chain > 0 AND thread_id = ?`;
+const KEEP_DIGESTS = `INSERT OR IGNORE INTO audit_deleted (chain, position, seq, digest, thread_id, at)
+  SELECT chain, position, seq, digest, thread_id, at FROM audit WHERE chain > 0 AND thread_id = ?`;
+
+const NOTE_CUT_OFF = `INSERT INTO audit_deleted (chain, position, seq, digest, thread_id, at) VALUES (?, ?, 0, ?, ?, ?)`;
 
 export function auditVerbs(db: Database): AuditTx {
   return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
@@ -39,6 +42,10 @@ export function auditVerbs(db: Database): AuditTx {
 function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {
   let kept: AuditHead | null = null;
   db.kept.onDrop(() => (kept = null)); // sqlite/audit.2
+  const setHead = (head: AuditHead): void => {
+    db.run(SET_HEAD, CHAIN, head.count, head.hash);
+    kept = head;
+  };
   return {
     audit(entries) {
       if (entries.length === 0) return;
@@ -53,8 +60,7 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
         return row;
       });
       AUDIT.insert(db, rows);
-      db.run(SET_HEAD, CHAIN, head.count, head.hash);
-      kept = head;
+      setHead(head);
       for (const [threadId, seq] of numbers) {
         db.kept.audited.set(threadId, seq);
         db.changed.add(threadId);
@@ -65,6 +71,10 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
       db.run(`${KEEP_DIGESTS} AND ${old}`, threadId, before, threadId); // sqlite/audit.1
       const deleted = db.run(`DELETE FROM audit WHERE thread_id = ? AND ${old}`, threadId, before, threadId);
       if (deleted > 0) {
+        const head = kept ?? readHead(db);
+        const link = { position: head.count + 1, seq: 0, digest: cutOffDigest({ threadId, at: before }) };
+        db.run(NOTE_CUT_OFF, CHAIN, link.position, link.digest, threadId, before); // audit-chain.4
+        setHead({ chain: CHAIN, count: link.position, hash: auditHash(head.hash, link) });
         deleteDocuments(db, threadId); // they have words of the entries
         db.changed.add(threadId);
       }
@@ -87,7 +97,9 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
   };
 }
 
-function chainVerbs(db: Database): Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit"> {
+type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps">;
+
+function chainVerbs(db: Database): ChainVerbs {
   return {
     auditHeads: () => db.all("SELECT chain, count, hash FROM audit_heads ORDER BY chain").map(headOf),
     auditLinks(chain, after, limit) {
@@ -98,7 +110,8 @@ function chainVerbs(db: Database): Pick<AuditTx, "auditHeads" | "auditLinks" | "
         limit,
       );
       const gone = db.all(
-        `SELECT position, seq, digest FROM audit_deleted WHERE chain = ? AND position > ? ORDER BY position LIMIT ?`,
+        `SELECT position, seq, digest, thread_id, at FROM audit_deleted WHERE chain = ? AND position > ?
+         ORDER BY position LIMIT ?`,
         chain,
         after,
         limit,
@@ -106,19 +119,21 @@ function chainVerbs(db: Database): Pick<AuditTx, "auditHeads" | "auditLinks" | "
       return [
         ...rows.map((row) => {
           const { position, seq, digest, previous } = AUDIT.read(row);
-          return { position, seq, digest, entry: { previous, content: readRecord(row) } };
+          return { position, seq, digest, entry: { previous, content: readRecord(row) }, gone: null };
         }),
-        ...gone.map((row) => ({
-          position: Number(row["position"]),
-          seq: Number(row["seq"]),
-          digest: String(row["digest"]),
-          entry: null,
-        })),
+        ...gone.map(readTrace),
       ]
         .toSorted((left, right) => left.position - right.position)
         .slice(0, limit);
     },
     unchainedAudit: () => Number(db.get("SELECT count(*) AS n FROM audit WHERE chain = 0")?.["n"]),
+    auditedThreads(threadIds) {
+      const sql = `SELECT thread_id, created_at,
+          (SELECT max(at) FROM audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
+        FROM threads AS t WHERE thread_id IN (SELECT value FROM json_each(?))`;
+      return db.all(sql, JSON.stringify(threadIds)).map(readAuditedThread);
+    },
+    auditGaps: (threadId, limit) => gapsIn(db.all(selectGaps("", ["?", "?"]), threadId, limit), limit),
   };
 }
 
