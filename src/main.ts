@@ -17,7 +17,6 @@
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { stopping as partsInStop } from "./base/lifecycle.ts";
-import { resolveExactImports } from "./base/modules/exact-imports.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import { programName } from "./cli/client/program-name.ts";
@@ -28,7 +27,6 @@ import { readProduct } from "./main/product.ts";
 import type { ServeOptions } from "./main/serve.ts";
 
 enableCompileCache();
-resolveExactImports(new URL(".", import.meta.url).href, [...process.execArgv, process.env["NODE_OPTIONS"] ?? ""]);
 
 /** An invalid command line. */
 const EXIT_USAGE = 2;

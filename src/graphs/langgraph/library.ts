@@ -6,13 +6,11 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Document } from "@langchain/core/documents";
 import type * as Messages from "@langchain/core/messages";
-import type * as Singletons from "@langchain/core/singletons";
 import type * as JsonSchema from "@langchain/core/utils/json_schema";
 import type * as Types from "@langchain/core/utils/types";
 import type * as LangGraph from "@langchain/langgraph";
 import type * as Zod from "@langchain/langgraph/zod";
 import { type ToolClass, placeToolCalls } from "./tool-calls.ts";
-import { useLightRunTrees } from "./light-run-trees.ts";
 
 export interface Library {
   readonly version: string;
@@ -39,17 +37,15 @@ export async function loadLibrary(folder: string): Promise<Library> {
   const { root, version } = findLibrary(folder);
   const core = packageFolder("@langchain/core", root);
   if (core === null) throw new LibraryError(`@langchain/core is not installed next to ${root}`);
-  const [langgraph, zod, messages, documents, jsonSchema, types, singletons, tools] = await Promise.all([
+  const [langgraph, zod, messages, documents, jsonSchema, types, tools] = await Promise.all([
     importFrom<typeof LangGraph>(root, "."),
     importFrom<typeof Zod>(root, "./zod"),
     importFrom<typeof Messages>(core, "./messages"),
     importFrom<{ readonly Document: typeof Document }>(core, "./documents"),
     importFrom<typeof JsonSchema>(core, "./utils/json_schema"),
     importFrom<typeof Types>(core, "./utils/types"),
-    importFrom<typeof Singletons>(core, "./singletons"),
     importFrom<{ readonly StructuredTool: ToolClass }>(core, "./tools"),
   ]);
-  useLightRunTrees(singletons.AsyncLocalStorageProviderSingleton);
   placeToolCalls(tools.StructuredTool);
   return { version, langgraph, zod, messages, Document: documents.Document, jsonSchema, types };
 }
