@@ -1,6 +1,5 @@
 // Ids. Keys of stored rows are UUIDv7: neighbours in time are neighbours on disk.
 import { createHash, hash, randomFillSync } from "node:crypto";
-import { inSlices } from "./slices.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -69,30 +68,6 @@ export function uuidV5(name: string, namespace: string): string {
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
   const hex = hash.toString("hex", 0, 16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
-const HASH_UNITS = 4 * 1024 * 1024;
-
-/** As contentHash(), in slices of the event loop for a long text. */
-export async function contentHashInSlices(text: string): Promise<string> {
-  if (text.length <= HASH_UNITS) return contentHash(text);
-  return inSlices(hashSteps(text));
-}
-
-function* hashSteps(text: string): Generator<void, string> {
-  const digest = createHash("sha256");
-  for (let from = 0; from < text.length;) {
-    let end = from + HASH_UNITS;
-    if (isHighSurrogate(text.charCodeAt(end - 1))) end++; // half of a pair has other bytes
-    digest.update(text.slice(from, end));
-    from = end;
-    yield;
-  }
-  return digest.digest("base64url");
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 /** Equal texts have equal hashes; different texts collide with probability 2^-128. 43 characters of SHA-256. */

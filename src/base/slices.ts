@@ -50,11 +50,3 @@ function doSome(): void {
     waiting.shift()?.(); // slices.2
   while (waiting.length > 0 && hasTime()); // slices.1
 }
-
-/** Runs a generator to its end; each step up to a `yield` is one piece of work. */
-export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
-  for (;;) {
-    const { done, value } = await inLaterSlice(() => steps.next());
-    if (done === true) return value;
-  }
-}

@@ -26,14 +26,13 @@ import type {
 } from "../agent/ports/ports.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json/json.ts";
-import { isLong } from "../base/stringify-in-slices.ts";
 import { type Codec, createCodec } from "./checkpoints/codec/value-codec.ts";
 import { missingParts } from "./checkpoints/graph-fingerprint.ts";
 import { withAnswerRules } from "./config/answers-section.ts";
 import { withDeadlines } from "./config/deadlines-section.ts";
 import type { GraphSource, GraphsConfig } from "./config/langgraph-json.ts";
 import { createGraphStore } from "./extensions/langgraph-store.ts";
-import { rejectControlValues, rejectControlValuesInSlices } from "./langgraph/control-values.ts";
+import { rejectControlValues } from "./langgraph/control-values.ts";
 import { localSubgraphs } from "./langgraph/compiled-graph.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
 import type { Library } from "./langgraph/library.ts";
@@ -102,7 +101,6 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     deploy: (source) => deploy(deployment, source),
     list: () => [...deployment.graphs.values()],
     checkGiven: rejectControlValues,
-    checkGivenInSlices: rejectControlValuesInSlices,
     describe: (graphId) => deployment.graphs.get(graphId) ?? null,
     loadProblem: (graphId) => deployment.failed.get(graphId)?.message ?? null,
     checkContext: (run) => checkContext(ports.library, deployment.graphs.get(run.graphId), run),
@@ -235,17 +233,16 @@ function schemaOperations(deployment: Deployment): SchemaOperations {
   };
 }
 
-type TextOperations = Pick<Graphs, "encode" | "toClientJson" | "storedClientText" | "clientText" | "longClientText">;
+type TextOperations = Pick<Graphs, "encode" | "toClientJson" | "storedClientText" | "clientText">;
 
 function textOperations(codec: Codec): TextOperations {
   return {
-    encode: (value) => (isLong(value) ? codec.encodeInSlices(value) : codec.encode(value)),
+    encode: (value) => codec.encode(value),
     toClientJson: (encoded) => codec.toClientJson(codec.decode(codec.parse(encoded))),
     storedClientText(encoded) {
       const stored = codec.parse(encoded);
       return stored.tagged ? codec.clientText(codec.decode(stored)) : encoded;
     },
     clientText: (value) => codec.clientText(value),
-    longClientText: async (value) => (isLong(value) ? codec.clientTextInSlices(value) : null),
   };
 }

@@ -71,7 +71,6 @@ async function bench(t: TestContext): Promise<Bench> {
       describe: () => ({ graphId: "graph", nodeNames: ["node"] }),
       checkGiven: () => undefined,
       checkContext: () => undefined,
-      checkGivenInSlices: async () => undefined,
       encode: (value: unknown) => JSON.stringify(value),
     },
     webhooks: { check: () => undefined, wake: () => undefined },

@@ -21,8 +21,19 @@ export interface Stored {
   readonly text?: string;
   readonly json: Json;
   readonly tagged: boolean;
-  /** Parses a long text in slices of the event loop; undefined where there is nothing to wait for. */
-  readonly load?: () => Promise<void> | undefined;
+}
+
+/** A stored text as a value, parsed on first use: lists and replies pass the text through. */
+export function parseStored(text: string): Stored {
+  let parsed: { readonly json: Json } | null = null;
+  return {
+    text,
+    tagged: mayHoldTags(text),
+    get json() {
+      parsed ??= { json: JSON.parse(text) as Json };
+      return parsed.json;
+    },
+  };
 }
 
 /** Encoded values longer than this many UTF-16 units are stored once per content hash. */

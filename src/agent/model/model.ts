@@ -17,7 +17,7 @@
 //   protocol-lines.ts      lines of the thread protocol in event logs
 export type * from "./assistant.ts";
 export type * from "./caller.ts";
-export { BIG_VALUE_UNITS, mayHoldTags, TAG } from "./checkpoint.ts";
+export { BIG_VALUE_UNITS, mayHoldTags, parseStored, TAG } from "./checkpoint.ts";
 export type * from "./checkpoint.ts";
 export type * from "./identity.ts";
 export type * from "./interrupt.ts";

@@ -200,10 +200,6 @@ export interface StateValues {
   readonly json: () => Json;
   /** Large values that need no translation are passed through without parsing. */
   readonly text: () => string;
-  /** As json(), in slices of the event loop for long values. Call it outside a transaction. */
-  readonly jsonInSlices: () => Promise<Json>;
-  /** As text(), in slices. */
-  readonly textInSlices: () => Promise<string>;
 }
 
 export interface Graphs {
@@ -213,8 +209,6 @@ export interface Graphs {
   loadProblem(graphId: string): string | null;
   /** @throws {ApiError} `control_value_refused` if the library would execute a value instead of passing it on */
   checkGiven(values: GivenValues): void;
-  /** The same, in slices of the event loop where the values are long. */
-  checkGivenInSlices(values: GivenValues): Promise<void>;
   /**
    * Checks the context of an accepted run, or without one its `configurable`, as the library does at its start.
    * @throws {ApiError} `context_invalid`
@@ -263,8 +257,6 @@ export interface Graphs {
   storedClientText(encoded: Encoded): string;
   /** API JSON text of a live graph value, which may contain messages and other library objects. */
   clientText(value: unknown): string;
-  /** The same text, written in slices of the event loop; null for a value whose text is short. */
-  longClientText(value: unknown): Promise<string | null>;
 }
 
 /** End of a run, as waiting callers receive it. */

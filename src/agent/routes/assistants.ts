@@ -27,7 +27,7 @@ import { assistantRulesFault, hasReviewRules } from "../review/review-rules.ts";
 import type { AssistantSchemas } from "../serializers/assistant-schemas.ts";
 import { serializeAssistant, serializeAssistantVersion, serializeSchemas } from "../serializers/api-objects.ts";
 import { listReply, textsOf } from "./list-reply.ts";
-import { type AgentRoute, id, json, longJson, paginationHeaders, route, select } from "./route.ts";
+import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /**
  * A default answer replaces a human decision, and review rules name who decides. So creating assistants includes
@@ -64,7 +64,7 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
         context: body.context === undefined ? {} : body.context,
         ifExists,
       });
-      return longJson(serializeAssistant(assistant));
+      return json(serializeAssistant(assistant));
     }),
     route(contract.searchAssistants, async ({ body, scope }) => {
       const { total, count, assistants } = await searchAssistants(agent, searchOf(body, scope), {
@@ -80,11 +80,11 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
       json(await countAssistants(agent, searchOf(body, scope))),
     ),
     route(contract.getAssistant, async ({ ids }) =>
-      longJson(serializeAssistant(await getAssistant(agent, id(ids, "assistant_id")))),
+      json(serializeAssistant(await getAssistant(agent, id(ids, "assistant_id")))),
     ),
     route(contract.patchAssistant, async ({ ids, body, scope, ask }) => {
       await requireMayDecide(body.metadata, ids, ask);
-      return longJson(serializeAssistant(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
+      return json(serializeAssistant(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
     }),
     route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
       json([await deleteAssistant(agent, id(ids, "assistant_id"), { scope, ask, withThreads: query.delete_threads })]),
@@ -97,7 +97,7 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.setLatest, async ({ ids, body, scope, ask }) => {
       const right = await askRight(ask, "assistants:administrate", { metadata: {}, ...ids });
       const latest = { scope, version: body.version, right };
-      return longJson(serializeAssistant(await setLatestVersion(agent, id(ids, "assistant_id"), latest)));
+      return json(serializeAssistant(await setLatestVersion(agent, id(ids, "assistant_id"), latest)));
     }),
     route(contract.getGraph, async ({ ids, query }) =>
       json(await drawAssistant(agent, id(ids, "assistant_id"), query.xray)),

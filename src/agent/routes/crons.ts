@@ -19,28 +19,18 @@ import type { Cron, Scope } from "../model/model.ts";
 import { serializeCron } from "../serializers/api-objects.ts";
 import { reachOf } from "./path-scope.ts";
 import { listReply, textsOf } from "./list-reply.ts";
-import {
-  type AgentRoute,
-  type Call,
-  NO_CONTENT,
-  id,
-  json,
-  longJson,
-  paginationHeaders,
-  route,
-  select,
-} from "./route.ts";
+import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
 export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.createCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
-      return longJson(serializeCron(await createCron(agent, { ...call, reach }, newCron(call.body, null))));
+      return json(serializeCron(await createCron(agent, { ...call, reach }, newCron(call.body, null))));
     }),
     route(contract.createThreadCron, async (call) => {
       const reach = await reachOfRuns(agent, call);
       const given = newCron(call.body, id(call.ids, "thread_id"));
-      return longJson(serializeCron(await createCron(agent, { ...call, reach }, given)));
+      return json(serializeCron(await createCron(agent, { ...call, reach }, given)));
     }),
     route(contract.searchCrons, async ({ body, scope }) => {
       const { total, count, crons } = await searchCrons(agent, {
@@ -59,7 +49,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
       const given = { before: body.interrupt_before, after: body.interrupt_after };
       await requireMayDisable(agent, ask, { assistantId, threadId, ...given });
-      return longJson(serializeCron(await patchCron(agent, { caller, scope }, cronId, patchOf(body))));
+      return json(serializeCron(await patchCron(agent, { caller, scope }, cronId, patchOf(body))));
     }),
     route(contract.deleteCron, async ({ ids }) => {
       await deleteCron(agent, id(ids, "cron_id"));

@@ -8,7 +8,6 @@
 //     delays other calls, a list does not.
 //   list-reply.4. At most STREAMS_MAX long lists are sent at once; the others queue. A peer that reads nothing for
 //     STALL_MS is disconnected.
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 
 const WHOLE_UNITS_MAX = 256 * 1024;
@@ -40,7 +39,7 @@ export async function listReply(
 
 /** The rows of a list as JSON texts. */
 export async function* textsOf<Row>(rows: AsyncIterable<Row>, object: (row: Row) => object): AsyncGenerator<string> {
-  for await (const row of rows) yield stringifyInSlices(object(row));
+  for await (const row of rows) yield JSON.stringify(object(row));
 }
 
 async function* pieces(begin: string, rows: AsyncIterator<string>, end: string): AsyncGenerator<string> {

@@ -14,7 +14,6 @@ import {
 } from "../../api/operation.ts";
 import { bodyBytesMaxOf, checkMemberSizes } from "../../api/member-size.ts";
 import { type JsonObject, isJsonObject } from "../../base/json/json.ts";
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { JsonBody } from "../../http/server/body.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
@@ -163,11 +162,6 @@ export function json(value: unknown, headers: Readonly<Record<string, string>> =
 
 export function jsonText(body: string, headers: Readonly<Record<string, string>> = {}): HttpReply {
   return { status: 200, body, headers };
-}
-
-/** Of a value that may be long: it is written in slices of the event loop. */
-export async function longJson(value: unknown): Promise<HttpReply> {
-  return jsonText(await stringifyInSlices(value));
 }
 
 export const NO_CONTENT: HttpReply = { status: 204, body: null };

@@ -1,6 +1,6 @@
 // Run call: the body of a run-creating call → parameters of the operation. Used by all routes that create runs.
 import type { RunBody } from "../../api/runs.ts";
-import { contentHashInSlices } from "../../base/ids.ts";
+import { contentHash } from "../../base/ids.ts";
 import type { AgentContext } from "../context.ts";
 import { type Intent, intentOf } from "../interrupts/run-intent.ts";
 import { askForRights } from "../threads/bypass.ts";
@@ -35,7 +35,7 @@ export async function runCall(
       ...rest,
     })),
     idempotencyKey: key === undefined || part === null ? (key ?? null) : `${key}\n${part}`,
-    requestHash: key === undefined ? "" : await contentHashInSlices(`${request.path}\n${request.body.text}`),
+    requestHash: key === undefined ? "" : contentHash(`${request.path}\n${request.body.text}`),
     headers: agent.headers.pick(request.headers),
     rights,
   };

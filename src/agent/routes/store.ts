@@ -4,7 +4,7 @@ import type { AgentContext } from "../context.ts";
 import { serializeStoreItem } from "../serializers/api-objects.ts";
 import type { FoundItem } from "../ports/ports.ts";
 import { listReply, textsOf } from "./list-reply.ts";
-import { json, longJson, NO_CONTENT, route, type AgentRoute } from "./route.ts";
+import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 const found = (item: FoundItem): object => serializeStoreItem(item, item.score);
 
@@ -12,13 +12,13 @@ export function storeRoutes({ store, graphs }: AgentContext): readonly AgentRout
   return [
     route(contract.putItem, async ({ body, scope }) => {
       const { namespace, key, value, index, ttl } = body;
-      await graphs.checkGivenInSlices({ item: value });
+      graphs.checkGiven({ item: value });
       await store.put({ namespace, key, value, index: index ?? null, ttlMs: ttl, scope });
       return NO_CONTENT;
     }),
     route(contract.getItem, async ({ query, scope }) => {
       const item = await store.get(query.namespace, query.key, query.refresh_ttl, scope);
-      return longJson(item === null ? null : serializeStoreItem(item, null));
+      return json(item === null ? null : serializeStoreItem(item, null));
     }),
     route(contract.deleteItem, async ({ body, scope }) => {
       await store.delete(body.namespace, body.key, scope);

@@ -18,21 +18,11 @@ import type { Scope } from "../model/model.ts";
 import { queryWords } from "../model/search/search-words.ts";
 import { serializeThread, serializeTtl, withValues } from "../serializers/api-objects.ts";
 import { serializeState } from "../serializers/state-object.ts";
-import {
-  type AgentRoute,
-  NO_CONTENT,
-  id,
-  json,
-  jsonText,
-  longJson,
-  paginationHeaders,
-  route,
-  select,
-} from "./route.ts";
+import { type AgentRoute, NO_CONTENT, id, json, jsonText, paginationHeaders, route, select } from "./route.ts";
 
 async function threadReply({ thread, values, open }: ThreadView, more: object = {}): Promise<HttpReply> {
   const object = { ...serializeThread(thread, open), ...more };
-  return jsonText(withValues(object, (await values?.textInSlices()) ?? null));
+  return jsonText(withValues(object, values?.text() ?? null));
 }
 
 const stateObject = ({ state, known, newest }: StateView) => serializeState(state, known, newest);
@@ -140,10 +130,9 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
       : await searchThreads(agent, query, shown || Boolean(paths));
   const rowOf = async ({ thread, open, values }: ThreadView): Promise<string> => {
     const object = serializeThread(thread, open);
-    const whole = async (): Promise<JsonObject> =>
-      values === null ? object : { ...object, values: await values.jsonInSlices() };
+    const whole = async (): Promise<JsonObject> => (values === null ? object : { ...object, values: values.json() });
     const extracted = paths ? { extracted: extract(await whole(), paths) } : {};
-    const text = shown ? ((await values?.textInSlices()) ?? null) : null;
+    const text = shown ? (values?.text() ?? null) : null;
     return withValues({ ...select(object, members), ...extracted }, text);
   };
   async function* rows(): AsyncGenerator<string> {
@@ -161,11 +150,11 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.getState, async ({ ids, query }) => {
       const at = { checkpointId: null, ns: "", subgraphs: query.subgraphs };
-      return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
     route(contract.getStateAt, async ({ ids, query }) => {
       const at = { checkpointId: id(ids, "checkpoint_id"), ns: "", subgraphs: query.subgraphs };
-      return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
     route(contract.getStateOf, async ({ ids, body }) => {
       const at = {
@@ -173,7 +162,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         ns: namespaceOf(body.checkpoint),
         subgraphs: body.subgraphs ?? false,
       };
-      return longJson(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
     }),
     route(contract.updateState, async ({ ids, body, caller, ask }) => {
       const threadId = id(ids, "thread_id");

@@ -2,9 +2,9 @@ import type { AgentContext } from "../context.ts";
 import type { Fingerprint, Interrupt, Run } from "../model/model.ts";
 import type { RunEnd, StateValues, Tx } from "../ports/ports.ts";
 
-/** The end of a run as read in a transaction. Its text is made after that, because it may be long (withText). */
+/** The end of a run as read in a transaction. Its text is made after that (withText). */
 export interface StoredEnd extends Omit<RunEnd, "valuesText"> {
-  readonly values: (() => Promise<string>) | null;
+  readonly values: (() => string) | null;
 }
 
 /** The end of a run as a snapshot, even if its thread has continued since. */
@@ -25,15 +25,15 @@ export async function storedEnd(agent: AgentContext, tx: Tx, run: Run): Promise<
   };
 }
 
-export async function withText({ values, ...end }: StoredEnd): Promise<RunEnd> {
-  return { ...end, valuesText: values === null ? null : await values() };
+export function withText({ values, ...end }: StoredEnd): RunEnd {
+  return { ...end, valuesText: values === null ? null : values() };
 }
 
 async function storedValues(agent: AgentContext, tx: Tx, run: Run): Promise<StoredEnd["values"]> {
   const { overlay } = run;
-  if (overlay !== null) return async () => JSON.stringify(agent.graphs.toClientJson(overlay));
+  if (overlay !== null) return () => JSON.stringify(agent.graphs.toClientJson(overlay));
   if (run.checkpointId === null) return null;
-  return (await valuesAt(agent, tx, run.threadId, run.checkpointId))?.textInSlices ?? null;
+  return (await valuesAt(agent, tx, run.threadId, run.checkpointId))?.text ?? null;
 }
 
 /** State of a checkpoint; null if the checkpoint no longer exists. */

@@ -5,7 +5,7 @@
 //   search-indexer.2. Without searches, changes are indexed while no run has executed for IDLE_MS, or after BUSY_MS.
 //     One look at the worker is not enough: the runs of a full load may all pause in the same commit.
 //   search-indexer.3. A failed batch is tried again. No batch holds the event loop for long: each thread is read in a
-//     transaction of its own, and long states are parsed in slices.
+//     transaction of its own.
 import { describeError } from "../../base/api-error.ts";
 import type { Service } from "../../base/lifecycle.ts";
 import type { Json } from "../../base/json/json.ts";
@@ -163,7 +163,7 @@ async function readSource(
   if (found === null) return null;
   const { thread, values, items, trail, seq, isComplete } = found;
   const isLong = values === null || values.units > STATE_UNITS_MAX;
-  const json: Json = isLong ? null : await values.jsonInSlices();
+  const json: Json = isLong ? null : values.json();
   return { source: { thread, values: json, items, trail }, seq, isComplete };
 }
 

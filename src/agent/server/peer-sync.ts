@@ -30,7 +30,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
       return isActive(run.status) ? null : storedEnd(agent, tx, run); // peer-sync.1
     });
     if (end === "gone") worker.ends.goneElsewhere(runId);
-    else if (end !== null) worker.ends.endedElsewhere(runId, await withText(end));
+    else if (end !== null) worker.ends.endedElsewhere(runId, withText(end));
   };
   const abortCancelled = async (runId: string): Promise<void> => {
     const reason = await storage.transaction(async (tx) => {

@@ -34,5 +34,5 @@ async function textOf(agent: AgentContext, { threadId, runId }: RunKey, referenc
     return run === null ? null : storedEnd(agent, tx, run);
   });
   if (found === null) return null;
-  return "run" in found ? serializeRunEnd(await withText(found)) : found.textInSlices();
+  return "run" in found ? serializeRunEnd(withText(found)) : found.text();
 }

@@ -79,7 +79,7 @@ export async function searchByValues(agent: AgentContext, query: ThreadQuery, va
   const page: string[] = [];
   let total = 0;
   for await (const view of viewsOf(agent, ids, query.scope)) {
-    if (!contains(await view.values?.jsonInSlices(), values)) continue;
+    if (!contains(view.values?.json(), values)) continue;
     if (total >= query.offset && page.length < query.limit) page.push(view.thread.threadId);
     total++;
   }

@@ -33,7 +33,7 @@ export async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Pro
   if (overlay !== null) {
     const json = (): Json => agent.graphs.toClientJson(overlay);
     const text = (): string => JSON.stringify(json());
-    return { units: overlay.length, json, text, jsonInSlices: async () => json(), textInSlices: async () => text() };
+    return { units: overlay.length, json, text };
   }
   if (thread.checkpointId === null) return null;
   const stored = await tx.checkpoint(thread.threadId, "", thread.checkpointId);

@@ -7,9 +7,8 @@
 //     answered elsewhere is an error that names who answered.
 import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { contentHashInSlices, isUuid } from "../../base/ids.ts";
+import { contentHash, isUuid } from "../../base/ids.ts";
 import type { JsonObject } from "../../base/json/json.ts";
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { openItems } from "../calls/follow-thread.ts";
 import { elsewhere, itemOf } from "../calls/inbox-items.ts";
@@ -82,8 +81,8 @@ async function start(
   return accepted(isNew ? await taskOfRuns(api, [run], []) : await readTask(api, assistantId, runId));
 }
 
-async function hashOf(content: unknown): Promise<string> {
-  return contentHashInSlices(await stringifyInSlices(content));
+function hashOf(content: unknown): string {
+  return contentHash(JSON.stringify(content));
 }
 
 function accepted(task: TaskRuns): Sent {

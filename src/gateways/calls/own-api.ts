@@ -5,8 +5,6 @@
 import { createParser } from "eventsource-parser";
 import type { Clock } from "../../base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
-import { parseInSlices } from "../../base/parse-in-slices.ts";
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { HttpRequest } from "../../http/server/app.ts";
 import type { Loopback, LoopbackOrigin } from "../../http/server/loopback-client.ts";
 
@@ -74,12 +72,12 @@ export function createOwnApi(
           ...(body === undefined ? {} : { "content-type": "application/json" }),
           ...(idempotencyKey === null || idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
         },
-        ...(body === undefined ? {} : { body: await stringifyInSlices(body) }),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal === undefined ? {} : { signal }),
       });
       const text = await response.text();
       if (response.status >= 400) throw refusalOf(response.status, text);
-      return text === "" ? null : ((await parseInSlices(text, Infinity)) as Json);
+      return text === "" ? null : (JSON.parse(text) as Json);
     },
     async *events(path, signal) {
       const response = await send(path, { method: "GET", headers: { accept: "text/event-stream" }, signal });

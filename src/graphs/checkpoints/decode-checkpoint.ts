@@ -1,11 +1,8 @@
 // Decode checkpoint: stored rows → the objects LangGraph reads. The inverse of the run checkpointer's encoding, for
 // runs and for state reads.
-import type { Stored } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
-import { isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "./codec/value-codec.ts";
-import { decodeInSlices } from "./long-values.ts";
 
 /** LangGraph's checkpoint, as far as we store it. */
 export interface LibraryCheckpoint {
@@ -29,24 +26,7 @@ export interface DecodedCheckpoint {
 /** Version of LangGraph's checkpoint format in the rows. */
 const LIBRARY_FORMAT = 4;
 
-export type LongValues = ReadonlyMap<Stored, unknown>;
-
-const NO_LONG_VALUES: LongValues = new Map();
-
-/** Decodes long values in slices of the event loop; undefined when there are none. */
-export function decodeLongValues({ values, blobs }: StoredCheckpoint, codec: Codec): Promise<LongValues> | undefined {
-  const long = [...values.values(), ...blobs.values()].filter(({ text }) => text !== undefined && isLong(text));
-  if (long.length === 0) return undefined;
-  return Promise.all(long.map(async (value) => [value, await decodeInSlices(codec, value)] as const)).then(
-    (decoded) => new Map(decoded),
-  );
-}
-
-export function decodeCheckpoint(
-  stored: StoredCheckpoint,
-  codec: Codec,
-  long: LongValues = NO_LONG_VALUES,
-): DecodedCheckpoint {
+export function decodeCheckpoint(stored: StoredCheckpoint, codec: Codec): DecodedCheckpoint {
   const { checkpoint, values } = stored;
   const body = JSON.parse(checkpoint.body) as {
     readonly ts: string;
@@ -55,8 +35,7 @@ export function decodeCheckpoint(
     readonly from: Readonly<Record<string, string>>;
   };
   const channelValues: Record<string, unknown> = {};
-  for (const [channel, value] of values)
-    channelValues[channel] = long.has(value) ? long.get(value) : codec.decode(value);
+  for (const [channel, value] of values) channelValues[channel] = codec.decode(value);
   return {
     checkpoint: {
       v: LIBRARY_FORMAT,
@@ -76,11 +55,7 @@ export function decodeCheckpoint(
  * and index. A value rebuilt from writes depends on that order.
  * If several runs wrote for one task, special writes come from the latest run and others from the first, as in one row.
  */
-export function decodeWrites(
-  stored: StoredCheckpoint,
-  codec: Codec,
-  long: LongValues = NO_LONG_VALUES,
-): readonly [string, string, unknown][] {
+export function decodeWrites(stored: StoredCheckpoint, codec: Codec): readonly [string, string, unknown][] {
   const byTask = new Map<string, Map<number, readonly [string, unknown]>>();
   const paths = new Map<string, string>();
   for (const { taskId, taskPath, entries } of stored.writes) {
@@ -92,7 +67,7 @@ export function decodeWrites(
       if (index >= 0 && merged.has(index)) continue;
       const kept = reference === undefined ? { json: value, tagged } : stored.blobs.get(reference);
       if (kept === undefined) throw new Error(`a write of checkpoint ${stored.checkpoint.checkpointId} is missing`);
-      merged.set(index, [channel, long.has(kept) ? long.get(kept) : codec.decode(kept)]);
+      merged.set(index, [channel, codec.decode(kept)]);
     }
   }
   const list: [string, string, unknown][] = [];

@@ -19,20 +19,17 @@ interface Channels {
   readonly origins: Map<string, Origin>;
 }
 
-/** @returns undefined once the row is there; a promise while a long value is being encoded */
-export function putCheckpoint(state: SaverState, given: CheckpointPut): Promise<void> | undefined {
+export function putCheckpoint(state: SaverState, given: CheckpointPut): void {
   const { ns, saved, metadata } = given;
   const newest = state.originsOf.get(ns);
   const again = given.parentId === saved.id;
-  if (again && newest !== undefined && isUnchanged(newest, saved)) return undefined; // put again at exit
+  if (again && newest !== undefined && isUnchanged(newest, saved)) return; // put again at exit
   const put: CheckpointPut = again ? { ...given, parentId: newest?.parentId ?? null } : given;
   const channels = channelsOf(state, given, newest?.checkpointId === given.parentId ? newest.origins : new Map());
   const libraryMetadata = JSON.stringify(metadata);
-  return encodeValues(state.options.codec, channels.changed, (texts) => {
-    const small = smallValues(state, saved, channels, texts);
-    addRow(state, put, libraryMetadata, { small, origins: channels.origins });
-    noteCheckpoint(state, put, channels.origins);
-  });
+  const small = smallValues(state, saved, channels, encodeValues(state.options.codec, channels.changed));
+  addRow(state, put, libraryMetadata, { small, origins: channels.origins });
+  noteCheckpoint(state, put, channels.origins);
 }
 
 function isUnchanged(known: KnownCheckpoint, saved: LibraryCheckpoint): boolean {

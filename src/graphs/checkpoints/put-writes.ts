@@ -43,36 +43,25 @@ function checkInterrupts(writes: readonly FreshWrite[], texts: readonly EncodedV
 
 const UTF8_BYTES_PER_UNIT_MAX = 3;
 
-/** @returns undefined once the row is there; a promise while a long value is being encoded */
-export function putTaskWrites(state: SaverState, put: WritesPut): Promise<void> | undefined {
+export function putTaskWrites(state: SaverState, put: WritesPut): void {
   const { ns, checkpointId, taskId, taskPath, list } = put;
   const { codec, threadId, runId, interruptBytesMax } = state.options;
   const key = taskKey({ ns, checkpointId, taskId });
-  const before = state.slowWrites.get(key);
-  if (before !== undefined) return before.then(() => putTaskWrites(state, put)); // in the order of the calls
   let entries = state.entriesOf.get(key);
   if (entries === undefined) state.entriesOf.set(key, (entries = new Map()));
   const fresh = freshWrites(entries, list);
-  const written = encodeValues(codec, fresh, (texts) => {
-    checkInterrupts(fresh, texts, interruptBytesMax);
-    for (const [at, text] of texts.entries()) {
-      const { index, channel } = fresh[at] as FreshWrite;
-      const reference = blobReference(state, text);
-      const value = reference === null ? text.encoded : `null,"${reference}"`;
-      entries.set(index, `[${index},${JSON.stringify(channel)},${value}]`);
-    }
-    state.taskPaths.set(key, taskPath);
-    const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
-    state.writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
-    state.pending.writesPut(ns, checkpointId, taskId, list);
-  });
-  if (written === undefined) return undefined;
-  const done = written.finally(() => state.slowWrites.delete(key));
-  state.slowWrites.set(
-    key,
-    done.catch(() => undefined),
-  );
-  return done;
+  const texts = encodeValues(codec, fresh);
+  checkInterrupts(fresh, texts, interruptBytesMax);
+  for (const [at, text] of texts.entries()) {
+    const { index, channel } = fresh[at] as FreshWrite;
+    const reference = blobReference(state, text);
+    const value = reference === null ? text.encoded : `null,"${reference}"`;
+    entries.set(index, `[${index},${JSON.stringify(channel)},${value}]`);
+  }
+  state.taskPaths.set(key, taskPath);
+  const row = { threadId, ns, checkpointId, taskId, taskPath, runId };
+  state.writes.set(key, { ...row, entries: `[${[...entries.values()].join(",")}]` });
+  state.pending.writesPut(ns, checkpointId, taskId, list);
 }
 
 function freshWrites(entries: ReadonlyMap<number, string>, list: WritesPut["list"]): readonly FreshWrite[] {

@@ -6,7 +6,7 @@ import type { Checkpoint } from "../../agent/model/model.ts";
 import type { StoredCheckpoint } from "../../agent/ports/ports.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { isPlaceRow } from "./answer-places.ts";
-import { type LongValues, decodeCheckpoint, decodeLongValues, decodeWrites } from "./decode-checkpoint.ts";
+import { decodeCheckpoint, decodeWrites } from "./decode-checkpoint.ts";
 import { type ChannelHistory, type ReadLine, deltaHistory } from "./delta-history.ts";
 import { keepResults } from "./keep-results.ts";
 import type { CheckpointKind } from "./pending-tasks.ts";
@@ -25,10 +25,10 @@ export async function readTuple(state: SaverState, address: CheckpointAddress): 
   const { history, read, threadId } = state.options;
   const ownWrites = state.originsOf.has(ns) || state.rootCheckpointId !== null;
   if (!ownWrites && history === "none") return undefined;
-  if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, address)) return loaded(state, history);
-  if (state.originsOf.has(ns)) await settled(state);
+  if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, address)) return tupleOf(state, history);
+  if (state.originsOf.has(ns)) await state.options.settle();
   const stored = await read((tx) => tx.checkpoint(threadId, ns, checkpointId));
-  return stored === null ? undefined : loaded(state, stored);
+  return stored === null ? undefined : tupleOf(state, stored);
 }
 
 export async function* listTuples(
@@ -36,7 +36,7 @@ export async function* listTuples(
   ns: string,
   options?: CheckpointListOptions,
 ): AsyncGenerator<CheckpointTuple> {
-  await settled(state);
+  await state.options.settle();
   const { read, threadId } = state.options;
   const first: unknown = options?.before?.configurable?.["checkpoint_id"];
   let before = typeof first === "string" ? first : null;
@@ -45,7 +45,7 @@ export async function* listTuples(
     const metadata = (options?.filter as JsonObject | undefined) ?? null;
     const page = { ns, before, limit, metadata };
     const rows = await read((tx) => tx.checkpoints(threadId, page));
-    for (const row of rows) yield loaded(state, row);
+    for (const row of rows) yield tupleOf(state, row);
     before = rows.at(-1)?.checkpoint.checkpointId ?? null;
     if (rows.length < limit) return;
     left -= rows.length;
@@ -58,7 +58,7 @@ export async function readDeltaHistory(
   channels: readonly string[],
 ): Promise<Record<string, ChannelHistory>> {
   const { codec, threadId } = state.options;
-  if (state.originsOf.has(ns)) await settled(state);
+  if (state.originsOf.has(ns)) await state.options.settle();
   return state.options.read(async (tx) => {
     const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
     const target = checkpointId ?? state.originsOf.get(ns)?.checkpointId;
@@ -67,25 +67,14 @@ export async function readDeltaHistory(
   });
 }
 
-/** run-checkpointer.4. */
-async function settled(state: SaverState): Promise<void> {
-  await Promise.all(state.underway);
-  await state.options.settle();
-}
-
 function isAt(newest: Checkpoint, { ns, checkpointId }: CheckpointAddress): boolean {
   return newest.ns === ns && (checkpointId === null || checkpointId === newest.checkpointId);
 }
 
-async function loaded(state: SaverState, stored: StoredCheckpoint): Promise<CheckpointTuple> {
-  const decoding = decodeLongValues(stored, state.options.codec);
-  return tupleOf(state, stored, decoding === undefined ? undefined : await decoding);
-}
-
-function tupleOf(state: SaverState, stored: StoredCheckpoint, long: LongValues | undefined): CheckpointTuple {
+function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
   const { codec, threadId, answersKept } = state.options;
   const { ns, checkpointId, parentId } = stored.checkpoint;
-  const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec, long);
+  const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec);
   const origins = new Map<string, Origin>();
   for (const [channel, place] of Object.entries(from)) {
     if (place.startsWith("#")) state.knownBlobs.add(place.slice(1));
@@ -93,7 +82,7 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint, long: LongValues |
   }
   state.originsOf.set(ns, { checkpointId, parentId, origins });
   if (ns === "") state.rootStates.note(checkpointId, checkpoint.channel_values);
-  const saved = dropAnswers(decodeWrites(stored, codec, long), answersKept);
+  const saved = dropAnswers(decodeWrites(stored, codec), answersKept);
   state.pending.checkpointRead(ns, checkpoint, metadata as CheckpointKind, saved);
   state.options.places?.read(saved);
   const own = saved.filter(([taskId]) => !isPlaceRow(taskId)); // answer-places.1

@@ -112,22 +112,15 @@ function checkpointerOver(state: SaverState): BaseCheckpointSaver {
 }
 
 /** Runs a put, then reports the write; a failure ends the run (run-checkpointer.1). */
-function guarded(state: SaverState, put: () => Promise<void> | undefined): Promise<void> | undefined {
-  const { options, underway } = state;
+function guarded(state: SaverState, put: () => void): Promise<void> | undefined {
   if (state.failed) return undefined;
-  const failBy = (error: unknown): undefined => {
-    if (!state.failed) options.onFailure(error);
+  try {
+    put();
+    return state.options.onWrite();
+  } catch (error) {
+    state.options.onFailure(error);
     state.failed = true;
     return undefined;
-  };
-  try {
-    const slow = put();
-    if (slow === undefined) return options.onWrite();
-    const written = slow.then(() => (state.failed ? undefined : options.onWrite())).catch(failBy);
-    underway.add(written);
-    return written.finally(() => underway.delete(written));
-  } catch (error) {
-    return failBy(error);
   }
 }
 

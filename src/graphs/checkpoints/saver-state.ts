@@ -66,9 +66,6 @@ export interface SaverState {
   readonly entriesOf: Map<string, Map<number, string>>;
   /** The same key → path of the task. */
   readonly taskPaths: Map<string, string>;
-  /** Writes whose values are being encoded, and those of one task by its key. */
-  readonly underway: Set<Promise<void>>;
-  readonly slowWrites: Map<string, Promise<void>>;
   rootCheckpointId: string | null;
   failed: boolean;
   /** Results of finished branches are part of the state that the new input meets (keep-results.ts). */
@@ -89,8 +86,6 @@ export function newSaverState(options: SaverOptions): SaverState {
     originsOf: new Map(),
     entriesOf: new Map(),
     taskPaths: new Map(),
-    underway: new Set(),
-    slowWrites: new Map(),
     rootCheckpointId: null,
     failed: false,
     keptResults: false,

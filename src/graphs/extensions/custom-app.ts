@@ -11,7 +11,6 @@
 //        with the middleware's changes.
 import { Hono, type Context, type ErrorHandler, type MiddlewareHandler, type Next } from "hono";
 import { describeError } from "../../base/api-error.ts";
-import { stringifyInSlices } from "../../base/stringify-in-slices.ts";
 import type { ExportPath } from "../config/export-path.ts";
 import { importExport } from "../loading/import-user-module.ts";
 
@@ -98,7 +97,7 @@ function honoApp(app: HonoLike): LoadedApp {
   outer.notFound(async (context) => {
     const { req } = context;
     const changed = context.get(READ);
-    const text = changed === undefined ? () => req.text() : async () => stringifyInSlices(await changed);
+    const text = changed === undefined ? () => req.text() : async () => JSON.stringify(await changed);
     const reply = await context.env[INNER].next(req.raw.bodyUsed ? text : null); // extensions/custom-app.3
     return context.newResponse(reply.body, reply); // with headers from earlier middleware
   });

@@ -9,8 +9,6 @@
 //   langgraph/control-values.4. All else is data: `resume`, `goto`, `lc`, `node` or `args` are ordinary member names.
 import { ApiError } from "../../base/api-error.ts";
 import { isJsonObject } from "../../base/json/json.ts";
-import { inSlices } from "../../base/slices.ts";
-import { PIECE_UNITS, isLong, estimatedUnits } from "../../base/stringify-in-slices.ts";
 import type { GivenValues } from "../../agent/ports/ports.ts";
 
 /** Values of `lg_name` that mark LangGraph's own classes. */
@@ -42,13 +40,6 @@ export function rejectControlValues(given: GivenValues): void {
   for (const { value, path, sent } of partsOf(given)) refuseIn(value, path, sent);
 }
 
-/** As rejectControlValues(), in slices of the event loop where the values are long. */
-export async function rejectControlValuesInSlices(given: GivenValues): Promise<void> {
-  if (!isLong(given)) return rejectControlValues(given);
-  refuseOwnChannels(given.update);
-  for (const part of partsOf(given)) await inSlices(refuseSteps(part));
-}
-
 function partsOf({ input, update, goto, answers = [], item }: GivenValues): readonly Part[] {
   const targets = (Array.isArray(goto) ? goto : [goto]).filter(isJsonObject);
   return [
@@ -67,29 +58,6 @@ function refuseOwnChannels(update: unknown): void {
   for (const [at, channel] of channelsOf(update)) {
     if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
   }
-}
-
-function* refuseSteps({ value, path, sent }: Part): Generator<void> {
-  if (typeof value !== "object" || value === null || !isLong(value, PIECE_UNITS)) {
-    refuseIn(value, path, sent);
-    return;
-  }
-  if (!Array.isArray(value)) refuseForm(value as Record<string, unknown>, path, sent);
-  let units = 0;
-  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    const member = (value as Record<string | number, unknown>)[key];
-    if (typeof member !== "object" || member === null) continue;
-    yield* refuseSteps({ value: member, path: [...path, key], sent });
-    units += estimatedUnits(member, PIECE_UNITS);
-    if (units <= PIECE_UNITS) continue;
-    units = 0;
-    yield;
-  }
-}
-
-function refuseForm(object: Record<string, unknown>, path: Path, sent: boolean): void {
-  const why = formOf(object, sent);
-  if (why !== null) throw refusal(path, why);
 }
 
 function channelsOf(update: unknown): readonly (readonly [at: Path, channel: string])[] {
@@ -114,7 +82,8 @@ function refuseIn(value: unknown, path: Path, sent: boolean): void {
     return;
   }
   const object = value as Record<string, unknown>;
-  refuseForm(object, path, sent);
+  const why = formOf(object, sent);
+  if (why !== null) throw refusal(path, why);
   for (const key of Object.keys(object)) {
     if (typeof object[key] !== "object") continue;
     path.push(key);

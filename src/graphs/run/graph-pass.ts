@@ -49,22 +49,21 @@ async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: 
     : await firstInput(context, run, resume, attempt.storedInput);
   const passConfig = withCallbacks(config, watch === null ? callbacks : [...callbacks, watch.callback]);
   let paused = false;
-  const take = (chunk: Chunk): Promise<void> | undefined => {
+  const take = (chunk: Chunk): void => {
     if (chunk.mode === "values" && isPause(chunk.payload)) paused = true;
     else if (chunk.mode === "values" && chunk.ns.length === 0) attempt.values = chunk.payload;
-    return events.chunk(chunk); // run-graph.2
+    events.chunk(chunk); // run-graph.2
   };
   events.again();
   if (plan.raw) {
     for await (const event of graph.streamEvents(input, passConfig)) {
       const chunk = chunkInEvent(event, run.runId, plan);
-      const slow = chunk === null ? events.raw(event) : take(chunk);
-      if (slow !== undefined) await slow;
+      if (chunk === null) events.raw(event);
+      else take(chunk);
     }
   } else {
     for await (const item of await graph.stream(input, passConfig)) {
-      const slow = take(chunkOf(item, plan));
-      if (slow !== undefined) await slow;
+      take(chunkOf(item, plan));
     }
   }
   return paused;

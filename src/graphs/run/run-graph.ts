@@ -16,7 +16,7 @@
 //   run-graph.2. Events keep LangGraph's stream order, except those that show a pause (stream-events.ts).
 import type { GraphOutcome, GraphRunResult } from "../../agent/ports/ports.ts";
 import { isStorageFailure } from "../../base/storage-failure.ts";
-import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
+import { rejectControlValues } from "../langgraph/control-values.ts";
 import {
   type Attempt,
   type AttemptRequest,
@@ -49,7 +49,7 @@ async function outcomeOf(attempt: Attempt): Promise<GraphOutcome> {
   const { started, unused } = await progressOf(attempt);
   attempt.unused = unused;
   const { update, goto, answers = [] } = run.request.command ?? {};
-  await rejectControlValuesInSlices({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
+  rejectControlValues({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
   if (signal.aborted) return { kind: "aborted" }; // cancelled before the process died
   const opened = openAttempt(attempt);
   const config = configOf(opened, started);

@@ -11,7 +11,7 @@ import { NULL_TASK } from "../checkpoints/pending-tasks.ts";
 import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
-import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
+import { rejectControlValues } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
 import { isThrownPlace } from "../langgraph/question-places.ts";
 import type { RunContext } from "./run-context.ts";
@@ -75,10 +75,8 @@ export async function firstInput(
   const { command } = run.request;
   if (command === null) {
     if (stored === null) return null;
-    const parsed = codec.parse(stored.text);
-    await parsed.load?.();
-    const input = codec.decode(parsed);
-    await rejectControlValuesInSlices({ input }); // an earlier version may have accepted it
+    const input = codec.decode(codec.parse(stored.text));
+    rejectControlValues({ input }); // an earlier version may have accepted it
     stored.value = input;
     return input;
   }

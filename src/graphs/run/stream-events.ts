@@ -2,18 +2,15 @@
 // Invariants:
 //   stream-events.1. Events that show a pause wait until the pause is stored; all others go out at once.
 //   stream-events.2. Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
-//   stream-events.3. An event becomes text at once: later changes by a node are not in it. Exception: a long payload
-//        becomes text in slices of the event loop, and the run takes its next event after that.
+//   stream-events.3. An event becomes text at once: later changes by a node are not in it.
 //   stream-events.4. `messages/complete` follows the `values` it comes from, as in the reference.
 import type { StreamMode, StreamRequest } from "../../agent/model/model.ts";
 import type { HeldEvent, RunSink } from "../../agent/ports/ports.ts";
 import type { Json } from "../../base/json/json.ts";
-import { isLong } from "../../base/stringify-in-slices.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { RawEvent } from "../langgraph/compiled-graph.ts";
 import type { Library } from "../langgraph/library.ts";
 import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
-import { type EventOrder, createEventOrder } from "./event-order.ts";
 import { type MessageEvents, createMessageEvents } from "./message-events.ts";
 import { createExtensions } from "./protocol/extension-channels.ts";
 import { createProtocolEvents } from "./protocol/protocol-events.ts";
@@ -27,10 +24,8 @@ import {
 } from "./stream-shapes.ts";
 
 export interface StreamEvents {
-  /** @returns a promise while a long payload becomes text: the next call waits for it */
-  chunk(chunk: Chunk): Promise<void> | undefined;
-  /** As chunk(). */
-  raw(event: RawEvent): Promise<void> | undefined;
+  chunk(chunk: Chunk): void;
+  raw(event: RawEvent): void;
   /** The graph runs again from its interrupt: events that showed it no longer count. */
   again(): void;
   held(): readonly HeldEvent[];
@@ -44,8 +39,7 @@ interface EventStream {
   readonly codec: Codec;
   readonly asked: ReadonlySet<StreamMode>;
   readonly checkpointOf: (values: unknown) => string | null;
-  readonly order: EventOrder;
-  readonly isRead: () => boolean;
+  readonly emit: RunSink["emit"];
   held: HeldEvent[];
 }
 
@@ -61,13 +55,12 @@ export function createStreamEvents(
   { library, codec, transformers }: EventSources,
   request: StreamRequest,
   checkpointOf: (values: unknown) => string | null,
-  { emit, isRead }: Pick<RunSink, "emit" | "isRead">,
+  { emit }: Pick<RunSink, "emit">,
 ): StreamEvents {
-  const order = createEventOrder(emit);
-  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, order, isRead, held: [] };
+  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, emit, held: [] };
   const messages = createMessageEvents(library, (name, payload) => send(stream, name, payload));
   const holdLine = (name: string, json: Json): void => holdJson(stream, name, json);
-  const protocolOutput = { emit: order.emit, hold: holdLine, now: Date.now };
+  const protocolOutput = { emit, hold: holdLine, now: Date.now };
   const protocol = request.protocol === true ? createProtocolEvents(codec, protocolOutput) : null;
   const extensions = protocol === null ? null : createExtensions(transformers, library.langgraph, protocol.extension);
   return {
@@ -76,13 +69,11 @@ export function createStreamEvents(
       protocol?.chunk(chunk);
       const isRootState = chunk.mode === "values" && chunk.ns.length === 0;
       if (protocol === null || isRootState) takeChunk(stream, messages, chunk); // REST readers of the protocol see its states
-      return order.done();
     },
     raw(event) {
-      if (event.tags?.includes("langsmith:hidden") === true) return undefined;
+      if (event.tags?.includes("langsmith:hidden") === true) return;
       if (showsPause(event.data)) hold(stream, "events", event);
       else send(stream, "events", event);
-      return order.done();
     },
     again() {
       stream.held = [];
@@ -136,15 +127,8 @@ function takeValues(stream: EventStream, name: string, payload: unknown, atRoot:
   }
   const reference = atRoot ? stream.checkpointOf(payload) : null;
   if (reference === null) return send(stream, name, payload);
-  const { codec, order, isRead } = stream;
-  if (!isRead() || !isLong(payload)) {
-    order.emit({ name, data: { reference, text: () => codec.clientText(payload) } });
-    return;
-  }
-  order.emitLater(async () => {
-    const text = await codec.clientTextInSlices(payload);
-    return { name, data: { reference, text: () => text } };
-  });
+  const { codec, emit } = stream;
+  emit({ name, data: { reference, text: () => codec.clientText(payload) } });
 }
 
 function takeTask(stream: EventStream, name: string, task: LibraryTaskChunk): void {
@@ -160,9 +144,8 @@ function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
 }
 
 /** stream-events.3. */
-function send({ codec, order }: EventStream, name: string, payload: unknown): void {
-  if (!isLong(payload)) order.emit({ name, data: codec.clientText(payload) });
-  else order.emitLater(async () => ({ name, data: await codec.clientTextInSlices(payload) }));
+function send({ codec, emit }: EventStream, name: string, payload: unknown): void {
+  emit({ name, data: codec.clientText(payload) });
 }
 
 function hold(stream: EventStream, name: string, payload: unknown): void {

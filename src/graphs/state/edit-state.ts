@@ -5,7 +5,7 @@ import type { StateAddress, StateUpdate, UpdateResult } from "../../agent/ports/
 import { ApiError, describeError } from "../../base/api-error.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
-import { rejectControlValuesInSlices } from "../langgraph/control-values.ts";
+import { rejectControlValues } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { NO_ROWS, checkpointOf, configOf, seeingAlso, viewOf, viewSaver, withSaver } from "./state-view.ts";
@@ -72,7 +72,7 @@ async function updateOnce(
   const view = await viewOf(graph, address, saver);
   for (const { asNode, values, command } of updates) {
     checkNode(view, asNode);
-    await rejectControlValuesInSlices({ input: values, update: command?.["update"], goto: command?.["goto"] });
+    rejectControlValues({ input: values, update: command?.["update"], goto: command?.["goto"] });
   }
   try {
     const values = updates.map((update) => ({

@@ -2,7 +2,6 @@
 import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask } from "../../agent/ports/ports.ts";
 import { describeError } from "../../base/api-error.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
-import { clientJsonInSlices } from "../checkpoints/long-values.ts";
 import type { CompiledGraph, LibraryState, LibraryTask } from "../langgraph/compiled-graph.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { NO_ROWS, checkpointOf, configOf, viewOf, viewSaver } from "./state-view.ts";
@@ -38,7 +37,7 @@ export async function* readHistory(
 async function snapshot(state: LibraryState, codec: Codec, threadId: string): Promise<StateSnapshot> {
   const exists = state.createdAt !== undefined;
   return {
-    values: await clientJsonInSlices(codec, state.values),
+    values: codec.toClientJson(state.values),
     next: state.next,
     tasks: await Promise.all(state.tasks.map((task) => taskOf(task, codec, threadId))),
     metadata: codec.toClientJson(state.metadata ?? {}),
@@ -62,7 +61,7 @@ async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promis
     })),
     checkpoint: pointer === undefined ? null : codec.toClientJson(pointer),
     state: nested === null ? null : await snapshot(nested, codec, threadId),
-    result: await clientJsonInSlices(codec, task.result ?? null),
+    result: codec.toClientJson(task.result ?? null),
   };
 }
 

@@ -6,13 +6,15 @@
 //   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
 //   body.5. After the refusal of a body, the server reads on and discards up to DISCARD_BYTES_MAX: a client that is cut
 //        off while it writes sees a broken connection instead of the reply.
-//   body.4. A long body parses in slices of the event loop (base/parse-in-slices.ts).
+//   body.4. The shape of a long body is checked before the engine reads it.
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../../base/api-error.ts";
-import { parseInSlices, TooDeepError, TooWideError } from "../../base/parse-in-slices.ts";
+import { findShapeFault } from "../../base/json/json-shape.ts";
+import { fitsDepth } from "../../base/json/json.ts";
 
 export const DEPTH_MAX = 500;
 const MEMBERS_MAX = 100_000;
+const LONG_UNITS = 1024 * 1024;
 const DISCARD_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface JsonBody {
@@ -73,20 +75,30 @@ function tooLarge(bytesMax: number, headers: Readonly<Record<string, string>>): 
   return new ApiError("body_too_large", `The limit of this call is ${bytesMax} bytes.`, {}, headers);
 }
 
-async function parseBody(read: () => string): Promise<JsonBody> {
+function parseBody(read: () => string): JsonBody {
   let text: string;
   let value: unknown;
   try {
     text = read();
-    value = await parseInSlices(text, DEPTH_MAX, MEMBERS_MAX); // body.4
+    checkShape(text); // body.4
+    value = JSON.parse(text);
+    if (text.length <= LONG_UNITS && !fitsDepth(value, DEPTH_MAX)) throw tooDeep();
   } catch (error) {
-    if (error instanceof TooDeepError)
-      throw new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
-    if (error instanceof TooWideError)
-      throw new ApiError("body_too_wide", `An object of the body has more than ${MEMBERS_MAX} members.`);
+    if (error instanceof ApiError) throw error;
     throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body is unreadable.");
   }
   return { value, text };
+}
+
+function checkShape(text: string): void {
+  const fault = text.length > LONG_UNITS ? findShapeFault(text, DEPTH_MAX, MEMBERS_MAX) : null;
+  if (fault === "too_deep") throw tooDeep();
+  if (fault === "too_wide")
+    throw new ApiError("body_too_wide", `An object of the body has more than ${MEMBERS_MAX} members.`);
+}
+
+function tooDeep(): ApiError {
+  return new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
 }
 
 function checkMediaType(header: string | undefined): void {

@@ -8,7 +8,7 @@ import { exportAudit, foundObject, searchAudit } from "../../audit/search-audit.
 import { verifyAudit, type AuditFault, type AuditReport } from "../../audit/verify-audit.ts";
 import type { AgentContext } from "../../context.ts";
 import { serializeAuditEntry } from "../../serializers/inbox-item.ts";
-import { id, json, longJson, route, type AgentRoute } from "../route.ts";
+import { id, json, route, type AgentRoute } from "../route.ts";
 import type { HttpReply } from "../../../http/server/reply.ts";
 import { auditSearchOf, cursorOf } from "./audit-query.ts";
 
@@ -27,7 +27,7 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
       if (search.search.length > 0) await agent.search.catchUp();
       if (query.format !== "json") return fileReply(query.format, exportAudit(agent, search, query.format));
       const { rows, next } = await searchAudit(agent, search);
-      return longJson({ items: rows.map(foundObject), next_cursor: next === null ? null : cursorOf(next) });
+      return json({ items: rows.map(foundObject), next_cursor: next === null ? null : cursorOf(next) });
     }),
     route(getAudit, async ({ ids, query }) => {
       const threadId = id(ids, "thread_id");

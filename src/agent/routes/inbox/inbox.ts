@@ -17,7 +17,7 @@ import { countInbox, facetsOf, metadataFacets } from "../../inbox/inbox-counts.t
 import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
 import type { Caller } from "../../model/model.ts";
 import { idempotencyKeyOf } from "../idempotency-key.ts";
-import { id, json, longJson, route, type AgentRoute } from "../route.ts";
+import { id, json, route, type AgentRoute } from "../route.ts";
 import { cursorOf, inboxSearchOf, searchedBy } from "./inbox-query.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
@@ -37,7 +37,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
           ...(query.values ? { value, ...(schema === undefined ? {} : { response_schema: schema }) } : {}),
         };
       });
-      return longJson({ items, next_cursor: next === null ? null : cursorOf(next) });
+      return json({ items, next_cursor: next === null ? null : cursorOf(next) });
     }),
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
@@ -102,7 +102,7 @@ function millisecondsOf(seconds: number | null | undefined): number | null {
 function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
   const itemObject = objectOf(agent);
   return [
-    route(contract.getInboxItem, async ({ ids }) => longJson(itemObject(await getItem(agent, addressOf(ids))))),
+    route(contract.getInboxItem, async ({ ids }) => json(itemObject(await getItem(agent, addressOf(ids))))),
     route(contract.claimInboxItem, async ({ ids, body, caller }) => {
       const forMs = millisecondsOf(body.expires_in_seconds);
       const as = authorOf(agent, caller, body.by);
@@ -127,11 +127,11 @@ function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(actions.askAgain, async ({ ids, body, caller, scope }) => {
       const as = authorOf(agent, caller, body.by);
-      return longJson(itemObject(await askAgain(agent, { caller: as, scope }, addressOf(ids))));
+      return json(itemObject(await askAgain(agent, { caller: as, scope }, addressOf(ids))));
     }),
     route(actions.addComment, async ({ ids, body, caller }) => {
       const as = authorOf(agent, caller, body.by);
-      return longJson(itemObject(await addComment(agent, as, addressOf(ids), body.text)));
+      return json(itemObject(await addComment(agent, as, addressOf(ids), body.text)));
     }),
     route(actions.listComments, async ({ ids, query }) => {
       const { items, next } = await readComments(agent, addressOf(ids), query);

@@ -151,11 +151,6 @@ export function checkControlValues(graphs: Pick<Graphs, "checkGiven">, intent: I
   graphs.checkGiven(givenBy(intent));
 }
 
-/** As checkControlValues(), in slices of the event loop where the values are long. */
-export function checkControlValuesInSlices(graphs: Pick<Graphs, "checkGivenInSlices">, intent: Intent): Promise<void> {
-  return graphs.checkGivenInSlices(givenBy(intent));
-}
-
 function givenBy(intent: Intent): GivenValues {
   if (intent.kind === "continue") return {};
   if (intent.kind === "input") return { input: intent.input };

@@ -1,14 +1,13 @@
 // Run start: a requested run, and the facts for the decision about it.
 import { ApiError } from "../../../base/api-error.ts";
-import { contentHashInSlices } from "../../../base/ids.ts";
+import { contentHash } from "../../../base/ids.ts";
 import { exceedsBytes } from "../../../base/json/json-size.ts";
 import type { Json } from "../../../base/json/json.ts";
-import { isLong, stringifyInSlices } from "../../../base/stringify-in-slices.ts";
 import { type Intent, intentOf } from "../../interrupts/run-intent.ts";
 import type { AgentLimits } from "../../context.ts";
 import type { Caller, Encoded, Thread } from "../../model/model.ts";
 import type { Graphs, Tx } from "../../ports/ports.ts";
-import { type RunCall, checkControlValuesInSlices } from "./run-request.ts";
+import { type RunCall, checkControlValues } from "./run-request.ts";
 import type { StartSnapshot } from "./start-snapshot.ts";
 
 /** A requested run. */
@@ -32,26 +31,22 @@ export interface GivenByCall {
 /** @throws {ApiError} `control_value_refused`, `answer_too_large`, `member_too_large` */
 export async function readGiven({ graphs, limits }: ReadsGiven, call: RunCall): Promise<GivenByCall> {
   const intent = intentOf(call.input, call.command);
-  if (intent.kind === "resume") await checkAnswerSize(intent.resume, limits.answerBytesMax);
+  if (intent.kind === "resume") checkAnswerSize(intent.resume, limits.answerBytesMax);
   checkCommandSize(intent, limits.answerBytesMax);
-  await checkControlValuesInSlices(graphs, intent);
+  checkControlValues(graphs, intent);
   if (intent.kind !== "input") return { intent, input: null, inputHash: null };
   const input = await graphs.encode(intent.input);
-  return { intent, input, inputHash: await contentHashInSlices(input) };
+  return { intent, input, inputHash: contentHash(input) };
 }
 
 interface ReadsGiven {
-  readonly graphs: Pick<Graphs, "checkGivenInSlices" | "encode">;
+  readonly graphs: Pick<Graphs, "checkGiven" | "encode">;
   readonly limits: Pick<AgentLimits, "answerBytesMax">;
 }
 
-/** A character of the estimate has at most this many bytes: an escape such as \\u0000. */
-const BYTES_PER_UNIT_MAX = 6;
-
-async function checkAnswerSize(answer: Json, bytesMax: number): Promise<void> {
-  if (!isLong(answer, bytesMax / BYTES_PER_UNIT_MAX)) return;
-  const bytes = Buffer.byteLength(await stringifyInSlices(answer));
-  if (bytes <= bytesMax) return;
+function checkAnswerSize(answer: Json, bytesMax: number): void {
+  if (!exceedsBytes(answer, bytesMax)) return;
+  const bytes = Buffer.byteLength(JSON.stringify(answer));
   const cure = "Upload the data and answer with a reference to it, or raise HOLDPOINT_MAX_ANSWER_BYTES.";
   throw new ApiError("answer_too_large", `The answer has ${bytes} bytes as JSON, and ${bytesMax} are allowed. ${cure}`);
 }

@@ -51,8 +51,8 @@ export async function executeRun(
   const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
   const { outcome } = result;
   const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
-  const longText = await graphs.longClientText(values); // before the transaction, which holds the storage
-  const valuesText = (): string => longText ?? graphs.clientText(values);
+  let text: string | null = null;
+  const valuesText = (): string => (text ??= graphs.clientText(values));
   const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, valuesText });
 
   if (reason === "deleted" || reason === "taken_over") return left(reason);

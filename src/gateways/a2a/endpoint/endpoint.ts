@@ -6,7 +6,6 @@ import { formatSSEErrorEvent, formatSSEEvent } from "@a2a-js/sdk";
 import { ApiError } from "../../../base/api-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Json } from "../../../base/json/json.ts";
-import { stringifyInSlices } from "../../../base/stringify-in-slices.ts";
 import type { HttpReply } from "../../../http/server/reply.ts";
 import { SSE_HEADERS, withHeartbeats } from "../../../http/server/sse.ts";
 import { ApiRefusal, type OwnApi } from "../../calls/own-api.ts";
@@ -71,7 +70,7 @@ async function post(
     return { status: 200, headers: SSE_HEADERS, body: withHeartbeats(texts, options.clock, { everyMs: HEARTBEAT_MS }) };
   }
   const status = replied.error === undefined ? 200 : (noted.refusal?.status ?? 200); // a2a/endpoint.1
-  return { status, headers: { "Content-Type": "application/json" }, body: await stringifyInSlices(replied) };
+  return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(replied) };
 }
 
 async function replyTo(

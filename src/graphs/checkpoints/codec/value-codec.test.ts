@@ -6,7 +6,6 @@ import { Command, Overwrite, Send } from "@langchain/langgraph";
 import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { PIECE_UNITS } from "../../../base/stringify-in-slices.ts";
 import { TAG } from "../../../agent/model/model.ts";
 import { NotSerialisableError } from "./encode-tree.ts";
 import { createCodec } from "./value-codec.ts";
@@ -274,32 +273,8 @@ test("encoding and decoding leave the prototypes unchanged", () => {
   assert.equal(Reflect.get(Object, "polluted"), undefined);
 });
 
-test("a long value has the same texts when it is written in slices (value-codec.1)", async () => {
-  const pad = "x".repeat(PIECE_UNITS);
-  const [message] = [new messages.AIMessage({ content: "hi", id: "m" })];
-  const odd = [
-    undefined,
-    NaN,
-    -0,
-    1n,
-    new Date(0),
-    new Map([[1, { a: 1 }]]),
-    message,
-    { [TAG]: "date", v: 1 },
-    [undefined],
-  ];
-  for (const value of odd) {
-    const long = { list: [value, pad, value, ...Array.from({ length: 20 }, () => pad)], at: { value, pad }, value };
-    assert.equal(await codec.encodeInSlices(long), codec.encode(long));
-    assert.equal(await codec.clientTextInSlices(long), codec.clientText(long));
-  }
-});
-
-test("a long value that cannot be stored is refused with its path (value-codec.3)", async () => {
-  const list: unknown[] = Array.from({ length: 50 }, () => "x".repeat(PIECE_UNITS / 4));
+test("a long value that cannot be stored is refused with its path (value-codec.3)", () => {
+  const list: unknown[] = Array.from({ length: 50 }, () => "x".repeat(16_384));
   list[37] = { deep: [() => 1] };
-  await assert.rejects(
-    codec.encodeInSlices({ list }, ["channel"]),
-    /a function at channel\.list\.37\.deep\.0 cannot be stored/,
-  );
+  assert.throws(() => codec.encode({ list }, ["channel"]), /a function at channel\.list\.37\.deep\.0 cannot be stored/);
 });

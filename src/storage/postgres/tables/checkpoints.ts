@@ -8,10 +8,17 @@
 //        thread.
 //   postgres/checkpoints.4. For any number of checkpoints, their values and writes take one extra round trip, blobs of
 //        writes another.
-import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
+import {
+  type Blob,
+  type Checkpoint,
+  parseStored,
+  type Stored,
+  type TaskWrites,
+  type WriteSet,
+} from "../../../agent/model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
-import { storedStep, storedValue } from "../../shared/stored-value.ts";
+import { storedStep } from "../../shared/stored-step.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
@@ -179,7 +186,7 @@ async function readStored(
   for (const part of await db.all(PARTS, threadId, ns, missing, hashes, ids)) {
     const [id, data] = [String(part["id"]), String(part["data"])];
     if (part["what"] === "step") steps.set(id, storedStep(data));
-    else if (part["what"] === "blob") blobs.set(`#${id}`, storedValue(data));
+    else if (part["what"] === "blob") blobs.set(`#${id}`, parseStored(data));
     else {
       const [runId, taskId, taskPath] = [String(part["run_id"]), String(part["task_id"]), String(part["task_path"])];
       writes.push({ threadId, ns, checkpointId: id, runId, taskId, taskPath, entries: data });
@@ -215,7 +222,7 @@ async function readBlobs(
   if (hashes.length === 0) return;
   const sql = "SELECT hash, data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = ANY($2::text[])";
   for (const { hash, data } of await db.all(sql, threadId, hashes)) {
-    blobs.set(`#${String(hash)}`, storedValue(String(data)));
+    blobs.set(`#${String(hash)}`, parseStored(String(data)));
   }
 }
 

@@ -5,10 +5,17 @@
 //        time, and a clock can go back.
 //   sqlite/checkpoints.3. A value exists once: a small one in the row of its step, a large one once per content and
 //        thread.
-import type { Blob, Checkpoint, Stored, TaskWrites, WriteSet } from "../../../agent/model/model.ts";
+import {
+  type Blob,
+  type Checkpoint,
+  parseStored,
+  type Stored,
+  type TaskWrites,
+  type WriteSet,
+} from "../../../agent/model/model.ts";
 import type { CheckpointTx, StoredCheckpoint } from "../../../agent/ports/ports.ts";
 import { CHECKPOINT_COLUMNS, WRITES_COLUMNS, HEAD_COLUMNS, BLOB_COLUMNS, type Head } from "../../shared/columns.ts";
-import { storedStep, storedValue, type Step } from "../../shared/stored-value.ts";
+import { storedStep, type Step } from "../../shared/stored-step.ts";
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { table } from "./shared/rows.ts";
@@ -171,7 +178,7 @@ function readBlob(db: Database, threadId: string, reference: string): Stored | u
     "data"
   ];
   if (typeof data !== "string") return undefined;
-  return storedValue(data);
+  return parseStored(data);
 }
 
 /** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value in a blob. */

@@ -1,12 +1,5 @@
-// Stored value: a value of a checkpoint as read, for both storages.
-// Invariant stored-value.1: reading the content parses the text of a large value; lists and replies pass the text
-// through.
-import { lazyJson } from "../../base/lazy-json.ts";
+// Stored step: the small values of one superstep as read, for both storages.
 import { mayHoldTags, type Stored } from "../../agent/model/model.ts";
-
-export function storedValue(text: string): Stored {
-  return Object.assign(lazyJson(text), { tagged: mayHoldTags(text) }); // stored-value.1
-}
 
 /** The small values of one step, by channel. */
 export type Step = ReadonlyMap<string, Stored>;
