@@ -67,14 +67,16 @@ const REMEMBERED_CHARS_MAX = 256;
 const slots = new Map<string, number>();
 const plans = new Map<string, KeyPlan>();
 
-const aliases: Set<number>[] = [];
+/** By slot: the lists of aliases that have it. */
+const aliasLists: Set<Sources>[] = [];
+const aliases: ReadonlySet<number>[] = [];
 const lists = new Map<string, Sources>();
 const listsOfSlots: number[][] = [];
 
 /** The rule tables call it while modules load; afterwards the numbers never change. */
 export function sources(...names: readonly string[]): Sources {
   const list = signs(...names);
-  for (const slot of list.slots) for (const other of list.slots) aliases[slot]?.add(other); // known-keys.3
+  for (const slot of list.slots) (aliasLists[slot] ??= new Set()).add(list); // known-keys.3
   return list;
 }
 
@@ -84,7 +86,6 @@ export function signs(...names: readonly string[]): Sources {
     names.map((name) => {
       const slot = slots.get(name) ?? slots.size;
       slots.set(name, slot);
-      aliases[slot] ??= new Set();
       return slot;
     }),
   );
@@ -108,7 +109,7 @@ function listOf(members: readonly number[]): Sources {
 
 /** Slots with the same meaning as this one, itself included (known-keys.3). */
 export function aliasesOf(slot: number): ReadonlySet<number> {
-  return aliases[slot] ?? new Set();
+  return (aliases[slot] ??= new Set([...(aliasLists[slot] ?? [])].flatMap(({ slots: all }) => all)));
 }
 
 /** For tests: every name that a rule reads. */

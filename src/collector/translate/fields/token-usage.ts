@@ -126,18 +126,25 @@ const MESSAGE_PATHS: readonly (readonly string[])[] = [
 
 /** The usage that the answer of a model's API has beside its messages, or in the first of them. */
 function findUsage(outputs: JsonObject): JsonObject | null {
-  const at = (value: Json | undefined, paths: readonly (readonly string[])[]): JsonObject | null => {
-    for (const path of paths) {
-      const found = member(value, ...path);
-      if (isObject(found) && readCounts(found).size > 0) return found;
-    }
-    return null;
-  };
   const first = (name: string): Json | undefined => {
     const list = outputs[name];
     return Array.isArray(list) ? (list as readonly Json[])[0] : undefined;
   };
-  return at(outputs, USAGE_PATHS) ?? at(first("messages"), MESSAGE_PATHS) ?? at(first("meta"), [["usage"]]);
+  return (
+    findCounts(outputs, USAGE_PATHS) ?? findCounts(first("messages"), MESSAGE_PATHS) ?? findCounts(first("meta"), META)
+  );
+}
+
+const META: readonly (readonly string[])[] = [["usage"]];
+
+function findCounts(value: Json | undefined, paths: readonly (readonly string[])[]): JsonObject | null {
+  if (!isObject(value)) return null;
+  for (const path of paths) {
+    if (value[path[0] ?? ""] === undefined) continue;
+    const found = member(value, ...path);
+    if (isObject(found) && readCounts(found).size > 0) return found;
+  }
+  return null;
 }
 
 /** Anthropic's API and Bedrock count cached tokens apart. */

@@ -3,6 +3,7 @@
 // Invariants:
 //   envelopes.1. Messages come out in the target form; every member that no row reads stays beside them (members.2).
 //   envelopes.2. An object without messages is a plain value.
+//   envelopes.3. An object is tried as those envelopes only that one of its members opens: most content is none.
 import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { spell } from "../attributes/spellings.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
@@ -27,31 +28,58 @@ export interface Reading {
 
 interface Envelope {
   readonly name: string;
+  /** It has one of these (envelopes.3). */
+  readonly members: readonly string[];
   /** null: it is another one. */
   readonly read: (value: JsonObject, as: Reading) => Talk | null;
 }
 
 const SYSTEM = spell("system", "system_prompt", "system_instruction", "system_instructions", "instructions");
 
+const INPUT_TEXT = spell("input_text");
+const TEXT_CALLS = spell("tool_calls");
+const INVOKED = ["completion", "generation", "generated_text", ...spell("output_text")];
+const INVOKED_LISTS = ["results", "outputs"];
+const AROUND: readonly string[] = ["inputs", "outputs", "input", "output", "request", "response", "body", "result"];
+
 export const ENVELOPES: readonly Envelope[] = [
   {
     name: "messages (OpenAI chat, Anthropic, Bedrock Converse and Invoke, Genkit, LangChain, AI SDK)",
+    members: ["messages"],
     read: readMessages,
   },
-  { name: "contents (Gemini, ADK)", read: readContents },
-  { name: "input items and instructions (OpenAI Responses)", read: readInput },
-  { name: "prompt (AI SDK, Bedrock Invoke)", read: readPrompt },
-  { name: "items (LiveKit)", read: (value) => readListUnder(value, "items", "user") },
-  { name: "choices (OpenAI chat)", read: (value) => readReplies(value, "choices") },
-  { name: "candidates (Gemini)", read: (value) => readReplies(value, "candidates") },
-  { name: "generations (LangChain)", read: (value) => readReplies(value, "generations") },
-  { name: "replies (Haystack)", read: (value) => readListUnder(value, "replies", "assistant") },
-  { name: "output items (OpenAI Responses), output.message (Bedrock Converse)", read: readOutput },
-  { name: "a message (Anthropic, Cohere, Genkit, Ollama, Strands, Dify, ADK)", read: readSingle },
-  { name: "text and calls (AI SDK, Mastra)", read: readTextAndCalls },
-  { name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2)", read: readInvoked },
-  { name: "inputs, outputs, request, response, body around one of these", read: readWithin },
+  { name: "contents (Gemini, ADK)", members: ["contents"], read: readContents },
+  { name: "input items and instructions (OpenAI Responses)", members: ["input"], read: readInput },
+  { name: "prompt (AI SDK, Bedrock Invoke)", members: ["prompt", ...INPUT_TEXT], read: readPrompt },
+  { name: "items (LiveKit)", members: ["items"], read: (value) => readListUnder(value, "items", "user") },
+  { name: "choices (OpenAI chat)", members: ["choices"], read: (value) => readReplies(value, "choices") },
+  { name: "candidates (Gemini)", members: ["candidates"], read: (value) => readReplies(value, "candidates") },
+  { name: "generations (LangChain)", members: ["generations"], read: (value) => readReplies(value, "generations") },
+  { name: "replies (Haystack)", members: ["replies"], read: (value) => readListUnder(value, "replies", "assistant") },
+  {
+    name: "output items (OpenAI Responses), output.message (Bedrock Converse)",
+    members: ["output"],
+    read: readOutput,
+  },
+  {
+    name: "a message (Anthropic, Cohere, Genkit, Ollama, Strands, Dify, ADK)",
+    members: ["role", "message", "content", "kwargs", "event.name"],
+    read: readSingle,
+  },
+  { name: "text and calls (AI SDK, Mastra)", members: TEXT_CALLS, read: readTextAndCalls },
+  {
+    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2)",
+    members: [...INVOKED_LISTS, ...INVOKED],
+    read: readInvoked,
+  },
+  { name: "inputs, outputs, request, response, body around one of these", members: AROUND, read: readWithin },
 ];
+
+/** Member → one bit for each envelope that it opens. */
+const OPENED: ReadonlyMap<string, number> = ENVELOPES.reduce((opened, { members }, at) => {
+  for (const name of members) opened.set(name, (opened.get(name) ?? 0) | (1 << at));
+  return opened;
+}, new Map<string, number>());
 
 /** Content in any form → messages; null: a plain value. */
 export function readTalk(value: Json, as: Reading): Talk | null {
@@ -60,8 +88,10 @@ export function readTalk(value: Json, as: Reading): Talk | null {
     return looksLikeMessages(list) ? { messages: messagesOf(list, as.role), rest: {} } : null;
   }
   if (!isObject(value)) return null;
-  for (const envelope of ENVELOPES) {
-    const talk = envelope.read(value, as);
+  let opened = 0;
+  for (const name of Object.keys(value)) opened |= OPENED.get(name) ?? 0;
+  for (let at = 0; opened >> at !== 0; at++) {
+    const talk = ((opened >> at) & 1) === 1 ? (ENVELOPES[at]?.read(value, as) ?? null) : null;
     if (talk !== null) return talk;
   }
   return null;
@@ -142,10 +172,11 @@ function readInput(value: JsonObject, as: Reading): Talk | null {
   return talk(value, used, withInstructions(value, used, messagesOf(list, as.role)));
 }
 
+const PROMPTS = ["prompt", ...INPUT_TEXT];
 const PROMPT_MEMBERS: ReadonlySet<string> = new Set(["prompt", "messages", ...SYSTEM]);
 
 function readPrompt(value: JsonObject, as: Reading): Talk | null {
-  const name = ["prompt", ...spell("input_text")].find((one) => value[one] !== undefined) ?? "";
+  const name = PROMPTS.find((one) => value[one] !== undefined) ?? "";
   const given = value[name];
   const used = new Set([name]);
   const list = listIn(value, name);
@@ -211,8 +242,6 @@ function readSingle(value: JsonObject, { role }: Reading): Talk | null {
   return null;
 }
 
-const TEXT_CALLS = spell("tool_calls");
-
 function readTextAndCalls(value: JsonObject): Talk | null {
   const name = TEXT_CALLS.find((one) => Array.isArray(value[one]));
   const { text, role } = value;
@@ -226,11 +255,9 @@ function readTextAndCalls(value: JsonObject): Talk | null {
   );
 }
 
-const INVOKED = ["completion", "generation", "generated_text", ...spell("output_text")];
-
 function readInvoked(value: JsonObject, { isCall, role }: Reading): Talk | null {
   if (!isCall || role !== "assistant") return null;
-  const list = ["results", "outputs"].find((one) => Array.isArray(value[one])) ?? "";
+  const list = INVOKED_LISTS.find((one) => Array.isArray(value[one])) ?? "";
   const replies = (listIn(value, list) ?? []).map((one) => (isObject(one) ? openInvoked(one) : null));
   if (replies.length > 0 && replies.every((one) => one !== null)) return talk(value, new Set([list]), replies);
   const name = INVOKED.find((one) => typeof value[one] === "string");
@@ -254,8 +281,6 @@ function openInvoked(reply: JsonObject): JsonObject | null {
     ? null
     : withRest({ role: "assistant", content: reply[name] ?? "" }, reply, new Set([name]));
 }
-
-const AROUND: readonly string[] = ["inputs", "outputs", "input", "output", "request", "response", "body", "result"];
 
 function readWithin(value: JsonObject, as: Reading): Talk | null {
   for (const name of AROUND) {

@@ -117,33 +117,27 @@ export function readSpoken(parsed: Parsed, key: Key, type: RunType): Found | nul
   return conversation(messagesOf(value, toRole(key)));
 }
 
+/** Senders that say so mean a text, also when it looks like JSON. */
+const MIMES: ReadonlyMap<string, Sources> = new Map(
+  ["input", "output"].map((side): [string, Sources] => [`${side}.value`, sources(`${side}.mime_type`)]),
+);
+
 /** One attribute after the other, each wrapped under `key`. */
 export function attributes(key: Key, ...names: readonly string[]): ContentSource {
-  const list = names.map((name) => sources(name));
-  const all = union(...list);
+  const list = names.map((name) => ({ one: sources(name), mime: MIMES.get(name) }));
+  const all = union(...list.map(({ one }) => one));
   return given(all, ({ facts, type }) => {
-    for (const one of list) {
+    for (const { mime, one } of list) {
       if (!facts.has(one)) continue;
       const mark = facts.mark();
       const given = facts.value(one) ?? null;
-      const isText = typeof given === "string" && one.slots.some((slot) => isPlainText(facts, slot));
+      const isText = typeof given === "string" && mime !== undefined && facts.peek(mime) === "text/plain";
       const result = isText ? found({ [key]: given.toWellFormed() }) : readContent(unwrapValue(given), key, type);
       if (result !== null) return result;
       facts.release(mark);
     }
     return null;
   });
-}
-
-/** Senders that say so mean a text, also when it looks like JSON. */
-const TYPED: readonly (readonly [slot: number, type: Sources])[] = (["input", "output"] as const).map((side) => [
-  sources(`${side}.value`).slots[0] ?? -1,
-  sources(`${side}.mime_type`),
-]);
-
-function isPlainText(facts: Facts, slot: number): boolean {
-  const type = TYPED.find(([value]) => value === slot)?.[1];
-  return type !== undefined && facts.peek(type) === "text/plain";
 }
 
 /** {messages}, or nothing when there are none. */
