@@ -94,10 +94,15 @@ function readList(content: Json | undefined): readonly Json[] | null {
     if (inner !== content) return readList(inner) ?? [inner];
     return readPart(content).form === "" ? null : [content];
   }
-  if (typeof content !== "string" || !/^\s*\[\s*\{/.test(content)) return null;
+  if (typeof content !== "string" || !startsList(content)) return null;
   const blocks = jsonWithin(content);
   const isBlocks = Array.isArray(blocks) && (blocks as readonly Json[]).every(isBlock);
   return isBlocks ? (blocks as readonly Json[]) : null;
+}
+
+/** Perhaps JSON of a list of blocks. */
+export function startsList(content: string): boolean {
+  return /^\s*\[\s*\{/.test(content);
 }
 
 function isBlock(item: Json): boolean {

@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "../../../base/json/json.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { contentOf, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
-import { listOf, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
+import { listOf, startsList, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
 import { readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
 import { joinCalls } from "./tool-forms.ts";
@@ -17,6 +17,7 @@ import { joinCalls } from "./tool-forms.ts";
 /** A list of messages, a single one, blocks, or text → messages in the target form. */
 export function messagesOf(value: Json, role = "user"): readonly Json[] {
   const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  if (list.every(isWritten)) return list; // forms/messages.2, at the least cost: most messages are such
   const bare = list.map(readBare);
   const spoken = bare.some((one) => one !== null && isAssistants(one)) && bare.every((one) => one?.kind !== "result");
   const own = spoken && bare.every((one) => one !== null) ? "assistant" : role;
@@ -34,6 +35,18 @@ export function messagesOf(value: Json, role = "user"): readonly Json[] {
     joins = isOpen;
   }
   return Array.isArray(value) && out.length === value.length && out.every((one, at) => one === value[at]) ? list : out;
+}
+
+const WRITTEN_ROLES: ReadonlySet<Json | undefined> = new Set(["system", "developer", "user", "assistant"]);
+const WRITTEN: ReadonlySet<string> = new Set(["role", "content", "finish_reason"]);
+
+/** A text in the target form, with nothing to read beside it. */
+function isWritten(item: Json): boolean {
+  if (!isObject(item)) return false;
+  const { role, content } = item;
+  if (typeof content !== "string" || !WRITTEN_ROLES.has(role)) return false;
+  for (const name of Object.keys(item)) if (!WRITTEN.has(name)) return false;
+  return !startsList(content);
 }
 
 /** An item of OpenAI's Responses, which its neighbours continue. */
