@@ -4,8 +4,8 @@
 //   redaction-rule.2. Equal texts have equal hashes under one key, and no hash can be computed without the key.
 import { createHmac } from "node:crypto";
 import { RE2JS } from "re2js";
-import type { Ranges } from "./find/card-numbers.ts";
-import { FINDERS, merged } from "./find/detectors.ts";
+import { FINDERS } from "./find/detectors.ts";
+import { merged, type Ranges } from "./find/ranges.ts";
 import { type Part, USUAL_PARTS } from "./parts.ts";
 import { type PathPattern, pathPattern } from "./path-pattern.ts";
 import type { RedactDefinition } from "./redact-schema.ts";

@@ -2,31 +2,19 @@
 // Invariants:
 //   card-numbers.1. Linear in the text: a separator has a bounded length.
 //   card-numbers.2. A card number has the length and the first digits of an issuer, and a correct Luhn checksum.
-
-/** Half-open ranges in ascending order: start, end, start, end, … */
-export type Ranges = readonly number[];
+import type { Ranges } from "./ranges.ts";
+import { isInWord, ONE_SEPARATOR, replaceEscapes } from "./separators.ts";
 
 const CARD_DIGITS_MIN = 13;
 const CARD_DIGITS_MAX = 19;
 
-/** Every space and dash of one line, and characters without a width. */
-const SEPARATOR = "[ \\-\\u00a0\\u00ad\\u1680\\u2000-\\u200d\\u2010-\\u2015\\u202f\\u205f\\u2060\\u2212\\u3000\\ufeff]";
-/** The same in a text that is JSON, Python or a URL and was not read as such: this many backslashes at most. */
-const ESCAPED_SEPARATOR =
-  /\\{1,8}(?:u(?:00[aA][0dD]|1680|20(?:0[0-9a-dA-D]|1[0-5]|2[fF]|5[fF]|60)|2212|3000|[fF][eE][fF][fF])|x[aA][0dD])|%(?:20|[cC]2%[aA][0dD]|[eE]2%80%(?:8[0-9a-dA-D]|9[0-5]|[aA][fF])|[eE]2%88%92|[eE]3%80%80)/g;
-/** Stands for each character of an escaped separator. */
-const ESCAPE = "\ue000";
-const ESCAPE_CHARS_MAX = 13;
-const RUN = new RegExp(`\\d(?:(?:${SEPARATOR}|${ESCAPE}{1,${ESCAPE_CHARS_MAX}})?\\d){12,}`, "g");
+const RUN = new RegExp(`\\d(?:${ONE_SEPARATOR}?\\d){12,}`, "g");
 
 export function findCards(original: string): Ranges {
-  const text = /[\\%]/.test(original)
-    ? original.replace(ESCAPED_SEPARATOR, ({ length }) => ESCAPE.repeat(length))
-    : original;
+  const text = replaceEscapes(original);
   const found: number[] = [];
   for (const { index, 0: run } of text.matchAll(RUN)) {
-    const isInWord = /[\p{L}\d_]/u.test(text[index - 1] ?? "") && !endsEscaped(text, index);
-    if (isInWord || isFraction(text, index, run)) continue;
+    if (isInWord(text, index) || isFraction(text, index, run)) continue;
     for (let from = 0; from < run.length;) {
       const end = cardEnd(run, from);
       if (end > 0) found.push(index + from, index + end);
@@ -77,9 +65,4 @@ function isCard(digits: string): boolean {
     sum += double ? (digit > 4 ? digit * 2 - 9 : digit * 2) : digit;
   }
   return sum % 10 === 0;
-}
-
-/** A character in its form in a URL ends here, such as `%3D`: no part of a word. */
-export function endsEscaped(text: string, at: number): boolean {
-  return /^%[\dA-Fa-f]{2}$/.test(text.slice(Math.max(0, at - 3), at));
 }

@@ -34,10 +34,19 @@ const PROVIDER_KEYS: readonly string[] = [
   `jina_${"aB3d".repeat(15)}`,
   `atlasv1.${"aB3d".repeat(16)}`,
   `pk-lf-${"ab3d".repeat(2)}-1234-5678-9abc-${"ab3d".repeat(3)}`,
+  `ntn_${"aB3d".repeat(11)}xy`,
+  `secret_${"aB3d".repeat(10)}xyz`,
+  `SK${"ab3d".repeat(8)}`,
+  `AC${"ab3d".repeat(8)}`,
 ];
 
 const PGP_KEY = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc\n-----END PGP PRIVATE KEY BLOCK-----";
 const TOKEN = "sk-canary0123456789abcdef";
+
+const AWS_SECRET = `wJa${"lrX/Ut7nF"}EMIK7MDENGbPx${"RfiCYzQ3+"}kTg2vH9`.slice(0, 40);
+/** Known only by the name before it. */
+const WORDY_SECRET = `${"Examplewords"}${"aB3d".repeat(7)}`;
+const AZURE_KEY = `${"aB3dE/f7".repeat(10)}aB3dE/==`;
 
 const CARD_SEPARATORS: readonly string[] = [
   ..."\u00a0|\u2007|\u2009|\u202f|\u2011|\u2013|\u2212|\u00ad|\u200b|\u2060|\u3000|\ufeff".split("|"),
@@ -67,6 +76,33 @@ const CASES: readonly (readonly [what: string, detector: Detector, text: string,
   ["no key inside a word", "token", "task-canary0123456789abcdef", []],
   ["a key behind such a word", "token", `task-${TOKEN}`, [TOKEN]],
   ["a PGP key", "token", PGP_KEY, [PGP_KEY]],
+  ["an AWS secret key alone", "token", AWS_SECRET, [AWS_SECRET]],
+  ["one in a sentence", "token", `the key ${AWS_SECRET}.`, [AWS_SECRET]],
+  ...[
+    'aws_secret_access_key = "?"',
+    "AWS_SECRET_ACCESS_KEY=?",
+    '{"SecretAccessKey": "?"}',
+    "secretAccessKey: '?',",
+  ].map((form): [string, Detector, string, readonly string[]] => [
+    `one in ${form}`,
+    "token",
+    form.replace("?", WORDY_SECRET),
+    [WORDY_SECRET],
+  ]),
+  ["an Azure account key alone", "token", `key ${AZURE_KEY}, x`, [AZURE_KEY]],
+  [
+    "one in a connection string",
+    "token",
+    `DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${AZURE_KEY};x=y`,
+    [`AccountKey=${AZURE_KEY}`],
+  ],
+  ["a Twilio auth token by its name", "token", `TWILIO_AUTH_TOKEN=${"ab3d".repeat(8)}`, ["ab3d".repeat(8)]],
+  ["the hash of a commit", "token", "commit 0408d368d204480075b7ae4dfcb7685db29a9e3c", []],
+  ["a checksum of a package", "token", `"integrity": "sha512-${AZURE_KEY}"`, []],
+  ["other base64 of 40 characters in longer base64", "token", `${AWS_SECRET}${AWS_SECRET}`, []],
+  ["a path of 40 characters", "token", "Src/Collector1/Translations/Conventions/".padEnd(40, "x"), []],
+  ["an MD5 sum", "token", `md5 ${"ab3d".repeat(8)}`, []],
+  ["a name that begins like a key", "token", "secret_name_of_a_field, AC, SKU12345", []],
 ];
 
 describe("detectors find", () => {

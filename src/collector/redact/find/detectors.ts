@@ -1,11 +1,15 @@
-// Detectors: e-mail addresses, payment card numbers, keys and tokens in a text.
+// Detectors: e-mail addresses, payment card numbers, keys and tokens in a text; more kinds in the neighbouring files.
 // Invariants:
 //   detectors.1. Every detector is linear in the text: its patterns have fixed beginnings and bounded lengths.
-import { endsEscaped, findCards, type Ranges } from "./card-numbers.ts";
+import { findCards } from "./card-numbers.ts";
+import { findIpAddresses } from "./ip-addresses.ts";
+import { findIbans, findPhones, findSocialSecurityNumbers } from "./personal-numbers.ts";
+import { merged, type Ranges } from "./ranges.ts";
+import { findUnmarkedKeys } from "./unmarked-keys.ts";
+import { endsEscaped } from "./separators.ts";
 
-export type Detector = "email" | "card" | "token";
-
-export const DETECTORS: readonly Detector[] = ["email", "card", "token"];
+export const DETECTORS = ["email", "card", "token", "phone", "iban", "ip", "ssn"] as const;
+export type Detector = (typeof DETECTORS)[number];
 
 const LOCAL_CHARS_MAX = 64;
 const DOMAIN_CHARS_MAX = 253;
@@ -80,6 +84,12 @@ const TOKENS: readonly (readonly [begin: string, rest: string])[] = [
   ["atlasv1.", "[\\w-]{40,255}"],
   ["pk-lf-", "[\\w-]{20,255}"],
   ["lsv2_", "\\w{20,255}"],
+  ["ntn_", "[A-Za-z0-9]{40,255}"],
+  ["secret_", "[A-Za-z0-9]{43}(?![A-Za-z0-9])"],
+  ["SK", "[0-9a-f]{32}(?![0-9A-Za-z])"],
+  ["AC", "[0-9a-f]{32}(?![0-9A-Za-z])"],
+  ["AccountKey=", "[A-Za-z0-9+/%]{40,255}={0,2}"],
+  ["SharedAccessKey=", "[A-Za-z0-9+/%]{40,255}={0,2}"],
   ["SG.", "[\\w-]{16,64}\\.[\\w-]{16,128}"],
   ["eyJ", "[\\w-]{8,4096}\\.[\\w-]{2,8192}(?:\\.[\\w-]{0,2048})?"],
   // The names of these schemes have any case.
@@ -118,7 +128,7 @@ export function findTokens(text: string): Ranges {
     PEM_END.lastIndex = index + head.length;
     found.push(index, PEM_END.test(text) ? PEM_END.lastIndex : text.length); // one that was cut off goes whole
   }
-  found.push(...passwordsInUrls(text));
+  found.push(...passwordsInUrls(text), ...findUnmarkedKeys(text));
   return merged(found);
 }
 
@@ -147,22 +157,12 @@ function passwordsInUrls(text: string): Ranges {
   return found;
 }
 
-/** In ascending order, without overlaps. */
-export function merged(ranges: Ranges): Ranges {
-  const pairs: [number, number][] = [];
-  for (let at = 0; at < ranges.length; at += 2) pairs.push([ranges[at] ?? 0, ranges[at + 1] ?? 0]);
-  pairs.sort(([one], [other]) => one - other);
-  const result: number[] = [];
-  for (const [start, end] of pairs) {
-    const last = result.length - 1;
-    if (last > 0 && start < (result[last] ?? 0)) result[last] = Math.max(end, result[last] ?? 0);
-    else result.push(start, end);
-  }
-  return result;
-}
-
 export const FINDERS: Readonly<Record<Detector, (text: string) => Ranges>> = {
   email: findEmails,
   card: findCards,
   token: findTokens,
+  phone: findPhones,
+  iban: findIbans,
+  ip: findIpAddresses,
+  ssn: findSocialSecurityNumbers,
 };
