@@ -54,6 +54,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
   const used = new Map<string, readonly unknown[]>();
   const calls = new Map<string, Set<number>>();
   const raised = new Map<string, readonly unknown[]>();
+  const asked = new Map<string, readonly unknown[]>();
   const takenBelow = new Set<string>();
   const readShown = (place: string): (ShownPayload | null)[] => {
     const { shown } = saved.get(place) ?? NONE;
@@ -79,18 +80,19 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
       calls.set(taskId, (calls.get(taskId) ?? new Set()).add(call));
       return readAnswers(place);
     },
-    takeBelow(taskIds, asked) {
+    takeBelow(taskIds, wanted) {
       const isBelow = (place: string): boolean =>
         taskIds.some((id) => id !== "" && place.startsWith(thrownPlace(id, "")));
       for (const place of new Set([...saved.keys(), ...carried.keys()])) {
-        const at = isBelow(place) ? findShown(readShown(place), asked, (n) => !takenBelow.has(`${place} ${n}`)) : -1;
+        const at = isBelow(place) ? findShown(readShown(place), wanted, (n) => !takenBelow.has(`${place} ${n}`)) : -1;
         if (at < 0) continue;
         takenBelow.add(`${place} ${at}`);
         return { value: readAnswers(place)[at] };
       }
       return null;
     },
-    carriedAt: (place) => carried.get(place)?.index ?? null,
+    findCarried: (place) => carried.get(place) ?? null,
+    readRaised: (taskId) => asked.get(taskId) ?? [],
     describe: (value) => describe(codec, value, now()),
     isInInput: (input, texts) => isIn(codec, input, texts),
     noteRaised: (taskId, interrupts) => void raised.set(taskId, interrupts),
@@ -106,15 +108,24 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
       takenBelow.clear();
       for (const answer of answers) carried.set(answer.taskId, answer);
     },
-    read: (writes) => readRows(writes, saved),
+    read(writes) {
+      readRows(writes, saved);
+      const raisedBy = writes.filter(([, channel]) => channel === "__interrupt__");
+      for (const [id, list] of Map.groupBy(raisedBy, ([taskId]) => taskId))
+        asked.set(
+          id,
+          list.flatMap(([, , value]) => value),
+        );
+    },
     rowsBeside(taskId, list) {
       const rows = [...(calls.get(taskId) ?? [])].flatMap((call) => {
         const place = `${taskId}#${call}`;
         const values = used.get(place);
         return values === undefined ? [] : [rowOfPlace(place, values)];
       });
-      // The task has run with the answer, whatever it made of it: it gets the answer once.
-      const thrown = [...carried.keys()].filter((place) => place.startsWith(thrownPlace(taskId, "")));
+      // The task has run with the answer, whatever it made of it: it gets the answer once. A failure used none.
+      const failed = list.some(([channel]) => channel === "__error__");
+      const thrown = [...carried.keys()].filter((place) => !failed && place.startsWith(thrownPlace(taskId, "")));
       rows.push(...thrown.map((place) => rowOfPlace(place, readAnswers(place))));
       const answers = list.find(([channel]) => channel === "__resume__")?.[1];
       const isDone = !list.some(([channel]) => channel === "__interrupt__" || channel === "__error__");

@@ -66,7 +66,7 @@ function askAtPlace(
   if (found !== null) asking.taken.add(found);
   else {
     asking.open.push(value);
-    const carried = places.carriedAt(place);
+    const carried = places.findCarried(place)?.index ?? null;
     const isWaiting = carried !== null && !asking.taken.has(carried);
     if (isWaiting && !places.concurrent.has(node)) places.moved(); // asked-payload.2
     else if (answers.length > 0) send?.([["__resume__", answers]]);

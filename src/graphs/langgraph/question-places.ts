@@ -27,8 +27,10 @@ export interface QuestionPlaces {
    * @returns null without one
    */
   takeBelow(taskIds: readonly string[], asked: ShownPayload): { readonly value: unknown } | null;
-  /** Position of the answer that this run carries for a place; null without one. */
-  carriedAt(place: string): number | null;
+  /** The answer that this run carries for a place; null without one. */
+  findCarried(place: string): { readonly index: number; readonly value: unknown } | null;
+  /** The interrupts of a task when this run began, as they are stored. */
+  readRaised(taskId: string): readonly unknown[];
   /** The place of a carried answer shows something else now: the run ends. */
   moved(): void;
   /** Several questions of this node come at the same time. */

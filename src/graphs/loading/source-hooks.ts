@@ -19,6 +19,7 @@ import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describeError } from "../../base/api-error.ts";
 import { offerPayloadCheck, payloadCheckFor } from "../langgraph/asked-payload.ts";
+import { offerRemoteAnswers, remoteAnswersFor } from "../langgraph/remote-answers.ts";
 import { type FailedImport, noteFailedImport } from "./import-failure.ts";
 import { forgetSourceConfigs } from "./source-config.ts";
 import { isUndeclaredModule } from "./module-syntax.ts";
@@ -42,6 +43,7 @@ export function installSourceHooks(): void {
   if (installed) return;
   installed = true;
   offerPayloadCheck();
+  offerRemoteAnswers();
   setSourceMapsSupport(true, { nodeModules: false, generatedCode: false }); // a stack names lines of the source
   const resolver = createSourceResolver(isProjectFile);
   registerHooks({
@@ -76,8 +78,8 @@ function unknownBuiltin(specifier: string): Error {
 
 function loadSource(url: string, context: LoadHookContext, nextLoad: NextLoad): LoadFnOutput {
   const path = filePath(url);
-  const check = payloadCheckFor(url);
-  if (check !== null) return withLine(nextLoad(url, context), check);
+  const line = payloadCheckFor(url) ?? remoteAnswersFor(url);
+  if (line !== null) return withLine(nextLoad(url, context), line);
   if (path === null || path.startsWith(SERVER)) return nextLoad(url, context); // source-hooks.1
   if (isTypeScript(path)) return withHooks(path, transformSource(path), context);
   if (extname(path) === ".json" && isImport(context)) return jsonModule(path, context) ?? nextLoad(url, context);

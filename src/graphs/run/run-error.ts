@@ -9,6 +9,7 @@
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ApiError, describeError } from "../../base/api-error.ts";
+import { INVALID_RESUME } from "../langgraph/remote-answers.ts";
 import type { ErrorInfo, Run } from "../../agent/model/model.ts";
 
 const RECURSION_LIMIT = 25;
@@ -100,8 +101,6 @@ function shortened(line: string, folder: string): string {
   });
 }
 
-/** LangGraph has it since 1.7. */
-const INVALID_RESUME = Symbol.for("langgraph.invalid_resume");
 const MARKED_CAUSES_MAX = 10;
 
 /** LangGraph rejected an answer that passed the check before acceptance (a refinement of a Zod schema). */

@@ -10,6 +10,7 @@ import type { UnusedAnswer } from "../../agent/ports/ports.ts";
 import { isStorageFailure } from "../../base/storage-failure.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import { withCheckpointer } from "../langgraph/compiled-graph.ts";
+import { parsePlace } from "../langgraph/question-places.ts";
 import type { Attempt } from "./attempt.ts";
 import { unusedAnswers } from "./run-input.ts";
 
@@ -49,6 +50,6 @@ function atNewest(saver: RunSaver, answers: readonly CarriedAnswer[]): readonly 
 }
 
 function failedAt(saver: RunSaver, answer: CarriedAnswer): UnusedAnswer {
-  const task = saver.pending.graphs().get(answer.graphNs)?.tasks.get(answer.taskId);
+  const task = saver.pending.graphs().get(answer.graphNs)?.tasks.get(parsePlace(answer.taskId).taskId);
   return task?.failed === true ? { ...answer, threw: true } : answer;
 }
