@@ -5,9 +5,15 @@
 //   paused-threads.4. `enqueue` waits until the pause is over, also across a restart.
 //   paused-threads.5. New input, an update and a goto keep the results of finished branches, which do not run again. An
 //        update and a goto keep the questions, their ids and the answers that were used.
+//   paused-threads.6. The stream of a run that waits for a person says so, once, before the events of the run.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { Client } from "@langchain/langgraph-sdk";
 import { after, test } from "node:test";
 import { join } from "node:path";
+import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { connect, data, message, sending } from "../gateways/a2a-client.ts";
+import { verb } from "../harness/cli.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -87,6 +93,41 @@ const STARTS: readonly {
     },
   },
   {
+    name: "MCP",
+    says: (body) => "input" in body && body.input !== null,
+    async start({ threadId }, { input, on_paused: onPaused = "abandon" }) {
+      const client = new McpClient({ name: "test", version: "2" }, { versionNegotiation: { mode: "auto" } });
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)));
+      const leave = new AbortController();
+      const meta = { thread_id: threadId, on_paused: onPaused };
+      const params = { name: "strict", arguments: input as Record<string, unknown>, _meta: meta };
+      const done = client.callTool(params, { signal: leave.signal }).then((result) => JSON.stringify(result));
+      return { code: codeAtEnd(await endOrQueued(threadId, done)) };
+    },
+  },
+  {
+    name: "A2A",
+    says: (body) => "input" in body && body.input !== null,
+    async start({ threadId }, { input, on_paused: onPaused = "abandon" }) {
+      const client = await connect("strict", "1.0", { url: server.url });
+      const request = sending(message([data(input)], { contextId: threadId }));
+      const done = client
+        .sendMessage({ ...request, metadata: { on_paused: onPaused } })
+        .then((result) => JSON.stringify(result), String);
+      return { code: codeAtEnd(await endOrQueued(threadId, done)) };
+    },
+  },
+  {
+    name: "the command line",
+    says: (body) => "input" in body,
+    async start({ threadId }, { input, on_paused: onPaused }) {
+      const choice = onPaused === undefined ? [] : ["--on-paused", String(onPaused)];
+      const args = ["run", "strict", "--thread", threadId, "--input", JSON.stringify(input), ...choice];
+      const done = verb(args, { env: { HOLDPOINT_URL: server.url } }).then(({ out, err }) => out + err);
+      return { code: codeAtEnd(await endOrQueued(threadId, done)) };
+    },
+  },
+  {
     name: "a cron",
     says: (body) => "input" in body,
     async start({ threadId }, body) {
@@ -104,6 +145,21 @@ const STARTS: readonly {
     },
   },
 ];
+
+/** What the client said at the end of its call; "" if its run is queued, which it waits for. */
+function endOrQueued(threadId: string, done: Promise<string>): Promise<string> {
+  const queued = until("a run is queued, or the call is over", async () => {
+    const { body } = await call(server, "GET", `/threads/${threadId}/runs`);
+    const isQueued = (body as readonly { readonly status: string }[]).some(({ status }) => status === "pending");
+    return isQueued || isOver ? "" : undefined;
+  });
+  let isOver = false;
+  return Promise.race([done.finally(() => (isOver = true)), queued]);
+}
+
+function codeAtEnd(text: string): string | null {
+  return /thread_paused|waits for a person/.test(text) ? "thread_paused" : null;
+}
 
 function problemIn({ status, text }: { readonly status: number; readonly text: string }): Started {
   return { code: status < 300 ? null : (/"code":"(\w+)"/.exec(text)?.[1] ?? text) };
@@ -143,17 +199,28 @@ for (const { name, start, says } of STARTS)
     }
   });
 
-test("a refusal names what is open; multitask_strategy does not matter (paused-threads.1)", PATIENCE, async () => {
+test("a refusal names what is open, whatever asks for it (paused-threads.1)", PATIENCE, async () => {
   const { thread, id } = await pausedThread();
-  for (const strategy of ["reject", "enqueue", "interrupt", "rollback"]) {
-    const refused = await thread.wait({ input: {}, on_paused: "reject", multitask_strategy: strategy });
-    assert.equal(refused.status, 409);
+  const { body } = await call(server, "POST", "/assistants", {
+    graph_id: "strict",
+    metadata: { on_paused: "abandon" },
+  });
+  const { assistant_id: careless } = body as { readonly assistant_id: string };
+  for (const more of [
+    ...["reject", "enqueue", "interrupt", "rollback"].map((one) => ({ on_paused: "reject", multitask_strategy: one })),
+    { multitask_strategy: "reject" },
+    { multitask_strategy: "reject", assistant_id: careless },
+  ]) {
+    const refused = await thread.wait({ input: {}, ...more });
+    assert.equal(problemOf(refused).code, "thread_paused");
     assert.deepEqual(
       problemOf(refused).pending?.map((one) => one.id),
       [id],
     );
   }
   assert.equal((await thread.wait({ input: {}, on_paused: "ask" })).status, 422);
+  const both = { on_paused: "abandon", multitask_strategy: "reject" };
+  assert.notEqual(onlyQuestion(await thread.run({ input: {}, ...both })).id, id);
 });
 
 test("the assistant's choice holds where the run has none (paused-threads.2)", PATIENCE, async () => {
@@ -218,6 +285,66 @@ test(
     assert.deepEqual((await again.state()).values["log"], ["good", "later"]);
   },
 );
+
+test(
+  "a stream that waits for a person says so first, also to the official client (paused-threads.6)",
+  PATIENCE,
+  async () => {
+    const { thread, id } = await pausedThread();
+    const { body } = await call(server, "POST", "/assistants", {
+      graph_id: "strict",
+      metadata: { on_paused: "enqueue" },
+    });
+    const { assistant_id: patient } = body as { readonly assistant_id: string };
+    const client = new Client({ apiUrl: server.url, apiKey: null });
+    const input = { log: ["later"] };
+    const streams = [client.runs.stream(thread.threadId, patient, { input, streamMode: ["updates", "values"] })];
+    const waiting: Event = await nextEvent(streams[0] as AsyncGenerator<Event>);
+    assert.equal(waiting.event, "waiting");
+    const { run_id: runId, pending, thread_status: status } = waiting.data as Waiting;
+    assert.deepEqual([pending, status], [[id], "interrupted"]);
+    for (const streamMode of ["updates", "values"] as const)
+      streams.push(client.runs.joinStream(thread.threadId, runId, { streamMode }) as (typeof streams)[0]);
+    for (const joined of streams.slice(1)) assert.equal((await nextEvent(joined)).event, "waiting");
+    await thread.run({ command: { resume: { [id]: "good" } } });
+    for (const stream of streams) {
+      const names = (await Array.fromAsync(stream)).map(({ event }) => event as string);
+      assert.equal(names[0], "metadata", "the run begins");
+      assert.equal(names.includes("waiting"), false, "once");
+      assert.ok(names.includes("updates") || names.includes("values"));
+    }
+  },
+);
+
+test("a stream that was there before the pause says so as well (paused-threads.6)", PATIENCE, async () => {
+  const thread = await newThread(server, "slow");
+  const notes = newNotes(folder);
+  await thread.begin({ input: { notes: notes.notes } });
+  const client = new Client({ apiUrl: server.url, apiKey: null });
+  const stream = client.runs.stream(thread.threadId, "slow", { input: {} });
+  const first = nextEvent(stream);
+  await until("it is queued", async () => ((await thread.runs()).length === 2 ? true : undefined));
+  writeFileSync(notes.notes, "");
+  assert.equal((await first).event, "waiting");
+  await stream.return(undefined);
+});
+
+interface Event {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+interface Waiting {
+  readonly run_id: string;
+  readonly pending: readonly string[];
+  readonly thread_status: string;
+}
+
+async function nextEvent<T>(stream: AsyncGenerator<T>): Promise<T> {
+  const { value, done } = await stream.next();
+  assert.ok(done !== true, "the stream has ended");
+  return value;
+}
 
 for (const [name, body, log] of [
   ["new input", { input: { log: ["new"] } }, ["new", "plain"]],

@@ -4,6 +4,7 @@
 //   interrupts/remote.2. An answer that the other server refuses leaves the question open, with the reason.
 //   interrupts/remote.3. What cannot be answered is asked again.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -17,6 +18,7 @@ import {
   onlyQuestion,
   openThread,
   questionsOf,
+  until,
 } from "../harness/threads.ts";
 
 const graphs = (name: string): string => join(ROOT, "test", "graphs", "remote", name);
@@ -95,6 +97,26 @@ suite("a question of a RemoteGraph (interrupts/remote.1)", () => {
     await thread.resume({ [remote ?? ""]: 2 });
     assert.deepEqual(notes.lines(), ["begun", "there <- 2", "after"]);
   });
+
+  test("two tasks on one thread ask one after the other", PATIENCE, async () => {
+    const thread = await newThread(here, "parallel");
+    const notes = newNotes(folder);
+    let result = await thread.run({ input: { notes: notes.notes } });
+    const asked: unknown[] = [];
+    while (result.__interrupt__ !== undefined) {
+      const { id, value } = onlyQuestion(result);
+      asked.push(value);
+      result = await thread.resume({ [id]: asked.length });
+    }
+    assert.equal(result.__error__, undefined);
+    assert.deepEqual(asked.toSorted(), ["one?", "there?", "two?"]);
+    const told = asked.map((value, at) => `${String(value).slice(0, -1)} <- ${at + 1}`);
+    assert.deepEqual(
+      notes.lines().filter((line) => line !== "begun"),
+      told,
+    );
+    assert.equal(notes.count("begun"), 2);
+  });
 });
 
 const HITL = {
@@ -140,6 +162,22 @@ test("an answer at which the other node throws is asked again (interrupts/remote
   );
   assert.deepEqual((await thread.resume({ [id]: "fine" }))["log"], ['there <- "fine"', "after"]);
   assert.equal(notes.count("begun"), 1);
+});
+
+test("a call that waits for a pause of another run fails with its reason (interrupts/remote.3)", PATIENCE, async () => {
+  const other = await newThread(there, "late");
+  const notes = newNotes(folder);
+  await other.begin({ input: { notes: notes.notes } });
+  const thread = await newThread(here, "shared");
+  const run = await thread.begin({ input: { notes: notes.notes, payload: other.threadId } });
+  await until("its call is queued there", async () => ((await other.runs()).length === 2 ? true : undefined));
+  writeFileSync(`${notes.notes}.go`, "");
+  const { __error__: error } = await thread.join(run);
+  assert.deepEqual([error?.error, error?.message.includes("thread of its own")], ["thread_paused", true]);
+  assert.deepEqual(
+    (await other.runs()).map(({ ended_by: by, status }) => by ?? status),
+    ["cancel", "pause"],
+  );
 });
 
 test("a thread that nobody can reach again is asked anew (interrupts/remote.3)", PATIENCE, async () => {

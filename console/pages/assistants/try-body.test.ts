@@ -8,7 +8,7 @@ const PLAIN: TryForm = {
   assistantId: "a",
   input: NONE,
   context: NONE,
-  options: { thread: "", durability: "", multitask: "" },
+  options: { thread: "", durability: "", multitask: "", onPaused: "" },
   stops: { before: [], after: [] },
 };
 
@@ -46,11 +46,11 @@ test("stops, context, durability and strategy go along; a star stops everywhere"
   const body = tryBody({
     ...PLAIN,
     context: { kind: "json", text: '{"tone":"kind"}' },
-    options: { thread: "", durability: "exit", multitask: "reject" },
+    options: { thread: "", durability: "exit", multitask: "reject", onPaused: "enqueue" },
     stops: { before: [" send ", ""], after: ["plan", "*"] },
   });
   assert.deepEqual(body["interrupt_before"], ["send"]);
   assert.deepEqual(body["interrupt_after"], "*");
   assert.deepEqual(body["context"], { tone: "kind" });
-  assert.deepEqual([body["durability"], body["multitask_strategy"]], ["exit", "reject"]);
+  assert.deepEqual([body["durability"], body["multitask_strategy"], body["on_paused"]], ["exit", "reject", "enqueue"]);
 });

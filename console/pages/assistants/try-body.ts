@@ -38,6 +38,7 @@ export interface TryOptions {
   /** "": server default; the same below. */
   readonly durability: string;
   readonly multitask: string;
+  readonly onPaused: string;
 }
 
 export interface TryForm {
@@ -52,7 +53,7 @@ export function tryBody({
   assistantId,
   input,
   context,
-  options: { durability, multitask },
+  options: { durability, multitask, onPaused },
   stops,
 }: TryForm): Readonly<Record<string, unknown>> {
   const [givenInput, givenContext] = [valueOf(input), valueOf(context)];
@@ -64,6 +65,7 @@ export function tryBody({
     ...(stops.after.length === 0 ? {} : { interrupt_after: nodesOf(stops.after) }),
     ...(durability === "" ? {} : { durability }),
     ...(multitask === "" ? {} : { multitask_strategy: multitask }),
+    ...(onPaused === "" ? {} : { on_paused: onPaused }),
     ...LIVE_STREAM,
   };
 }

@@ -32,7 +32,7 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
     takesMessages(inputSchema) ? { kind: "message", text: "" } : { kind: "none" },
   );
   const [context, setContext] = useState<Entry>({ kind: "none" });
-  const [options, setOptions] = useState<TryOptions>({ thread: "", durability: "", multitask: "" });
+  const [options, setOptions] = useState<TryOptions>({ thread: "", durability: "", multitask: "", onPaused: "" });
   const [failure, setFailure] = useState<string | null>(null);
   const [sending, setSending] = useState(false);
   const search = assistantsRoute.useSearch();
@@ -131,6 +131,15 @@ function Options({
             {["enqueue", "reject", "interrupt", "rollback"].map((one) => (
               <option key={one}>{one}</option>
             ))}
+          </select>
+        </Field>
+        <Field label="When the thread waits for a person" hint="Only for an existing thread.">
+          <select value={options.onPaused} onChange={(event) => set({ onPaused: event.target.value })}>
+            <option value="">as the assistant says</option>
+            <option value="abandon">abandon: give the questions up</option>
+            <option value="reject">reject: do not run</option>
+            <option value="enqueue">enqueue: run after the answer</option>
+            <option value="answer">answer: the input is the answer</option>
           </select>
         </Field>
       </div>

@@ -32,6 +32,17 @@ export function metadataOf(run: {
   return { name: "metadata", data: JSON.stringify({ run_id: runId, attempt, thread_id: threadId }) };
 }
 
+/** A pending run waits for the answers of people: its stream says so, once. */
+export function waitingEvent(run: {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly paused: readonly string[];
+}): LoggedEvent {
+  const { runId, threadId, paused } = run;
+  const data = { run_id: runId, thread_id: threadId, status: "pending", thread_status: "interrupted", pending: paused };
+  return unnumbered({ name: "waiting", data: JSON.stringify(data) });
+}
+
 /** The first event of an attempt as a batch of its own. */
 export function beginBatch(run: Parameters<typeof metadataOf>[0], id: number): Batch {
   return batchOf([{ ...metadataEvent(run), id }]);

@@ -1,14 +1,15 @@
 // On paused: what new input, an update, a goto and a cron do to a thread that waits for a person. Decided where the run is
 // accepted, under the lock of the thread (docs/concepts/runs-and-pauses.md has the table).
 // Invariants:
-//   on-paused.1. The run's own choice counts, then that of its assistant. Without any, the pause is given up.
+//   on-paused.1. The run's own choice counts, then that of its assistant. Without any, the pause is given up. A run whose
+//     `multitask_strategy` is `reject` has made its choice, unless it also names another.
 //   on-paused.2. A run that answers or continues the pause goes through, whatever the choice.
 //   on-paused.3. An input counts as the answer only for the one open question; its schema and its rules apply as to any
 //     answer.
 import { ApiError } from "../../base/api-error.ts";
 import { exceedsBytes } from "../../base/json/json-size.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import type { Interrupt, OnPaused, Thread } from "../model/model.ts";
+import type { Interrupt, MultitaskStrategy, OnPaused, Thread } from "../model/model.ts";
 import { serializeInterrupt } from "../serializers/api-objects.ts";
 import { openInterrupts } from "./problem-details.ts";
 import type { Intent } from "./run-intent.ts";
@@ -25,6 +26,7 @@ export interface PausedCall {
   readonly known: readonly Interrupt[];
   readonly intent: Intent;
   readonly onPaused: OnPaused | null;
+  readonly multitaskStrategy: MultitaskStrategy;
   /** Metadata of its assistant. */
   readonly assistant: JsonObject;
   readonly answerBytesMax: number;
@@ -39,10 +41,11 @@ export interface PausedDecision {
 
 /** @throws {ApiError} `thread_paused`, `answer_ambiguous`, `answer_too_large` */
 export function decideOnPaused(call: PausedCall): PausedDecision {
-  const { thread, intent, onPaused, assistant } = call;
+  const { thread, intent, onPaused, multitaskStrategy, assistant } = call;
   const goesThrough = intent.kind === "resume" || intent.kind === "continue"; // on-paused.2
   if (thread.status !== "interrupted" || goesThrough) return { intent, waits: false };
-  const policy = onPaused ?? readOnPaused(assistant) ?? "abandon";
+  const own = onPaused ?? (multitaskStrategy === "reject" ? "reject" : null);
+  const policy = own ?? readOnPaused(assistant) ?? "abandon"; // on-paused.1
   switch (policy) {
     case "abandon":
       return { intent, waits: false };
@@ -51,7 +54,7 @@ export function decideOnPaused(call: PausedCall): PausedDecision {
     case "answer":
       return { intent: inputAsAnswer(call), waits: false };
     case "reject":
-      throw paused(call, "and on_paused is reject");
+      throw paused(call, `and ${onPaused === null && own !== null ? "multitask_strategy" : "on_paused"} is reject`);
     default:
       return policy satisfies never;
   }

@@ -224,6 +224,7 @@ export async function forkCommand(agent: AgentContext, call: CommandCall): Promi
     config: config ?? null,
     checkpoint: { checkpoint_id: id, checkpoint_ns: "" },
     multitask_strategy: "reject",
+    on_paused: "abandon", // its questions belong to the line that the fork leaves
   });
   return { result: { ...result, thread_id: call.threadId }, ...(runId === undefined ? {} : { runId }) };
 }

@@ -3,7 +3,7 @@
 //   event-source.1. Every reader of an ended run gets an end, even if its events have expired or never existed.
 import type { AgentContext } from "../context.ts";
 import type { Run } from "../model/model.ts";
-import type { RunEnd, StoredEvents } from "../ports/ports.ts";
+import type { RunEnd, StoredEvents, Tx } from "../ports/ports.ts";
 import { type StoredEnd, storedEnd, withText } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
 import type { Batch, LoggedEvent } from "../events/event-batch.ts";
@@ -19,8 +19,11 @@ export interface StreamPosition {
   readonly after: number | null;
 }
 
-/** `last`: the final events, without ids. */
-export type Found = Batch | "nothing_yet" | { readonly last: readonly LoggedEvent[] };
+/** `last`: the final events, without ids. `waits`: a pending run, and what its thread waits for. */
+export type Found = Batch | "nothing_yet" | { readonly last: readonly LoggedEvent[] } | { readonly waits: Waits };
+
+/** Ids of the open interrupts of a paused thread; null if the run waits for something else. */
+export type Waits = { readonly threadId: string; readonly runId: string; readonly paused: readonly string[] } | null;
 
 export interface EventSource {
   /** @param next id of the first requested event */
@@ -60,6 +63,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
       if (oldest !== null) return oldest;
       const run = await tx.run(threadId, runId);
       if (run === null) return { last: [DELETED] };
+      if (log === null && run.status === "pending") return { waits: await waitsOf(tx, run) };
       if (log !== null || isActive(run.status)) return "nothing_yet";
       const last = await readRow(); // it may have ended since the first check
       if (last !== null) return last;
@@ -77,6 +81,12 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
       return result;
     },
   };
+}
+
+async function waitsOf(tx: Pick<Tx, "thread" | "interrupts">, { threadId, runId }: Run): Promise<Waits> {
+  if ((await tx.thread(threadId))?.status !== "interrupted") return null;
+  const open = await tx.interrupts(threadId, "open");
+  return { threadId, runId, paused: open.map(({ interruptId }) => interruptId) };
 }
 
 /** Summary of a run whose events have expired: its end. */

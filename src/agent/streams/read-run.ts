@@ -5,13 +5,14 @@
 //   read-run.3. The stream ends when the run has ended, however the end is detected.
 //   read-run.4. A storage failure does not end a stream: the reader continues from its position once the storage is
 //     back.
+//   read-run.6. The stream of a pending run says once that its thread waits for a person.
 //   read-run.5. A chunk is encoded in a slice of the event loop, so that many readers do not delay other calls.
 import type { AgentContext } from "../context.ts";
 import { inSlice } from "../../base/slices.ts";
 import { retryWhileUnavailable } from "../../base/storage-failure.ts";
 import { END, eventStreamBytes, eventStreamText, type Batch, type LoggedEvent } from "../events/event-batch.ts";
 import { restEvent } from "../events/rest-event.ts";
-import { droppedEvent, metadataEvent } from "../events/synthetic-events.ts";
+import { droppedEvent, metadataEvent, waitingEvent } from "../events/synthetic-events.ts";
 import { createWakeSignal, CutOff, type Chunk, type Subscription } from "./subscription.ts";
 import { withTexts } from "./hydrate-events.ts";
 import { createEventSource, type StreamPosition } from "./event-source.ts";
@@ -49,12 +50,23 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
       const source = createEventSource(agent, position, log);
       let next = position.after === null ? 0 : position.after + 1;
       let seen = position.after !== null;
+      let said = false;
       while (!wakeSignal.left()) {
         const found = await retryUntilBack(() => source.from(next));
         if (found === "nothing_yet") {
           await wakeSignal.next();
           continue;
         }
+        if ("waits" in found) {
+          const isNew = wakeSignal.listen(position.threadId); // the thread may pause
+          if (found.waits !== null && !said) {
+            said = true;
+            yield eventStreamText([waitingEvent(found.waits)], String); // read-run.6
+          }
+          if (!isNew) await wakeSignal.next();
+          continue;
+        }
+        wakeSignal.unlisten(position.threadId);
         if (!("events" in found)) {
           yield eventStreamText(pick(found.last), String); // read-run.3
           return;

@@ -18,6 +18,9 @@ export interface WakeSignal {
   readonly left: () => boolean;
   readonly leave: () => void;
   readonly wake: () => void;
+  /** Wake-ups of this key too. @returns false if it listens already */
+  readonly listen: (key: string) => boolean;
+  readonly unlisten: (key: string) => void;
 }
 
 /** Another process continues the run, or continues it later: the connection ends, and the client reconnects. */
@@ -34,13 +37,25 @@ export function createWakeSignal(hub: RunEvents, key: string): WakeSignal {
     woken = true;
     resolve();
   };
-  const stops = [hub.wakes.listen(key, wake), hub.onStop(wake)];
+  const stops = new Map([
+    [key, hub.wakes.listen(key, wake)],
+    ["", hub.onStop(wake)],
+  ]);
   return {
     wake,
     left: () => left,
+    listen(other) {
+      if (left || stops.has(other)) return false;
+      stops.set(other, hub.wakes.listen(other, wake));
+      return true;
+    },
+    unlisten(other) {
+      stops.get(other)?.();
+      stops.delete(other);
+    },
     leave() {
       left = true;
-      for (const stop of stops) stop(); // subscription.1
+      for (const stop of stops.values()) stop(); // subscription.1
       wake();
     },
     async next() {

@@ -20,6 +20,7 @@ export interface RunOptions extends ServerOptions, PrintOptions {
   readonly input?: string;
   readonly message?: string;
   readonly thread?: string;
+  readonly onPaused?: string;
   readonly configurable?: string;
   readonly context?: string;
   readonly metadata?: string;
@@ -53,7 +54,7 @@ export async function runAssistant(cli: Cli, assistant: string, options: RunOpti
 }
 
 async function bodyOf(cli: Cli, assistant: string, options: RunOptions): Promise<object> {
-  const { input, message } = options;
+  const { input, message, onPaused } = options;
   const configurable = await objectOption(cli, "--configurable", options.configurable);
   const context = await objectOption(cli, "--context", options.context);
   const metadata = await objectOption(cli, "--metadata", options.metadata);
@@ -68,6 +69,7 @@ async function bodyOf(cli: Cli, assistant: string, options: RunOptions): Promise
     if_not_exists: "create", // run.4
     input: given,
     stream_mode: options.stream === "messages" ? "messages-tuple" : options.stream,
+    ...(onPaused === undefined ? {} : { on_paused: onPaused }),
     ...(configurable === null ? {} : { config: { configurable } }),
     ...(context === null ? {} : { context }),
     ...(metadata === null ? {} : { metadata }),
@@ -110,6 +112,8 @@ function createPrinter({ terminal }: Cli, json: boolean): (event: StreamEvent) =
       for (const [node, update] of Object.entries(data)) {
         if (node !== "__interrupt__") line(`${paint(terminal, "cyan", oneLine(node))}  ${jsonText(update)}`);
       }
+    else if (event === "waiting")
+      line(paint(terminal, "yellow", "waiting  the thread waits for a person, and this run for the answer"));
     else if (event === "values") line(jsonText(data, 2));
     else if (event === "metadata" || event === "end") inText ||= false;
   };

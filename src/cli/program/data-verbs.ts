@@ -12,6 +12,11 @@ export function registerRun(program: Command, cli: Cli): void {
     .option("-i, --input <json>", "input of the graph: JSON, @file, or - for standard input")
     .option("-m, --message <text>", "input of a chat graph: one message of the user")
     .option("--thread <id>", "on this thread; without it, on a new one")
+    .addOption(
+      new Option("--on-paused <choice>", "if the thread waits for a person; without it, as its assistant says").choices(
+        ["abandon", "reject", "enqueue", "answer"],
+      ),
+    )
     .option("--configurable <json>", "members of config.configurable: JSON, @file, or -")
     .option("--context <json>", "context of the run: JSON, @file, or -")
     .option("--metadata <json>", "metadata of the run")

@@ -2,7 +2,7 @@
 // Invariants:
 //   send-message.1. A repeated message finds the run of the first one: its id and content are the idempotency key.
 //   send-message.2. A message without a task starts nothing while its context has an open task: an answer that lost its
-//     task id must not abandon a question.
+//     task id must not abandon a question. A message whose metadata has `on_paused` has chosen.
 //   send-message.3. An answer that is refused leaves the task as it was, and the reply says why. An item that was
 //     answered elsewhere is an error that names who answered.
 import { type Message, type SendMessageRequest, taskStateToJSON } from "@a2a-js/sdk";
@@ -63,7 +63,9 @@ async function start(
   const { contextId } = message;
   if (contextId !== "" && !isUuid(contextId))
     throw new RequestMalformedError("`message.contextId` must be a UUID: leave it out for a new context.");
-  const open = contextId === "" ? null : await openTaskOf(api, contextId, message.messageId);
+  const { on_paused: onPaused, ...own } = metadata;
+  const isFree = contextId === "" || onPaused !== undefined; // send-message.2
+  const open = isFree ? null : await openTaskOf(api, contextId, message.messageId);
   if (open !== null) return accepted(await readTask(api, assistantId, open));
   const key = await hashOf([message.messageId, contextId, message.parts]);
   const { runId, run } = await refusable(
@@ -72,8 +74,9 @@ async function start(
       input: inputOf(message),
       threadId: contextId === "" ? null : contextId,
       idempotencyKey: `a2a-${key}`, // send-message.1
-      metadata: { ...metadata, source: "a2a" },
+      metadata: { ...own, source: "a2a" },
       streamModes: ["messages-tuple"],
+      onPaused,
       webhooks,
     }),
   );

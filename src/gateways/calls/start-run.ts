@@ -12,13 +12,15 @@ export interface RunStart {
   readonly idempotencyKey: string | null;
   readonly metadata: JsonObject;
   readonly streamModes: readonly string[];
+  /** What the run does on a thread that waits for a person; absent: it is refused there. */
+  readonly onPaused?: Json | undefined;
   /** Receivers of the ends of the run. */
   readonly webhooks?: readonly JsonObject[];
 }
 
 /** @returns the run as accepted, or as it is now for a repeated call. @throws {ApiRefusal} */
 export async function startRun(api: OwnApi, start: RunStart): Promise<RunPlace & { readonly run: RunObject }> {
-  const { assistantId, input, threadId, idempotencyKey, metadata, streamModes, webhooks = [] } = start;
+  const { assistantId, input, threadId, idempotencyKey, metadata, streamModes, onPaused, webhooks = [] } = start;
   const body = {
     assistant_id: assistantId,
     input,
@@ -26,6 +28,7 @@ export async function startRun(api: OwnApi, start: RunStart): Promise<RunPlace &
     stream_mode: streamModes,
     stream_resumable: true,
     webhooks,
+    ...(onPaused === undefined ? {} : { on_paused: onPaused }),
   };
   const [path, more] =
     threadId === null

@@ -69,7 +69,7 @@ export async function finish(
   return resultOf(call, outcome);
 }
 
-/** `_meta.thread_id`: run on this thread. `_meta.idempotency_key`: a repeated call finds the run of the first one. */
+/** Members of `_meta`: the thread, the key by which a repeated call finds its run, the choice for a paused thread. */
 export function startOf(assistantId: string, args: JsonObject, meta: JsonObject): RunStart {
   return {
     assistantId,
@@ -78,6 +78,7 @@ export function startOf(assistantId: string, args: JsonObject, meta: JsonObject)
     idempotencyKey: textOf(meta["idempotency_key"]),
     metadata: { source: "mcp" },
     streamModes: ["updates"],
+    onPaused: meta["on_paused"],
   };
 }
 

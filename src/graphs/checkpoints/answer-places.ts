@@ -6,10 +6,17 @@
 import type { CarriedAnswer } from "../../agent/model/model.ts";
 import { type ShownPayload, describePayload } from "../../agent/model/payload/shown-payload.ts";
 import { type QuestionPlaces, parsePlace, thrownPlace } from "../langgraph/question-places.ts";
+import { createRemoteTurns } from "../langgraph/remote-turns.ts";
 import type { Codec } from "./codec/value-codec.ts";
+import { noteAskers, readRaised } from "./raised-before.ts";
 
 type Write = readonly [taskId: string, channel: string, value: unknown];
 type TaskWrite = readonly [channel: string, value: unknown];
+
+interface PlaceRow {
+  readonly place: string;
+  readonly list: TaskWrite[];
+}
 
 export interface AnswerPlaces extends QuestionPlaces {
   /** The answers that the run carries, in place of those before. */
@@ -17,10 +24,7 @@ export interface AnswerPlaces extends QuestionPlaces {
   /** @param writes of a checkpoint, with the rows of places */
   read(writes: readonly Write[]): void;
   /** The rows beside those that a task writes now. */
-  rowsBeside(
-    taskId: string,
-    list: readonly TaskWrite[],
-  ): readonly { readonly place: string; readonly list: TaskWrite[] }[];
+  rowsBeside(taskId: string, list: readonly TaskWrite[]): readonly PlaceRow[];
   /** Before 1.7 LangGraph only passes the last interrupt of a task on. @returns the writes of the task, with all of them */
   withAllRaised(taskId: string, list: readonly TaskWrite[]): readonly TaskWrite[];
   /** Tool calls of a task by number, besides the first. */
@@ -56,6 +60,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
   const raised = new Map<string, readonly unknown[]>();
   const asked = new Map<string, readonly unknown[]>();
   const takenBelow = new Set<string>();
+  const remoteTurns = createRemoteTurns();
   const readShown = (place: string): (ShownPayload | null)[] => {
     const { shown } = saved.get(place) ?? NONE;
     const given = carried.get(place);
@@ -67,7 +72,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
     const given = carried.get(place);
     return given === undefined ? values : [...values.slice(0, given.index), given.value];
   };
-  const rowOfPlace = (place: string, values: readonly unknown[]) => ({
+  const rowOfPlace = (place: string, values: readonly unknown[]): PlaceRow => ({
     place,
     list: [["__resume__", values] as const, [SHOWN, readShown(place).slice(0, values.length)] as const],
   });
@@ -96,43 +101,33 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
     describe: (value) => describe(codec, value, now()),
     isInInput: (input, texts) => isIn(codec, input, texts),
     noteRaised: (taskId, interrupts) => void raised.set(taskId, interrupts),
-    withAllRaised(taskId, list) {
-      const all = raised.get(taskId) ?? [];
-      const isOne = ([channel, value]: TaskWrite): boolean => channel === "__interrupt__" && all.includes(value);
-      if (!list.some(isOne)) return list;
-      return [["__interrupt__", all], ...list.filter(([channel]) => channel !== "__interrupt__")];
-    },
+    withAllRaised: (taskId, list) => replaceRaised(list, raised.get(taskId) ?? []),
     noteUsed: (place, values) => void used.set(place, values),
+    remoteTurns,
     carry(answers) {
+      remoteTurns.restart();
       carried.clear();
       takenBelow.clear();
       for (const answer of answers) carried.set(answer.taskId, answer);
     },
     read(writes) {
       readRows(writes, saved);
-      const raisedBy = writes.filter(([, channel]) => channel === "__interrupt__");
-      for (const [id, list] of Map.groupBy(raisedBy, ([taskId]) => taskId))
-        asked.set(
-          id,
-          list.flatMap(([, , value]) => value),
-        );
+      readRaised(writes, asked);
+      noteAskers(writes, remoteTurns);
     },
     rowsBeside(taskId, list) {
+      if (list.some(([channel]) => channel !== "__resume__")) remoteTurns.settle(taskId);
       const rows = [...(calls.get(taskId) ?? [])].flatMap((call) => {
         const place = `${taskId}#${call}`;
         const values = used.get(place);
         return values === undefined ? [] : [rowOfPlace(place, values)];
       });
-      // The task has run with the answer, whatever it made of it: it gets the answer once. A failure used none.
-      const failed = list.some(([channel]) => channel === "__error__");
-      const thrown = [...carried.keys()].filter((place) => !failed && place.startsWith(thrownPlace(taskId, "")));
-      rows.push(...thrown.map((place) => rowOfPlace(place, readAnswers(place))));
+      rows.push(...thrownPlaces(taskId, list, carried).map((place) => rowOfPlace(place, readAnswers(place))));
       const answers = list.find(([channel]) => channel === "__resume__")?.[1];
       const isDone = !list.some(([channel]) => channel === "__interrupt__" || channel === "__error__");
       const shown = Array.isArray(answers) && !isDone ? readShown(taskId).slice(0, answers.length) : [];
-      return shown.some((one) => one !== null)
-        ? [...rows, { place: `${taskId}#0`, list: [[SHOWN, shown] as const] }]
-        : rows;
+      if (shown.some((one) => one !== null)) rows.push({ place: `${taskId}#0`, list: [[SHOWN, shown] as const] });
+      return rows;
     },
     callsIn: (taskId) => [...(calls.get(taskId) ?? [])],
   };
@@ -146,6 +141,23 @@ function readRows(writes: readonly Write[], saved: Map<string, SavedPlace>): voi
     if (channel === "__resume__") saved.set(place, { ...known, values: value });
     else if (channel === SHOWN) saved.set(place, { ...known, shown: value as SavedPlace["shown"] });
   }
+}
+
+/** All interrupts of a task in place of one of them. */
+function replaceRaised(list: readonly TaskWrite[], all: readonly unknown[]): readonly TaskWrite[] {
+  const isOne = ([channel, value]: TaskWrite): boolean => channel === "__interrupt__" && all.includes(value);
+  if (!list.some(isOne)) return list;
+  return [["__interrupt__", all], ...list.filter(([channel]) => channel !== "__interrupt__")];
+}
+
+/** The task has run with these answers, whatever it made of them: it gets them once. A failure has used none. */
+function thrownPlaces(
+  taskId: string,
+  list: readonly TaskWrite[],
+  carried: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  const failed = list.some(([channel]) => channel === "__error__");
+  return failed ? [] : [...carried.keys()].filter((place) => place.startsWith(thrownPlace(taskId, "")));
 }
 
 /** The free place that showed this payload; next best, one that differs only in what changes with every call. */

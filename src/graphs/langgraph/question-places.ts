@@ -6,6 +6,8 @@
 // Both find the run through its checkpointer, in the config of the asynchronous context.
 import type { DescribedPayload, ShownPayload } from "../../agent/model/payload/shown-payload.ts";
 
+import type { RemoteTurns } from "./remote-turns.ts";
+
 /** Member of a run's checkpointer. */
 export const PLACES = Symbol("holdpoint.places");
 
@@ -31,6 +33,8 @@ export interface QuestionPlaces {
   findCarried(place: string): { readonly index: number; readonly value: unknown } | null;
   /** The interrupts of a task when this run began, as they are stored. */
   readRaised(taskId: string): readonly unknown[];
+  /** Turns of the tasks at threads of other servers. */
+  readonly remoteTurns: RemoteTurns;
   /** The place of a carried answer shows something else now: the run ends. */
   moved(): void;
   /** Several questions of this node come at the same time. */

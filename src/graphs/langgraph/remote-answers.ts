@@ -8,6 +8,11 @@
 //        result of the run that took it counts.
 //   remote-answers.3. An answer that the other server refuses is refused here, with its reason. If the thread that
 //        asked is gone, the call begins anew, and asks again.
+//   remote-answers.4. Tasks of one run take turns at a thread (remote-turns.ts). If another task has asked there, a call
+//        leaves its task, as a question does, and is made again after the answer. A call that would wait for a pause of
+//        another run fails.
+import { ApiError } from "../../base/api-error.ts";
+import { type RemoteQuestion, leavesTask } from "./remote-turns.ts";
 import { type TaskConfig, readContextConfig, readTaskConfig, thrownPlace } from "./question-places.ts";
 
 const HOOK = Symbol.for("holdpoint.remote-graph");
@@ -35,7 +40,9 @@ interface Event {
 type Streamed = AsyncGenerator<Event>;
 
 interface Runs {
+  readonly apiUrl?: string;
   stream(threadId: string | null, graphId: string, payload: object): Streamed;
+  cancel(threadId: string, runId: string): Promise<unknown>;
   join(threadId: string, runId: string): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -61,12 +68,8 @@ interface Call {
   readonly remote: Remote;
   readonly task: TaskConfig;
   readonly threadId: string;
-}
-
-/** An interrupt as it is stored with its task. */
-interface Raised {
-  readonly id?: string;
-  readonly remote?: { readonly graph_id: string; readonly thread_id: string };
+  /** Server and id of the thread. */
+  readonly thread: string;
 }
 
 function sendRemoteAnswers(remoteGraph: RemoteClass): void {
@@ -77,35 +80,50 @@ function sendRemoteAnswers(remoteGraph: RemoteClass): void {
     const task = readTaskConfig(configurable) ?? readTaskConfig(readContextConfig()?.["configurable"]);
     const threadId = configurable["thread_id"];
     if (task === null || typeof threadId !== "string") return original.call(this, input, options);
-    const call = { remote: this, task, threadId };
-    const runs = { stream: (...given: Parameters<Runs["stream"]>) => streamOf(call, given) };
+    const call = { remote: this, task, threadId, thread: `${this.client.runs.apiUrl ?? ""} ${threadId}` };
+    const runs = { stream: (...given: Parameters<Runs["stream"]>) => refusePause(call, streamOf(call, given)) };
     const own = new remoteGraph({ ...this, client: { runs } });
-    return markRaised(call, original.call(own, input, options));
+    return takeTurn(call, () => original.call(own, input, options));
   };
 }
 
-/** remote-answers.1. */
-async function* markRaised(
-  { remote, threadId }: Omit<Call, "task">,
-  stream: AsyncGenerator<unknown>,
+/** remote-answers.4. Its questions carry where they come from (remote-answers.1). */
+async function* takeTurn(
+  { remote, task: { places, taskId }, thread }: Call,
+  stream: () => AsyncGenerator<unknown>,
 ): AsyncGenerator<unknown> {
+  const turn = await places.remoteTurns.enter(thread, taskId);
+  if (turn === null) throw leavesTask();
+  let asks = false;
   try {
-    yield* stream;
+    yield* stream();
   } catch (error) {
     const { interrupts } = error as { readonly interrupts?: unknown };
-    if (Array.isArray(interrupts)) {
-      const mark = { graph_id: remote.graphId, thread_id: threadId };
-      Object.assign(error as object, { interrupts: interrupts.map((one: object) => ({ ...one, remote: mark })) });
+    if (!Array.isArray(interrupts)) throw error;
+    asks = interrupts.length > 0;
+    const mark = { remote: { graph_id: remote.graphId, thread, task_id: taskId } } satisfies RemoteQuestion;
+    throw Object.assign(error as object, { interrupts: interrupts.map((one: object) => ({ ...one, ...mark })) });
+  } finally {
+    turn.leave(asks);
+  }
+}
+
+async function* refusePause({ remote, threadId }: Call, stream: Streamed): Streamed {
+  for await (const one of stream) {
+    if (one.event === "waiting") {
+      await remote.client.runs.cancel(threadId, (one.data as { readonly run_id: string }).run_id);
+      const detail = `The thread ${threadId} of the RemoteGraph waits for a person, whom another run has asked. Answer there first, or call the RemoteGraph with a thread of its own.`;
+      throw new ApiError("thread_paused", detail);
     }
-    throw error;
+    yield one;
   }
 }
 
 function streamOf(call: Call, [threadId, graphId, payload]: Parameters<Runs["stream"]>): Streamed {
   const { remote, task } = call;
   const { runs } = remote.client;
-  const asked = (task.places.readRaised(task.taskId) as readonly Raised[]).filter(
-    ({ remote: by }) => by?.graph_id === remote.graphId && by.thread_id === call.threadId,
+  const asked = (task.places.readRaised(task.taskId) as readonly RemoteQuestion[]).filter(
+    ({ remote: by }) => by?.graph_id === remote.graphId && by.thread === call.thread,
   );
   if (asked.length === 0 || (payload as { command?: unknown }).command !== undefined)
     return runs.stream(threadId, graphId, payload);

@@ -1,5 +1,7 @@
 // Graphs for what a run inherits, for answers that are not used, for values that a channel refuses, and for what a
 // paused thread keeps.
+import { existsSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { AIMessage } from "@langchain/core/messages";
 import { Annotation, END, interrupt, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
 import * as z from "zod";
@@ -56,6 +58,16 @@ export const strict = new StateGraph(State)
     if (answer.startsWith("bad")) throw new TypeError(`${answer} is not good`);
     if (answer === "hang") await new Promise(() => undefined);
     return { log: [answer] };
+  })
+  .addEdge(START, "ask")
+  .addEdge("ask", END)
+  .compile();
+
+/** Asks once there is a file. */
+export const slow = new StateGraph(State)
+  .addNode("ask", async (state: Values) => {
+    while (state.notes !== "" && !existsSync(state.notes)) await setTimeout(5);
+    return { log: [String(interrupt("which?"))] };
   })
   .addEdge(START, "ask")
   .addEdge("ask", END)

@@ -4,7 +4,7 @@ import { RemoteGraph } from "@langchain/langgraph/remote";
 import { note } from "../note.ts";
 
 const State = Annotation.Root({
-  notes: Annotation<string>,
+  notes: Annotation<string>({ reducer: (_, now) => now, default: () => "" }),
   payload: Annotation<unknown>,
   log: Annotation<string[]>({ reducer: (before, now) => before.concat(now), default: () => [] }),
 });
@@ -43,6 +43,21 @@ export const besideLocal = calling(remote("asking"))
   .addNode("local", () => ({ log: [`local <- ${JSON.stringify(interrupt("local?"))}`] }))
   .addEdge(START, "local")
   .compile();
+
+/** Two tasks at the same time, on the same thread of the other server. */
+export const parallel = new StateGraph(State)
+  .addNode("one", remote("asking") as never)
+  .addNode("two", remote("twice") as never)
+  .addEdge(START, "one")
+  .addEdge(START, "two")
+  .addEdge("one", END)
+  .addEdge("two", END)
+  .compile();
+
+/** Calls the thread that the payload names. */
+export const shared = calling((state: Values) =>
+  remote("asking").invoke({ notes: state.notes }, { configurable: { thread_id: String(state.payload) } }),
+).compile();
 
 /** Every call begins a thread of its own, which nobody can answer. */
 export const anew = calling((state: Values) =>

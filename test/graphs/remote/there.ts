@@ -46,6 +46,15 @@ export const gated = new StateGraph(State)
   .addEdge("ask", END)
   .compile();
 
+/** Asks once there is a file. */
+export const late = new StateGraph(State)
+  .addNode("ask", async (state: Values) => {
+    while (!existsSync(`${state.notes}.go`)) await setTimeout(5);
+    return asks("late")(state);
+  })
+  .addEdge(START, "ask")
+  .compile();
+
 /** A second question after the first. */
 export const twice = new StateGraph(State)
   .addNode("begin", begun)

@@ -165,8 +165,9 @@ async function inViewOfPause(
 ): Promise<{ readonly request: StartRequest; readonly waits: boolean }> {
   const { start, snapshot } = asked;
   const { assistant, known } = snapshot;
-  const { onPaused } = start.call;
-  const call = { thread, known, intent: asked.intent, onPaused, assistant: assistant.metadata, answerBytesMax };
+  const { onPaused, multitaskStrategy } = start.call;
+  const chosen = { onPaused, multitaskStrategy, assistant: assistant.metadata };
+  const call = { thread, known, intent: asked.intent, ...chosen, answerBytesMax };
   const { intent, waits } = decideOnPaused(call);
   if (intent === asked.intent) return { request: asked, waits };
   const writtenBy = await tx.checkpointFingerprint(thread.threadId, null);
