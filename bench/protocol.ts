@@ -38,7 +38,7 @@ function mid(turns: readonly Readonly<Record<string, number>>[], name: string): 
 }
 
 export async function benchProtocol({ short }: { readonly short: boolean }): Promise<void> {
-  const server = await startServer(temporaryFolder(), { HOLDPOINT_PROTOCOL_COMPACT_SECONDS: "0" });
+  const server = await startServer(temporaryFolder());
   await measureFirstEvent(server, short);
   await measureFanOut(server);
   await measureReplay(server, short ? RUNS / 4 : RUNS);

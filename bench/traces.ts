@@ -46,8 +46,8 @@ export async function benchTraces(): Promise<void> {
   const config = {
     allowedHosts: null,
     tracePort: 0,
-    traceDir: folder,
-    traceRunsMax: 10 * RUNS,
+    dataDir: folder,
+    runsMax: 10 * RUNS,
     traceBytesMax: 2 ** 30,
     traceAgeMax: 2 ** 40,
   };

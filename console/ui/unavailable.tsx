@@ -11,9 +11,9 @@ export function NoTraceStore(): ReactNode {
   return (
     <EmptyState icon="traces" title="No trace store here">
       <p className="absent-words">
-        Set <code>TRACES=on</code> to keep traces in this process, or <code>TRACES_URL</code> to show those of another
-        one. <code>holdpoint dev</code> always shows its own. Otherwise, traces go to the receiver that{" "}
-        <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> names.
+        Set <code>TRACES=on</code> to keep traces in this process, or <code>TRACES</code> to the address of a trace
+        store to show those of another one. <code>holdpoint dev</code> always shows its own. Otherwise, traces go to the
+        receiver that <code>OTEL_EXPORTER_OTLP_ENDPOINT</code> names.
       </p>
     </EmptyState>
   );

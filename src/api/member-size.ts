@@ -29,7 +29,7 @@ export function checkMemberSizes(body: unknown, large: readonly string[], bytesM
 function checkMembers(body: JsonObject, large: readonly string[], bytesMax: number): void {
   for (const name in body) {
     if (large.includes(name) || !exceedsBytes(body[name], bytesMax)) continue;
-    const cure = "Keep large data in the input, the state or the store, or raise HOLDPOINT_MAX_METADATA_BYTES.";
+    const cure = "Keep large data in the input, the state or the store.";
     throw new ApiError("member_too_large", `${name} has more than ${bytesMax} bytes as JSON. ${cure}`);
   }
 }

@@ -47,8 +47,8 @@ for (const mode of ["memory", "durable"] as const)
         };
         const env = {
           FLUSH_INTERVAL_MS: "1000",
-          RETRY_COOLDOWN_MS: "5000",
-          SPOOL_MAX_AGE: "1h",
+          retryCooldownMs: "5000",
+          spoolAgeMaxMs: "3600000",
           DEAD_LETTER_DIR: `${dir}/dead`,
           ...(mode === "durable" ? { SPOOL_DIR: dir } : {}),
         };

@@ -184,10 +184,8 @@ function pipelineOf(
 ): Pipeline {
   const translate = createTranslator({
     filterNonGenAi: config.filterNonGenai,
-    genericOtel: config.genericOtelEnabled,
     project: config.project ?? "",
-    explain: config.explainAttributes,
-    inlineMedia: !config.mediaAttachments,
+    explain: config.explainAttributes === true,
     drop: ports.rules.drop,
   });
   return createPipeline(pipelineOptions(config, ports.rules), {

@@ -12,7 +12,7 @@ import { createGrpcService } from "./receive/grpc-service.ts";
 import { createReceiver } from "./receive/http-receiver.ts";
 import { createProgressWatch } from "./receive/read-body.ts";
 import { createSharedTurn } from "./receive/shared-turn.ts";
-import { type CollectorConfig, decompressedBytesMax } from "./settings.ts";
+import type { CollectorConfig } from "./settings.ts";
 
 export interface ServersParts {
   readonly clock: Clock;
@@ -40,7 +40,7 @@ const DRAIN_MS = 10_000;
 export function createServers(config: CollectorConfig, servers: ServersParts): Servers {
   const { clock, parts } = servers;
   const { metrics, spool } = parts;
-  const limits = { bodyBytesMax: config.bodyBytesMax, decompressedBytesMax: decompressedBytesMax(config) };
+  const limits = { bodyBytesMax: config.bodyBytesMax, decompressedBytesMax: config.bodyBytesMax };
   const rules = { apiKey: config.apiKey, ingestToken: config.ingestToken, retryAfterSeconds: RETRY_AFTER_SECONDS };
   const hosts = { loopback: isLoopbackAddress(config.host), allowed: config.allowedHosts };
   const ports = acceptPorts(servers);

@@ -22,6 +22,7 @@
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports
 //   settings.ts         the settings
+//   limits.ts           the limits that no setting sets
 //   metrics.ts          the metrics
 //   observed-metrics.ts totals and levels of the steps
 //   scraped-value.ts    a counter or gauge that is read at each scrape

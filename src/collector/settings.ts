@@ -1,6 +1,8 @@
 // Settings of the collector: one table, which main reads through base/config. Names and defaults of the first ten never
 // change; the LANGSMITH_… names are aliases with lower precedence.
 import { HOST_SETTINGS } from "../base/config/host-settings.ts";
+import { INGEST_SETTINGS } from "../base/config/shared-settings.ts";
+import type { CollectorLimits } from "./limits.ts";
 import { boolean, durationMs, integer, type Setting, text, type Config } from "../base/config/config.ts";
 
 const MIB = 1024 * 1024;
@@ -54,7 +56,7 @@ export const collectorSettings = {
     "MAX_BODY_BYTES",
     200 * MIB,
     { min: 1024, max: 1024 * MIB },
-    { meaning: "Largest request body on the wire." },
+    { meaning: "Largest request body, on the wire and decompressed." },
   ),
   retriesMax: integer(
     "MAX_RETRIES",
@@ -83,12 +85,6 @@ export const collectorSettings = {
         "Size at which the spool accepts no more requests. One key gets at most seven eighths of it, and half while other keys use some.",
     },
   ),
-  spoolAgeMaxMs: durationMs(
-    "SPOOL_MAX_AGE",
-    7 * 86_400_000,
-    { min: 1000, max: 3650 * 86_400_000 },
-    { meaning: "Age at which an undelivered batch goes to the dead letters." },
-  ),
   deadLetterDir: text("DEAD_LETTER_DIR", null, {
     meaning: "Folder for undeliverable runs. Default: `dead-letter` inside SPOOL_DIR.",
   }),
@@ -100,26 +96,6 @@ export const collectorSettings = {
       meaning:
         "Bytes of acknowledged spans in memory; above it senders get 503. One key gets at most seven eighths of it, and half while other keys use some.",
     },
-  ),
-  decompressedBytesMax: integer(
-    "MAX_DECOMPRESSED_BYTES",
-    0,
-    { min: 0, max: 1024 * MIB },
-    {
-      meaning: "Largest request body after decompression. 0: as MAX_BODY_BYTES.",
-    },
-  ),
-  inflightUploadsMax: integer(
-    "MAX_INFLIGHT_UPLOADS",
-    8,
-    { min: 1, max: 1000 },
-    { meaning: "Maximum number of concurrent uploads." },
-  ),
-  uploadTimeoutMs: durationMs(
-    "UPLOAD_TIMEOUT_MS",
-    30_000,
-    { min: 10, max: 3_600_000 },
-    { meaning: "Longest time for one upload, reply included." },
   ),
   shutdownTimeoutMs: durationMs(
     "SHUTDOWN_TIMEOUT_MS",
@@ -133,24 +109,7 @@ export const collectorSettings = {
     { min: 1000, max: 86_400_000 },
     { meaning: "Time for which the collector remembers a trace; also the longest wait of a span for its parent." },
   ),
-  orphanTimeoutMs: durationMs(
-    "ORPHAN_TIMEOUT_MS",
-    10_000,
-    { min: 1, max: 86_400_000 },
-    {
-      meaning: "Time without new spans of a trace after which spans without their parent are sent.",
-    },
-  ),
-  retryCooldownMs: durationMs(
-    "RETRY_COOLDOWN_MS",
-    30_000,
-    { min: 1, max: 3_600_000 },
-    { meaning: "Pause of a key's uploads after failed retries; doubles up to 5 minutes." },
-  ),
-  ingestToken: text("INGEST_TOKEN", null, {
-    meaning: "When set, senders must send it as `Authorization: Bearer …`.",
-    secret: true,
-  }),
+  ...INGEST_SETTINGS,
   corsOrigins: text("CORS_ALLOW_ORIGINS", null, {
     meaning: "Origins of browser exporters, comma-separated. Off by default.",
   }),
@@ -163,12 +122,6 @@ export const collectorSettings = {
   noProxy: text("NO_PROXY", null, { meaning: "Hosts that bypass the proxy.", aliases: ["no_proxy"] }),
   filterNonGenai: boolean("FILTER_NON_GENAI", false, {
     meaning: "Send only GenAI spans; children of filtered spans attach to the nearest ancestor that is sent.",
-  }),
-  genericOtelEnabled: boolean("GENERIC_OTEL_ENABLED", false, {
-    meaning: "Keep spans without GenAI attributes although FILTER_NON_GENAI is on.",
-  }),
-  mediaAttachments: boolean("MEDIA_ATTACHMENTS", true, {
-    meaning: "Send base64 images, audio, video and files of messages as attachments of the run.",
   }),
   rulesFile: text("RULES_FILE", null, {
     meaning:
@@ -183,26 +136,14 @@ export const collectorSettings = {
       "Secret headers of the destinations in RULES_FILE: DESTINATION.HEADER=VALUE, comma-separated, URL-encoded.",
     secret: true,
   }),
-  forwardBytesMax: integer(
-    "FORWARD_MAX_BYTES",
-    1024 * MIB,
-    { min: MIB, max: BYTES_MAX },
-    {
-      meaning:
-        "Bytes kept for destinations that are behind; beyond it, the oldest requests are deleted. At most MAX_QUEUE_BYTES in memory mode.",
-    },
-  ),
-  explainAttributes: boolean("EXPLAIN_ATTRIBUTES", false, {
-    meaning: "Record under extra.metadata.otel.fields where each attribute went; on with the local trace store.",
-  }),
 } as const;
 
-export type CollectorConfig = Config<typeof collectorSettings>;
-
-/** MAX_DECOMPRESSED_BYTES as it counts: 0 stands for MAX_BODY_BYTES. */
-export function decompressedBytesMax(config: CollectorConfig): number {
-  return config.decompressedBytesMax === 0 ? config.bodyBytesMax : config.decompressedBytesMax;
-}
+/** The settings, and the limits that none of them sets. */
+export type CollectorConfig = Config<typeof collectorSettings> &
+  CollectorLimits & {
+    /** Runs say under extra.metadata.otel.fields where each attribute went: for the local trace store. */
+    readonly explainAttributes?: boolean;
+  };
 
 export function deadLetterDir(config: CollectorConfig): string | null {
   return config.deadLetterDir ?? (config.spoolDir === null ? null : `${config.spoolDir}/dead-letter`);

@@ -1,7 +1,7 @@
 // Start and stop log: the log lines of the collector's start, its stop, and the circuits of its tenants.
 import type { Log } from "../base/log/log.ts";
 import { isLoopbackAddress } from "../http/server/loopback-host.ts";
-import { type CollectorConfig, deadLetterDir, decompressedBytesMax } from "./settings.ts";
+import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { pendingOf, type SpanAccounting, sumOf } from "./shared/span-accounting.ts";
 
 /** `reason` null: the circuit closed. */
@@ -29,7 +29,6 @@ export function logStart(log: Log, config: CollectorConfig, { host, port }: Addr
     flush_interval_ms: config.flushIntervalMs,
     max_queue_bytes: config.queueBytesMax,
     max_body_bytes: config.bodyBytesMax,
-    max_decompressed_bytes: decompressedBytesMax(config),
   });
   if (!isLoopbackAddress(config.host) && config.apiKey !== null && config.ingestToken === null)
     log.warning("open_relay", {

@@ -14,7 +14,7 @@ import type { DeployedGraphs } from "../graphs/graphs.ts";
 import type { PreparedSources } from "../graphs/loading/prepare-sources.ts";
 import type { Library } from "../graphs/langgraph/library.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
-import { type Host, productTables } from "./host.ts";
+import { type Host, productSecrets } from "./host.ts";
 import { openAccess } from "./access.ts";
 import { openNotify } from "./notify.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
@@ -68,7 +68,7 @@ async function prepare({ graphs }: GraphsConfig): Promise<PreparedSources> {
 
 async function setEnvironment(host: Host, { config, graphs, embedded = false }: ServerParts): Promise<void> {
   if (embedded) for (const [name, value] of Object.entries(graphs.env)) host.environment[name] ??= value;
-  else setGraphEnvironment(host.environment, { listed: config.graphEnv, tables: await productTables(), graphs });
+  else setGraphEnvironment(host.environment, { listed: config.graphEnv, ...(await productSecrets()), graphs });
 }
 
 async function startOver(

@@ -7,7 +7,16 @@ import type { CollectorConfig } from "../collector/settings.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { explainInUse } from "./in-use.ts";
-import { configOf, localServerOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
+import {
+  configOf,
+  localServerOf,
+  openLog,
+  printConfigOf,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+  type LongRunningProcess,
+} from "./host.ts";
 
 /** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
 const STOP_SPARE_MS = 3000;
@@ -24,6 +33,7 @@ export async function collect(
   }
   setStartFlags();
   const log = await openLog(host, table, config);
+  await warnOfUnknown(host, log);
   const { runCollector } = await import("../collector/open-collector.ts");
   const traces = config.endpoint === null ? await openOwnStore(host, config, log) : null;
   const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
@@ -48,7 +58,7 @@ async function openOwnStore(host: Host, config: TraceConfig, log: Log): Promise<
   try {
     return await openTraceServer(host, config, log);
   } catch (error) {
-    throw explainInUse(error, config.traceDir);
+    throw explainInUse(error, config.dataDir);
   }
 }
 
@@ -79,10 +89,8 @@ export async function replay(host: Host, options: { readonly json?: boolean }): 
  */
 async function reachedBackend<C extends CollectorConfig & TraceConfig>(host: Host, config: C): Promise<C> {
   if (config.endpoint !== null) return config;
-  const { tracesUrl } = (await import("../cli/client/settings.ts")).CLIENT_SETTINGS;
-  const named = (await configOf({ tracesUrl }, host.env)).tracesUrl;
   const byPort = (host.env["TRACES_PORT"] ?? "") === "" ? null : localUrl(config.tracePort);
-  const found = named ?? (await localServerOf(host))?.tracesUrl ?? byPort;
+  const found = (await localServerOf(host))?.tracesUrl ?? byPort;
   if (found !== null) return localBackend(config, found);
   const { CliError, EXIT } = await import("../cli/errors/cli-error.ts");
   throw new CliError(
@@ -132,14 +140,14 @@ export async function redact(
   else host.out(`${options.json === true ? JSON.stringify(findings) : printable(findingsText(findings))}\n`);
 }
 
-export async function collectorConfig({ env }: Host) {
+export async function collectorConfig(host: Host) {
   const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
     import("../collector/settings.ts"),
     import("../traces/settings.ts"),
     import("../base/config/log-settings.ts"),
   ]);
   const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
-  return { table, config: await configOf(table, env) };
+  return { table, config: { ...(await readLimits(host)), ...(await configOf(table, host.env)) } };
 }
 
 /** The embedded tracing backend, started: the collector's backend is a URL. */
@@ -155,7 +163,7 @@ export async function openTraceServer(
   ]);
   const traces = createTraceServer(config, { clock: systemClock, log, version: product.version, queries });
   await traces.start();
-  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.traceDir });
+  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.dataDir });
   return traces;
 }
 

@@ -7,7 +7,16 @@ import { stopPart, type Service } from "../base/lifecycle.ts";
 import { collectorConfig } from "./collect.ts";
 import { type DevConfig, type StartedParts, startParts } from "./dev-parts.ts";
 import { explainInUse } from "./in-use.ts";
-import { configOf, isReadable, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
+import {
+  configOf,
+  isReadable,
+  openLog,
+  printConfigOf,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+  type LongRunningProcess,
+} from "./host.ts";
 import {
   agentTable,
   localServicesOf,
@@ -32,10 +41,9 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
   const origins = await originsOf(options);
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
   const env = withOptions(host.env, options);
-  const given = await configOf(table, env);
+  const given = { ...(await readLimits(host)), ...(await configOf(table, env)) };
   const config: DevConfig = {
     ...given,
-    traceDir: host.env["TRACES_DIR"] === undefined ? given.dataDir : given.traceDir,
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   if (options.printConfig === true) {
@@ -47,6 +55,7 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
   const isQuiet = host.isTerminal.err && host.env["LOG_LEVEL"] === undefined;
   let welcomed = false;
   const log = isQuiet ? quietLog(loud, () => welcomed) : loud; // the welcome says what has started
+  await warnOfUnknown(host, log);
   const path = graphConfigPath(host, config, options);
   const graphs = await readGraphConfig(host, path, log);
   await checkAccess(config, graphs);
@@ -103,7 +112,7 @@ async function welcome(
       url,
       console: config.console,
       collectorUrl,
-      traces: config.endpoint ?? config.traceDir,
+      traces: config.endpoint ?? config.dataDir,
       graphs: server.deployed.list().map(({ graphId, fingerprint }) => {
         return { graphId, takesMessages: "messages" in (fingerprint.channels[""] ?? {}) };
       }),

@@ -3,28 +3,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setGraphEnvironment, type GraphEnvironmentRules } from "./graph-environment.ts";
-import { productTables } from "./host.ts";
+import { productSecrets } from "./host.ts";
 
-const tables = await productTables();
+const { tables, secrets } = await productSecrets();
 const NOTHING: GraphEnvironmentRules["graphs"] = { env: {}, envNames: [], webhookVariables: [] };
 
 function left(env: Readonly<Record<string, string>>, rules: Partial<GraphEnvironmentRules> = {}): object {
   const environment = { ...env };
-  setGraphEnvironment(environment, { listed: null, tables, graphs: NOTHING, ...rules });
+  setGraphEnvironment(environment, { listed: null, tables, secrets, graphs: NOTHING, ...rules });
   return environment;
 }
 
 test("every secret of the product's settings is removed, whichever part reads it (graph-environment.1)", () => {
-  const secrets = tables.flatMap((table) => Object.values(table).filter(({ secret }) => secret));
+  const own = tables.flatMap((table) => Object.values(table).filter(({ secret }) => secret));
   const shared = new Set(["HTTPS_PROXY"]);
-  const names = secrets.map(({ name }) => name).filter((name) => !shared.has(name));
+  const names = own.map(({ name }) => name).filter((name) => !shared.has(name));
   assert.ok(names.length >= 7, names.join());
-  const env = Object.fromEntries(
-    names.flatMap((name) => [
-      [name, "x"],
-      [`${name}_FILE`, "/x"],
-    ]),
-  );
+  const given = [...names.flatMap((name) => [name, `${name}_FILE`]), ...secrets];
+  const env = Object.fromEntries(given.map((name) => [name, "x"]));
   assert.deepEqual(left({ ...env, HOLDPOINT_ANYTHING: "x", OPENAI_API_KEY: "k", PATH: "p" }), {
     OPENAI_API_KEY: "k",
     PATH: "p",

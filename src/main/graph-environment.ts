@@ -13,6 +13,8 @@ export interface GraphEnvironmentRules {
   /** HOLDPOINT_GRAPH_ENV; null: no list. */
   readonly listed: readonly string[] | null;
   readonly tables: readonly SettingsTable[];
+  /** Secrets of ours that libraries read. */
+  readonly secrets: readonly string[];
   readonly graphs: Pick<GraphsConfig, "env" | "envNames" | "webhookVariables">;
 }
 
@@ -42,8 +44,8 @@ export function setGraphEnvironment(environment: NodeJS.ProcessEnv, rules: Graph
 }
 
 /** A secret's alias counts only if the value came from it: otherwise the variable belongs to other code. */
-function secretNames(env: Env, { tables, graphs }: GraphEnvironmentRules): ReadonlySet<string> {
-  const names = new Set(graphs.webhookVariables);
+function secretNames(env: Env, { tables, secrets, graphs }: GraphEnvironmentRules): ReadonlySet<string> {
+  const names = new Set([...graphs.webhookVariables, ...secrets]);
   for (const { name, aliases, secret } of tables.flatMap((table) => Object.values(table))) {
     if (!secret) continue;
     const candidates = [name, ...aliases].flatMap((one) => [one, `${one}_FILE`]);

@@ -1,10 +1,12 @@
 // Host: the machine and the package, as main.ts reads them for the rest of the code.
 import { readFileSync } from "node:fs";
+import type { AgentLimits } from "../agent/server/limits.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import { readLocalServer, writeLocalServer, type LocalServer } from "../cli/client/local-server.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Config, Env, SettingsTable } from "../base/config/config.ts";
 import type { Log } from "../base/log/log.ts";
+import type { CollectorLimits } from "../collector/limits.ts";
 
 export interface Host {
   /** The variables at the start, for this product's settings. */
@@ -22,7 +24,11 @@ export interface Host {
   readonly product: Product;
   /** How a shell starts this program: `npx holdpoint`. */
   readonly program: string;
+  /** Other limits than those of the product, for tests. */
+  readonly limits?: Partial<Limits>;
 }
+
+export type Limits = AgentLimits & CollectorLimits;
 
 /** Content and location of package.json. */
 export interface Product {
@@ -50,6 +56,15 @@ export interface LongRunningProcess {
 export async function configOf<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
   const { readConfig } = await import("../base/config/config.ts");
   return readConfig(env, table, (path) => readFileSync(path, "utf8"));
+}
+
+/** The limits that no setting sets. */
+export async function readLimits({ limits }: Host): Promise<Limits> {
+  const [{ AGENT_LIMITS }, { COLLECTOR_LIMITS }] = await Promise.all([
+    import("../agent/server/limits.ts"),
+    import("../collector/limits.ts"),
+  ]);
+  return { ...AGENT_LIMITS, ...COLLECTOR_LIMITS, ...limits };
 }
 
 export async function printConfigOf<Table extends SettingsTable>(
@@ -116,4 +131,28 @@ export async function productTables(): Promise<readonly SettingsTable[]> {
     traces.TRACE_SETTINGS,
     client.CLIENT_SETTINGS,
   ];
+}
+
+/** The tables, and the secrets of ours that libraries read, for graph-environment.ts. */
+export async function productSecrets(): Promise<{
+  readonly tables: readonly SettingsTable[];
+  readonly secrets: readonly string[];
+}> {
+  const { TELEMETRY_SECRETS } = await import("../telemetry/settings.ts");
+  return { tables: await productTables(), secrets: TELEMETRY_SECRETS };
+}
+
+const OWN_PREFIX = "HOLDPOINT_";
+
+/** Warns of each variable with our prefix that no part reads: a misspelled one would do nothing in silence. */
+export async function warnOfUnknown({ env }: Host, log: Log): Promise<void> {
+  const settings = (await productTables()).flatMap((table) => Object.values(table));
+  const names = new Set(
+    settings.flatMap(({ name, aliases }) => [name, ...aliases].flatMap((one) => [one, `${one}_FILE`])),
+  );
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(OWN_PREFIX) || names.has(name)) continue;
+    const reason = "no setting has this name, so it does nothing; docs/reference/configuration.md lists the settings";
+    log.warning("setting_unknown", { name, reason });
+  }
 }

@@ -9,10 +9,11 @@ export type ProcessParts = Pick<LocalServices, "traces" | "collector">;
 
 /** Traces and collector of other processes, where the settings name them. */
 export async function remoteParts(config: AgentConfig): Promise<ProcessParts> {
-  const { tracesUrl: url, tracesKey: key, collectorUrl, collectorToken } = config;
+  const { traces, tracesKey: key, collectorUrl, ingestToken } = config;
+  const url = traces === "on" || traces === "off" ? null : traces;
   return {
     traces: url === null ? null : (await import("../traces/remote.ts")).remoteTraceRoutes({ url, key }),
-    collector: collectorUrl === null ? null : collectorAt(collectorUrl, collectorToken, () => null),
+    collector: collectorUrl === null ? null : collectorAt(collectorUrl, ingestToken, () => null),
   };
 }
 

@@ -21,14 +21,14 @@ export async function startServeParts(
   log: Log,
   running: Service[],
 ): Promise<ServeParts> {
-  if (config.traces === "off") return { traces: null, collector: null, own: null };
+  if (config.traces !== "on") return { traces: null, collector: null, own: null };
   const { config: given } = await collectorConfig(host);
   await checkParts(config, given.endpoint);
   const { startCollector, startTraceStore } = await import("./dev-parts.ts");
   const collecting = {
     ...given,
     host: "127.0.0.1",
-    traceDir: host.env["TRACES_DIR"] === undefined ? config.dataDir : given.traceDir,
+    dataDir: config.dataDir,
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   const parts = { config: collecting, log, running, queries: false };
@@ -43,17 +43,21 @@ export async function startServeParts(
 }
 
 /** @throws {ConfigError} */
-async function checkParts({ databaseUri, tracesUrl }: AgentConfig, endpoint: string | null): Promise<void> {
+async function checkParts({ databaseUri }: AgentConfig, endpoint: string | null): Promise<void> {
   const problem = (name: string, why: string): ConfigProblem => ({
     name,
     reason: `is set, and so is TRACES=on: ${why}`,
   });
   const problems = [
-    ...(tracesUrl === null ? [] : [problem("TRACES_URL", "show one trace store")]),
     ...(endpoint === null ? [] : [problem("TRACING_ENDPOINT", "the traces would go there, not into the local store")]),
     ...(databaseUri === null
       ? []
-      : [problem("DATABASE_URI", "each server would show only its own traces; share one store with TRACES_URL")]),
+      : [
+          problem(
+            "DATABASE_URI",
+            "each server would show only its own traces; share one store, and set TRACES to its address",
+          ),
+        ]),
   ];
   if (problems.length === 0) return;
   const { ConfigError } = await import("../base/config/config.ts");

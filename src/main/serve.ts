@@ -10,7 +10,16 @@ import type { TelemetryConfig } from "../telemetry/settings.ts";
 import type { Log } from "../base/log/log.ts";
 import type { GraphsConfig } from "../graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
-import { announced, configOf, openLog, printConfigOf, type Host, type LongRunningProcess } from "./host.ts";
+import {
+  announced,
+  configOf,
+  openLog,
+  printConfigOf,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+  type LongRunningProcess,
+} from "./host.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { explainInUse } from "./in-use.ts";
 import { type ProcessParts, remoteParts } from "./remote-parts.ts";
@@ -34,13 +43,14 @@ export const STOP_SPARE_MS = 8000;
 export async function serve(host: Host, options: ServeOptions): Promise<LongRunningProcess | null> {
   const table = await agentTable();
   const env = withOptions(host.env, options);
-  const config = await configOf(table, env);
+  const config = { ...(await readLimits(host)), ...(await configOf(table, env)) };
   if (options.printConfig === true) {
     await printConfigOf(host, table, config);
     return null;
   }
   setStartFlags();
   const log = await openLog(host, table, config);
+  await warnOfUnknown(host, log);
   const graphs = await readGraphConfig(host, await findGraphConfig(config, options.config, host.program), log);
   await checkAccess(config, graphs);
   const parts: Service[] = [];

@@ -8,7 +8,7 @@ import type { Log } from "../base/log/log.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Dumpable } from "../storage/dump/dump.ts";
 import type { Versions } from "../storage/shared/schema-version.ts";
-import { configOf, openLog, type Host } from "./host.ts";
+import { configOf, openLog, type Host, readLimits } from "./host.ts";
 
 export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
 
@@ -52,7 +52,8 @@ export async function withStorage<T>(
   const addresses = [name, ...aliases].flatMap((one) => [one, `${one}_FILE`]);
   const noDatabase = Object.fromEntries(addresses.map((one) => [one, undefined]));
   const folder = dataDir === undefined ? {} : { ...noDatabase, HOLDPOINT_DATA_DIR: dataDir };
-  const config = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
+  const settings = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
+  const config = { ...(await readLimits(host)), ...settings };
   const library = libraryVersion(dirname(resolve(graphConfigFile(config.graphConfig))));
   const storage = await openStorage(host, config, library, await openLog(host, AGENT_SETTINGS, config));
   await storage.start();

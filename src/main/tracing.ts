@@ -15,27 +15,21 @@ export interface OwnCollector {
   readonly token: string | null;
 }
 
-/** Null: no tracing, and nothing is loaded for it. @param own for `dev` */
+/** Null: no tracing, and nothing is loaded for it. @param own for `dev` @throws {ConfigError} */
 export async function openTracing(
-  { product }: Host,
-  given: TelemetryConfig,
+  { env, product }: Host,
+  config: TelemetryConfig,
   log: Log,
   own: OwnCollector | null,
 ): Promise<(Tracing & Service) | null> {
-  const { tracesAddress } = await import("../telemetry/settings.ts");
-  const isElsewhere = given.otelEndpoint !== null || given.otelTracesEndpoint !== null;
-  const config = own === null || isElsewhere ? given : sendingTo(own, given);
-  const address = tracesAddress(config);
+  const { readTracesAddress } = await import("../telemetry/settings.ts");
+  const address = readTracesAddress(env, own?.address ?? null);
   if (address === null) return null;
   const { createTracing } = await import("../telemetry/tracing.ts");
   const captureContent = config.otelCaptureContent ?? own !== null;
-  log.info("tracing", { address, content: captureContent });
+  const headers: Record<string, string> =
+    own === null || own.token === null || address !== own.address ? {} : { authorization: `Bearer ${own.token}` };
   const delayMs = own === null ? null : DEV_TRACE_DELAY_MS;
-  return createTracing(config, { address, captureContent, version: product.version, delayMs }, log);
-}
-
-function sendingTo({ address, token }: OwnCollector, config: TelemetryConfig): TelemetryConfig {
-  const shown = token === null ? [] : [`authorization=${encodeURIComponent(`Bearer ${token}`)}`];
-  const headers = [config.otelTracesHeaders, ...shown].filter((one) => one !== null);
-  return { ...config, otelTracesEndpoint: address, otelTracesHeaders: headers.length === 0 ? null : headers.join(",") };
+  log.info("tracing", { address, content: captureContent });
+  return createTracing(env, { address, headers, captureContent, version: product.version, delayMs }, log);
 }

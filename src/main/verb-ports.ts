@@ -5,7 +5,7 @@ import type { VerbPorts } from "../cli/program/register.ts";
 import { collectorConfig } from "./collect.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
-import { configOf, isReadable, openLog, productTables, type Host } from "./host.ts";
+import { configOf, isReadable, openLog, productSecrets, type Host } from "./host.ts";
 import { findOwnPackage } from "./own-package.ts";
 import { withStorage } from "./storage.ts";
 
@@ -40,13 +40,13 @@ export function createVerbPorts(host: Host): VerbPorts {
       const { validateFile } = await import("../graphs/validate.ts");
       const { graphConfig, graphEnv: listed } = await agentConfig();
       const path = await findGraphConfig({ graphConfig }, file, host.program);
-      const tables = await productTables();
+      const secrets = await productSecrets();
       console.log = console.error; // output of graphs during loading is not part of the result
       const log = await openLog(host, {}, { logLevel: "error", logJson: null });
       return validateFile(
         path,
         host.env,
-        (graphs) => setGraphEnvironment(host.environment, { listed, tables, graphs }),
+        (graphs) => setGraphEnvironment(host.environment, { listed, ...secrets, graphs }),
         log,
       );
     },

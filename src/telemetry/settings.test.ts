@@ -1,48 +1,42 @@
-// Test of the traces' address, by the standard variables, and of headers, which are secrets.
+// Test of the traces' address and protocol, by the standard variables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readConfig, type Env } from "../base/config/config.ts";
-import { readHeaders, TELEMETRY_SETTINGS, tracesAddress } from "./settings.ts";
+import type { Env } from "../base/config/config.ts";
+import { readProtocol, readTracesAddress } from "./settings.ts";
 
-const read = (env: Env) => readConfig(env, TELEMETRY_SETTINGS, () => "");
 const BASE = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318" };
+const OWN = "http://127.0.0.1:4318/v1/traces";
 
-const ADDRESSES: readonly (readonly [name: string, env: Env, address: string | null])[] = [
-  ["nothing is set", {}, null],
-  ["a base address", BASE, "http://collector:4318/v1/traces"],
+const ADDRESSES: readonly (readonly [name: string, env: Env, address: string | null, withOwn: string | null])[] = [
+  ["nothing is set", {}, null, OWN],
+  ["a variable is empty", { OTEL_EXPORTER_OTLP_ENDPOINT: "" }, null, OWN],
+  ["a base address", BASE, "http://collector:4318/v1/traces", "http://collector:4318/v1/traces"],
   [
     "a base address with a path and a slash",
     { OTEL_EXPORTER_OTLP_ENDPOINT: "https://a.example/otel/" },
+    "https://a.example/otel/v1/traces",
     "https://a.example/otel/v1/traces",
   ],
   [
     "an address for traces wins, as it is",
     { ...BASE, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://b:1/x" },
     "http://b:1/x",
+    "http://b:1/x",
   ],
-  ["the SDK is disabled", { ...BASE, OTEL_SDK_DISABLED: "true" }, null],
-  ["the exporter is none", { ...BASE, OTEL_TRACES_EXPORTER: "none" }, null],
+  ["the SDK is disabled", { ...BASE, OTEL_SDK_DISABLED: "true" }, null, null],
+  ["the exporter is none", { ...BASE, OTEL_TRACES_EXPORTER: "none" }, null, null],
 ];
 
-for (const [name, env, address] of ADDRESSES) {
+for (const [name, env, address, withOwn] of ADDRESSES) {
   test(`${name}: ${address === null ? "no traces are sent" : `spans go to ${address}`}`, () => {
-    assert.equal(tracesAddress(read(env)), address);
+    assert.equal(readTracesAddress(env, null), address);
+    assert.equal(readTracesAddress(env, OWN), withOwn, "beside a collector in the process");
   });
 }
 
-test("header values are decoded", () => {
-  assert.deepEqual(readHeaders("x-api-key=a%2Cb, x-tenant = one=two ,"), { "x-api-key": "a,b", "x-tenant": "one=two" });
+test("an address or a protocol that no exporter here has is a problem of its variable", () => {
+  assert.throws(() => readTracesAddress({ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" }, null), /OTLP_ENDPOINT/);
+  assert.throws(() => readProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }), /OTLP_PROTOCOL: "grpc" is neither/);
+  assert.equal(readProtocol({ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" }), "http/json");
+  assert.equal(readProtocol({}), "http/protobuf");
 });
-
-test("an error about invalid headers does not show them", () => {
-  assert.throws(
-    () => read({ OTEL_EXPORTER_OTLP_HEADERS: "very-secret" }),
-    (error: Error) => error.message.includes("OTEL_EXPORTER_OTLP_HEADERS") && !error.message.includes("very-secret"),
-  );
-});
-
-for (const ratio of ["2", "-1", "half"]) {
-  test(`a ratio of ${ratio} is invalid`, () => {
-    assert.throws(() => read({ OTEL_TRACES_SAMPLER_ARG: ratio }), /OTEL_TRACES_SAMPLER_ARG/);
-  });
-}

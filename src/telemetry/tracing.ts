@@ -2,7 +2,7 @@
 // The pieces:
 //   run-trace.ts   the spans of one attempt of one run
 //   attributes.ts  data of a step as attributes
-//   settings.ts    the standard variables
+//   settings.ts    the standard variables that decide before this loads
 // Invariants:
 //   tracing.1. Loaded only with an address: a server without traces pays nothing.
 //   tracing.2. No failure here affects a run: it drops unsendable spans and logs that.
@@ -10,7 +10,7 @@
 import { SpanKind, TraceFlags, type Context } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { resourceFromAttributes } from "@opentelemetry/resources";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -25,29 +25,35 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Tracing } from "../agent/ports/ports.ts";
+import type { Env } from "../base/config/config.ts";
 import type { Service } from "../base/lifecycle.ts";
 import type { Log } from "../base/log/log.ts";
 import { beginRunTrace, type SpanIds } from "./run-trace.ts";
-import { readHeaders, type TelemetryConfig } from "./settings.ts";
+import { readProtocol } from "./settings.ts";
 
 export interface TracingOptions {
   readonly address: string;
+  /** Sent beside those of OTEL_EXPORTER_OTLP_HEADERS. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly captureContent: boolean;
   readonly version: string;
   /** Maximum delay before an export; null means the standard's default. */
   readonly delayMs: number | null;
 }
 
-export function createTracing(config: TelemetryConfig, options: TracingOptions, log: Log): Tracing & Service {
+/** OpenTelemetry's libraries read the other OTEL_ variables from the process. @throws {ConfigError} */
+export function createTracing(env: Env, options: TracingOptions, log: Log): Tracing & Service {
   const ids = createIds();
-  const root = rootSampler(config);
+  const root = createRootSampler(env);
+  const isParentBased = !["always_on", "always_off", "traceidratio"].includes(env["OTEL_TRACES_SAMPLER"] ?? "");
+  const own = resourceFromAttributes({ "service.name": "holdpoint", "service.version": options.version });
   const provider = new TracerProvider({
-    resource: resourceFromAttributes(resourceOf(config, options.version)),
-    sampler: config.otelSampler.startsWith("parentbased_") ? new ParentBasedSampler({ root }) : root,
+    resource: own.merge(detectResources({ detectors: [envDetector] })),
+    sampler: isParentBased ? new ParentBasedSampler({ root }) : root,
     idGenerator: ids,
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: reporting(openExporter(config, options.address), log),
+        exporter: reporting(openExporter(env, options), log),
         ...(options.delayMs === null ? {} : { scheduledDelayMillis: options.delayMs }),
       }),
     ],
@@ -66,26 +72,17 @@ export function createTracing(config: TelemetryConfig, options: TracingOptions, 
   };
 }
 
-function resourceOf(config: TelemetryConfig, version: string): Record<string, string> {
-  const given = config.otelResource === null ? {} : readHeaders(config.otelResource);
-  return {
-    "service.version": version,
-    ...given,
-    "service.name": config.otelServiceName ?? given["service.name"] ?? "holdpoint",
-  };
+function createRootSampler(env: Env): Sampler {
+  const name = env["OTEL_TRACES_SAMPLER"] ?? "";
+  if (name.endsWith("always_off")) return new AlwaysOffSampler();
+  if (!name.endsWith("traceidratio")) return new AlwaysOnSampler();
+  return new TraceIdRatioBasedSampler(Number(env["OTEL_TRACES_SAMPLER_ARG"] ?? 1));
 }
 
-function rootSampler({ otelSampler, otelSamplerArg }: TelemetryConfig): Sampler {
-  if (otelSampler.endsWith("always_off")) return new AlwaysOffSampler();
-  if (otelSampler.endsWith("always_on")) return new AlwaysOnSampler();
-  return new TraceIdRatioBasedSampler(otelSamplerArg ?? 1);
-}
-
-function openExporter(config: TelemetryConfig, url: string): SpanExporter {
-  const lists = [config.otelHeaders, config.otelTracesHeaders].filter((list) => list !== null);
-  const headers = Object.assign({}, ...lists.map(readHeaders)) as Record<string, string>;
-  const protocol = config.otelTracesProtocol ?? config.otelProtocol;
-  return protocol === "http/json" ? new JsonExporter({ url, headers }) : new ProtobufExporter({ url, headers });
+function openExporter(env: Env, { address: url, headers }: TracingOptions): SpanExporter {
+  return readProtocol(env) === "http/json"
+    ? new JsonExporter({ url, headers })
+    : new ProtobufExporter({ url, headers });
 }
 
 /** Logs the first loss of spans, and the recovery after it (tracing.2). */

@@ -45,11 +45,11 @@ async function asked({ url, key }: RemoteStore, path: string, { params, query }:
     throw unreachable(url, `does not respond (${describeError(reason).message}): check that it runs`);
   }
   if (status === 200 && isJson(body)) return { status, body };
-  if (status === 404) throw new ApiError("trace_not_found", "The trace store of TRACES_URL does not have it.");
+  if (status === 404) throw new ApiError("trace_not_found", "The trace store of TRACES does not have it.");
   if (status === 400 || status === 422)
-    throw new ApiError("invalid_request", "The trace store of TRACES_URL rejected the filters.");
-  if (status === 401 || status === 403) throw unreachable(url, "rejects this server: check TRACES_URL_KEY");
-  throw unreachable(url, `answered ${status}, not with traces: check that TRACES_URL names a trace store`);
+    throw new ApiError("invalid_request", "The trace store of TRACES rejected the filters.");
+  if (status === 401 || status === 403) throw unreachable(url, "rejects this server: check TRACES_KEY");
+  throw unreachable(url, `answered ${status}, not with traces: check that TRACES names a trace store`);
 }
 
 function isJson(body: string): boolean {
@@ -62,5 +62,5 @@ function isJson(body: string): boolean {
 }
 
 function unreachable(url: string, reason: string): ApiError {
-  return new ApiError("part_unreachable", `The trace store at ${url} (TRACES_URL) ${reason}.`);
+  return new ApiError("part_unreachable", `The trace store at ${url} (TRACES) ${reason}.`);
 }

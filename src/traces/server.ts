@@ -46,7 +46,7 @@ export function createTraceServer(
   },
 ): TraceServer {
   const { clock, log, version, queries = true } = ports;
-  const store = createTraceStore(config.traceDir, config, { clock, log });
+  const store = createTraceStore(config.dataDir, config, { clock, log });
   const hosts = { loopback: true, allowed: config.allowedHosts };
   const ingest = createIngest({ store, hosts, version, log });
   const questions = createApp({

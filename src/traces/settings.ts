@@ -1,6 +1,7 @@
 // Settings of the local trace store: its limits.
 import { HOST_SETTINGS } from "../base/config/host-settings.ts";
-import { durationMs, integer, text, type Config } from "../base/config/config.ts";
+import { DATA_SETTINGS } from "../base/config/shared-settings.ts";
+import { durationMs, integer, type Config } from "../base/config/config.ts";
 
 const MIB = 1024 * 1024;
 
@@ -12,15 +13,7 @@ export const TRACE_SETTINGS = {
     { meaning: "Port of the local trace store, on this machine only; 0 selects a free port." },
   ),
   ...HOST_SETTINGS,
-  traceDir: text("TRACES_DIR", "./.holdpoint", {
-    meaning: "Folder of the local trace store. One process at a time may use it.",
-  }),
-  traceRunsMax: integer(
-    "TRACES_MAX_RUNS",
-    200_000,
-    { min: 100, max: 100_000_000 },
-    { meaning: "Runs that the local trace store keeps; it deletes the least recently changed traces first." },
-  ),
+  ...DATA_SETTINGS,
   traceBytesMax: integer(
     "TRACES_MAX_BYTES",
     1024 * MIB,

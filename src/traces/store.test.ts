@@ -44,7 +44,7 @@ async function open(t: TestContext, limits: { runs?: number; bytes?: number; fol
   const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
   const log = createLog({ level: "error", json: true, secrets: [], now: () => at.now, write: () => undefined });
   const config = {
-    traceRunsMax: limits.runs ?? 10_000,
+    runsMax: limits.runs ?? 10_000,
     traceBytesMax: limits.bytes ?? 64 * MIB,
     traceAgeMax: 3_600_000,
   };

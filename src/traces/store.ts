@@ -19,10 +19,12 @@ export interface TraceStore extends Service, TraceQueries {
 }
 
 const SWEEP_EVERY_MS = 60_000;
+/** Beyond it, the least recently changed traces go. */
+const RUNS_MAX = 200_000;
 
 export function createTraceStore(
   folder: string,
-  config: Pick<TraceConfig, "traceRunsMax" | "traceBytesMax" | "traceAgeMax">,
+  config: Pick<TraceConfig, "traceBytesMax" | "traceAgeMax"> & { readonly runsMax?: number },
   ports: { readonly clock: Clock; readonly log: Log },
 ): TraceStore {
   const { clock, log } = ports;
@@ -48,7 +50,7 @@ export function createTraceStore(
     name: "traces",
     async start() {
       const db = openDatabase(folder, clock, log);
-      const bounds = { runsMax: config.traceRunsMax, bytesMax: config.traceBytesMax };
+      const bounds = { runsMax: config.runsMax ?? RUNS_MAX, bytesMax: config.traceBytesMax };
       open = { db, writer: createTraceWriter(db, bounds), queries: createTraceQueries(db) };
       cancelSweep = clock.after(SWEEP_EVERY_MS, sweep);
     },

@@ -514,13 +514,26 @@ test("a refusal for an unknown graph names the graphs there are", async () => {
   assert.deepEqual((body as { known_graphs?: string[] }).known_graphs?.slice(0, 3), ["settings", "agent", "slow"]);
 });
 
+test("beyond the limit of assistants, the next one is assistant_limit", PATIENCE, async () => {
+  const small = await startServerHere({ config: CONFIG, limits: { assistantsMax: 12 } });
+  try {
+    const own = new Client({ apiUrl: small.url, apiKey: null });
+    const free = 12 - (await own.assistants.count());
+    assert.ok(free > 0);
+    for (let at = 0; at < free; at++) await own.assistants.create(DRAFT);
+    await assert.rejects(own.assistants.create(DRAFT), refusal(409, "assistant_limit"));
+  } finally {
+    await small.stop();
+    removeFolder(small.dataDir);
+  }
+});
+
 test("assistants and their versions survive a restart; those of a removed graph are hidden", PATIENCE, async () => {
-  const first = await startServer({ config: CONFIG, env: { HOLDPOINT_MAX_ASSISTANTS: "12" } });
+  const first = await startServer({ config: CONFIG });
   try {
     const before = new Client({ apiUrl: first.url, apiKey: null });
     const { assistant_id: id } = await before.assistants.create(DRAFT);
     const { assistant_id: lost } = await before.assistants.create({ graphId: "slow" });
-    await assert.rejects(before.assistants.create(DRAFT), refusal(409, "assistant_limit"));
     await before.assistants.update(id, { name: "two", context: null });
     await before.assistants.update("agent", { metadata: { colour: "red" } });
     const versions = await before.assistants.getVersions(id);

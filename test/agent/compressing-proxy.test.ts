@@ -9,7 +9,7 @@ import { StateGraph } from "@langchain/langgraph";
 import compression from "compression";
 import express from "express";
 import * as z from "zod";
-import { createHoldpoint, type Holdpoint } from "../../src/exports/create-holdpoint.ts";
+import { type Holdpoint, openHoldpoint } from "../../src/exports/open-holdpoint.ts";
 import { databaseFor, removeFolder, temporaryFolder } from "../harness/server.ts";
 
 /** Runs wait in their node for the end of the tests. */
@@ -48,12 +48,15 @@ const forms: Readonly<Record<string, () => Promise<string>>> = {
 };
 before(async () => {
   const databaseUri = await databaseFor(folder);
-  holdpoint = await createHoldpoint({
-    graphs: { slow: graph },
-    dataDir: folder,
-    ...(databaseUri === "" ? {} : { databaseUri }),
-    settings: { HOLDPOINT_WAIT_KEEPALIVE_MS: 100, N_JOBS_PER_WORKER: 30 },
-  });
+  holdpoint = await openHoldpoint(
+    {
+      graphs: { slow: graph },
+      dataDir: folder,
+      ...(databaseUri === "" ? {} : { databaseUri }),
+      settings: { N_JOBS_PER_WORKER: 30 },
+    },
+    { keepAliveMs: 100 },
+  );
 });
 after(async () => {
   end.resolve();

@@ -10,7 +10,7 @@ import { PATIENCE } from "../harness/patience.ts";
 
 const EVERY_SECOND = "* * * * * *";
 const NEVER_HERE = "0 0 1 1 *";
-const server = await startServerHere({ env: { HOLDPOINT_MAX_CRONS: "15" } });
+const server = await startServerHere({ limits: { cronsMax: 15 } });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 const { crons, threads, runs } = client;
 after(async () => {
@@ -208,7 +208,7 @@ suite("refusals", () => {
     await crons.delete(id);
   });
 
-  test("more crons than HOLDPOINT_MAX_CRONS are cron_limit", PATIENCE, async () => {
+  test("more crons than the limit are cron_limit", PATIENCE, async () => {
     const made: string[] = [];
     const free = 15 - (await crons.count());
     for (let at = 0; at < free; at++) made.push((await crons.create("ticker", { schedule: NEVER_HERE })).cron_id);

@@ -135,7 +135,7 @@ async function startTraces(dir: string) {
     now: Date.now,
     write: (line) => void said.push(line),
   });
-  const config = readConfig({ TRACES_DIR: dir, TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
+  const config = readConfig({ HOLDPOINT_DATA_DIR: dir, TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
   const server = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
   await server.start();
   return { server, said, url: `http://127.0.0.1:${server.address().port}` };

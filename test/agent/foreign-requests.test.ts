@@ -28,9 +28,9 @@ const APP = "https://app.example.com";
 const EVIL = "https://evil.example";
 const folder = temporaryFolder();
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-const limits = { traceRunsMax: 1000, traceBytesMax: 10_000_000, traceAgeMax: 3_600_000 };
+const limits = { traceBytesMax: 10_000_000, traceAgeMax: 3_600_000 };
 const store = createTraceServer(
-  { tracePort: 0, traceDir: folder, allowedHosts: ["host.docker.internal"], ...limits },
+  { tracePort: 0, dataDir: folder, allowedHosts: ["host.docker.internal"], ...limits },
   { clock: systemClock, log: silent, version: "0" },
 );
 await store.start();

@@ -19,7 +19,7 @@ import { newNotes, newThread, onlyQuestion, problemOf, until, type Result, type 
 import { PATIENCE } from "../harness/patience.ts";
 
 const KEEP_ALIVE_MS = 100;
-const server = await startServerHere({ env: { HOLDPOINT_WAIT_KEEPALIVE_MS: String(KEEP_ALIVE_MS) } });
+const server = await startServerHere({ limits: { keepAliveMs: KEEP_ALIVE_MS } });
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();

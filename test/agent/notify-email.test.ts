@@ -41,9 +41,8 @@ async function start(name: string, links: string | false, { url }: Pick<Mailbox,
       HOLDPOINT_NOTIFICATIONS: file,
       SMTP_URL: url,
       HOLDPOINT_LINK_SECRET: SECRET,
-      HOLDPOINT_WEBHOOK_RETRY_MS: "20",
-      HOLDPOINT_WEBHOOK_MAX_ATTEMPTS: "4",
     },
+    limits: { webhookRetryMs: 20, webhookAttemptsMax: 4 },
   });
   dataDirs.push(server.dataDir);
   return server;

@@ -48,9 +48,8 @@ const env = {
   SLACK_BOT_TOKEN: BOT_TOKEN,
   SLACK_SIGNING_SECRET: SIGNING_SECRET,
   SLACK_API_URL: slack.url,
-  HOLDPOINT_WEBHOOK_RETRY_MS: "20",
 };
-const server = await startServerHere({ env });
+const server = await startServerHere({ env, limits: { webhookRetryMs: 20 } });
 after(async () => {
   await server.stop();
   await slack.close();

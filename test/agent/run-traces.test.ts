@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { startServerHere } from "../harness/server-here.ts";
-import { removeFolder } from "../harness/server.ts";
+import { removeFolder, startServer } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 
 interface Received {
@@ -24,7 +23,7 @@ test("spans of runs reach the configured receiver, with its key, and without con
     })();
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
-  const server = await startServerHere({
+  const server = await startServer({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
       OTEL_EXPORTER_OTLP_HEADERS: "x-api-key=a%20key%20of%20ours",

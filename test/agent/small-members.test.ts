@@ -15,7 +15,7 @@ import { problemOf } from "../harness/threads.ts";
 
 const BYTES_MAX = 2000;
 
-const server = await startServerHere({ env: { HOLDPOINT_MAX_METADATA_BYTES: String(BYTES_MAX) } });
+const server = await startServerHere({ limits: { memberBytesMax: BYTES_MAX } });
 after(async () => {
   await server.stop();
   removeFolder(server.dataDir);
@@ -115,7 +115,7 @@ test("a command and a cron hold no long values: they are read with their run and
   for (const [name, command] of Object.entries({ update: { value: long }, goto: { node: "keep", input: long } })) {
     const answer = await send("POST", path, { assistant_id: "keeper", command: { [name]: command } });
     assert.deepEqual([answer.status, problemOf(answer).code], [413, "member_too_large"]);
-    assert.match(problemOf(answer).detail, new RegExp(`^command\\.${name} .*HOLDPOINT_MAX_ANSWER_BYTES`));
+    assert.match(problemOf(answer).detail, new RegExp(`^command\\.${name} .*4194304 bytes`));
   }
   const cron = await send("POST", "/runs/crons", { ...run, input: LONG, schedule: "0 0 1 1 *" });
   assert.match(problemOf(cron).detail, /^input has more than/);

@@ -8,7 +8,7 @@ import { call, removeFolder, ROOT, startServer } from "../harness/server.ts";
 import { problemOf, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
-const server = await startServerHere({ env: { HOLDPOINT_MAX_STORE_ITEM_BYTES: "2000" } });
+const server = await startServerHere({ limits: { storeItemBytesMax: 2000 } });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 const { store } = client;
 after(async () => {
@@ -213,7 +213,7 @@ suite("in graphs", () => {
     ["a namespace too deep", /at most 16 labels/, [["search", Array.from({ length: 17 }, () => "a")]]],
     [
       "a value that is too large",
-      /HOLDPOINT_MAX_STORE_ITEM_BYTES/,
+      /more than 2000 bytes as JSON/,
       [["put", ["plain"], "k", { text: "x".repeat(3000) }]],
     ],
     ["an operator that does not exist", /is not an operator/, [["search", ["plain"], { filter: { a: { $x: 1 } } }]]],

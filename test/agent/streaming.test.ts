@@ -247,12 +247,8 @@ test("a stateless stream names the run, and leaves no thread (streaming.4)", PAT
 
 suite("limits (streaming.5, streaming.7)", PATIENCE, async () => {
   const small = await startServerHere({
-    env: {
-      HOLDPOINT_STREAM_MAX_EVENTS: "3000",
-      HOLDPOINT_STREAM_HEARTBEAT_MS: "100",
-      HOLDPOINT_STREAM_TTL_SECONDS: "0",
-      RESUMABLE_STREAM_TTL_SECONDS: "600",
-    },
+    env: { RESUMABLE_STREAM_TTL_SECONDS: "600" },
+    limits: { streamEventsMax: 3000, streamHeartbeatMs: 100, streamKeptSecs: 0 },
   });
   after(async () => {
     await small.stop();

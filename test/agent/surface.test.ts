@@ -9,6 +9,7 @@
 //   surface.6. Other origins read as the rules allow.
 //   surface.7. Graphs see the headers in the rules, from headers only; credentials never appear.
 //   surface.8. An invalid section stops the start, with its place.
+//   surface.9. A variable with our prefix that is no setting is a warning of the start.
 import { Client } from "@langchain/langgraph-sdk";
 import { WebSocket } from "ws";
 import assert from "node:assert/strict";
@@ -466,3 +467,10 @@ async function start(
   }
   throw new Error("the server started");
 }
+
+test("a misspelled or former setting is named at the start, and no other variable is (surface.9)", async () => {
+  const env = { HOLDPOINT_KEEP_RUN: "1d", HOLDPOINT_MAX_CRONS: "5", HOLDPOINT_KEEP_AUDIT: "1d", UNRELATED: "x" };
+  const server = await serve({}, env);
+  const warned = server.logs.filter(({ event }) => event === "setting_unknown").map(({ name }) => name);
+  assert.deepEqual(warned, ["HOLDPOINT_KEEP_RUN", "HOLDPOINT_MAX_CRONS"]);
+});

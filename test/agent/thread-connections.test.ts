@@ -22,7 +22,7 @@ import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness
 import { until } from "../harness/threads.ts";
 
 const KEY = "a-key-of-some-length";
-const server = await startServerHere({ env: { HOLDPOINT_STREAM_HEARTBEAT_MS: "100" } });
+const server = await startServerHere({ limits: { streamHeartbeatMs: 100 } });
 const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: `ann:${KEY}` } });
 const owned = await startServerHere({ config: join(ROOT, "test", "graphs", "owners", "langgraph.json") });
 after(async () => {

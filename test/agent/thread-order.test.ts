@@ -21,7 +21,7 @@ import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 
-const server = await startServerHere({ env: { HOLDPOINT_PROTOCOL_COMPACT_SECONDS: "0" } });
+const server = await startServerHere({ limits: { protocolCompactSecs: 0 } });
 const folder = temporaryFolder();
 after(async () => {
   await server.stop();

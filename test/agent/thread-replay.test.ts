@@ -17,9 +17,9 @@ import { until } from "../harness/threads.ts";
 const ALL = {
   channels: ["values", "updates", "messages", "tools", "lifecycle", "input", "checkpoints", "tasks", "custom"],
 };
-const env = { HOLDPOINT_PROTOCOL_COMPACT_SECONDS: "0" };
+const limits = { protocolCompactSecs: 0 };
 
-let server: ServerHere = await startServerHere({ env });
+let server: ServerHere = await startServerHere({ limits });
 const backup = temporaryFolder();
 after(async () => {
   closePages();
@@ -65,14 +65,14 @@ test("new numbers after a restore (thread-replay.2)", { ...PATIENCE, skip }, asy
   const { dataDir } = server;
   await server.stop();
   cpSync(dataDir, backup, { recursive: true });
-  server = await startServerHere({ dataDir, env });
+  server = await startServerHere({ dataDir, limits });
   const second = await start(threadId);
   const lost = await replayOf(threadId, second.result["run_id"]);
   await server.stop();
   await wait(1000); // the numbers follow the clock, and no restore is as fast as this one
   removeFolder(dataDir);
   cpSync(backup, dataDir, { recursive: true });
-  server = await startServerHere({ dataDir, env });
+  server = await startServerHere({ dataDir, limits });
   const third = await start(threadId);
   const made = await replayOf(threadId, third.result["run_id"]);
   const fresh = made.filter(({ data }) => data["run_id"] === third.result["run_id"]);

@@ -19,7 +19,7 @@ import { call, removeFolder, startServer } from "../harness/server.ts";
 import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 
-const server = await startServer({ env: { HOLDPOINT_STREAM_HEARTBEAT_MS: "200" } });
+const server = await startServer();
 const agent = new Agent({ keepAlive: false, maxSockets: Infinity });
 after(async () => {
   agent.destroy();

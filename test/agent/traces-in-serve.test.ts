@@ -2,7 +2,7 @@
 //   traces-in-serve.1. With TRACES=on, one process runs the graphs and shows their traces, to callers of the server only:
 //        the store's own port answers no queries.
 //   traces-in-serve.2. A caller who is limited to some threads sees the traces of these, and no others.
-//   traces-in-serve.3. With TRACES_URL, the server asks that address alone, with its own key; failures say what to check,
+//   traces-in-serve.3. With an address in TRACES, the server asks that address alone, with its own key; failures say what to check,
 //        and never show the key.
 //   traces-in-serve.4. COLLECTOR_URL shows the metrics of another process.
 //   traces-in-serve.5. Contradictory settings prevent the start.
@@ -101,7 +101,7 @@ async function second(env: Readonly<Record<string, string>>, work: (on: ServerHe
 test("a server shows the traces and the collector of another one (traces-in-serve.3, traces-in-serve.4)", async () => {
   const { traceId } = await traced({});
   const { collector } = (await get("/about")).body as { readonly collector: { readonly url: string } };
-  const env = { TRACES_URL: `${server.url}/console/api`, TRACES_URL_KEY: ADMIN, COLLECTOR_URL: collector.url };
+  const env = { TRACES: `${server.url}/console/api`, TRACES_KEY: ADMIN, COLLECTOR_URL: collector.url };
   await second(env, async (on) => {
     assert.ok((await list("?limit=5", ALL, on)).some(({ trace_id: id }) => id === traceId));
     const [tree, run] = [await get(`/traces/${traceId}`, ALL, on), await get(`/traces/runs/${traceId}`, ALL, on)];
@@ -112,7 +112,7 @@ test("a server shows the traces and the collector of another one (traces-in-serv
     assert.match(shown.text, /receiver_accepted_spans/);
     assert.equal((shown.body as { readonly problems: unknown }).problems, null);
     const about = await get("/about", ALL, on);
-    assert.doesNotMatch(about.text, new RegExp(`"TRACES_URL_KEY","value":"${ADMIN}`));
+    assert.doesNotMatch(about.text, new RegExp(`"TRACES_KEY","value":"${ADMIN}`));
   });
 });
 
@@ -126,13 +126,13 @@ test("a store that is down, rejects the key or redirects is an error with the re
   await new Promise<void>((resolve) => odd.listen(0, "127.0.0.1", resolve));
   const at = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
   const cases: readonly (readonly [url: string, says: RegExp])[] = [
-    ["http://127.0.0.1:1", /127\.0\.0\.1:1 \(TRACES_URL\) does not respond .*check that it runs/],
-    [`${at}/refusing`, /check TRACES_URL_KEY/],
+    ["http://127.0.0.1:1", /127\.0\.0\.1:1 \(TRACES\) does not respond .*check that it runs/],
+    [`${at}/refusing`, /check TRACES_KEY/],
     [at, /answered 302/],
   ];
   try {
     for (const [url, says] of cases)
-      await second({ TRACES_URL: url, TRACES_URL_KEY: "canary-secret-of-the-store" }, async (on) => {
+      await second({ TRACES: url, TRACES_KEY: "canary-secret-of-the-store" }, async (on) => {
         const { status, text } = await get("/traces", ALL, on);
         assert.equal(status, 502);
         assert.match(text, says);
@@ -145,7 +145,6 @@ test("a store that is down, rejects the key or redirects is an error with the re
 });
 
 const REFUSED: readonly (readonly [env: Readonly<Record<string, string>>, says: RegExp])[] = [
-  [{ TRACES_URL: "http://127.0.0.1:4319" }, /TRACES_URL: is set, and so is TRACES=on/],
   [{ TRACING_ENDPOINT: "http://127.0.0.1:9" }, /TRACING_ENDPOINT: is set, and so is TRACES=on/],
 ];
 for (const [env, says] of REFUSED) {

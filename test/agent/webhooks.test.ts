@@ -43,10 +43,10 @@ const OPEN = {
 const config = configWith("open", OPEN);
 const env = {
   HOLDPOINT_WEBHOOK_SECRET: SECRET,
-  HOLDPOINT_WEBHOOK_MAX_ATTEMPTS: "3",
-  HOLDPOINT_WEBHOOK_RETRY_MS: "20",
   LG_WEBHOOK_KEY: "for the receiver",
 };
+
+const limits = { webhookAttemptsMax: 3, webhookRetryMs: 20 };
 
 const receiver = await startWebhookReceiver({
   "/slack-fails-once": (response, nth) => void response.writeHead(nth === 1 ? 500 : 200).end("ok"),
@@ -55,7 +55,7 @@ const receiver = await startWebhookReceiver({
   "/elsewhere": (response) => void response.writeHead(302, { location: "/landed" }).end(),
   "/hangs": () => undefined,
 });
-const server = await startServerHere({ config, env });
+const server = await startServerHere({ config, env, limits });
 const client = new Client({ apiUrl: server.url, apiKey: null });
 after(async () => {
   await server.stop();
@@ -136,7 +136,11 @@ suite("contents (agent/webhooks.1)", PATIENCE, () => {
   ] as const)
     test(`but headers, which may hold secrets, not to an address that only the caller names: ${name}`, async (t) => {
       const { header_domains: _, ...open } = OPEN;
-      const other = await startServerHere({ config: configWith(`headers ${name}`, { ...open, ...section }), env });
+      const other = await startServerHere({
+        config: configWith(`headers ${name}`, { ...open, ...section }),
+        env,
+        limits,
+      });
       t.after(async () => {
         await other.stop();
         removeFolder(other.dataDir);
@@ -296,7 +300,7 @@ suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, ()
   test("more receivers that hang than there are turns do not hold up one that answers", async (t) => {
     const hanging = await Promise.all(Array.from({ length: 20 }, () => startWebhookReceiver({ "/": () => undefined })));
     const good = await startWebhookReceiver();
-    const own = await startServerHere({ config, env });
+    const own = await startServerHere({ config, env, limits });
     t.after(async () => {
       await own.stop();
       for (const each of [good, ...hanging]) await each.close();
@@ -322,15 +326,15 @@ suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, ()
     const receiver = await startWebhookReceiver({
       "/restart": (response) => void response.writeHead(isUp ? 200 : 503).end(),
     });
-    const slow = { ...env, HOLDPOINT_WEBHOOK_RETRY_MS: "400" };
-    const one = await startServerHere({ config, env: slow });
+    const slow = { ...limits, webhookRetryMs: 400 };
+    const one = await startServerHere({ config, env, limits: slow });
     const thread = await newThread(one, "steps");
     const run: WireRun = await thread.begin({ input: {}, webhook: `${receiver.url}/restart` });
     await until("a first try has failed", () => one.logs.find(({ event }) => event === "webhook_failed"));
     assert.equal(await one.stop(), 0);
     isUp = true;
     const before = receiver.received.length;
-    const two = await startServerHere({ config, env: slow, dataDir: one.dataDir });
+    const two = await startServerHere({ config, env, limits: slow, dataDir: one.dataDir });
     const webhook = (await receiver.came("/restart", before + 1)).at(-1);
     assert.equal(webhook?.event.run_id, run.run_id);
     await two.stop();

@@ -189,7 +189,10 @@ test("without a named server a command calls none, whichever listens (cli-data.6
   ]) {
     const { code, out, err } = await verb(args, { env: {} });
     assert.deepEqual([code, out], [69, ""]);
-    assert.match(err, /runs in this project: start one with holdpoint dev, or name one with HOLDPOINT_/);
+    assert.match(
+      err,
+      /runs in this project: start one with holdpoint dev, or name one with (?:HOLDPOINT_URL or )?--url/,
+    );
   }
 });
 
@@ -199,7 +202,7 @@ const silent: Log = { debug: ignore, info: ignore, warning: ignore, error: ignor
 test("collector check tests the trace store of the data folder's server, and no other one (cli-data.6)", async (t) => {
   const dataDir = temporaryFolder();
   t.after(() => removeFolder(dataDir));
-  const config = readConfig({ TRACES_PORT: "0", TRACES_DIR: dataDir }, TRACE_SETTINGS, () => assert.fail());
+  const config = readConfig({ TRACES_PORT: "0", HOLDPOINT_DATA_DIR: dataDir }, TRACE_SETTINGS, () => assert.fail());
   const traces = createTraceServer(config, { clock: systemClock, log: silent, version: "1" });
   await traces.start();
   t.after(() => traces.stop());

@@ -28,12 +28,12 @@ const folder = temporaryFolder();
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
 
 before(async () => {
-  const limits = { traceRunsMax: 1000, traceBytesMax: 10_000_000, traceAgeMax: 3_600_000 };
+  const limits = { traceBytesMax: 10_000_000, traceAgeMax: 3_600_000 };
   traces = createTraceServer(
     {
       allowedHosts: null,
       tracePort: 0,
-      traceDir: join(folder, "traces"),
+      dataDir: join(folder, "traces"),
       ...limits,
     },
     { clock: systemClock, log: silent, version: "0" },
@@ -54,7 +54,8 @@ const LOCAL: ReadonlySet<string | undefined> = new Set(["doctor", "new", "valida
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = folder): Promise<Ended> {
   const traceUrl = `http://127.0.0.1:${traces.address().port}`;
   const how = LOCAL.has(args[0]) ? holdpoint : verb;
-  return how(args, { env: { HOLDPOINT_URL: server.url, HOLDPOINT_TRACES_URL: traceUrl, ...env }, cwd });
+  const at = args[0] === "trace" && !args.includes("--url") ? ["--url", traceUrl] : [];
+  return how([...args, ...at], { env: { HOLDPOINT_URL: server.url, ...env }, cwd });
 }
 
 test("lists, shows, cancels and deletes threads by id prefix (cli.1, cli.2)", async () => {
@@ -276,7 +277,7 @@ test("doctor fails for a trace store that accepts a trace and does not keep it, 
   for (const [accepts, says] of [
     [
       202,
-      /^fail {2}traces +.* does not keep the trace that it accepted\n.*→ check its log, the disk, and TRACES_DIR$/m,
+      /^fail {2}traces +.* does not keep the trace that it accepted\n.*→ check its log, the disk, and the data folder$/m,
     ],
     [500, /^fail {2}traces +.* refused a trace \(500\)$/m],
   ] as const) {

@@ -178,7 +178,11 @@ invoke_agent refund-approval
 
 /** The trace store of a stopped server's collector: names, children below their parent. */
 async function traceOf(folder: string, threadId: string): Promise<{ readonly runId: string; readonly tree: string }> {
-  const config = readConfig({ TRACES_DIR: join(folder, ".holdpoint"), TRACES_PORT: "0" }, TRACE_SETTINGS, () => "");
+  const config = readConfig(
+    { HOLDPOINT_DATA_DIR: join(folder, ".holdpoint"), TRACES_PORT: "0" },
+    TRACE_SETTINGS,
+    () => "",
+  );
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
   const store = createTraceServer(config, { clock: systemClock, log, version: "0.0.0" });
   await store.start();

@@ -99,11 +99,6 @@ describe("images of messages", () => {
   };
   const cases = [
     { name: "are attachments of the run", env: {}, batchOnly: false, isAttached: true },
-    {
-      name: "stay in the messages with MEDIA_ATTACHMENTS=false",
-      env: { MEDIA_ATTACHMENTS: "false" },
-      batchOnly: false,
-    },
     { name: "return to the messages for a backend without multipart", env: {}, batchOnly: true },
     { name: "are attachments from the spool too", env: { SPOOL_DIR: "spool" }, batchOnly: false, isAttached: true },
   ];
@@ -153,7 +148,7 @@ describe("keys", () => {
     const other = await startBackend();
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-`);
     await withBoth(
-      { RETRY_COOLDOWN_MS: "1", DEAD_LETTER_DIR: dir, SHUTDOWN_TIMEOUT_MS: "2500" },
+      { retryCooldownMs: "1", DEAD_LETTER_DIR: dir, SHUTDOWN_TIMEOUT_MS: "2500" },
       async (collector, backend) => {
         backend.script = () => ({ status: 307, headers: { location: `${other.url}/runs/multipart` } });
         await collector.send(jsonRequest([spanOf(1, 0)]));
@@ -170,7 +165,7 @@ describe("keys", () => {
     const canary = "canary-key-5d1f";
     const shown: string[] = [];
     const { collector } = await withBoth(
-      { DEAD_LETTER_DIR: dir, TRACING_API_KEY: `${canary}-env`, RETRY_COOLDOWN_MS: "1" },
+      { DEAD_LETTER_DIR: dir, TRACING_API_KEY: `${canary}-env`, retryCooldownMs: "1" },
       async (collector, backend) => {
         const says: Answer[] = [
           { status: 401, body: `bad ${canary}` },
@@ -217,7 +212,7 @@ describe("a backend that misbehaves", () => {
   ];
   for (const { name, answers } of cases)
     test(`${name}: everything arrives in the end`, async () => {
-      const env = { UPLOAD_TIMEOUT_MS: "150", RETRY_COOLDOWN_MS: "5" };
+      const env = { uploadTimeoutMs: "150", retryCooldownMs: "5" };
       const { collector } = await withBoth(env, async (collector, backend) => {
         backend.script = (upload) => answers[upload.index] ?? { status: 202 };
         await collector.send(jsonRequest([spanOf(1, 0)]));
@@ -357,7 +352,7 @@ describe("dead letters", () => {
 describe("a full queue", () => {
   test("senders get 503 with Retry-After at once, acknowledged spans arrive, and then there is room again", async () => {
     const { collector } = await withBoth(
-      { MAX_QUEUE_BYTES: "1048576", RETRY_COOLDOWN_MS: "5", BATCH_SIZE: "5" },
+      { MAX_QUEUE_BYTES: "1048576", retryCooldownMs: "5", BATCH_SIZE: "5" },
       async (collector, backend) => {
         let well = false;
         backend.script = () => (well ? { status: 202 } : { status: 503 });
@@ -394,7 +389,7 @@ describe("a full queue", () => {
 
 test("at the end parked children and open batches are sent, and the log balances the books", async () => {
   const { collector, backend } = await withBoth(
-    { FLUSH_INTERVAL_MS: "60000", ORPHAN_TIMEOUT_MS: "60000" },
+    { FLUSH_INTERVAL_MS: "60000", orphanTimeoutMs: "60000" },
     async (collector) => {
       await collector.send(protobufRequest(many(1, 99)));
       await collector.send(protobufRequest([1, 2, 3, 4, 5].map((span) => spanOf(2, span, 0))));

@@ -175,7 +175,7 @@ describe("forwarding", PATIENCE, () => {
         SPOOL_DIR: `${dir}/spool`,
         RULES_FILE: await rules({ forward }),
         MAX_RETRIES: "1",
-        RETRY_COOLDOWN_MS: "50",
+        retryCooldownMs: "50",
       };
       const collector = await startCollector(backend.url, env);
       for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
@@ -316,12 +316,12 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
-  test("beyond FORWARD_MAX_BYTES the oldest requests go, and count as lost for their destination only", async () => {
+  test("beyond the limit the oldest requests go, and count as lost for their destination only", async () => {
     await withFolder(async (dir, rules) => {
       const [backend, good, bad] = await Promise.all([startBackend(), startReceiver(), startReceiver(() => 503)]);
       const collector = await startCollector(backend.url, {
         SPOOL_DIR: `${dir}/spool`,
-        FORWARD_MAX_BYTES: String(1024 * 1024),
+        forwardBytesMax: String(1024 * 1024),
         RULES_FILE: await rules({
           forward: [
             { name: "good", endpoint: good.url },

@@ -13,6 +13,7 @@ import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
 import { partsOf } from "../../src/collector/encode/batch-body.ts";
 import { createCollector } from "../../src/collector/collector.ts";
 import { openBackend } from "../../src/collector/open-collector.ts";
+import { COLLECTOR_LIMITS } from "../../src/collector/limits.ts";
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
 import { nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 import { startBackend } from "../fakes/backend.ts";
@@ -20,7 +21,10 @@ import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector, testConfig } from "../fakes/collector.ts";
 import { protobufRequest, spanOf } from "../fakes/otlp.ts";
 
-const read = (env: Record<string, string>) => readConfig(env, collectorSettings, () => "from-file");
+const read = (env: Record<string, string>): CollectorConfig => ({
+  ...COLLECTOR_LIMITS,
+  ...readConfig(env, collectorSettings, () => "from-file"),
+});
 
 describe("settings", () => {
   test("the ten of the seed have their defaults", () => {
@@ -79,7 +83,7 @@ describe("settings", () => {
     const collector = await startCollector(backend.url, {
       RETRY_BACKOFF_MS: "0",
       MAX_RETRIES: "0",
-      RETRY_COOLDOWN_MS: "1",
+      retryCooldownMs: "1",
     });
     backend.script = (upload) => ({ status: upload.index < 3 ? 500 : 202 });
     await collector.send(protobufRequest([spanOf(1, 0)]));

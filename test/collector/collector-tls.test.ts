@@ -30,7 +30,7 @@ async function withSecureBackend(
   run: (collector: TestCollector, backend: FakeBackend) => Promise<void>,
 ): Promise<void> {
   const backend = await startBackend({ tls: certified });
-  const all = { TRACING_ENDPOINT: backend.url, RETRY_COOLDOWN_MS: "1", SHUTDOWN_TIMEOUT_MS: "2100", ...env };
+  const all = { TRACING_ENDPOINT: backend.url, retryCooldownMs: "1", SHUTDOWN_TIMEOUT_MS: "2100", ...env };
   const collector = await startCollector(backend.url, all, { backend: openBackend(testConfig(all)) });
   try {
     await run(collector, backend);

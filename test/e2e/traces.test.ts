@@ -110,10 +110,10 @@ test("a failed run shows the error of its span", async () => {
   await page.close();
 });
 
-test("another server shows the traces of TRACES_URL and the figures of COLLECTOR_URL", async () => {
+test("another server shows the traces of TRACES and the figures of COLLECTOR_URL", async () => {
   const threadId = await ask(server, "Shall I?");
   const other = await startServer({
-    env: { TRACES_URL: `${server.url}/console/api`, COLLECTOR_URL: collector, DATABASE_URI: "" },
+    env: { TRACES: `${server.url}/console/api`, COLLECTOR_URL: collector, DATABASE_URI: "" },
   });
   try {
     await until("the trace", async () => {

@@ -11,9 +11,13 @@ import { createCollector } from "../../src/collector/collector.ts";
 import { openBackend } from "../../src/collector/open-collector.ts";
 import { nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 import { collectorSettings } from "../../src/collector/settings.ts";
+import { readTestLimits } from "./collector-limits.ts";
 import { killingFiles } from "./files.ts";
 
-const config = readConfig(process.env, collectorSettings, (path) => readFileSync(path, "utf8"));
+const config = {
+  ...readTestLimits(process.env),
+  ...readConfig(process.env, collectorSettings, (path) => readFileSync(path, "utf8")),
+};
 const log = createLog({
   level: "info",
   json: true,

@@ -6,6 +6,7 @@ import { createHttpBackend } from "../../src/collector/upload/backend/http.ts";
 import type { Backend } from "../../src/collector/upload/backend/port.ts";
 import { createCollector, type Collector } from "../../src/collector/collector.ts";
 import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
+import { readTestLimits } from "./collector-limits.ts";
 import { type FilePort, nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
 
 export interface TestCollector {
@@ -18,11 +19,8 @@ export interface TestCollector {
 }
 
 export function testConfig(env: Readonly<Record<string, string>>): CollectorConfig {
-  return readConfig(
-    { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", ORPHAN_TIMEOUT_MS: "50", ...env },
-    collectorSettings,
-    () => "",
-  );
+  const given = { HTTP_PORT: "0", FLUSH_INTERVAL_MS: "20", RETRY_BACKOFF_MS: "1", orphanTimeoutMs: "50", ...env };
+  return { ...readTestLimits(given), ...readConfig(given, collectorSettings, () => "") };
 }
 
 /** Counters of uploads follow their replies. */

@@ -29,7 +29,7 @@ export async function startCollectorProcess(
       HTTP_PORT: "0",
       FLUSH_INTERVAL_MS: "20",
       RETRY_BACKOFF_MS: "1",
-      ORPHAN_TIMEOUT_MS: "50",
+      orphanTimeoutMs: "50",
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

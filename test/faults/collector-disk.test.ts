@@ -199,7 +199,7 @@ test(
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
     try {
       backend.script = () => ({ status: 503 });
-      const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: `${disk}/spool`, RETRY_COOLDOWN_MS: "50" };
+      const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: `${disk}/spool`, retryCooldownMs: "50" };
       const collector = (await startCollectorProcess(env)) ?? assert.fail();
       const noise = (): string => Array.from({ length: 4500 }, () => Math.random().toString(36).slice(2)).join("");
       const acked = new Set<string>();

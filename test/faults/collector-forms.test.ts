@@ -139,7 +139,7 @@ test(`${TRACES} generated traces of ${SPANS} spans: all three forms yield the sa
   let compared = 0;
   const property = fc.asyncProperty(trace, envelope, async (spans, around) => {
     const backend = await startBackend();
-    const env = { BATCH_SIZE: "1000", GENERIC_OTEL_ENABLED: "true" };
+    const env = { BATCH_SIZE: "1000" };
     // The clock does not advance: a span without usable times gets that of its arrival.
     const collector = await startCollector(backend.url, env, { clock: createFakeClock() });
     const bodies = {

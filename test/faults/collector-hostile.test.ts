@@ -20,12 +20,12 @@ import type { IncomingMessage } from "node:http";
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
 const MIB = 1024 * 1024;
 
-describe("bombs, with MAX_DECOMPRESSED_BYTES at 8 MiB", () => {
+describe("bombs, with MAX_BODY_BYTES at 8 MiB", () => {
   let backend: FakeBackend;
   let collector: TestCollector;
   before(async () => {
     backend = await startBackend();
-    collector = await startCollector(backend.url, { MAX_DECOMPRESSED_BYTES: String(8 * MIB) });
+    collector = await startCollector(backend.url, { MAX_BODY_BYTES: String(8 * MIB) });
   });
   after(async () => {
     await collector.stop();
@@ -145,7 +145,7 @@ describe("hostile keys and values", () => {
   test("keys like __proto__ stay data, and the prototype stays as it is", async () => {
     const before = Object.getOwnPropertyNames(Object.prototype).join();
     const backend = await startBackend();
-    const collector = await startCollector(backend.url, { GENERIC_OTEL_ENABLED: "true" });
+    const collector = await startCollector(backend.url);
     const names = [
       "__proto__",
       "__proto__.polluted",
@@ -336,7 +336,7 @@ test(`${full ? 200 : 20} keys, ${full ? 20_000 : 1000} spans, restarts in betwee
   const env = {
     TRACING_ENDPOINT: backend.url,
     SPOOL_DIR: dir,
-    RETRY_COOLDOWN_MS: "50",
+    retryCooldownMs: "50",
     BATCH_SIZE: "7",
     TRACING_API_KEY: "env-key",
   };

@@ -71,7 +71,7 @@ test(`${SPANS} acknowledged spans, ${KILLS} kills, the backend away until the la
     }
   }
 
-  const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, RETRY_COOLDOWN_MS: "20", SPOOL_MAX_BYTES: "67108864" };
+  const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, retryCooldownMs: "20", SPOOL_MAX_BYTES: "67108864" };
   while (kills < KILLS || acked.size < SPANS) {
     const byPoint = kills < KILLS && random() < 0.5;
     const point = KILL_POINTS[Math.floor(random() * KILL_POINTS.length)] ?? "";
@@ -137,7 +137,7 @@ test("SIGTERM under load, with a well, a slow and a dead backend: nothing acknow
         TRACING_ENDPOINT: backend.url,
         SPOOL_DIR: dir,
         SHUTDOWN_TIMEOUT_MS: "2600",
-        RETRY_COOLDOWN_MS: "60000",
+        retryCooldownMs: "60000",
       };
       const collector = (await startCollectorProcess(env)) ?? assert.fail();
       const acked = new Set<string>();

@@ -53,7 +53,7 @@ test(`${RECORDS} acknowledged records, ${KILLS} kills: each one arrives`, async 
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-logs-`);
   const backend = await startBackend();
   backend.script = () => ({ status: 503 });
-  const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, RETRY_COOLDOWN_MS: "20", SPAN_TTL: "1500" };
+  const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, retryCooldownMs: "20", SPAN_TTL: "1500" };
   const acked = new Set<number>();
   let next = 0;
   for (let kills = 0; kills < KILLS || acked.size < RECORDS; kills++) {

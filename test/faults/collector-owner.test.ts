@@ -26,7 +26,7 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
     const isNew = race % 2 === 0;
     const spool = isNew ? `${dir}/${race}` : `${dir}/${race - 1}`;
     backend.script = () => ({ status: isNew ? 503 : 202 });
-    const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: spool, RETRY_COOLDOWN_MS: "60000" };
+    const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: spool, retryCooldownMs: "60000" };
     const said: string[][] = [[], []];
     const racers = await Promise.all(said.map((words) => startCollectorProcess(env, words)));
     const owners = racers.filter((racer): racer is CollectorProcess => racer !== null);

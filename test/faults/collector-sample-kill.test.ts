@@ -70,7 +70,7 @@ async function withSpool(
 describe("a kept trace stays kept", PATIENCE, () => {
   test("after kill -9 between its uploads", async () => {
     await withSpool(async (env, backend) => {
-      const first = await started({ ...env, ORPHAN_TIMEOUT_MS: "20000" });
+      const first = await started({ ...env, orphanTimeoutMs: "20000" });
       await send(first, spanOf(1, 2, 9)); // its parent never comes
       await send(first, spanOf(1, 1, undefined, FAILED));
       await whenRun(backend, "span 1.1");

@@ -118,11 +118,11 @@ for (const mode of ["memory", "durable"] as const)
       TRACING_ENDPOINT: backend.url,
       BATCH_SIZE: String(BATCH_SIZE),
       FLUSH_INTERVAL_MS: "60000", // a batch goes when it is full, or at the end
-      ORPHAN_TIMEOUT_MS: "60000",
+      orphanTimeoutMs: "60000",
       SPAN_TTL: String(SPAN_TTL_MS),
       MAX_QUEUE_BYTES: "16777216",
-      RETRY_COOLDOWN_MS: "20",
-      UPLOAD_TIMEOUT_MS: "500", // a busy machine takes long too, and a shutdown has only so many tries
+      retryCooldownMs: "20",
+      uploadTimeoutMs: "500", // a busy machine takes long too, and a shutdown has only so many tries
       ...(mode === "durable" ? { SPOOL_DIR: dir, SPOOL_MAX_BYTES: "268435456" } : {}),
     };
     const collector = (await startCollectorProcess(env)) ?? assert.fail();

@@ -652,7 +652,7 @@ describe("a disk that refuses", () => {
     const collector = await startCollector(backend.url, {
       SPOOL_DIR: dir,
       SPOOL_MAX_BYTES: "2097152",
-      RETRY_COOLDOWN_MS: "20",
+      retryCooldownMs: "20",
     });
     const noise = (): string => Array.from({ length: 4000 }, () => Math.random().toString(36)).join("");
     const send = async (trace: number): Promise<Response> =>

@@ -62,7 +62,7 @@ test(
         ...process.env,
         HTTP_PORT: "0",
         TRACES_PORT: "0",
-        TRACES_DIR: temporaryFolder(),
+        HOLDPOINT_DATA_DIR: temporaryFolder(),
         LOG_JSON: "true",
         SHUTDOWN_TIMEOUT_MS: "1000",
       },

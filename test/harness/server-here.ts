@@ -1,7 +1,7 @@
 // A real server in the tests' own process, on a real socket and its own data folder: for files that need many, each
 // with other settings or another langgraph.json, and kill none. It costs a tenth of a process.
 import { refusalOf } from "../../src/cli/errors/refusal.ts";
-import type { Host } from "../../src/main/host.ts";
+import type { Host, Limits } from "../../src/main/host.ts";
 import { serve } from "../../src/main/serve.ts";
 import {
   databaseFor,
@@ -27,7 +27,7 @@ export class NotStarted extends Error {
 
 /** @throws {NotStarted} */
 export async function startServerHere(
-  options: Pick<ServerOptions, "config" | "dataDir" | "env"> = {},
+  options: Pick<ServerOptions, "config" | "dataDir" | "env"> & { readonly limits?: Partial<Limits> } = {},
 ): Promise<ServerHere> {
   const dataDir = options.env?.["HOLDPOINT_DATA_DIR"] ?? options.dataDir ?? temporaryFolder();
   const logs: Record<string, unknown>[] = [];
@@ -40,7 +40,6 @@ export async function startServerHere(
       HOLDPOINT_DATA_DIR: dataDir,
       LOG_JSON: "true",
       LOG_LEVEL: "debug",
-      LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS: "300000",
       ...options.env,
     },
     environment: {},
@@ -57,6 +56,7 @@ export async function startServerHere(
       }
     },
     program: "holdpoint",
+    limits: { schemaTimeoutMs: 300_000, ...options.limits }, // tests wait for types, also on a busy machine
     product: { root: ROOT, version: "0.0.0", nodeRequired: process.versions.node, dependencies: {} },
   };
   try {

@@ -2,7 +2,7 @@
 //   unused-answers.1. A run that fails before its node takes the answer, or at it, opens the question again. A good
 //        answer after that continues the thread.
 //   unused-answers.2. Siblings keep their answers and questions, and do not run again.
-//   unused-answers.3. After HOLDPOINT_ASK_AGAIN_MAX answers at which the node threw, the thread fails; a person can ask
+//   unused-answers.3. After a limited number of answers at which the node threw, the thread fails; a person can ask
 //        again.
 //   unused-answers.4. A value that the state refuses ends its run and nothing else: reads are 200, the question is open,
 //        the next good input works.
@@ -19,7 +19,8 @@ import { newNotes, newThread, onlyQuestion, problemOf, type TestThread, until } 
 
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "paused", "langgraph.json"),
-  env: { HOLDPOINT_ASK_AGAIN_MAX: "2", BG_JOB_TIMEOUT_SECS: "2" },
+  env: { BG_JOB_TIMEOUT_SECS: "2" },
+  limits: { askAgainMax: 2 },
 });
 const folder = temporaryFolder();
 after(async () => {

@@ -37,7 +37,7 @@ const TEST_FILE = /\.(test|contract)\.ts$/;
 const CODE_FILE = /\.[cm]?[jt]sx?$/;
 /** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
 const IMPORT = /\b(?:from|import|require|URL)\s*\(?\s*(["'`])(\.{1,2}\/[^"'`]*)\1/g;
-const READS_ENVIRONMENT = ["src/main.ts", "src/exports/create-holdpoint.ts"];
+const READS_ENVIRONMENT = ["src/main.ts", "src/exports/open-holdpoint.ts"];
 const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
 
 function roomOf(path: string): string | undefined {

@@ -99,7 +99,6 @@ describe("the collector", () => {
       LOG_JSON: "true",
       FLUSH_INTERVAL_MS: "20",
       RETRY_BACKOFF_MS: "1",
-      RETRY_COOLDOWN_MS: "5",
       TRACING_ENDPOINT: backend.url,
       TRACING_CA_FILE: `${dir}/ca.pem`,
       TRACING_API_KEY: awkward("env"),

@@ -125,6 +125,11 @@ test("no settings table of the sources is left out here (docs.3)", () => {
   );
 });
 
+test("at most 80 settings: a new one has to be worth a line for every reader (docs.3)", () => {
+  const names = new Set(SETTINGS_TABLES.flatMap(([, , table]) => Object.values(table).map(({ name }) => name)));
+  assert.ok(names.size <= 80, `${names.size} settings`);
+});
+
 test("no name is used by two settings of one table (docs.3)", () => {
   for (const [, , table] of SETTINGS_TABLES) {
     const names = Object.values(table).flatMap((one) => [one.name, ...one.aliases]);

@@ -114,7 +114,7 @@ export interface Translation {
   readonly lines: readonly Line[];
   /** Unmapped attributes, kept unchanged. */
   readonly kept: Readonly<Record<string, unknown>>;
-  /** The destination of each attribute, as the collector recorded it; empty without EXPLAIN_ATTRIBUTES. */
+  /** The destination of each attribute, as the collector recorded it; empty unless it uploads to the local store. */
   readonly destinations: readonly Destination[];
   /** Metadata names copied unchanged. */
   readonly copied: readonly string[];

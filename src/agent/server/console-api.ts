@@ -126,6 +126,6 @@ async function scopeOf(access: Access | null, event: AccessEvent, request: HttpR
 /** @throws {ApiError} `part_absent` */
 async function absent(): Promise<never> {
   const detail =
-    "Not available in this process: set TRACES=on or TRACES_URL for traces, COLLECTOR_URL for a collector. `holdpoint dev` runs all in one process.";
+    "Not available in this process: set TRACES=on, or TRACES to the address of a trace store, COLLECTOR_URL for a collector. `holdpoint dev` runs all in one process.";
   throw new ApiError("part_absent", detail);
 }

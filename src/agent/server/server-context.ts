@@ -55,7 +55,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   if (notify?.watch) inbox.onAdded(notify.watch.opened);
   const webhooks = createServerWebhooks(config, ports, links, notify);
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
-  const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: config.notifyFormat };
+  const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: chooseFormat(config.notifyUrl) };
   const notifier = createNotifier(target, links.publicUrl, ports.notify !== null);
   const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, notifier, ...links });
   const agent: AgentContext = {
@@ -173,4 +173,9 @@ function eventLimits(config: AgentConfig): EventLimits {
     resumableKeptMs: config.resumableStreamKeptSecs * 1000,
     protocolKeptMs: config.protocolStreamKeptSecs * 1000,
   };
+}
+
+/** Slack's incoming webhooks take its own messages only. */
+function chooseFormat(url: string): "event" | "slack" {
+  return /^hooks\.slack(-gov)?\.com$/.test(new URL(url).hostname) ? "slack" : "event";
 }

@@ -14,8 +14,10 @@ import {
 import { assistantDefaults, GRAPH_CONFIG_FILE } from "../model/assistant-defaults.ts";
 import { apiKeysSetting } from "../auth/api-keys.ts";
 import { SIGN_IN_SETTINGS } from "./sign-in-settings.ts";
+import { DATA_SETTINGS } from "../../base/config/shared-settings.ts";
 import { databaseUri } from "../../base/config/database-setting.ts";
 import { HOST_SETTINGS } from "../../base/config/host-settings.ts";
+import type { AgentLimits } from "./limits.ts";
 import { NOTIFY_SETTINGS } from "./notify-settings.ts";
 import { PARTS_SETTINGS } from "./parts-settings.ts";
 import { LOG_SETTINGS } from "../../base/config/log-settings.ts";
@@ -79,9 +81,7 @@ export const AGENT_SETTINGS = {
   ),
   ...SIGN_IN_SETTINGS,
   ...PARTS_SETTINGS,
-  dataDir: text("HOLDPOINT_DATA_DIR", "./.holdpoint", {
-    meaning: "Folder of the embedded database, without DATABASE_URI. One process at a time may use it.",
-  }),
+  ...DATA_SETTINGS,
   databaseUri: databaseUri("DATABASE_URI", ["DATABASE_URL"]),
   postgresPoolMax: integer(
     "LANGGRAPH_POSTGRES_POOL_MAX_SIZE",
@@ -127,144 +127,27 @@ export const AGENT_SETTINGS = {
     { min: 1, max: 10_000_000 },
     { meaning: "Maximum number of queued runs; beyond it, calls get 503." },
   ),
-  schemaTimeoutMs: integer(
-    "LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS",
-    30_000,
-    { min: 0, max: 600_000 },
-    { meaning: "Time to read the schemas of graphs from their TypeScript types; 0 leaves types out." },
-  ),
-  assistantsMax: integer(
-    "HOLDPOINT_MAX_ASSISTANTS",
-    100_000,
-    { min: 1, max: 10_000_000 },
-    { meaning: "Maximum number of stored assistants, including those of the graphs; beyond it, calls get 409." },
-  ),
   bodyBytesMax: integer(
     "HOLDPOINT_MAX_BODY_BYTES",
     32 * MEBIBYTE,
     { min: 1024, max: 1024 * MEBIBYTE },
     { meaning: "Largest request body in bytes." },
   ),
-  memberBytesMax: integer(
-    "HOLDPOINT_MAX_METADATA_BYTES",
-    MEBIBYTE,
-    { min: 1024, max: 16 * MEBIBYTE },
-    {
-      meaning:
-        "Largest metadata, config, context or filter of a call, in bytes of JSON; beyond it, calls get 413. The same holds for every other member that carries no values for a graph.",
-    },
-  ),
-  cronsMax: integer(
-    "HOLDPOINT_MAX_CRONS",
-    10_000,
-    { min: 0, max: 1_000_000 },
-    { meaning: "Maximum number of stored crons; beyond it, calls get 409." },
-  ),
   console: boolean("HOLDPOINT_CONSOLE", true, { meaning: "Serve the console at /console." }),
-  storeItemBytesMax: integer(
-    "HOLDPOINT_MAX_STORE_ITEM_BYTES",
-    MEBIBYTE,
-    { min: 1024, max: 256 * MEBIBYTE },
-    { meaning: "Largest value of one item of the store, in bytes of JSON." },
-  ),
-  interruptBytesMax: integer(
-    "HOLDPOINT_MAX_INTERRUPT_BYTES",
-    8 * MEBIBYTE,
-    { min: 1024, max: 256 * MEBIBYTE },
-    { meaning: "Largest value that a node may pass to interrupt(), in bytes of JSON; beyond it, the run fails." },
-  ),
-  answerBytesMax: integer(
-    "HOLDPOINT_MAX_ANSWER_BYTES",
-    4 * MEBIBYTE,
-    { min: 1024, max: 256 * MEBIBYTE },
-    { meaning: "Largest answer, or answers of one call, in bytes of JSON; beyond it, calls get 413." },
-  ),
-  askAgainMax: integer(
-    "HOLDPOINT_ASK_AGAIN_MAX",
-    3,
-    { min: 0, max: 1000 },
-    {
-      meaning:
-        "How often a question is asked again by itself after its node threw at the answer. Then the thread fails, and a person can ask again. An answer that no node got is asked for again without a limit.",
-    },
-  ),
-  keepAliveMs: integer(
-    "HOLDPOINT_WAIT_KEEPALIVE_MS",
-    5000,
-    { min: 100, max: 60_000 },
-    { meaning: "Interval, in milliseconds, of the newlines that keep a waiting call open." },
-  ),
-  streamHeartbeatMs: integer(
-    "HOLDPOINT_STREAM_HEARTBEAT_MS",
-    15_000,
-    { min: 100, max: 60_000 },
-    {
-      meaning:
-        "Milliseconds without an event after which a stream gets a comment; the comments repeat until the next event.",
-    },
-  ),
-  streamKeptSecs: integer(
-    "HOLDPOINT_STREAM_TTL_SECONDS",
-    60,
-    { min: 0, max: 31_536_000 },
-    { meaning: "Seconds after the end of a run for which readers can get its events." },
-  ),
   resumableStreamKeptSecs: integer(
     "RESUMABLE_STREAM_TTL_SECONDS",
     120,
     { min: 0, max: 31_536_000 },
-    { meaning: "The same for runs started with stream_resumable." },
-  ),
-  protocolStreamKeptSecs: integer(
-    "HOLDPOINT_PROTOCOL_STREAM_TTL_SECONDS",
-    3600,
-    { min: 0, max: 31_536_000 },
-    { meaning: "The same for runs started over the thread protocol, whose pages replay them when they load." },
-  ),
-  protocolCompactSecs: integer(
-    "HOLDPOINT_PROTOCOL_COMPACT_SECONDS",
-    60,
-    { min: 0, max: 31_536_000 },
-    {
-      meaning:
-        "Time after the end of a run started over the thread protocol at which its text deltas and `tasks` events are removed. Replays then have its messages in whole blocks.",
-    },
+    { meaning: "Seconds after the end of a run started with stream_resumable for which readers can get its events." },
   ),
   protocolInputAnswers: boolean("HOLDPOINT_PROTOCOL_INPUT_ANSWERS", false, {
     meaning:
       "Over the thread protocol, any input on a thread with exactly one open interrupt is its answer, as on the LangGraph server. By default it is new input, which abandons the interrupt.",
   }),
-  streamEventsMax: integer(
-    "HOLDPOINT_STREAM_MAX_EVENTS",
-    100_000,
-    { min: 100, max: 10_000_000 },
-    { meaning: "Events kept of one run. Beyond that, the oldest are deleted." },
-  ),
-  streamBytesMax: integer(
-    "HOLDPOINT_STREAM_MAX_BYTES",
-    64 * MEBIBYTE,
-    { min: 64 * 1024, max: 16 * 1024 * MEBIBYTE },
-    { meaning: "Bytes kept of one run's events. Beyond that, the oldest events are deleted." },
-  ),
   webhookSecret: text("HOLDPOINT_WEBHOOK_SECRET", null, {
     meaning: "Signs webhooks: any text, or whsec_ and base64. Without it they are sent unsigned.",
     secret: true,
   }),
-  webhookAttemptsMax: integer(
-    "HOLDPOINT_WEBHOOK_MAX_ATTEMPTS",
-    16,
-    { min: 1, max: 100 },
-    { meaning: "Delivery attempts of a webhook before it is dropped." },
-  ),
-  webhookRetryMs: integer(
-    "HOLDPOINT_WEBHOOK_RETRY_MS",
-    5000,
-    { min: 10, max: 3_600_000 },
-    {
-      meaning:
-        "Delay before the next delivery attempt of a webhook, in milliseconds. Doubles with each failure, up to an hour.",
-    },
-  ),
   keepRunsMs: durationMs("HOLDPOINT_KEEP_RUNS", 90 * DAY_MS, FOR_EVER, {
     meaning: "Age at which the record of a run that has ended is deleted; 0 keeps it as long as its thread.",
   }),
@@ -279,13 +162,11 @@ export const AGENT_SETTINGS = {
   }),
   notifyUrl: webAddress(
     text("HOLDPOINT_NOTIFY_URL", null, {
-      meaning: "Webhook address for each new interrupt, unless the run or its assistant names another.",
+      meaning:
+        "Webhook address for each new interrupt, unless the run or its assistant names another. An incoming webhook of Slack gets a message of Slack, others an event as JSON.",
       secret: true,
     }),
   ),
-  notifyFormat: choice("HOLDPOINT_NOTIFY_FORMAT", "event", ["event", "slack"], {
-    meaning: "Format of the notification: an event as JSON, or a message for an incoming webhook of Slack.",
-  }),
   publicUrl: webAddress(
     text("HOLDPOINT_PUBLIC_URL", null, {
       meaning: "Address of this server for links to the console, with its path prefix. Default: the one it listens on.",
@@ -295,4 +176,5 @@ export const AGENT_SETTINGS = {
   ...LOG_SETTINGS,
 } as const;
 
-export type AgentConfig = Config<typeof AGENT_SETTINGS>;
+/** The settings, and the limits that none of them sets. */
+export type AgentConfig = Config<typeof AGENT_SETTINGS> & AgentLimits;

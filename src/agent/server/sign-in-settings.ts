@@ -58,10 +58,4 @@ export const SIGN_IN_SETTINGS = {
     { min: 5 * 60_000, max: 90 * DAY_MS },
     { meaning: "Time without a request after which a person is signed out." },
   ),
-  sessionLifeMs: durationMs(
-    "HOLDPOINT_SESSION_MAX",
-    7 * DAY_MS,
-    { min: 5 * 60_000, max: 365 * DAY_MS },
-    { meaning: "Time after which a person must sign in again, even if active; changes of groups apply from then on." },
-  ),
 } as const;

@@ -192,7 +192,7 @@ function refuseBroad(limit: string): never {
 function checkValue(value: JsonObject, bytesMax: number): void {
   if (!isJsonObject(value)) throw new ApiError("store_item_invalid", "value must be an object.");
   if (!exceedsBytes(value, bytesMax)) return;
-  const detail = `The value has more than ${bytesMax} bytes as JSON (HOLDPOINT_MAX_STORE_ITEM_BYTES).`;
+  const detail = `The value has more than ${bytesMax} bytes as JSON.`;
   throw new ApiError("store_item_too_large", detail);
 }
 

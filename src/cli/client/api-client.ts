@@ -71,12 +71,11 @@ export async function tracesClient(cli: Cli, options: ServerOptions): Promise<Cl
 async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
   if (url !== undefined) return urlOption(url);
   const config = await cli.config();
-  if (config.tracesUrl !== null) return config.tracesUrl;
   if (config.url !== null) return consoleApiOf(config.url);
   const local = await cli.localServer();
   if (local !== null) return local.tracesUrl ?? consoleApiOf(local.url);
   throw new CliError(
-    `no trace store runs in this project: start one with ${cli.program} dev, or name one with HOLDPOINT_TRACES_URL or --url`,
+    `no trace store runs in this project: start one with ${cli.program} dev, or name one with --url`,
     EXIT.unavailable,
   );
 }

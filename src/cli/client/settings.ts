@@ -26,15 +26,6 @@ export const CLIENT_SETTINGS = {
     },
     serverUrl,
   ),
-  tracesUrl: setting<string | null>(
-    "HOLDPOINT_TRACES_URL",
-    { type: "url", fallback: null, limits: "http or https" },
-    {
-      meaning:
-        "Address of the trace store that `holdpoint trace` reads. Default: that of `HOLDPOINT_URL` or of the data folder's server.",
-    },
-    serverUrl,
-  ),
   apiKey: setting<string | null>(
     "HOLDPOINT_API_KEY",
     { type: "text", fallback: null, limits: "not empty, no spaces" },

@@ -29,9 +29,7 @@ export const ofServer = (command: Command): Command =>
   json(command).option("--url <address>", "URL of the agent server (HOLDPOINT_URL)").option("--api-key <key>", API_KEY);
 
 export const ofTraces = (command: Command): Command =>
-  json(command)
-    .option("--url <address>", "URL of the trace store (HOLDPOINT_TRACES_URL)")
-    .option("--api-key <key>", API_KEY);
+  json(command).option("--url <address>", "URL of the trace store").option("--api-key <key>", API_KEY);
 
 export const listed = (command: Command, limit: number): Command =>
   command

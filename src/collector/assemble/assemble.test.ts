@@ -116,7 +116,7 @@ interface Case {
   readonly limits?: Partial<AssembleLimits>;
   /** span → parent, in the order of emission, before any time has passed */
   readonly atOnce: Record<string, string>;
-  /** after ORPHAN_TIMEOUT_MS of quiet */
+  /** after the timeout of orphans */
   readonly later?: Record<string, string>;
 }
 

@@ -7,7 +7,7 @@ import { createNode, createTree, keyOf, segmentOf, type Tree } from "./tree-node
 export interface AssembleLimits {
   /** SPAN_TTL: the longest wait, and the time after its last span that a trace stays in memory. */
   readonly spanTtlMs: number;
-  /** ORPHAN_TIMEOUT_MS: time after the last span of a trace before its orphans are emitted without their parents. */
+  /** Time after the last span of a trace before its orphans are emitted without their parents. */
   readonly orphanTimeoutMs: number;
   readonly waitingBytesMax: number;
   /** Spans in memory, for late children to find their parents. About 300 bytes each. */

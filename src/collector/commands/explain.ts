@@ -28,7 +28,6 @@ export async function explainFile(path: string, config: CollectorConfig): Promis
   const body = skipMark(wire[0] === 0x1f && wire[1] === 0x8b ? await decompress(wire, "gzip", limits) : wire);
   const explain = createExplainer({
     filterNonGenAi: config.filterNonGenai,
-    genericOtel: config.genericOtelEnabled,
     project: config.project ?? "",
   });
   const context = { tenant: { id: "", apiKey: "", tenantId: "" }, project: "", receivedMs: 0 };

@@ -9,7 +9,7 @@ import type { SeenRecords } from "./repeated-records.ts";
 export interface JoinLimits {
   /** SPAN_TTL: the longest wait of a record, and the time that a span stays in reach of its records. */
   readonly spanTtlMs: number;
-  /** ORPHAN_TIMEOUT_MS: the longest wait of a session's event, whose sender may have no spans. */
+  /** The longest wait of a session's event, whose sender may have no spans. */
   readonly orphanTimeoutMs: number;
   readonly waitingBytesMax: number;
   readonly keptBytesMax: number;

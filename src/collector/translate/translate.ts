@@ -39,7 +39,7 @@ export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
   readonly filterNonGenAi: boolean;
   /** GENERIC_OTEL_ENABLED: `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
-  readonly genericOtel: boolean;
+  readonly genericOtel?: boolean;
   /** Rules for spans to drop: these keep their place, without an upload. */
   readonly drop?: DropDefinition;
   /** Not MEDIA_ATTACHMENTS: base64 content stays in the messages. */
@@ -65,7 +65,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const talk = talkOf(span);
   const facts = reader.read(span, talk.detailAttributes);
   const times = timesOf(span, context);
-  const wanted = !options.filterNonGenAi || options.genericOtel || isGenAi(facts, talk);
+  const wanted = !options.filterNonGenAi || options.genericOtel === true || isGenAi(facts, talk);
   const isDropped = options.drop?.some((rule) => matches(rule, span)) ?? false;
   const isPending = facts.peek(LOGFIRE_TYPE) === "pending_span"; // a copy of a span that has not ended
   facts.enter("place in the trace");

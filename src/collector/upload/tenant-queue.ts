@@ -144,7 +144,7 @@ async function uploadJob(
   const body = await job.load();
   if (body === null) return null;
   if (now - job.createdMs > options.ageMaxMs) {
-    await job.refused({ body, cause: "too_old", reason: "older than SPOOL_MAX_AGE" });
+    await job.refused({ body, cause: "too_old", reason: "older than a week" });
     return null;
   }
   const result = await upload(body, options, { ...ports, send }, ended);

@@ -25,7 +25,7 @@ export const SPECIAL_WRITES: Readonly<Record<string, number>> = {
 /** Each list of interrupts, its reply and its inbox item are read whole, and people see them. */
 class InterruptTooLargeError extends Error {
   constructor(bytes: number, bytesMax: number) {
-    const cure = "Pass a reference to the data instead, or raise HOLDPOINT_MAX_INTERRUPT_BYTES.";
+    const cure = "Pass a reference to the data instead.";
     super(`The value of interrupt() has ${bytes} bytes as JSON, and ${bytesMax} are allowed. ${cure}`);
     this.name = "interrupt_too_large";
   }

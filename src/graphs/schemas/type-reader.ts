@@ -100,7 +100,5 @@ function extract(request: ExtractorRequest): Promise<Found> {
 
 function reasonOf(error: unknown): string {
   const { killed, message } = error as { readonly killed?: boolean; readonly message: string };
-  return killed === true
-    ? "the type check took too long (LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS)"
-    : message.slice(0, 1000);
+  return killed === true ? "the type check took too long" : message.slice(0, 1000);
 }

@@ -47,7 +47,7 @@ interface ReadsGiven {
 function checkAnswerSize(answer: Json, bytesMax: number): void {
   if (!exceedsBytes(answer, bytesMax)) return;
   const bytes = Buffer.byteLength(JSON.stringify(answer));
-  const cure = "Upload the data and answer with a reference to it, or raise HOLDPOINT_MAX_ANSWER_BYTES.";
+  const cure = "Upload the data and answer with a reference to it.";
   throw new ApiError("answer_too_large", `The answer has ${bytes} bytes as JSON, and ${bytesMax} are allowed. ${cure}`);
 }
 
@@ -58,7 +58,7 @@ function checkCommandSize(intent: Intent, bytesMax: number): void {
   for (const [name, value] of Object.entries({ update, goto })) {
     if (value === undefined || !exceedsBytes(value, bytesMax)) continue;
     const cure = "Send large data as input, or write it with an update of the state, or raise the limit.";
-    const detail = `command.${name} has more than ${bytesMax} bytes as JSON (HOLDPOINT_MAX_ANSWER_BYTES). ${cure}`;
+    const detail = `command.${name} has more than ${bytesMax} bytes as JSON. ${cure}`;
     throw new ApiError("member_too_large", detail);
   }
 }

@@ -113,7 +113,7 @@ async function storeCheck({ clock }: Cli, url: string): Promise<Seen> {
   const upload = { method: "POST", body: JSON.stringify({ ...run, end_time: time, inputs: {}, outputs: {} }) };
   const written = await ask(`${url}/runs`, { ...upload, headers: { "content-type": "application/json" } });
   const kept = await ask(`${url}/traces/${id}`);
-  const remedy = "check its log, the disk, and TRACES_DIR";
+  const remedy = "check its log, the disk, and the data folder";
   if (written?.status !== 202) return fail(`the trace store at ${url} refused a trace (${written?.status})`, remedy);
   if (kept?.status !== 200) return fail(`the trace store at ${url} does not keep the trace that it accepted`, remedy);
   await ask(`${url}/traces/${id}`, { method: "DELETE" });

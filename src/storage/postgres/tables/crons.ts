@@ -75,7 +75,7 @@ function conditionsOf(filter: CronFilter): Conditions {
       .map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
     ...Object.entries(filter.metadata ?? {}),
   ];
-  // Crons are few (HOLDPOINT_MAX_CRONS), so this reads all of them.
+  // Crons are few (at most 10,000), so this reads all of them.
   for (const [key, value] of members)
     search.add("metadata::jsonb @> ?::jsonb", toJsonText(JSON.stringify(Object.fromEntries([[key, value]]))));
   for (const { key, value } of (filter.scope ?? []).filter(({ op }) => op === "in")) {

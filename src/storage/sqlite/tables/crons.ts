@@ -79,7 +79,7 @@ function filterOf(filter: CronFilter): { readonly where: string; readonly parame
       .map(({ key, op, value }) => [key, op === "eq" ? value : [value]] as const),
     ...Object.entries(filter.metadata ?? {}),
   ];
-  // Crons are few (HOLDPOINT_MAX_CRONS), so this reads all of them.
+  // Crons are few (at most 10,000), so this reads all of them.
   for (const [key, value] of members) add("json_contains(metadata, ?)", JSON.stringify({ [key]: value }));
   for (const { key, value } of (filter.scope ?? []).filter(({ op }) => op === "in")) {
     const any = "EXISTS (SELECT 1 FROM json_each(?) AS o WHERE json_contains(metadata, json_object(?, json(o.value))))";
