@@ -9,7 +9,9 @@ export interface ReleaseState {
   readonly changedFiles: readonly string[];
   /** `owner/name` of the repository that the workflow runs in; null elsewhere. */
   readonly repository: string | null;
-  /** The tag need not be there yet. */
+  /** The pages and `holdpoint new` refer to the registry (src/main/published.ts). */
+  readonly published: boolean;
+  /** The tag need not be there yet, nor the texts turned. */
   readonly dryRun: boolean;
 }
 
@@ -28,6 +30,8 @@ export function releaseFaults(state: ReleaseState): readonly string[] {
   if (notes !== null && sectionOf(state.changelog, "Unreleased") !== "")
     faults.push(`CHANGELOG.md: [Unreleased] is not empty: move its lines to ${version}`);
   if (!state.dryRun && !state.tags.includes(`v${version}`)) faults.push(`the commit has no tag v${version}`);
+  if (!state.dryRun && !state.published)
+    faults.push("the texts refer to a clone: run node deploy/publish-texts.ts and commit what it turns");
   if (state.changedFiles.length > 0) faults.push(`the working tree has changes: ${state.changedFiles.join(", ")}`);
   return [...faults, ...addressFaults(state)];
 }

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { PUBLISHED } from "../src/main/published.ts";
 import { notesOf, releaseFaults } from "./release-faults.ts";
 
 const ROOT = dirname(import.meta.dirname);
@@ -35,6 +36,7 @@ const faults = releaseFaults({
   tags: run("git", ["tag", "--points-at", "HEAD"]).split("\n").filter(Boolean),
   changedFiles: run("git", ["status", "--porcelain"]).split("\n").filter(Boolean),
   repository: process.env["GITHUB_REPOSITORY"] ?? null,
+  published: PUBLISHED,
   dryRun,
 });
 

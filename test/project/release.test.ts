@@ -18,6 +18,7 @@ const GOOD: ReleaseState = {
   tags: ["v1.2.3"],
   changedFiles: [],
   repository: "someone/holdpoint",
+  published: true,
   dryRun: false,
 };
 const PLACEHOLDER = { version: "1.2.3", homepage: "https://github.com/holdpoint/holdpoint#readme" };
@@ -33,6 +34,7 @@ const FAULTS: readonly (readonly [name: string, change: Partial<ReleaseState>, f
     /Unreleased\] is not empty/,
   ],
   ["no tag", { tags: ["v1.2.2"] }, /no tag v1\.2\.3/],
+  ["texts of a clone", { published: false }, /run node deploy\/publish-texts\.ts/],
   ["changed files", { changedFiles: [" M a.ts"] }, /has changes:  M a\.ts/],
   ["another repository", { repository: "other/holdpoint" }, /repository is not github\.com\/other\/holdpoint/],
   ["placeholders", { manifest: PLACEHOLDER, repository: null }, /are placeholders/],
@@ -49,7 +51,7 @@ for (const [name, change, fault] of FAULTS) {
 
 test("a good commit has no fault, a dry run needs no tag, and the notes are its section (release.1)", () => {
   assert.deepEqual(releaseFaults(GOOD), []);
-  assert.deepEqual(releaseFaults({ ...GOOD, tags: [], repository: null, dryRun: true }), []);
+  assert.deepEqual(releaseFaults({ ...GOOD, tags: [], published: false, repository: null, dryRun: true }), []);
   assert.equal(notesOf(CHANGELOG, "1.2.3"), "- Added: a line.");
 });
 
