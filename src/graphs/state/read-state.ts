@@ -1,10 +1,11 @@
 // Read state: saved states for clients.
 import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask } from "../../agent/ports/ports.ts";
-import { describeError } from "../../base/api-error.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import type { CompiledGraph, LibraryState, LibraryTask } from "../langgraph/compiled-graph.ts";
 import type { RunContext } from "../run/run-context.ts";
-import { NO_ROWS, checkpointOf, configOf, viewOf, viewSaver } from "./state-view.ts";
+import { listDetached, readDetached } from "./detached-state.ts";
+import { readErrorText } from "./error-text.ts";
+import { NO_ROWS, checkpointOf, configOf, findView, refuseNamespace, viewSaver } from "./state-view.ts";
 
 export async function readState(
   context: RunContext,
@@ -12,7 +13,8 @@ export async function readState(
   address: StateAddress,
   subgraphs: boolean,
 ): Promise<StateSnapshot> {
-  const view = await viewOf(graph, address, viewSaver(context, address, NO_ROWS));
+  const view = await findView(graph, address, viewSaver(context, address, NO_ROWS));
+  if (view === null) return (await readDetached(context, address)) ?? refuseNamespace(address.ns);
   const state = await view.getState(configOf(address), { subgraphs });
   return snapshot(state, context.codec, address.threadId);
 }
@@ -23,7 +25,12 @@ export async function* readHistory(
   address: StateAddress,
   query: CheckpointQuery,
 ): AsyncGenerator<StateSnapshot> {
-  const view = await viewOf(graph, address, viewSaver(context, address, NO_ROWS));
+  const view = await findView(graph, address, viewSaver(context, address, NO_ROWS));
+  if (view === null) {
+    if ((await readDetached(context, { ...address, checkpointId: null })) === null) refuseNamespace(address.ns);
+    yield* listDetached(context, address, query);
+    return;
+  }
   const options = {
     limit: query.limit ?? undefined,
     ...(query.before === null ? {} : { before: { configurable: { checkpoint_id: query.before } } }),
@@ -54,7 +61,7 @@ async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promis
     id: task.id,
     name: task.name,
     path: codec.toClientJson(task.path ?? null),
-    error: errorText(task.error),
+    error: readErrorText(task.error),
     interrupts: task.interrupts.map((interrupt) => ({
       id: interrupt.id ?? null,
       value: codec.toClientJson(interrupt.value),
@@ -63,12 +70,4 @@ async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promis
     state: nested === null ? null : await snapshot(nested, codec, threadId),
     result: codec.toClientJson(task.result ?? null),
   };
-}
-
-/** JSON text of the error's message and name: the hooks of the official SDKs parse it. */
-function errorText(error: unknown): string | null {
-  if (error === undefined || error === null) return null;
-  if (typeof error === "string") return error;
-  const { name, message } = describeError(error instanceof Error ? error : Object.assign(new Error(), error));
-  return JSON.stringify({ message, name });
 }

@@ -28,9 +28,23 @@ export interface ViewSaver extends RunSaver {
   readonly failure: () => unknown;
 }
 
-/** The graph of the address, over its thread. */
+/** The graph of the address, over its thread. @throws {ApiError} `checkpoint_not_found` when the graph does not contain it */
 export async function viewOf(graph: CompiledGraph, address: StateAddress, saver: RunSaver): Promise<CompiledGraph> {
-  return subgraphAt(withCheckpointer(graph, saver.checkpointer), address.ns, saver.checkpointer);
+  return (await findView(graph, address, saver)) ?? refuseNamespace(address.ns);
+}
+
+/** @returns null for a namespace that the graph does not contain: a node may have called the graph that it belongs to */
+export async function findView(
+  graph: CompiledGraph,
+  address: StateAddress,
+  { checkpointer }: RunSaver,
+): Promise<CompiledGraph | null> {
+  return findSubgraph(withCheckpointer(graph, checkpointer), address.ns, checkpointer);
+}
+
+/** @throws {ApiError} always */
+export function refuseNamespace(ns: string): never {
+  throw new ApiError("checkpoint_not_found", `checkpoint_ns "${ns}" is not a subgraph of this graph`);
 }
 
 export function viewSaver(context: RunContext, { threadId }: StateAddress, origin: RowOrigin): ViewSaver {
@@ -90,7 +104,7 @@ export function checkpointOf(config: LibraryConfig, threadId: string): StateChec
 }
 
 /** The graph of a namespace such as `"child:<uuid>|grandchild:<uuid>"`. */
-async function subgraphAt(graph: CompiledGraph, ns: string, checkpointer: unknown): Promise<CompiledGraph> {
+async function findSubgraph(graph: CompiledGraph, ns: string, checkpointer: unknown): Promise<CompiledGraph | null> {
   if (ns === "") return graph;
   const path = ns
     .split("|")
@@ -99,5 +113,5 @@ async function subgraphAt(graph: CompiledGraph, ns: string, checkpointer: unknow
   for await (const [name, subgraph] of localSubgraphs(graph)) {
     if (name === path) return withCheckpointer(subgraph, checkpointer);
   }
-  throw new ApiError("checkpoint_not_found", `checkpoint_ns "${ns}" is not a subgraph of this graph`);
+  return null;
 }
