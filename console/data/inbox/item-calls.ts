@@ -18,6 +18,11 @@ export function snoozeItem(item: Named, until: string | null): Promise<InboxItem
   return call("POST", `${pathOf(item)}/snooze`, { body: { ...author(), until } });
 }
 
+/** A question whose answer failed more often than the server asks again by itself. */
+export function askAgain(item: Named): Promise<InboxItem> {
+  return call("POST", `${pathOf(item)}/ask-again`, { body: { ...author() } });
+}
+
 export function addComment(item: Named, text: string): Promise<InboxItem> {
   return call("POST", `${pathOf(item)}/comments`, { body: { ...author(), text } });
 }

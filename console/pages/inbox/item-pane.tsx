@@ -20,6 +20,7 @@ import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import { useValue } from "../../hooks/value.ts";
 import { Answering } from "../../answering/answering.tsx";
+import { FailedAnswer } from "../../answering/failed-answer.tsx";
 import { Audit } from "./audit.tsx";
 import { Conversation } from "./conversation.tsx";
 import { readRequest, type Request } from "../../answering/model/request.ts";
@@ -182,6 +183,7 @@ function Body({ item, onAnswered }: { readonly item: InboxItem; readonly onAnswe
       </div>
       <aside className="item-right" aria-label="Answer">
         <ReviewPanel item={item} />
+        <FailedAnswer item={item} />
         <Outcome item={item} request={request} />
         <Pending item={item}>
           <Answer key={keyOf(item)} item={item} request={request} onAnswered={onAnswered} />

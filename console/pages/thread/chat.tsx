@@ -4,6 +4,7 @@
 //        view follows new messages only without a focus in an answer. A click on a button that moves between press and
 //        release is lost.
 import { useEffect, useMemo, useRef, type ReactNode } from "react";
+import { FailedAnswerOfThread } from "../../answering/failed-answer.tsx";
 import type { Run, Thread } from "../../api/types.ts";
 import { EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { Conversation } from "../../messages/conversation.tsx";
@@ -56,6 +57,7 @@ export function ChatTab({
           {thread.error === undefined || running !== null ? null : (
             <Failure error={new Error(`${thread.error.error}: ${thread.error.message}`)} />
           )}
+          {thread.status === "error" ? <FailedAnswerOfThread threadId={thread.thread_id} /> : null}
           {state.isPending ? null : <Questions threadId={thread.thread_id} questions={questions} />}
         </div>
       </div>

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { Answering } from "../../../answering/answering.tsx";
+import { FailedAnswer } from "../../../answering/failed-answer.tsx";
 import { readRequest } from "../../../answering/model/request.ts";
 import { RequestView } from "../../../answering/request-view.tsx";
 import { READ_ONLY, useReadOnly } from "../../../api/caller.ts";
@@ -52,6 +53,7 @@ function AnswerHere({ threadId, id }: { readonly threadId: string; readonly id: 
   return (
     <div className="stack">
       <RequestView request={request} item={item} />
+      <FailedAnswer item={item} />
       {item.state !== "open" ? (
         <Chip tone="green">{item.state}</Chip>
       ) : readOnly ? (
