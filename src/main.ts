@@ -51,7 +51,8 @@ async function main(argv: readonly string[]): Promise<void> {
     .configureOutput({ outputError: (text, write) => write(withSuggestion(program, host.program, text)) })
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
     .description("Runs LangGraph.js graphs that pause for human input, and resumes each exactly once after the answer.")
-    .version(host.product.version);
+    .version(host.product.version)
+    .commandsGroup("Services:");
   const serveCommand = (name: string, description: string) =>
     program
       .command(name)

@@ -1,8 +1,8 @@
-// The verbs that start runs and keep data: run, assistants, crons, store; completion, examples and suggestions.
+// The verb that starts runs; completion, examples and suggestions of all verbs.
 // Checked:
 //   cli-data.1. `run` prints events as they arrive and the pause with the commands that answer it; a failed run exits
 //        with 1.
-//   cli-data.2. The verbs create, list, change and delete assistants, crons and items; deletion asks for confirmation.
+//   cli-data.2. The help lists the verbs in groups.
 //   cli-data.3. Every verb has an example, and its verb accepts each example.
 //   cli-data.4. A completion script names every verb and option; outside/shells.test.ts runs it in real shells.
 //   cli-data.5. An unknown verb names the nearest one.
@@ -10,8 +10,6 @@
 //   cli-data.7. A run that the server rejects leaves no thread behind.
 //   cli-data.8. In a folder without langgraph.json, commands say the same.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Command } from "commander";
 import { systemClock } from "../../src/base/clock.ts";
@@ -20,7 +18,7 @@ import type { Log } from "../../src/base/log/log.ts";
 import { writeLocalServer } from "../../src/cli/client/local-server.ts";
 import type { Cli } from "../../src/cli/client/command-context.ts";
 import { completionScript, SHELLS } from "../../src/cli/program/completion.ts";
-import { examplesOf } from "../../src/cli/program/examples.ts";
+import { exampleFor } from "../../src/cli/program/examples.ts";
 import { registerVerbs, type VerbPorts } from "../../src/cli/program/register.ts";
 import { createTraceServer } from "../../src/traces/server.ts";
 import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
@@ -73,42 +71,6 @@ test("a run that fails exits with 1, with file and line; an unknown assistant to
   assert.deepEqual([wrong.code, wrong.err], [2, "holdpoint: --input is not JSON\n"]);
 });
 
-test("assistants are created, changed, listed and deleted (cli-data.2)", async () => {
-  const made = await run(["assistants", "create", "echo", "--name", "careful", "--context", '{"a": 1}', "--json"]);
-  const { assistant_id: id, context } = JSON.parse(made.out) as { assistant_id: string; context: object };
-  assert.deepEqual(context, { a: 1 });
-  assert.match((await run(["assistants", "update", id, "--name", "strict"])).out, /^updated {2}\S+ {2}version 2\n$/);
-  assert.match((await run(["assistants", "ls", "--name", "stri"])).out, new RegExp(`\n${id} +echo +strict +2\n$`));
-  assert.match((await run(["assistants", "versions", id])).out, /\n +2 +strict.*\n +1 +careful/);
-  assert.equal((JSON.parse((await run(["assistants", "show", id])).out) as { name: string }).name, "strict");
-  assert.equal((await run(["assistants", "delete", id])).code, 2, "confirmed with --yes");
-  assert.equal((await run(["assistants", "delete", id, "--yes"])).out, `deleted  ${id}\n`);
-});
-
-test("crons are created, suspended, listed and deleted (cli-data.2)", async () => {
-  const created = await run(["crons", "create", "echo", "--schedule", "0 9 * * 1-5", "--timezone", "Europe/Berlin"]);
-  const [, id = ""] = /^created {2}(\S+) {2}next run: \d/.exec(created.out) ?? [];
-  assert.match((await run(["crons", "disable", id.slice(0, 20)])).out, /^disabled/);
-  assert.match((await run(["crons", "ls", "--assistant", "echo"])).out, /0 9 \* \* 1-5 +Europe\/Berlin +disabled/);
-  assert.match((await run(["crons", "enable", id])).out, /next run: \d/);
-  assert.equal((await run(["crons", "delete", id])).code, 2);
-  assert.equal((await run(["crons", "delete", id, "--yes"])).code, 0);
-  assert.equal((await run(["crons", "ls"])).out, "No matching crons.\n");
-});
-
-test("items of the store are put, listed, read and deleted (cli-data.2)", async () => {
-  const file = join(folder, "profile.json");
-  writeFileSync(file, '{"name": "Ann"}');
-  assert.equal((await run(["store", "put", "users.7", "profile", `@${file}`, "--ttl", "60"])).code, 0);
-  assert.match((await run(["store", "ls", "users"])).out, /\nusers\.7 +profile +\ds +\{"name":"Ann"\}\n$/);
-  assert.deepEqual(JSON.parse((await run(["store", "get", "users.7", "profile"])).out), { name: "Ann" });
-  assert.equal((await run(["store", "namespaces", "users"])).out, "NAMESPACE\nusers.7\n");
-  assert.equal((await run(["store", "put", "users.7", "profile", "[1]"])).code, 2);
-  assert.equal((await run(["store", "delete", "users.7", "profile"])).code, 2);
-  assert.equal((await run(["store", "delete", "users.7", "profile", "--yes"])).code, 0);
-  assert.match((await run(["store", "get", "users.7", "profile"])).err, /no item profile in users\.7/);
-});
-
 const program = new Command("holdpoint");
 registerVerbs(program, {} as unknown as Cli, {} as unknown as VerbPorts);
 
@@ -123,15 +85,18 @@ const wordsOf = (line: string): readonly string[] =>
 
 test("every verb has an example that it accepts (cli-data.3)", () => {
   for (const [path, command] of leavesOf(program, [])) {
-    const examples = examplesOf(path);
-    assert.ok(examples.length > 0, path);
-    for (const line of examples) {
-      assert.ok(line.startsWith(path), line);
-      command.exitOverride().action(() => undefined);
-      command.configureOutput({ writeErr: () => undefined });
-      command.parse([...wordsOf(line.slice(path.length))], { from: "user" });
-    }
+    const line = exampleFor(path);
+    assert.ok(line?.startsWith(path) === true, `${path}: ${line}`);
+    command.exitOverride().action(() => undefined);
+    command.configureOutput({ writeErr: () => undefined });
+    command.parse([...wordsOf(line.slice(path.length))], { from: "user" });
   }
+});
+
+test("the help lists every verb in a group (cli-data.2)", async () => {
+  const { out } = await holdpoint(["--help"]);
+  const groups = [...out.matchAll(/^(\w[\w ]*):$/gm)].map(([, name]) => name);
+  assert.deepEqual(groups, ["Options", "Services", "Work", "Access", "Project and data", "Commands"]);
 });
 
 test("without a langgraph.json, serve, validate and doctor say the same (cli-data.8)", async (t) => {
@@ -158,9 +123,9 @@ test("a rejected run leaves no thread behind (cli-data.7)", async () => {
   assert.equal(((await search()).body as readonly unknown[]).length, before.length);
 });
 
-test("the help of a server verb has examples too (cli-data.3)", async () => {
+test("the help of a server verb has an example too (cli-data.3)", async () => {
   const { out } = await holdpoint(["serve", "--help"]);
-  assert.match(out, /\nExamples:\n {2}node src\/main\.ts serve --config langgraph\.json\n/);
+  assert.match(out, /\nExample:\n {2}node src\/main\.ts serve --config langgraph\.json\n/);
 });
 
 test("every shell's script names every verb and option, and no character ends a quotation (cli-data.4)", () => {

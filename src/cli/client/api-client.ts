@@ -26,15 +26,18 @@ export interface Client {
   /** @throws {CliError} */
   post(path: string, body: object): Promise<never>;
   /** @throws {CliError} */
-  patch(path: string, body: object): Promise<never>;
-  /** @throws {CliError} */
-  put(path: string, body: object): Promise<void>;
-  /** @throws {CliError} */
-  delete(path: string, body?: object): Promise<void>;
+  delete(path: string): Promise<void>;
+  /** The reply as it comes, a refusal too, without a time limit. @throws {CliError} without a reply */
+  send(method: string, path: string, sent: Sent): Promise<Response>;
   /** The events of a run, without a time limit. @throws {CliError} */
   stream(path: string, body: object): AsyncIterable<StreamEvent>;
   /** Waits without a time limit. @throws {CliError} */
   wait(path: string, what: string): Promise<never>;
+}
+
+export interface Sent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
 }
 
 export interface StreamEvent {
@@ -122,9 +125,8 @@ function createClient(cli: Cli, server: Server): Client {
     program: cli.program,
     get: (path, query = {}) => call("GET", `${path}${queryText(query)}`, asking),
     post: (path, body) => call("POST", path, asking, { body }),
-    patch: (path, body) => call("PATCH", path, asking, { body }),
-    put: (path, body) => call("PUT", path, asking, { body }),
-    delete: (path, body) => call("DELETE", path, asking, body === undefined ? {} : { body }),
+    delete: (path) => call("DELETE", path, asking),
+    send: (method, path, sent) => withProgress(cli, asking, sendRaw(server, method, path, sent)),
     stream: (path, body) => events(server, path, initOf(server, "POST", { body, timeoutMs: null })),
     wait: (path, what) => call("GET", path, what, { timeoutMs: null }),
   };
@@ -147,6 +149,16 @@ function initOf({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(timeoutMs === null ? {} : { signal: AbortSignal.timeout(timeoutMs) }),
   };
+}
+
+/** @throws {CliError} */
+async function sendRaw(server: Server, method: string, path: string, { headers, body }: Sent): Promise<Response> {
+  const init = initOf(server, method, { timeoutMs: null });
+  try {
+    return await fetch(`${server.url}${path}`, { ...init, headers: { ...init.headers, ...headers }, body });
+  } catch (error) {
+    throw unreachable(server, error);
+  }
 }
 
 /** @throws {CliError} */

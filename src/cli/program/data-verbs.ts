@@ -1,7 +1,8 @@
-// Data verbs: run, assistants, audit, crons, store.
+// Data verbs: run, audit, and api for every other operation.
 import { type Command, Option } from "commander";
+import type { Field } from "../commands/api-fields.ts";
 import type { Cli } from "../client/command-context.ts";
-import { confirmed, listed, minutes, ofServer } from "./options.ts";
+import { collect, listed, ofServer } from "./options.ts";
 
 export function registerRun(program: Command, cli: Cli): void {
   ofServer(
@@ -30,40 +31,6 @@ export function registerRun(program: Command, cli: Cli): void {
     );
 }
 
-const changing = (command: Command): Command =>
-  ofServer(command)
-    .option("--name <name>", "name of the assistant")
-    .option("--description <text>", "description of the assistant")
-    .option("--configurable <json>", "members of config.configurable: JSON, @file, or -")
-    .option("--context <json>", "context of its runs: JSON, @file, or -")
-    .option("--metadata <json>", "metadata of the assistant");
-
-export function registerAssistants(program: Command, cli: Cli): void {
-  const assistants = program.command("assistants").description("assistants: list, inspect, create, update, delete");
-  const load = () => import("../commands/assistants.ts");
-  listed(ofServer(assistants.command("ls").description("list assistants")), 50)
-    .option("--graph <id>", "of this graph")
-    .option("--name <part>", "with this text in the name")
-    .option("--metadata <json>", "with this metadata")
-    .action((options) => cli.run(async () => (await load()).listAssistants(cli, options)));
-  ofServer(assistants.command("show <assistant>").description("print an assistant, by its id or its graph")).action(
-    (id, options) => cli.run(async () => (await load()).showAssistant(cli, id, options)),
-  );
-  changing(assistants.command("create <graph>").description("create an assistant: a graph with its own config")).action(
-    (graph, options) => cli.run(async () => (await load()).createAssistant(cli, graph, options)),
-  );
-  changing(assistants.command("update <assistant>").description("update an assistant, which creates a version"))
-    .option("--graph <id>", "run this graph")
-    .action((id, options) => cli.run(async () => (await load()).updateAssistant(cli, id, options)));
-  listed(
-    ofServer(assistants.command("versions <assistant>").description("list the versions, newest first")),
-    20,
-  ).action((id, options) => cli.run(async () => (await load()).listVersions(cli, id, options)));
-  confirmed(
-    ofServer(assistants.command("delete <assistant>").description("delete an assistant with versions and ended runs")),
-  ).action((id, options) => cli.run(async () => (await load()).deleteAssistant(cli, id, options)));
-}
-
 export function registerAudit(program: Command, cli: Cli): void {
   const audit = program.command("audit").description("audit trail: search it, verify it");
   listed(ofServer(audit.command("ls").description("list entries of the audit trail of all threads, newest first")), 50)
@@ -82,56 +49,23 @@ export function registerAudit(program: Command, cli: Cli): void {
     .action((options) => cli.run(async () => (await import("../commands/audit.ts")).verifyAudit(cli, options)));
 }
 
-export function registerCrons(program: Command, cli: Cli): void {
-  const crons = program.command("crons").description("crons: list, create, enable, disable, delete");
-  const load = () => import("../commands/crons.ts");
-  listed(ofServer(crons.command("ls").description("list crons with their next run")), 50)
-    .option("--assistant <id>", "of this assistant or graph")
-    .option("--thread <id>", "on this thread")
-    .action((options) => cli.run(async () => (await load()).listCrons(cli, options)));
-  ofServer(crons.command("create <assistant>").description("create a cron"))
-    .requiredOption("--schedule <expression>", "minute hour day month weekday; or six fields, seconds first")
-    .option("--timezone <name>", "IANA name of the time zone; default: UTC")
-    .option("--input <json>", "input of each run: JSON, @file, or -")
-    .option("--thread <id>", "on this thread; without it, each run has its own")
-    .option("--metadata <json>", "metadata of the cron")
-    .action((assistant, options) => cli.run(async () => (await load()).createCron(cli, assistant, options)));
-  for (const [name, enabled, description] of [
-    ["enable", true, "resume the schedule of a cron"],
-    ["disable", false, "suspend the schedule of a cron; its active runs continue"],
-  ] as const)
-    ofServer(crons.command(`${name} <cron>`).description(description)).action((cron, options) =>
-      cli.run(async () => (await load()).enableCron(cli, cron, enabled, options)),
-    );
-  confirmed(ofServer(crons.command("delete <cron>").description("delete a cron; its active runs continue"))).action(
-    (cron, options) => cli.run(async () => (await load()).deleteCron(cli, cron, options)),
-  );
-}
-
-export function registerStore(program: Command, cli: Cli): void {
-  const store = program.command("store").description("the long-term memory: list, get, put, delete items");
-  const load = () => import("../commands/store.ts");
-  listed(
-    ofServer(
-      store.command("ls [namespace]").description("list items of a namespace and of those below it: users.7.notes"),
-    ),
-    50,
-  )
-    .option("--filter <json>", "with a value that matches this filter")
-    .option("--query <text>", "ranked by semantic similarity, if the server has an embedding function")
-    .action((namespace, options) => cli.run(async () => (await load()).listItems(cli, namespace, options)));
-  listed(ofServer(store.command("namespaces [prefix]").description("list the namespaces that have items")), 100).action(
-    (prefix, options) => cli.run(async () => (await load()).listNamespaces(cli, prefix, options)),
-  );
+export function registerApi(program: Command, cli: Cli): void {
+  const fields: Field[] = [];
+  const keep = (typed: boolean) => (text: string) => void fields.push({ text, typed });
   ofServer(
-    store.command("get <namespace> <key>").description("print the value of an item; with --json the item"),
-  ).action((namespace, key, options) => cli.run(async () => (await load()).getItem(cli, namespace, key, options)));
-  ofServer(store.command("put <namespace> <key> <value>").description("store an item: a JSON object, @file, or -"))
-    .option("--ttl <minutes>", "delete the item this long after its last use", minutes)
-    .action((namespace, key, value, options) =>
-      cli.run(async () => (await load()).putItem(cli, { namespace, key, value }, options)),
+    program
+      .command("api <words...>")
+      .usage("[options] [method] <path>")
+      .description("call any operation of the HTTP API: a method and a path, fields, and the reply as JSON"),
+  )
+    .option("-X, --method <method>", "the method; GET without fields and body, else POST")
+    .option("-f, --raw-field <key=value>", "a member of the body, or of the query: text", keep(false))
+    .option("-F, --field <key=value>", "the same: true, false, null, a number, @file, else text", keep(true))
+    .option("-H, --header <name:value>", "a further header (may be repeated)", collect, [])
+    .option("--input <file>", "the body: a file, or - for standard input")
+    .option("-i, --include", "print status and headers of the reply too")
+    .option("--paginate", "read every page of a list")
+    .action((words, options) =>
+      cli.run(async () => (await import("../commands/api.ts")).callApi(cli, words, { ...options, fields })),
     );
-  confirmed(ofServer(store.command("delete <namespace> <key>").description("delete an item"))).action(
-    (namespace, key, options) => cli.run(async () => (await load()).deleteItem(cli, namespace, key, options)),
-  );
 }

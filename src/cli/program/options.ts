@@ -14,11 +14,6 @@ export function milliseconds(text: string): number {
   throw new InvalidArgumentError("expected a number of milliseconds.");
 }
 
-export function minutes(text: string): number {
-  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new InvalidArgumentError("expected a number of minutes greater than 0.");
-}
-
 export const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 export const json = (command: Command): Command => command.option("--json", "print JSON");

@@ -17,7 +17,7 @@ import type { Validate } from "../commands/checks/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
 import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS } from "./completion.ts";
-import { registerAssistants, registerAudit, registerCrons, registerRun, registerStore } from "./data-verbs.ts";
+import { registerApi, registerAudit, registerRun } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces, working } from "./options.ts";
@@ -33,20 +33,21 @@ export interface VerbPorts {
 
 /** Commands that call a server and need nothing else. */
 export function registerClientVerbs(program: Command, cli: Cli): void {
+  program.commandsGroup("Work:");
   registerRun(program, cli);
   registerInbox(program, cli);
   registerThreads(program, cli);
   registerTrace(program, cli);
-  registerAssistants(program, cli);
-  registerAudit(program, cli);
-  registerCrons(program, cli);
-  registerStore(program, cli);
+  registerApi(program, cli);
+  program.commandsGroup("Access:");
   registerAccess(program, cli);
+  registerAudit(program, cli);
   takeOptionsBeforeVerb(program);
 }
 
 export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): void {
   registerClientVerbs(program, cli);
+  program.commandsGroup("Project and data:");
   registerLocal(program, cli, ports);
   registerNotify(program, cli, ports);
   registerMove(program, cli, ports);
