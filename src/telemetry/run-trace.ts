@@ -18,6 +18,7 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 import type { Run, TraceLink, TracedWait } from "../agent/model/model.ts";
+import { readableAnswer } from "../agent/model/run.ts";
 import type { RunTrace, StepEnd, TraceStep, TracedStep } from "../agent/ports/ports.ts";
 import { endAttributes, startAttributes, text } from "./attributes.ts";
 
@@ -37,7 +38,7 @@ export interface RunTracePorts {
 export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
   const { tracer, captureContent } = ports;
   const { trace: link, command } = run.request;
-  const answers = new Map((command?.answers ?? []).map((answer) => [answer.interruptId, answer.value]));
+  const answers = new Map((command?.answers ?? []).map((answer) => [answer.interruptId, readableAnswer(answer)]));
   if (link !== undefined && run.attempt === 1)
     for (const wait of link.waits) recordWait(run, wait, answers.get(wait.interruptId), { ...ports, link }); // run-trace.3
   const own = startedSpan(

@@ -3,10 +3,15 @@
 //   audit-export.1. No CSV cell is a spreadsheet formula: a cell that begins like one gets an apostrophe.
 import type { JsonObject } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
-import { readAudit } from "./audit-trail.ts";
-import { serializeAuditEntry } from "../serializers/inbox-item.ts";
+import type { Sight } from "../auth/sight.ts";
+import { readAudit, type TrailPage } from "./audit-trail.ts";
 
 export type AuditFormat = "csv" | "ndjson";
+
+export interface ExportForm {
+  readonly format: AuditFormat;
+  readonly sight: Sight;
+}
 
 const PAGE_ENTRIES = 200;
 
@@ -27,15 +32,14 @@ const COLUMNS = [
 /** The trail of a thread. */
 export async function* exportTrail(
   agent: AgentContext,
-  { threadId, after }: { readonly threadId: string; readonly after: number },
-  format: AuditFormat,
+  { threadId, after }: Omit<TrailPage, "limit">,
+  { format, sight }: ExportForm,
 ): AsyncGenerator<string> {
   yield auditLines.head(format, COLUMNS);
   let from: number | null = after;
   while (from !== null) {
-    const { items, next } = await readAudit(agent, threadId, { after: from, limit: PAGE_ENTRIES });
-    if (items.length > 0)
-      yield items.map((entry) => auditLines.line(format, COLUMNS, serializeAuditEntry(entry))).join("");
+    const { items, next } = await readAudit(agent, { threadId, after: from, limit: PAGE_ENTRIES }, sight);
+    if (items.length > 0) yield items.map((entry) => auditLines.line(format, COLUMNS, entry)).join("");
     from = next;
   }
 }

@@ -6,7 +6,9 @@ import type { AgentContext } from "../context.ts";
 import type { AuditQuery, AuditRows, FoundAudit } from "../ports/ports.ts";
 import { serializeAuditEntry } from "../serializers/inbox-item.ts";
 import { summarise } from "../serializers/interrupt-summary.ts";
-import { auditLines, type AuditFormat } from "./audit-export.ts";
+import type { Sight } from "../auth/sight.ts";
+import type { Show } from "../model/payload/mask-secrets.ts";
+import { auditLines, type ExportForm } from "./audit-export.ts";
 
 const SCAN_MAX = 5000;
 const EXPORT_PAGE = 200;
@@ -21,13 +23,14 @@ export function searchAudit({ storage }: Pick<AgentContext, "storage">, query: A
 export async function* exportAudit(
   agent: AgentContext,
   query: AuditSearch,
-  format: AuditFormat,
+  { format, sight }: ExportForm,
 ): AsyncGenerator<string> {
   yield auditLines.head(format, COLUMNS);
   let { after } = query;
   do {
     const { rows, next } = await searchAudit(agent, { ...query, after, limit: EXPORT_PAGE });
-    if (rows.length > 0) yield rows.map((row) => auditLines.line(format, COLUMNS, foundObject(row))).join("");
+    const found = await foundObjects(rows, sight);
+    if (found.length > 0) yield found.map((object) => auditLines.line(format, COLUMNS, object)).join("");
     after = next;
   } while (after !== null);
 }
@@ -53,10 +56,15 @@ const COLUMNS = [
   "value",
 ] as const;
 
-/** An entry with its item and the end of its run. */
-export function foundObject({ entry, item, run }: FoundAudit): JsonObject {
+/** Entries with their items and the ends of their runs. */
+export async function foundObjects(rows: readonly FoundAudit[], sight: Sight): Promise<readonly JsonObject[]> {
+  const show = await sight(rows.map(({ item }) => item?.responseSchema ?? null));
+  return rows.map((row) => foundObject(row, show));
+}
+
+function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
   return {
-    ...serializeAuditEntry(entry),
+    ...serializeAuditEntry(entry, item?.responseSchema ?? null, show),
     graph_id: item?.graphId ?? null,
     assistant_id: item?.assistantId ?? null,
     node: item?.node ?? null,

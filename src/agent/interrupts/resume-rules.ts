@@ -12,6 +12,7 @@ import type { Json, JsonObject } from "../../base/json/json.ts";
 import { schemaRefusal } from "./answer-schema.ts";
 import { isAnswerMap, type Intent } from "./run-intent.ts";
 import type { CarriedAnswer, Interrupt, SubgraphCheckpoint, Thread } from "../model/model.ts";
+import { maskSecrets } from "../model/payload/mask-secrets.ts";
 import { describePayload } from "../model/payload/shown-payload.ts";
 import {
   AnswerRefusals,
@@ -210,9 +211,12 @@ function checkReady(
 function carried(interrupts: readonly Interrupt[], valueOf: (interrupt: Interrupt) => Json): AcceptedAnswers {
   const answers = interrupts.map((interrupt): CarriedAnswer => {
     const { interruptId, libraryId, graphNs, taskId, checkpointId, index, createdAt } = interrupt;
-    const { exact, masked } = describePayload(interrupt.value, createdAt, Number.POSITIVE_INFINITY);
-    const shown = { exact, masked };
-    return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value: valueOf(interrupt), shown };
+    const described = describePayload(interrupt.value, createdAt, Number.POSITIVE_INFINITY);
+    const shown = { exact: described.exact, masked: described.masked };
+    const value = valueOf(interrupt);
+    const masked = maskSecrets(value, interrupt.responseSchema);
+    const readable = masked === value ? {} : { masked };
+    return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value, shown, ...readable };
   });
   return { answers, interrupts };
 }

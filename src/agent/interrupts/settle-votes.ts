@@ -69,7 +69,7 @@ export function pendingProblem(interrupt: Interrupt): ApiError {
   const detail = `Your answer is counted: interrupt ${interruptId} has ${counts.join(" and ")}.`;
   return new ApiError("approvals_pending", detail, {
     interrupt_id: interruptId,
-    review: review === null ? null : serializeReview(interrupt, false),
+    review: review === null ? null : serializeReview(interrupt, null),
     see: `/inbox/${threadId}/${interruptId}`,
   });
 }

@@ -38,7 +38,12 @@ export interface CarriedAnswer {
   readonly value: Json;
   /** What the interrupt showed: the answer goes to a place that shows the same. Absent in runs of older servers. */
   readonly shown?: ShownPayload;
+  /** The value without its secrets; absent if it has none. */
+  readonly masked?: Json;
 }
+
+/** What the run's object, its events and its trace say of an answer. */
+export const readableAnswer = ({ value, masked }: CarriedAnswer): Json => masked ?? value;
 
 export interface RunCommand {
   /** Present exactly if the run carries answers. */

@@ -2,9 +2,10 @@
 // Invariants:
 //   search-document.1. The document of an item also has the words of its thread, so that one search finds both.
 //   search-document.2. Members of an answer that its schema marks as secret have no words.
-import type { Json, JsonObject } from "../../base/json/json.ts";
-import { isJsonObject } from "../../base/json/json.ts";
+import type { Json } from "../../base/json/json.ts";
+import { readableValue } from "../model/audit/readable-value.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
+import { maskSecrets } from "../model/payload/mask-secrets.ts";
 import { createWordBag, type WordBag } from "../model/search/search-words.ts";
 import type { AuditRecord, SearchDocument } from "../ports/ports.ts";
 
@@ -22,9 +23,10 @@ export function documentsOf({ thread, values, items, trail }: SearchSource): rea
   const entriesOf = Map.groupBy(trail, ({ interruptId }) => interruptId ?? "");
   const byId = new Map(items.map((item) => [item.interruptId, item]));
   const addEntries = (bag: WordBag, interruptId: string): void => {
-    for (const { by, value } of entriesOf.get(interruptId) ?? []) {
+    for (const { action, by, value } of entriesOf.get(interruptId) ?? []) {
       bag.add(by);
-      bag.add(withoutSecrets(value, byId.get(interruptId)?.responseSchema ?? null));
+      // search-document.2
+      bag.add(readableValue({ action, value }, byId.get(interruptId)?.responseSchema ?? null, maskSecrets));
     }
   };
   const ofThread = createWordBag();
@@ -37,7 +39,7 @@ export function documentsOf({ thread, values, items, trail }: SearchSource): rea
     bag.add(value);
     if (answer !== null) {
       bag.add(answer.by);
-      bag.add(withoutSecrets(answer.value, responseSchema));
+      bag.add(maskSecrets(answer.value, responseSchema));
     }
     addEntries(bag, interruptId);
     addThread(bag, thread, values); // search-document.1
@@ -51,17 +53,4 @@ function addThread(bag: WordBag, { threadId, graphId, assistantId, metadata, err
   bag.add(metadata);
   bag.add(error === null ? null : error.message);
   bag.add(values, STATE_UNITS_MAX);
-}
-
-/** search-document.2 */
-function withoutSecrets(value: Json, schema: JsonObject | null): Json {
-  if (schema === null) return value;
-  if (isSecret(schema)) return null;
-  const properties = schema["properties"] ?? null;
-  if (!isJsonObject(value) || !isJsonObject(properties)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !isSecret(properties[key] ?? null)));
-}
-
-function isSecret(schema: Json): boolean {
-  return isJsonObject(schema) && (schema["writeOnly"] === true || schema["format"] === "password");
 }

@@ -12,6 +12,7 @@ import {
   type Thread,
   VALUES_ONLY,
 } from "../model/model.ts";
+import { readableAnswer } from "../model/run.ts";
 import type { AssistantSchemas } from "./assistant-schemas.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` if the node declared one. */
@@ -86,7 +87,7 @@ export function serializeRun(run: Run, input: Json): JsonObject {
           : {
               ...(resume === undefined
                 ? {}
-                : { resume: Object.fromEntries(resume.map((answer) => [answer.interruptId, answer.value])) }),
+                : { resume: Object.fromEntries(resume.map((answer) => [answer.interruptId, readableAnswer(answer)])) }),
               ...(command.update === undefined ? {} : { update: command.update }),
               ...(command.goto === undefined ? {} : { goto: command.goto }),
             },

@@ -1,7 +1,9 @@
 // Inbox API objects: inbox items and audit entries → JSON objects for clients.
 import { isoTime } from "../../base/clock.ts";
-import type { JsonObject } from "../../base/json/json.ts";
-import type { AnswerFailure, Assignment, Interrupt, ThreadStatus } from "../model/model.ts";
+import type { Json, JsonObject } from "../../base/json/json.ts";
+import { readableValue } from "../model/audit/readable-value.ts";
+import type { AnswerFailure, AnswerRecord, Assignment, Interrupt, Thread } from "../model/model.ts";
+import type { Show } from "../model/payload/mask-secrets.ts";
 import { summarise } from "./interrupt-summary.ts";
 import type { AuditRecord } from "../ports/ports.ts";
 import { serializeReview } from "./review-object.ts";
@@ -31,7 +33,7 @@ export function itemSummary(item: Interrupt): JsonObject {
     dangerous: summary.dangerous,
     created_at: isoTime(item.createdAt),
     claim: claim === null ? null : claimObject(claim),
-    ...(item.review === null ? {} : { review: serializeReview(item, false) }),
+    ...(item.review === null ? {} : { review: serializeReview(item, null) }),
     ...(item.snoozedUntil === null ? {} : { snoozed_until: isoTime(item.snoozedUntil) }),
     deadline:
       expiresAt === null
@@ -56,29 +58,32 @@ function claimObject({ by, at, until, assignedBy }: Assignment): JsonObject {
 /** @param now hides expired assignments and marks passed deadlines */
 export function serializeInboxItem(
   item: Interrupt,
-  status: ThreadStatus,
-  metadata: JsonObject,
+  { status, metadata }: Pick<Thread, "status" | "metadata">,
   now: number,
+  show: Show,
 ): JsonObject {
-  const { claim, answer, expiresAt, failure } = item;
+  const { claim, answer, expiresAt, failure, responseSchema } = item;
   const holds = claim !== null && (claim.until === null || claim.until > now);
   return {
     ...itemSummary(holds ? item : { ...item, claim: null }),
-    ...(item.review === null ? {} : { review: serializeReview(item, true) }),
+    ...(item.review === null ? {} : { review: serializeReview(item, show) }),
     state: item.state,
     overdue: item.state === "open" && expiresAt !== null && expiresAt <= now,
     thread_status: status,
     metadata,
     value: item.value,
-    ...(item.responseSchema === null ? {} : { response_schema: item.responseSchema }),
-    ...(answer === null
-      ? {}
-      : { answered: { by: answer.by, at: isoTime(answer.at), run_id: answer.runId, value: answer.value } }),
+    ...(responseSchema === null ? {} : { response_schema: responseSchema }),
+    ...(answer === null ? {} : { answered: answerObject(answer, show(answer.value, responseSchema)) }),
     ...(failure === null ? {} : { failed_answer: failureObject(failure) }),
   };
 }
 
-export function serializeAuditEntry(entry: AuditRecord): JsonObject {
+function answerObject({ by, at, runId }: AnswerRecord, value: Json): JsonObject {
+  return { by, at: isoTime(at), run_id: runId, value };
+}
+
+/** @param schema of the answers to its interrupt; null without one */
+export function serializeAuditEntry(entry: AuditRecord, schema: JsonObject | null, show: Show): JsonObject {
   return {
     seq: entry.seq,
     at: isoTime(entry.at),
@@ -90,6 +95,6 @@ export function serializeAuditEntry(entry: AuditRecord): JsonObject {
     thread_id: entry.threadId,
     interrupt_id: entry.interruptId,
     run_id: entry.runId,
-    value: entry.value,
+    value: readableValue(entry, schema, show),
   };
 }

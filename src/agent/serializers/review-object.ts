@@ -3,10 +3,11 @@ import { isoTime } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json/json.ts";
 import { tallyOf } from "../review/votes.ts";
 import type { Interrupt } from "../model/model.ts";
+import type { Show } from "../model/payload/mask-secrets.ts";
 
-/** @param values with the answers of the votes */
-export function serializeReview(interrupt: Interrupt, values: boolean): JsonObject | null {
-  const { review } = interrupt;
+/** @param show the answers of the votes; null leaves them out */
+export function serializeReview(interrupt: Interrupt, show: Show | null): JsonObject | null {
+  const { review, responseSchema } = interrupt;
   if (review === null) return null;
   const { assignees, approvals, rejections, fourEyes, excluded, escalations, votes, fault } = review;
   const given = tallyOf(interrupt);
@@ -17,7 +18,12 @@ export function serializeReview(interrupt: Interrupt, values: boolean): JsonObje
     rejections: { given: given.rejections, needed: rejections },
     four_eyes: fourEyes,
     excluded,
-    votes: votes.map(({ by, at, verdict, value }) => ({ by, at: isoTime(at), verdict, ...(values ? { value } : {}) })),
+    votes: votes.map(({ by, at, verdict, value }) => ({
+      by,
+      at: isoTime(at),
+      verdict,
+      ...(show === null ? {} : { value: show(value, responseSchema) }),
+    })),
     next_escalation: next === undefined ? null : { at: isoTime(next.at), assignees: next.assignees },
     fault,
   };

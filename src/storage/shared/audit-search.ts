@@ -2,9 +2,11 @@
 // Invariants:
 //   audit-search.1. A page reads at most `scanMax` entries in order of time, so a rare word delays no other call. It ends
 //        there, and the next one continues.
+//   audit-search.3. Words of an answer whose schema marks a secret are not found: who may not see it must not guess it.
 //   audit-search.2. The order is total: time, thread, number; newest first.
 import type { EndedBy, InterruptKind, RunStatus } from "../../agent/model/model.ts";
 import type { AuditPlace, AuditQuery, AuditRecord, AuditRows } from "../../agent/ports/ports.ts";
+import { SECRET_MARKS } from "../../agent/model/payload/mask-secrets.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
 import { metadataConditions } from "./metadata-filter.ts";
 
@@ -109,7 +111,7 @@ function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[]
     parts.push({ sql: `a.action IN (${query.actions.map(() => "?").join(", ")})`, values: query.actions });
   }
   for (const word of query.words) {
-    parts.push({ sql: `${position}(lower(${SEARCHED}), ?) > 0`, values: [word.toLowerCase()] });
+    parts.push({ sql: `${position}(lower(${searched(position)}), ?) > 0`, values: [word.toLowerCase()] });
   }
   if (query.search.length > 0) parts.push(dialect.matches(query.search));
   const { indexed, oneOf, rest } = metadataConditions(query.scope, null);
@@ -124,8 +126,11 @@ function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[]
   return parts;
 }
 
-const SEARCHED = `a.by || ' ' || a.thread_id || ' ' || substr(a.value, 1, ${ITEM_UNITS_MAX}) || ' ' ||
-  coalesce(i.node || ' ' || i.graph_id || ' ' || substr(i.value, 1, ${ITEM_UNITS_MAX}), '') || ' ' || t.metadata`;
+/** audit-search.3 */
+const searched = (position: AuditDialect["position"]): string => `a.by || ' ' || a.thread_id || ' ' ||
+  CASE WHEN ${SECRET_MARKS.map((mark) => `${position}(coalesce(i.response_schema, ''), '${mark}') = 0`).join(" AND ")}
+    OR a.action NOT IN ('answered', 'answered_as_fork', 'voted')
+  THEN substr(a.value, 1, ${ITEM_UNITS_MAX}) ELSE '' END || ' ' || coalesce(i.node || ' ' || i.graph_id || ' ' || substr(i.value, 1, ${ITEM_UNITS_MAX}), '') || ' ' || t.metadata`;
 
 type Cells = Readonly<Record<string, unknown>>;
 

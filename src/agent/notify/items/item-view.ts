@@ -3,6 +3,7 @@ import { type DecisionType, recognise } from "../../../api/dialects.ts";
 import { visible } from "../../../api/text/visible-text.ts";
 import { isJsonObject, type Json } from "../../../base/json/json.ts";
 import type { Interrupt } from "../../model/model.ts";
+import { maskSecrets } from "../../model/payload/mask-secrets.ts";
 
 /** `continue` is for breakpoints. */
 export type Choice = DecisionType | "continue";
@@ -68,6 +69,6 @@ export function endOf(item: Interrupt | null): string | null {
   if (item.state === "abandoned" || answer === null)
     return "No longer waiting: the thread continued without an answer.";
   if (item.kind === "breakpoint") return `Continued by ${visible(answer.by)}.`;
-  const word = verdictOf(answer.value);
+  const word = verdictOf(maskSecrets(answer.value, item.responseSchema));
   return `${word.charAt(0).toUpperCase()}${word.slice(1)} by ${visible(answer.by)}.`;
 }

@@ -4,10 +4,10 @@ import { getAudit } from "../../../api/inbox.ts";
 import { ApiError } from "../../../base/api-error.ts";
 import { exportTrail, type AuditFormat } from "../../audit/audit-export.ts";
 import { readAudit } from "../../audit/audit-trail.ts";
-import { exportAudit, foundObject, searchAudit } from "../../audit/search-audit.ts";
+import { exportAudit, foundObjects, searchAudit } from "../../audit/search-audit.ts";
 import { verifyAudit, type AuditFault, type AuditReport } from "../../audit/verify-audit.ts";
 import type { AgentContext } from "../../context.ts";
-import { serializeAuditEntry } from "../../serializers/inbox-item.ts";
+import { createSight } from "../../auth/sight.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
 import type { HttpReply } from "../../../http/server/reply.ts";
 import { auditSearchOf, cursorOf } from "./audit-query.ts";
@@ -22,18 +22,22 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
       }
       return json(reportObject(await verifyAudit(agent, query.anchor ?? [])));
     }),
-    route(contract.searchAudit, async ({ query, scope }) => {
-      const search = auditSearchOf(query, scope);
+    route(contract.searchAudit, async ({ query, ...call }) => {
+      const sight = createSight(call);
+      const search = auditSearchOf(query, call.scope);
       if (search.search.length > 0) await agent.search.catchUp();
-      if (query.format !== "json") return fileReply(query.format, exportAudit(agent, search, query.format));
+      if (query.format !== "json")
+        return fileReply(query.format, exportAudit(agent, search, { format: query.format, sight }));
       const { rows, next } = await searchAudit(agent, search);
-      return json({ items: rows.map(foundObject), next_cursor: next === null ? null : cursorOf(next) });
+      return json({ items: await foundObjects(rows, sight), next_cursor: next === null ? null : cursorOf(next) });
     }),
-    route(getAudit, async ({ ids, query }) => {
-      const threadId = id(ids, "thread_id");
-      const first = await readAudit(agent, threadId, { after: query.after, limit: query.limit });
-      if (query.format === "json") return json({ items: first.items.map(serializeAuditEntry), next_after: first.next });
-      return fileReply(query.format, exportTrail(agent, { threadId, after: query.after }, query.format));
+    route(getAudit, async ({ query, ...call }) => {
+      const sight = createSight(call);
+      const { after, limit, format } = query;
+      const threadId = id(call.ids, "thread_id");
+      const first = await readAudit(agent, { threadId, after, limit }, sight);
+      if (format === "json") return json({ items: first.items, next_after: first.next });
+      return fileReply(format, exportTrail(agent, { threadId, after }, { format, sight }));
     }),
   ];
 }

@@ -16,21 +16,25 @@ import { serializeReview } from "../../serializers/review-object.ts";
 import { countInbox, facetsOf, metadataFacets } from "../../inbox/inbox-counts.ts";
 import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
 import type { Caller } from "../../model/model.ts";
+import { showAll, type Show } from "../../model/payload/mask-secrets.ts";
+import { createSight, type Reading } from "../../auth/sight.ts";
+import type { HttpReply } from "../../../http/server/reply.ts";
 import { idempotencyKeyOf } from "../idempotency-key.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
 import { cursorOf, inboxSearchOf, searchedBy } from "./inbox-query.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
-  const itemObject = objectOf(agent);
   return [
     ...countRoutes(agent),
     ...itemRoutes(agent),
-    route(contract.listInbox, async ({ query, scope }) => {
-      const search = await current(agent, inboxSearchOf(query, scope, agent.clock.now()));
+    route(contract.listInbox, async ({ query, ...call }) => {
+      const search = await current(agent, inboxSearchOf(query, call.scope, agent.clock.now()));
       const { rows, next } = await listInbox(agent, search);
+      const show = await createSight(call)(rows.map(({ interrupt }) => interrupt.responseSchema));
       const items = rows.map(({ interrupt, metadata, status }) => {
-        const { value, response_schema: schema, ...rest } = itemObject({ interrupt, thread: { metadata, status } });
-        const review = serializeReview(interrupt, query.values);
+        const item = { interrupt, thread: { metadata, status } };
+        const { value, response_schema: schema, ...rest } = itemObject(agent, item, show);
+        const review = serializeReview(interrupt, query.values ? show : null);
         return {
           ...rest,
           ...(review === null ? {} : { review }),
@@ -100,48 +104,57 @@ function millisecondsOf(seconds: number | null | undefined): number | null {
 
 /** Calls about one item. */
 function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
-  const itemObject = objectOf(agent);
+  const replyTo = async (call: Reading, item: Item): Promise<HttpReply> => {
+    const show = await createSight(call)([item.interrupt.responseSchema]);
+    return json(itemObject(agent, item, show));
+  };
   return [
-    route(contract.getInboxItem, async ({ ids }) => json(itemObject(await getItem(agent, addressOf(ids))))),
-    route(contract.claimInboxItem, async ({ ids, body, caller }) => {
+    route(contract.getInboxItem, async (call) => replyTo(call, await getItem(agent, addressOf(call.ids)))),
+    route(contract.claimInboxItem, async (call) => {
+      const { ids, body, caller } = call;
       const forMs = millisecondsOf(body.expires_in_seconds);
       const as = authorOf(agent, caller, body.by);
-      return json(itemObject(await assignItem(agent, as, addressOf(ids), forMs)));
+      return replyTo(call, await assignItem(agent, as, addressOf(ids), forMs));
     }),
-    route(contract.releaseInboxItem, async ({ ids, body, caller }) => {
+    route(contract.releaseInboxItem, async (call) => {
+      const { ids, body, caller } = call;
       const as = authorOf(agent, caller, body.by);
       const item = await releaseItem(agent, as, addressOf(ids), body.force);
-      return json(itemObject(item));
+      return replyTo(call, item);
     }),
-    route(actions.assignInboxItem, async ({ ids, body, caller }) => {
+    route(actions.assignInboxItem, async (call) => {
+      const { ids, body, caller } = call;
       const { to, force } = body;
       const as = authorOf(agent, caller, body.by);
       const forMs = millisecondsOf(body.expires_in_seconds);
-      return json(itemObject(await assignItemTo(agent, as, addressOf(ids), { to, force, forMs })));
+      return replyTo(call, await assignItemTo(agent, as, addressOf(ids), { to, force, forMs }));
     }),
-    route(actions.snoozeInboxItem, async ({ ids, body, caller }) => {
+    route(actions.snoozeInboxItem, async (call) => {
+      const { ids, body, caller } = call;
       const forMs = millisecondsOf(body.for_seconds);
       const date = typeof body.until === "string" ? Date.parse(body.until) : null;
       const until = forMs === null ? date : agent.clock.now() + forMs;
-      return json(itemObject(await snoozeItem(agent, authorOf(agent, caller, body.by), addressOf(ids), until)));
+      return replyTo(call, await snoozeItem(agent, authorOf(agent, caller, body.by), addressOf(ids), until));
     }),
-    route(actions.askAgain, async ({ ids, body, caller, scope }) => {
+    route(actions.askAgain, async (call) => {
+      const { ids, body, caller, scope } = call;
       const as = authorOf(agent, caller, body.by);
-      return json(itemObject(await askAgain(agent, { caller: as, scope }, addressOf(ids))));
+      return replyTo(call, await askAgain(agent, { caller: as, scope }, addressOf(ids)));
     }),
-    route(actions.addComment, async ({ ids, body, caller }) => {
+    route(actions.addComment, async (call) => {
+      const { ids, body, caller } = call;
       const as = authorOf(agent, caller, body.by);
-      return json(itemObject(await addComment(agent, as, addressOf(ids), body.text)));
+      return replyTo(call, await addComment(agent, as, addressOf(ids), body.text));
     }),
     route(actions.listComments, async ({ ids, query }) => {
       const { items, next } = await readComments(agent, addressOf(ids), query);
-      return json({ items: items.map(serializeAuditEntry), next_after: next });
+      return json({ items: items.map((entry) => serializeAuditEntry(entry, null, showAll)), next_after: next });
     }),
   ];
 }
 
-function objectOf({ clock }: AgentContext): (item: Item) => JsonObject {
-  return ({ interrupt, thread }) => serializeInboxItem(interrupt, thread.status, thread.metadata, clock.now());
+function itemObject({ clock }: AgentContext, { interrupt, thread }: Item, show: Show): JsonObject {
+  return serializeInboxItem(interrupt, thread, clock.now(), show);
 }
 
 function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
