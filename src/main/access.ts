@@ -93,9 +93,8 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
   const signIn = await openSignIn(parts, changes);
   const programs: readonly CallerSource[] = [apiKeySource(keys), storedKeySource({ storage, clock })];
   const sources = signIn === null ? programs : [...programs, signIn.sessions.source];
-  const people =
-    signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules, keyNames: signIn.keyNames };
-  return { access: createRoleAccess(sources, people, changes), signIn };
+  const people = signIn === null ? null : { path: `${prefix}/auth/sign-in`, rules: signIn.rules };
+  return { access: createRoleAccess(sources, people, { keys, clock }, changes), signIn };
 }
 
 async function openSignIn(parts: AccessParts, changes: AccessChanges): Promise<SignInPorts | null> {

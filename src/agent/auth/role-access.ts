@@ -4,7 +4,8 @@
 //   role-access.2. A role without the right to an event is rejected before any lookup. Limits become the scope, as the
 //        filters of handlers do.
 import { ApiError } from "../../base/api-error.ts";
-import type { Caller, Person, Role, RoleLimits } from "../model/model.ts";
+import { systemClock, type Clock } from "../../base/clock.ts";
+import type { Caller, Person, Role, RoleLimits, Vote } from "../model/model.ts";
 import type { Access, AccessChanges, AccessRequest, Tx } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
@@ -18,14 +19,19 @@ export type CallerSource = (request: AccessRequest) => Promise<Caller | null>;
 interface PeopleAccess {
   readonly path: string;
   readonly rules: readonly RoleRule[];
-  /** Names of the keys in the settings. */
-  readonly keyNames: ReadonlySet<string>;
+}
+
+/** The keys of the settings, and the time at which stored ones expire. */
+export interface KeyHolders {
+  readonly keys: readonly { readonly name: string; readonly role: Role }[];
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** @param people null without sign-in */
 export function createRoleAccess(
   sources: readonly CallerSource[],
   people: PeopleAccess | null = null,
+  holders: KeyHolders = { keys: [], clock: systemClock },
   changes: AccessChanges = createAccessChanges(),
 ): Access {
   return {
@@ -34,8 +40,8 @@ export function createRoleAccess(
       ? {}
       : {
           grantOf: (groups, email) => grantOf(people.rules, groups, email === null ? {} : { email }),
-          isCurrent: (tx, name) => isCurrent(people, tx, name),
         }),
+    isCurrent: (tx, vote) => isCurrent(people, holders, tx, vote),
     async authenticate(request) {
       try {
         for (const source of sources) {
@@ -60,13 +66,19 @@ export function createRoleAccess(
 
 /** The claims of a role that only a sign-in shows are unknown here: such a person counts while the directory has them. */
 async function isCurrent(
-  { rules, keyNames }: PeopleAccess,
-  tx: Pick<Tx, "person" | "isKeyName">,
-  name: string,
+  people: PeopleAccess | null,
+  { keys, clock }: KeyHolders,
+  tx: Pick<Tx, "person" | "keysNamed">,
+  { by: name, via }: Pick<Vote, "by" | "via">,
 ): Promise<boolean> {
-  if (keyNames.has(name)) return true;
-  const person = await tx.person(name);
-  if (person === null) return tx.isKeyName(name);
+  if (people === null && via !== undefined) return true; // a contact: the notification file is its only directory
+  const now = clock.now();
+  const stored = (await tx.keysNamed(name)).filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  const mayAnswer = ({ role }: { readonly role: Role }): boolean => roleMay(role, "threads:answer");
+  if ([...keys.filter((key) => key.name === name), ...stored].some(mayAnswer)) return true;
+  const person = people === null ? null : await tx.person(name);
+  if (people === null || person === null) return false;
+  const { rules } = people;
   if (readsClaims(rules)) return true;
   const grant = grantOf(rules, person.groups, person.email === null ? {} : { email: person.email });
   return grant !== null && roleMay(grant.role, "threads:answer");

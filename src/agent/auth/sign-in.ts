@@ -9,6 +9,7 @@
 //   sign-in.3. The page afterwards is one of this server.
 //   sign-in.4. A name belongs to the subject that signed in with it first. Another subject with the same name is
 //        refused: it would act in the audit trail as the first one.
+//   sign-in.7. A sign-in without any role takes the rights of earlier ones: sessions end, and votes do not count.
 //   sign-in.6. A person never has the name of a key: a program and a person would be one in votes and in the audit trail.
 //   sign-in.5. A person without a role does not enter the directory, and no session begins.
 import type { Clock } from "../../base/clock.ts";
@@ -87,8 +88,10 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
     return failed("failed", reasonOf(error));
   }
   const person = personOf(identity, ports.claims, ports.clock.now());
-  if (grantOf(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims)) === null)
+  if (grantOf(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims)) === null) {
+    await loseRole(ports, person); // sign-in.7
     return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES`); // sign-in.5
+  }
   const cookie = await enter(ports, request, person, identity);
   if (cookie === null) return failed("name_taken", `${person.name} belongs to another subject or to a key`);
   ports.log.info("signed_in", { name: person.name });
@@ -110,6 +113,18 @@ function attemptIn({ cookies, clock }: SignInPorts, request: AccessRequest, stat
   return clock.now() - at < ATTEMPT_MS ? { state, nonce, verifier, returnTo, at } : null;
 }
 
+/** sign-in.7. Somebody who never had a role stays unknown. */
+async function loseRole({ storage, sessions, clock }: SignInPorts, person: Person): Promise<void> {
+  const name = await storage.transaction(async (tx) => {
+    const known = await tx.personOf(person.issuer, person.subject);
+    if (known === null) return null;
+    await tx.putPerson({ ...person, name: known.name, createdAt: known.createdAt, seenAt: clock.now() });
+    return known.name;
+  });
+  if (name !== null)
+    await sessions.endAtProvider({ issuer: person.issuer, subject: person.subject, providerSession: null });
+}
+
 /** Into the directory, with a session. @returns `Set-Cookie`, or null if the name is taken (sign-in.4) */
 async function enter(
   { storage, sessions, rules, clock, keyNames }: SignInPorts,
@@ -126,7 +141,7 @@ async function enter(
   return storage.transaction(async (tx) => {
     const known = await tx.personOf(person.issuer, person.subject);
     const own = known === null ? person : { ...person, name: known.name, createdAt: known.createdAt };
-    if (keyNames.has(own.name) || (await tx.isKeyName(own.name))) return null; // sign-in.6
+    if (keyNames.has(own.name) || (await tx.keysNamed(own.name)).length > 0) return null; // sign-in.6
     if (!(await tx.putPerson({ ...own, seenAt: clock.now() }))) return null;
     return sessions.open(tx, own.name, request, origin);
   });

@@ -29,6 +29,8 @@ export interface Vote {
   readonly at: number;
   readonly verdict: "approve" | "reject";
   readonly value: Json;
+  /** The service by which a contact of the notification file voted; absent for callers of the API. */
+  readonly via?: "slack" | "email";
 }
 
 /** A later enlargement of the circle of assignees. */

@@ -1,6 +1,6 @@
 // Access port: authentication and authorization of callers.
 import type { JsonObject } from "../../base/json/json.ts";
-import type { Caller, Scope } from "../model/model.ts";
+import type { Caller, Scope, Vote } from "../model/model.ts";
 import type { Tx } from "./storage.ts";
 
 /** Request members available to authentication. */
@@ -38,10 +38,10 @@ export interface Access {
    */
   grantOf?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
   /**
-   * False for the name of a person or a key that no longer exists, and of a person without the role to answer: an
-   * earlier vote of that name does not count any more. Absent where the server keeps no directory.
+   * False for a vote of a person or a key that no longer exists, or no longer has the role to answer: it does not count
+   * any more. Absent where handlers of the deployment decide.
    */
-  isCurrent?(tx: Pick<Tx, "person" | "isKeyName">, name: string): Promise<boolean>;
+  isCurrent?(tx: Pick<Tx, "person" | "keysNamed">, vote: Pick<Vote, "by" | "via">): Promise<boolean>;
 }
 
 /** Tells open streams of this process that the credentials of a caller may have ended. */

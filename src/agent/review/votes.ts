@@ -25,10 +25,10 @@ export function needsVotes(review: Review | null): review is Review {
 }
 
 /** @throws {ApiError} `too_many_votes` */
-export function countVote(interrupt: Interrupt, value: Json, { name }: Caller, at: number): Counted {
+export function countVote(interrupt: Interrupt, value: Json, { name, origin }: Caller, at: number): Counted {
   const { review } = interrupt;
   if (!needsVotes(review)) return { interrupt, decided: true };
-  const vote: Vote = { by: name, at, verdict: verdictOf(interrupt, value), value };
+  const vote: Vote = { by: name, at, verdict: verdictOf(interrupt, value), value, ...readService(origin) };
   const others = review.votes.filter(({ by }) => by !== name); // votes.1
   if (others.length >= VOTES_MAX) {
     throw new ApiError(
@@ -43,6 +43,10 @@ export function countVote(interrupt: Interrupt, value: Json, { name }: Caller, a
   const counted: Interrupt = { ...interrupt, claim, review: { ...review, votes } };
   const needed = vote.verdict === "approve" ? review.approvals : review.rejections;
   return { interrupt: counted, decided: agreeing(counted, vote).length >= needed }; // votes.2
+}
+
+function readService(origin: Caller["origin"]): Pick<Vote, "via"> {
+  return origin?.via === "slack" || origin?.via === "email" ? { via: origin.via } : {};
 }
 
 /** The votes that count together with this one (votes.2). */

@@ -81,7 +81,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
       ["ann"],
     );
     assert.deepEqual(await storage.read((tx) => tx.peopleByEmail("other@example.org")), []);
-    assert.equal(await storage.read((tx) => tx.isKeyName("ann")), false);
+    assert.deepEqual(await storage.read((tx) => tx.keysNamed("ann")), []);
   });
 
   test("people are listed by name, of a group, in pages (contract/identity.1)", async (t) => {
@@ -199,7 +199,10 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     assert.deepEqual(await storage.transaction((tx) => tx.keyByHash(one.hash)), one);
     assert.equal(await storage.transaction((tx) => tx.keyByHash("other")), null);
     assert.deepEqual(await storage.transaction((tx) => tx.keys()), [one, { ...two, usedAt: 5 }]);
-    assert.equal(await storage.read((tx) => tx.isKeyName("robot")), true);
+    assert.deepEqual(
+      await storage.read((tx) => tx.keysNamed(one.name)),
+      [one].concat(one.name === two.name ? [{ ...two, usedAt: 5 }] : []),
+    );
     assert.deepEqual(await storage.transaction((tx) => tx.deleteKey(one.keyId)), one);
     assert.equal(await storage.transaction((tx) => tx.deleteKey(one.keyId)), null);
     assert.equal(await storage.transaction((tx) => tx.countKeys()), 1);

@@ -12,7 +12,7 @@ const RULES = `[
   {"group": "platform", "role": "admin"}, {"group": "all", "role": "viewer"},
   {"group": "emea", "role": "reviewer", "metadata": {"region": "emea"}}
 ]`;
-const people = { path: "/auth/sign-in", rules: parseRoleRules(RULES), keyNames: new Set<string>() };
+const people = { path: "/auth/sign-in", rules: parseRoleRules(RULES) };
 const withSignIn = createRoleAccess([], people);
 
 interface Known {

@@ -7,7 +7,8 @@ export interface KeyTx {
   keyByHash(hash: string): Awaitable<StoredKey | null>;
   /** All, the oldest first. */
   keys(): Awaitable<readonly StoredKey[]>;
-  isKeyName(name: string): Awaitable<boolean>;
+  /** Several keys may share a name; expired ones count too. */
+  keysNamed(name: string): Awaitable<readonly StoredKey[]>;
   countKeys(): Awaitable<number>;
   markKeyUsed(keyId: string, at: number): Awaitable<void>;
   /** @returns the deleted key */

@@ -17,8 +17,9 @@ export function keyVerbs(db: Sql): KeyTx {
     async keys() {
       return (await db.all(`SELECT ${KEYS.columns} FROM holdpoint.api_keys ORDER BY key_id`)).map(KEYS.read);
     },
-    isKeyName: async (name) =>
-      (await db.get("SELECT 1 AS one FROM holdpoint.api_keys WHERE name = $1 LIMIT 1", name)) !== null,
+    async keysNamed(name) {
+      return (await db.all(`SELECT ${KEYS.columns} FROM holdpoint.api_keys WHERE name = $1`, name)).map(KEYS.read);
+    },
     async countKeys() {
       return Number((await db.get("SELECT count(*) AS n FROM holdpoint.api_keys"))?.["n"]);
     },

@@ -15,7 +15,7 @@ export function keyVerbs(db: Database): KeyTx {
       return row === null ? null : KEYS.read(row);
     },
     keys: () => db.all(`SELECT ${KEYS.columns} FROM api_keys ORDER BY key_id`).map(KEYS.read),
-    isKeyName: (name) => db.get("SELECT 1 AS one FROM api_keys WHERE name = ? LIMIT 1", name) !== null,
+    keysNamed: (name) => db.all(`SELECT ${KEYS.columns} FROM api_keys WHERE name = ?`, name).map(KEYS.read),
     countKeys: () => Number(db.get("SELECT count(*) AS n FROM api_keys")?.["n"]),
     markKeyUsed(keyId, at) {
       db.run("UPDATE api_keys SET used_at = max(coalesce(used_at, 0), ?) WHERE key_id = ?", at, keyId);

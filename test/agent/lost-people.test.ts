@@ -1,0 +1,221 @@
+// People and keys that lose their right to answer, on a server with sign-in, keys, e-mails and links. Checked:
+//   lost-people.1. A vote counts while its person or key may answer, and not after.
+//   lost-people.2. A link of a removed person, or of one without the role, is 403 and shows nothing.
+//   lost-people.3. A person and a key never share a name.
+//   lost-people.4. A link stays used, also where the mark is old and other marks came after it.
+//   lost-people.5. No reply to a signed-in person may be stored.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, before, suite, test } from "node:test";
+import { writeToken } from "../../src/agent/notify/links/link-token.ts";
+import { startMailbox } from "../fakes/mailbox.ts";
+import { newBrowser, startOpenIdProvider, type Browser } from "../harness/sign-in/openid-provider.ts";
+import { startServerHere, type ServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
+import { problemOf } from "../harness/threads.ts";
+
+const ADMIN = "the-long-key-of-the-admin";
+const SECRET = "a secret for the links of these tests";
+const ROLES = JSON.stringify([{ group: "finance", role: "reviewer" }]);
+
+const mailbox = await startMailbox();
+const provider = await startOpenIdProvider();
+const folder = temporaryFolder();
+const rules = join(folder, "notifications.json");
+writeFileSync(
+  rules,
+  JSON.stringify({
+    email: { from: "holdpoint@example.com", links: "1d" },
+    rules: [{ name: "never", graphs: ["no such graph"], email: ["nobody@example.com"] }],
+  }),
+);
+const KEYS = { HOLDPOINT_API_KEYS: `root:${ADMIN}` };
+let server: ServerHere;
+let keyed: ServerHere;
+before(async () => {
+  const notify = { HOLDPOINT_NOTIFICATIONS: rules, SMTP_URL: mailbox.url, HOLDPOINT_LINK_SECRET: SECRET };
+  server = await startServerHere({ env: { ...KEYS, ...provider.env, ...notify, HOLDPOINT_ROLES: ROLES } });
+  provider.allow(server.url);
+  keyed = await startServerHere({ env: KEYS });
+});
+after(async () => {
+  for (const one of [server, keyed]) {
+    await one.stop();
+    removeFolder(one.dataDir);
+  }
+  await provider.stop();
+  await mailbox.close();
+  removeFolder(folder);
+});
+
+const send = (on: ServerHere, method: string, path: string, body?: unknown, key = ADMIN): Promise<Answer> =>
+  call(on, method, path, body, { "x-api-key": key });
+
+async function signIn(name: string, groups: readonly string[] = ["finance"]): Promise<Browser> {
+  provider.accounts.set(name, { email: `${name}@example.com`, email_verified: true, groups });
+  const browser = newBrowser();
+  await browser.signIn(server.url, name);
+  return browser;
+}
+
+interface Asked {
+  readonly thread_id: string;
+  readonly interrupt_id: string;
+}
+
+async function ask(on: ServerHere, payload: object): Promise<Asked> {
+  const { body: thread } = await send(on, "POST", "/threads", {});
+  const threadId = String(thread["thread_id"]);
+  const run = { assistant_id: "echo", input: { payload } };
+  const { body, text } = await send(on, "POST", `/threads/${threadId}/runs/wait`, run);
+  const [interrupt] = (body["__interrupt__"] ?? []) as readonly { readonly id: string }[];
+  assert.ok(interrupt !== undefined, text);
+  return { thread_id: threadId, interrupt_id: interrupt.id };
+}
+
+const TWO = { question: "Pay?", review_rules: { approvals: 2 } };
+const statusIn = (text: string): string => /"status":"(\w+)"/.exec(text)?.[1] ?? text;
+
+async function voteAs(browser: Browser, asked: Asked): Promise<string> {
+  const { text } = await browser.visit(`${server.url}/inbox/answers`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" },
+    body: JSON.stringify([{ ...asked, resume: "yes" }]),
+  });
+  return statusIn(text);
+}
+
+async function newKey(on: ServerHere, more: object): Promise<{ readonly id: string; readonly key: string }> {
+  const { body, text } = await send(on, "POST", "/keys", { role: "reviewer", ...more });
+  assert.ok(typeof body["key"] === "string", text);
+  return { id: String(body["key_id"]), key: body["key"] };
+}
+
+const voteWith = async (on: ServerHere, key: string, asked: Asked): Promise<string> =>
+  statusIn((await send(on, "POST", "/inbox/answers", [{ ...asked, resume: "yes" }], key)).text);
+
+const removePerson = (name: string) => send(server, "DELETE", `/people/${name}%40example.com`);
+
+suite("votes (lost-people.1)", () => {
+  const LOSSES: readonly (readonly [how: string, lose: (name: string) => Promise<unknown>])[] = [
+    ["was removed", removePerson],
+    ["signed in with other groups", (name) => signIn(name, ["guests"])],
+  ];
+  for (const [at, [how, lose]] of LOSSES.entries()) {
+    test(`the vote of a person who ${how} does not count`, async () => {
+      const asked = await ask(server, TWO);
+      const name = `voter${at}`;
+      assert.equal(await voteAs(await signIn(name), asked), "pending");
+      await lose(name);
+      assert.equal(await voteAs(await signIn("other"), asked), "pending", "one vote of two");
+      assert.equal(await voteAs(await signIn("third"), asked), "answered");
+    });
+  }
+
+  for (const [where, on] of [
+    ["with sign-in", () => server],
+    ["with keys alone", () => keyed],
+  ] as const) {
+    test(`the vote of a revoked key does not count, ${where}`, async () => {
+      const asked = await ask(on(), TWO);
+      const { id, key } = await newKey(on(), { name: "robot" });
+      assert.equal(await voteWith(on(), key, asked), "pending");
+      assert.equal((await send(on(), "DELETE", `/keys/${id}`)).status, 204);
+      assert.equal(await voteWith(on(), (await newKey(on(), { name: "second" })).key, asked), "pending");
+      assert.equal(await voteWith(on(), ADMIN, asked), "answered");
+    });
+  }
+});
+
+test("a sign-in without any role ends older sessions of the person (lost-people.1)", async () => {
+  const browser = await signIn("demoted");
+  assert.equal((await browser.visit(`${server.url}/inbox`)).status, 200);
+  await signIn("demoted", []);
+  assert.equal((await browser.visit(`${server.url}/inbox`)).status, 401);
+});
+
+suite("links (lost-people.2, lost-people.4)", () => {
+  const APPROVAL = {
+    action_requests: [{ name: "refund", args: { amount: 12.5 }, description: "Refund?" }],
+    review_configs: [{ action_name: "refund", allowed_decisions: ["approve", "reject"] }],
+  };
+  const linkFor = (
+    { thread_id: threadId, interrupt_id: interruptId }: Asked,
+    name: string,
+    life = 3_600_000,
+  ): string => {
+    const token = { threadId, interruptId, person: `${name}@example.com`, expiresAt: Date.now() + life };
+    return `${server.url}/answer/${writeToken(token, SECRET)}`;
+  };
+  const FORM = { method: "POST", body: new URLSearchParams({ choice: "approve" }) };
+
+  for (const [how, lose] of [
+    ["is removed", removePerson],
+    ["has lost the role", (name: string) => signIn(name, ["guests"])],
+  ] as const) {
+    test(`a link is 403 once its person ${how}, and shows nothing`, async () => {
+      const asked = await ask(server, APPROVAL);
+      const name = `linked${how.length}`;
+      await signIn(name);
+      const link = linkFor(asked, name);
+      assert.match(await (await fetch(link)).text(), /Refund/);
+      await lose(name);
+      for (const init of [{}, FORM]) {
+        const refused = await fetch(link, init);
+        const text = await refused.text();
+        assert.deepEqual([refused.status, /Refund/.test(text)], [403, false], text);
+      }
+      assert.equal((await send(server, "GET", `/threads/${asked.thread_id}`)).body["status"], "interrupted");
+    });
+  }
+
+  test("a used link is used, also after a clock that was 399 days ahead", async () => {
+    const asked = await ask(server, APPROVAL);
+    await signIn("linked");
+    const link = linkFor(asked, "linked");
+    assert.equal((await fetch(link, FORM)).status, 200);
+    if (process.env["HOLDPOINT_TEST_STORAGE"] !== "postgres") {
+      const file = new DatabaseSync(join(server.dataDir, "holdpoint.db"));
+      const ahead = Date.now() + 399 * 24 * 3_600_000;
+      file.prepare("DELETE FROM spent_tokens WHERE expires_at < ?").run(ahead); // as the next use of a link would
+      file.close();
+    }
+    const again = await fetch(link, FORM);
+    assert.deepEqual([again.status, /This link was used/.test(await again.text())], [410, true]);
+  });
+});
+
+suite("names (lost-people.3)", () => {
+  test("a key does not get the name of a person", async () => {
+    await signIn("named");
+    const refused = await send(server, "POST", "/keys", { name: "named@example.com", role: "reviewer" });
+    assert.equal(problemOf(refused).code, "key_name_taken");
+  });
+
+  test("nobody signs in with the name of a key, stored or of the settings", async () => {
+    await newKey(server, { name: "early@example.com" });
+    for (const [subject, claims] of [
+      ["early", { email: "early@example.com", email_verified: true, groups: ["finance"] }],
+      ["root", { groups: ["finance"] }],
+    ] as const) {
+      provider.accounts.set(subject, claims);
+      const landed = await newBrowser().signIn(server.url, subject);
+      assert.match(landed.url, /sign_in_error=name_taken$/, subject);
+    }
+    assert.ok(!(await send(server, "GET", "/people")).text.includes("early@example.com"));
+  });
+});
+
+const PATHS = ["/inbox", "/threads/search", "/assistants/search", "/info", "/console/api/caller"];
+for (const path of PATHS) {
+  test(`the reply of ${path} to a signed-in person is not stored (lost-people.5)`, async () => {
+    const browser = await signIn("reader");
+    const init = path.endsWith("/search")
+      ? { method: "POST", headers: { "content-type": "application/json", "sec-fetch-site": "same-origin" }, body: "{}" }
+      : {};
+    const reply = await browser.visit(`${server.url}${path}`, init);
+    assert.match(reply.headers.get("cache-control") ?? "", /no-store/, `${reply.status} ${reply.text.slice(0, 200)}`);
+  });
+}
