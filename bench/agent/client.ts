@@ -42,4 +42,11 @@ async function client(): Promise<void> {
 const startedAt = performance.now();
 await Promise.all(Array.from({ length: Number(clients) }, client));
 agent.destroy();
-console.log(JSON.stringify({ seconds: (performance.now() - startedAt) / 1000, medianMs: median(latencies) }));
+const sorted = latencies.toSorted((a, b) => a - b);
+console.log(
+  JSON.stringify({
+    seconds: (performance.now() - startedAt) / 1000,
+    medianMs: median(latencies),
+    p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+  }),
+);

@@ -20,7 +20,6 @@ const LATER = [
   "@a2a-js/sdk",
   "@modelcontextprotocol/server",
   "@opentelemetry/api", // with an OTLP endpoint
-  "graphile-worker",
   "nodemailer",
   "openid-client",
   "pg",

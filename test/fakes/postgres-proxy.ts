@@ -16,11 +16,6 @@ export interface PostgresProxy {
   readonly uri: string;
   /** Called at each COMMIT. @param text of the mark and the COMMIT @param texts of all statements of the packet */
   fateOf: (text: string, texts: readonly string[]) => Fate;
-  /**
-   * The next reply to a statement like this that has this text in it does not arrive, and its connection breaks.
-   * @returns whether that has happened
-   */
-  cutReply(isAsked: (text: string) => boolean, reply: string): () => boolean;
   /** Notices on this channel do not arrive. */
   loseNotices(channel: string): void;
   deliver(): void;
@@ -62,7 +57,6 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   let [stalled, refusing] = [false, false];
   let late: (() => void)[] = [];
   let lostChannel: string | null = null;
-  let replyToCut: { readonly isAsked: (text: string) => boolean; readonly reply: string } | null = null;
   /** Earlier writes still arrive. */
   const breakOff = (): void => {
     refusing = true;
@@ -89,16 +83,8 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
         if (one === far || !deaf) other.destroy(); // a half-closed connection ends after the database's last reply
       });
     }
-    let asked = false;
     far.on("data", (bytes: Buffer) => {
       if (deaf) return;
-      if (asked && replyToCut !== null && bytes.includes(replyToCut.reply)) {
-        replyToCut = null;
-        cuts++;
-        near.destroy();
-        far.destroy();
-        return;
-      }
       near.write(lostChannel === null ? bytes : renamed(bytes, lostChannel));
       if (!last) return;
       last = false;
@@ -107,7 +93,6 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     near.on("data", (bytes: Buffer) => {
       if (deaf) return;
       for (const { bytes: passing, commit, texts } of messages.take(bytes)) {
-        asked = replyToCut !== null && texts.some(replyToCut.isAsked);
         const fate = commit === null ? "pass" : proxy.fateOf(commit, texts);
         if (fate === "pass") {
           far.write(passing);
@@ -142,11 +127,6 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     cuts: () => cuts,
     loseNotices(channel) {
       lostChannel = channel;
-    },
-    cutReply(isAsked, reply) {
-      const own = { isAsked, reply };
-      replyToCut = own;
-      return () => replyToCut !== own;
     },
     deliver() {
       for (const act of late) act();

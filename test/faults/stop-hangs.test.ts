@@ -1,6 +1,6 @@
 // Tests of SIGTERM: a process ends within its grace period, even with hanging parts.
-//   stop-hangs.1. A network that drops all packets: the waits for graphile-worker, the heartbeat and the connections
-//        have limits.
+//   stop-hangs.1. A network that drops all packets: the waits for claims, the heartbeat and the connections have
+//        limits.
 //   stop-hangs.2. A part that never stops: the process exits with 1 and names the part. The same for the collector.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -33,7 +33,7 @@ test("a server whose database connections hang ends in time (stop-hangs.1)", PAT
   const server = await fleet.start("all", { ...GRACE, LANGGRAPH_POSTGRES_POOL_MAX_SIZE: "4" });
   fleet.use(server);
   const { bench } = fleet;
-  for (let at = 0; at < 3; at++) await bench.pause("ask"); // jobs are complete, and marked
+  for (let at = 0; at < 3; at++) await bench.pause("ask");
   const thread = await bench.newThread();
   bench.hold(thread, "two");
   await bench.post(`/threads/${thread}/runs`, { assistant_id: "steps", input: {} });

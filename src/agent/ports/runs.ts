@@ -50,12 +50,11 @@ export interface RunTx {
   /** Deletes runs of a thread that ended before `before`. @returns the number deleted */
   deleteEndedRuns(threadId: string, before: number): Awaitable<number>;
   /**
-   * Claims the next pending run whose thread is neither running nor paused, and increments its attempt.
-   * @param dueBy delayed runs due by then join the queue at their due time, as if accepted then; null ignores delayed
-   *   runs
-   * @param threadId null for any thread
+   * Claims the next run in the queue whose thread is neither running nor paused, and increments its attempt.
+   * @param dueBy delayed runs due by then join the queue first, as if accepted when they were due; null ignores them
+   * @returns null also if only runs are left whose threads other transactions hold
    */
-  claimPendingRun(claim: RunClaim, dueBy: number | null, threadId?: string | null): Awaitable<ClaimedRow | null>;
+  claimPendingRun(claim: RunClaim, dueBy: number | null): Awaitable<ClaimedRow | null>;
   /** Due time of the next delayed run. */
   nextDueAt(): Awaitable<number | null>;
   /** @param workerId runs of this worker; all runs if absent */
@@ -65,24 +64,22 @@ export interface RunTx {
   isCurrent(run: RunAttempt): Awaitable<boolean>;
 }
 
-/** The queue's engine and the registered workers. A single-process server has no worker list. */
+/** The queue and the registered workers. A single-process server has no worker list. */
 export interface QueueTx {
-  /** Enqueues a pending run with the commit: now, or at `dueAt` for a delayed run. Idempotent. */
-  queueRun(run: Run): Awaitable<void>;
-  /** Enqueues the next run of an idle thread, if it has one. */
-  queueNext(threadId: string): Awaitable<void>;
   /**
-   * Registers a worker as alive now. No effect in a single-process server.
-   * @param jobsLockedAs id under which the queue's engine locks jobs for this worker
+   * Enqueues the next pending run of a thread, unless the thread is running or paused. Idempotent. Every change after
+   * which a waiting run may start calls it, in its transaction. A delayed run enqueues itself when it is due.
    */
-  addWorker(workerId: string, jobsLockedAs?: string | null): Awaitable<void>;
+  queueNext(threadId: string): Awaitable<void>;
+  /** Registers a worker as alive now. No effect in a single-process server. */
+  addWorker(workerId: string): Awaitable<void>;
   /**
    * A worker whose last heartbeat is older than `leaseMs` by the database clock. Until the commit, that worker cannot
    * claim runs.
    * @param workers `only` this one, or any `except` this one
    */
   deadWorker(leaseMs: number, workers?: WhichWorkers): Awaitable<string | null>;
-  /** Unregisters a worker and releases its jobs. No run can be claimed under its id afterwards. */
+  /** Unregisters a worker. No run can be claimed under its id afterwards. */
   removeWorker(workerId: string): Awaitable<void>;
 }
 

@@ -41,6 +41,7 @@ import { identityCases } from "./identity.contract.ts";
 import { eventCases } from "./events.contract.ts";
 import { inboxCountCases } from "./inbox-counts.contract.ts";
 import { inboxCases } from "./inbox.contract.ts";
+import { lineCases } from "./line.contract.ts";
 import { noticeCases } from "./notices.contract.ts";
 import { retentionCases } from "./retention.contract.ts";
 import { searchCases } from "./search.contract.ts";
@@ -402,42 +403,52 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         await tx.insertRun({ ...newRun(paused.threadId), runId: "1" });
         await tx.insertRun(later);
         await tx.insertRun(latest);
+        for (const { threadId } of [runs, paused, first, second]) await tx.queueNext(threadId);
       });
       const next = () => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null));
       const claimed = (run: Run, thread: Thread) => ({ run: { ...run, ...CLAIM, attempt: run.attempt + 1 }, thread });
       assert.deepEqual(await next(), claimed(latest, second), "an answer goes before what merely waits");
       assert.deepEqual(await next(), claimed(later, first));
       assert.equal(await next(), null);
-      await storage.transaction((tx) => tx.updateThread(paused.threadId, { status: "busy" }));
+      await storage.transaction(async (tx) => {
+        await tx.updateThread(paused.threadId, { status: "busy" });
+        await tx.queueNext(paused.threadId);
+      });
       assert.equal((await next())?.run.runId, "1");
       const stored = await storage.transaction((tx) => tx.run(second.threadId, latest.runId));
       assert.deepEqual(stored, claimed(latest, second).run);
     });
 
-    test("the next run of one thread is found on that thread; a repeated queue job changes no row", async (t) => {
+    test("the runs of a thread follow one another, and a run that its thread holds back waits outside the line", async (t) => {
       const storage = await open(t);
       const [one, other] = [newThread({ status: "busy" }), newThread({ status: "busy" })] as const;
       const runs = [newRun(one.threadId), newRun(other.threadId), newRun(other.threadId)] as const;
+      const next = () => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null));
       await storage.transaction(async (tx) => {
         for (const thread of [one, other]) await tx.insertThread(thread);
         for (const run of runs) {
           await tx.insertRun(run);
-          await tx.queueRun(run);
-          await tx.queueRun(run);
+          await tx.queueNext(run.threadId);
+          await tx.queueNext(run.threadId);
         }
-        await tx.queueNext(other.threadId);
         await tx.queueNext(newId());
       });
-      const next = (threadId: string) => storage.transaction((tx) => tx.claimPendingRun(CLAIM, null, threadId));
-      assert.deepEqual((await next(other.threadId))?.run, { ...runs[1], ...CLAIM, attempt: 1 });
-      assert.deepEqual((await next(one.threadId))?.run, { ...runs[0], ...CLAIM, attempt: 1 });
-      assert.equal(await next(newId()), null);
-      assert.equal(await next(other.threadId), null, "one at a time");
-      await storage.transaction(async (tx) => {
-        await tx.updateRun(runs[1].runId, { status: "success" });
-        await tx.updateThread(other.threadId, { status: "interrupted" });
-      });
-      assert.equal(await next(other.threadId), null, "it waits for a person");
+      assert.deepEqual((await next())?.run, { ...runs[0], ...CLAIM, attempt: 1 });
+      assert.deepEqual((await next())?.run, { ...runs[1], ...CLAIM, attempt: 1 });
+      assert.equal(await next(), null, "one at a time");
+      const end = async (status: "interrupted" | "idle"): Promise<void> =>
+        storage.transaction(async (tx) => {
+          await tx.updateRun(runs[1].runId, { status: "success" });
+          await tx.updateThread(other.threadId, { status });
+          await tx.queueNext(other.threadId);
+        });
+      await end("interrupted");
+      assert.equal(await next(), null, "it waits for a person");
+      await end("idle");
+      await storage.transaction((tx) => tx.updateThread(other.threadId, { status: "interrupted" }));
+      assert.equal(await next(), null, "it was in the line, and leaves it");
+      await end("idle");
+      assert.deepEqual((await next())?.run, { ...runs[2], ...CLAIM, attempt: 1 });
     });
 
     test("a worker's running runs are found by its id, and a live worker keeps its runs", async (t) => {
@@ -471,12 +482,14 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       ) as [Run, Run, Run, Run];
       await storage.transaction(async (tx) => {
         for (const thread of threads) await tx.insertThread(thread);
-        for (const run of [now, soon, sooner, late]) await tx.insertRun(run);
+        for (const run of [now, soon, sooner, late]) {
+          await tx.insertRun(run);
+          await tx.queueNext(run.threadId);
+        }
       });
       const read = <T>(query: (tx: Tx) => T | Promise<T>): Promise<T> => storage.transaction(query);
       assert.equal(await read((tx) => tx.hasPendingRun(soon.threadId)), false);
       assert.equal(await read((tx) => tx.nextDueAt()), sooner.dueAt);
-      assert.equal(await read((tx) => tx.claimPendingRun(CLAIM, at(-200), soon.threadId)), null, "it is not due yet");
       const order: string[] = [];
       for (;;) {
         const next = await read((tx) => tx.claimPendingRun(CLAIM, at(0)));
@@ -487,7 +500,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       assert.deepEqual(order, [sooner.runId, soon.runId, now.runId], "as if accepted when they were due");
       assert.equal(await read((tx) => tx.nextDueAt()), late.dueAt);
       assert.equal(await read((tx) => tx.claimPendingRun(CLAIM, null)), null, "nobody asked for what is delayed");
-      assert.equal((await read((tx) => tx.claimPendingRun(CLAIM, at(60_000), late.threadId)))?.run.runId, late.runId);
+      assert.equal((await read((tx) => tx.claimPendingRun(CLAIM, at(60_000))))?.run.runId, late.runId);
       assert.equal(await read((tx) => tx.nextDueAt()), null);
     });
 
@@ -931,6 +944,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     auditDeletionCases(open, { newThread, newId });
     auditSearchCases(open, { newThread, newRun, newInterrupt });
     inboxCases(open, { newThread, newInterrupt, newId });
+    lineCases(open);
     inboxCountCases(open, { newThread, newInterrupt });
     searchCases(open, { newThread, newInterrupt });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });

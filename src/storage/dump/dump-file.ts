@@ -6,8 +6,6 @@ import { exportLines, importLines, DumpError, type Dumpable, type RowCounts } fr
 import type { Versions } from "../shared/schema-version.ts";
 import { writeWhole } from "./atomic-file.ts";
 
-const PAGE = 500;
-
 /** @throws {Error} with a message for the user */
 export async function exportFile(storage: Storage & Dumpable, versions: Versions, target: string): Promise<RowCounts> {
   const running = await storage.transaction((tx) => tx.runningRuns());
@@ -27,9 +25,7 @@ export async function exportFile(storage: Storage & Dumpable, versions: Versions
 
 /** @throws {Error} with a message for the user; nothing is loaded then */
 export async function importFile(storage: Storage & Dumpable, versions: Versions, source: string): Promise<RowCounts> {
-  const counts = await storage.dump((port) => importLines(port, linesOf(source), versions));
-  await queuePending(storage);
-  return counts;
+  return storage.dump((port) => importLines(port, linesOf(source), versions));
 }
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -53,17 +49,4 @@ async function* linesOf(path: string): AsyncGenerator<string> {
     }
   }
   if (units > 0) yield begun.join("");
-}
-
-/** Puts waiting runs into the queue, if the adapter's rows do not contain the queue. */
-async function queuePending(storage: Storage): Promise<void> {
-  let after: { readonly threadId: string; readonly runId: string } | null = null;
-  do {
-    const place: typeof after = after;
-    after = await storage.transaction(async (tx) => {
-      const runs = await tx.allActiveRuns({ status: "pending", after: place, limit: PAGE });
-      for (const run of runs) await tx.queueRun(run);
-      return runs.length < PAGE ? null : (runs.at(-1) ?? null);
-    });
-  } while (after !== null);
 }

@@ -67,11 +67,10 @@ test("new ids follow the loaded ones (postgres/dump.2)", async () => {
   assert.deepEqual([ids[0], (ids[1] ?? 0) > 1_000_000], [1_000_000, true]);
 });
 
-test("a pending run has its job, and a running one belongs to a dead worker (postgres/dump.3)", async () => {
+test("a pending run keeps its place, and a running one belongs to a dead worker (postgres/dump.3)", async () => {
   const { storage, client } = await emptied();
   const runs = DUMP_TABLES.find(({ name }) => name === "runs");
   assert.ok(runs !== undefined);
-  await client.query("DELETE FROM holdpoint_jobs._private_jobs");
   const texts = Object.fromEntries(Object.keys(runs.columns).map((column) => [column, "null"]));
   const numbers = {
     attempt: 1,
@@ -84,26 +83,24 @@ test("a pending run has its job, and a running one belongs to a dead worker (pos
     created_at: 1,
     updated_at: 1,
   };
-  const row = { ...texts, ...numbers, request: '{"user":{"identity":"ann"}}' };
+  const row = { ...texts, ...numbers, caller: "ann", place: null };
   await storage.dump((port) =>
     port.load(
       (async function* rows() {
-        yield [runs, { ...row, run_id: "waits", thread_id: "a", status: "pending" }] as const;
+        yield [runs, { ...row, run_id: "waits", thread_id: "a", status: "pending", place: 3 }] as const;
         yield [runs, { ...row, run_id: "later", thread_id: "b", status: "pending", due_at: 4e12 }] as const;
         yield [runs, { ...row, run_id: "ran", thread_id: "c", status: "running" }] as const;
         yield [runs, { ...row, run_id: "ended", thread_id: "d", status: "success" }] as const;
       })(),
     ),
   );
-  const jobs = await client.query(
-    "SELECT split_part(key, '/', 1) AS key, run_at > now() AS later FROM holdpoint_jobs.jobs ORDER BY key",
+  const line = await client.query(
+    "SELECT run_id, caller, place FROM holdpoint.runs WHERE status = 'pending' ORDER BY run_id",
   );
-  assert.deepEqual(jobs.rows, [
-    { key: "later", later: true },
-    { key: "waits", later: false },
+  assert.deepEqual(line.rows, [
+    { run_id: "later", caller: "ann", place: null },
+    { run_id: "waits", caller: "ann", place: "3" },
   ]);
-  const { rows } = await client.query("SELECT tenant FROM holdpoint.waiting");
-  assert.deepEqual(rows, [{ tenant: "ann" }, { tenant: "ann" }]);
   const left = await storage.transaction(async (tx) => {
     const dead = await tx.deadWorker(60_000);
     return dead === null ? [] : tx.runningRuns(dead);

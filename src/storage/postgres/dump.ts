@@ -2,16 +2,13 @@
 // Invariants:
 //   postgres/dump.1. An export shows one moment, also while servers run.
 //   postgres/dump.2. An import recomputes derived columns and the counters behind ids.
-//   postgres/dump.3. Runs continue after an import: pending ones get their jobs, running ones belong to a worker that
-//        counts as dead.
+//   postgres/dump.3. Runs continue after an import: pending ones keep their places, running ones belong to a worker
+//        that counts as dead.
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
-import type { Run } from "../../agent/model/model.ts";
-import { wholeRequest } from "../shared/stored-request.ts";
 import { isTrace, unchainedHead, type DumpTable } from "../dump/dump-tables.ts";
 import { noteFormer } from "../shared/audit-gaps.ts";
 import type { Parameter, Row } from "./client/pool.ts";
-import { tenantOf } from "./tables/queue.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
 import { pipelineOf, type Pipeline } from "./client/pipelined-connection.ts";
 
@@ -53,7 +50,6 @@ function createDump({ send }: Pipeline): DumpPort {
         // postgres/dump.3
         if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY]));
         sent.push(insert(send, table, row));
-        if (table.name === "runs" && row["status"] === "pending") sent.push(queue(send, row)); // postgres/dump.3
         if (sent.length < IN_FLIGHT_MAX) continue;
         await Promise.all(sent);
         sent = [];
@@ -99,12 +95,6 @@ function insert(send: Pipeline["send"], { name, columns }: DumpTable, row: DumpR
   const sql = `INSERT INTO holdpoint.${name} (${all.map(([column]) => column).join(", ")}) OVERRIDING SYSTEM VALUE VALUES (${places})`;
   const values = all.map(([, value]) => value);
   return send(sql, values);
-}
-
-function queue(send: Pipeline["send"], { run_id: run, thread_id: thread, due_at: due, urgent, request }: DumpRow) {
-  const { user } = wholeRequest(JSON.parse(String(request)) as Partial<Run["request"]>);
-  const values = [thread ?? null, run ?? null, due ?? null, tenantOf(user), urgent === 1];
-  return send("SELECT holdpoint.queue_run($1, $2, $3, $4, $5)", values);
 }
 
 /** postgres/dump.2: columns of this adapter only. */

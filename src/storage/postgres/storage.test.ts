@@ -69,7 +69,7 @@ const MAY_BE_READ_WHOLE = new Set([
  * Indexes of open, running or due rows: as small as those, however many have ended. Or an ordered read up to a limit.
  */
 const IN_ORDER =
-  /^(?:threads_(?:created|interrupted|error|busy|expiry|pkey)|runs_(?:pending|delayed|running|one_running|active_thread|pkey)|interrupts_(?:open|due|escalating)|events_gone)/;
+  /^(?:threads_(?:created|interrupted|error|busy|expiry|pkey)|runs_(?:line|delayed|running|one_running|active_thread|pkey)|interrupts_(?:open|due|escalating)|events_gone)/;
 
 /**
  * Threads by last change or status, or by a list or object in their metadata: an index would cost each step of a run

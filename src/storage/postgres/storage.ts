@@ -1,8 +1,8 @@
 // Storage on PostgreSQL: many servers, one database.
 // The pieces:
 //   client/      the pool, pipelined connections, transactions, the outcome of a lost COMMIT
-//   engine/      jobs, leases, heartbeats and notices between processes
-//   schema/      the migrations and graphile-worker's schema
+//   engine/      the queue's wakes, leases, heartbeats and notices between processes
+//   schema/      the migrations
 //   tables/      the SQL of the storage port, one file per table
 //   dump.ts      rows out and in, for moves between adapters
 //   storage.ts   opens, migrates and closes the storage
@@ -16,6 +16,7 @@ import type { Awaitable, Storage, Tx } from "../../agent/ports/ports.ts";
 import { settlesWithin, type Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
+import { type Turn, newTurn } from "../shared/line.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
 import { fingerprintVerbs } from "./tables/fingerprints.ts";
@@ -62,6 +63,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
   const lockQueue = createLockQueue(LOCK_TIMEOUT_MS);
   const handles: TxHandle[] = [];
   let pool: Pool | null = null;
+  const turn = newTurn();
   let boundUnits = 0;
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -69,7 +71,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
     if (pool === null) throw new Error("the storage is not open");
     const onWritten = (units: number): void => void (boundUnits += units);
     for (let attempt = 1; ; attempt++) {
-      const handle = handles.pop() ?? createTxHandle();
+      const handle = handles.pop() ?? createTxHandle(turn);
       const sql = createSqlTransaction({ pool, readOnly, lockQueue, onWritten });
       handle.bind(sql);
       try {
@@ -126,7 +128,7 @@ interface TxHandle {
   bind(sql: SqlTransaction | null): void;
 }
 
-function createTxHandle(): TxHandle {
+function createTxHandle(turn: Turn): TxHandle {
   let bound: SqlTransaction | null = null;
   const current = (): SqlTransaction => {
     if (bound === null) throw new Error("the transaction has ended");
@@ -137,16 +139,18 @@ function createTxHandle(): TxHandle {
     all: (sql, ...parameters) => current().all(sql, ...parameters),
     count: (sql, ...parameters) => current().count(sql, ...parameters),
     change: (sql, ...parameters) => current().change(sql, ...parameters),
+    attempt: (sql, ...parameters) => current().attempt(sql, ...parameters),
     run: (sql, ...parameters) => current().run(sql, ...parameters),
     require: (otherwise, sql, ...parameters) => current().require(otherwise, sql, ...parameters),
     hold: (key) => current().hold(key),
+    noteHeld: (key) => current().noteHeld(key),
     follow: (key) => current().follow(key),
   };
   return {
     tx: {
       ...threadVerbs(db),
       ...copyVerbs(db),
-      ...runVerbs(db),
+      ...runVerbs(db, turn),
       ...queueVerbs(db),
       ...interruptVerbs(db),
       ...auditVerbs(db),

@@ -31,6 +31,8 @@ export interface RunRow extends Run {
   /** Runs that resume a pause come before other pending runs. */
   readonly urgent: number;
   readonly queueKey: string;
+  /** Whose turn it is (line.ts). */
+  readonly caller: string;
 }
 
 /** The newest checkpoint of a graph or subgraph. */
@@ -74,6 +76,7 @@ export const RUN_COLUMNS: Columns<RunRow> = {
   workerId: ["worker_id", "plain"],
   urgent: ["urgent", "plain"],
   queueKey: ["queue_key", "plain"],
+  caller: ["caller", "plain"],
   dueAt: ["due_at", "plain"],
   createdAt: ["created_at", "plain"],
   updatedAt: ["updated_at", "plain"],

@@ -150,7 +150,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     closed = await resolveOnStart(tx, resolved);
   }
   await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
-  const isBegun = await store(agent, tx, { caller, start, run, enqueue: !claimed && (!busy || dueAt !== null) });
+  const isBegun = await store(agent, tx, { caller, start, run });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
   return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
@@ -224,14 +224,14 @@ function openOf(known: readonly Interrupt[]): readonly Interrupt[] {
 async function store(
   agent: AgentContext,
   tx: Tx,
-  stored: { readonly caller: Caller; readonly start: GivenStart; readonly run: Run; readonly enqueue: boolean },
+  stored: { readonly caller: Caller; readonly start: GivenStart; readonly run: Run },
 ): Promise<boolean> {
   const { caller, run } = stored;
   const { call, given } = stored.start;
   await tx.insertRun(run, given.inputHash);
   await noteDisabledBreakpoints(agent, tx, caller, run);
-  if (stored.enqueue) await tx.queueRun(run); // on a busy thread, the end of its run enqueues it
   const { threadId, runId, createdAt, status } = run;
+  if (status === "pending") await tx.queueNext(threadId);
   if (call.idempotencyKey !== null) {
     const key = idempotencyKeyOf(caller, call, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4

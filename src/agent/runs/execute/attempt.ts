@@ -77,10 +77,9 @@ async function showBegin({ threadId }: Claimed["run"], { events: { wakes } }: At
 
 /** The run did not end here: it was deleted, requeued or taken over, or its end is not stored. */
 function publishDeparture({ run }: Claimed, left: Executed["left"], { engine, ends, log }: AttemptPorts): void {
-  if (left === "taken_over") {
-    engine.wakes.wake(run.runId); // readers continue with the stored events: worker.4
-    if (engine.peers.alone) engine.queue.wake(); // the run is in the queue again
-  } else ends.gone(run.runId, left);
+  if (left === "taken_over") engine.wakes.wake(run.runId); // readers continue with the stored events: worker.4
+  else ends.gone(run.runId, left);
+  if (left === "taken_over" || left === "requeued") engine.queue.wake();
   log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
 }
 

@@ -256,6 +256,7 @@ export interface PendingEnd {
 export async function endPending(tx: Tx, run: Run, { reason, at, announce }: PendingEnd): Promise<Run> {
   const patch = { status: nextRunStatus("pending", reason), endedBy: reason, updatedAt: at };
   await tx.updateRun(run.runId, patch);
+  await tx.queueNext(run.threadId);
   const ended = { ...run, ...patch };
   const webhooks = await tx.runWebhooks(run.threadId, firstRunOf(run));
   await announce(tx, { run: ended, startedAt: null, pause: null, interrupts: [], open: [], webhooks });

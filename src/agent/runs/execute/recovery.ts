@@ -76,6 +76,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
           await requeueRun(tx, run, { cause: "stopped", crashesMax: options.crashesMax, at, announce });
         }
       });
+      engine.queue.wake();
     }
     unknownClaims.keep([...found].every((runId) => seen.has(runId)) ? null : found);
   };

@@ -34,7 +34,7 @@ function begin(
     isCurrent: () => Promise.resolve(given.gone !== true),
     run: () => Promise.resolve(null),
     updateRun: (_id: string, patch: Partial<Run>) => Promise.resolve(void updates.push(patch)),
-    queueRun: () => Promise.resolve(),
+    queueNext: () => Promise.resolve(),
     thread: () => Promise.resolve({ threadId: "thread", status: "busy", onCompletion: "keep", metadata: {} }),
     interrupts: () => Promise.resolve([]),
     hasPendingRun: () => Promise.resolve(false),

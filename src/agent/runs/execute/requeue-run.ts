@@ -26,7 +26,7 @@ export async function requeueRun(
     const patch = { status: nextRunStatus("running", "requeue"), ...counts, workerId: null, updatedAt: at };
     await tx.updateRun(run.runId, patch);
     const waiting = { ...run, ...patch };
-    await tx.queueRun(waiting);
+    await tx.queueNext(run.threadId);
     return { run: waiting, finished: null };
   }
   const error =

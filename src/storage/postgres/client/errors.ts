@@ -28,7 +28,7 @@ export function storageFailure(error: unknown): unknown {
   return error instanceof ApiError || !isPassing(error) ? error : nothingWritten(error);
 }
 
-/** A claim in the name of a worker without a row (tables/queue.ts, tables/queue.3). */
+/** A claim in the name of a worker without a row (tables/queue.ts, tables/queue.2). */
 function isClaimOfNobody(error: unknown): boolean {
   return error instanceof Error && "constraint" in error && error.constraint === "runs_worker_is_listed";
 }

@@ -2,10 +2,10 @@
 // transaction; statements that come before its connection are sent as soon as there is one.
 import type { Pool, PoolClient } from "pg";
 import { nothingWritten } from "./errors.ts";
-import { lockNumbers } from "./lock-key.ts";
+import { LOCK } from "./lock-key.ts";
 import type { LockQueue } from "./lock-queue.ts";
 import { type Answer, pipelineOf } from "./pipelined-connection.ts";
-import { type Parameter, unitsOf } from "./pool.ts";
+import { type Parameter, type Row, unitsOf } from "./pool.ts";
 
 export interface TransactionPorts {
   readonly pool: Pool;
@@ -33,8 +33,6 @@ export interface Transaction {
 }
 
 type Describe = (error: unknown) => unknown;
-
-const LOCK = "SELECT pg_advisory_xact_lock($1, $2)";
 
 export function newTransaction(ports: TransactionPorts): Transaction {
   return {
@@ -74,13 +72,24 @@ export function write(
   return send(transaction, sql, parameters, describe);
 }
 
+/** As write(), for a statement that often changes nothing: without a row in its answer there is nothing to keep. */
+export async function attempt(
+  transaction: Transaction,
+  sql: string,
+  parameters: readonly Parameter[],
+): Promise<readonly Row[]> {
+  const { rows } = await send(transaction, sql, parameters);
+  if (rows.length > 0) transaction.written = true;
+  return rows;
+}
+
 /** All later statements wait for the lock of this name. */
 export function hold(transaction: Transaction, key: string): void {
   if (transaction.ports.readOnly) return follow(transaction, key); // transaction.6
   if (transaction.held.has(key)) return;
   transaction.held.add(key); // transaction.1
   if (transaction.opening === null) transaction.opening = open(transaction, key);
-  else send(transaction, LOCK, lockNumbers(key)).catch((error: unknown) => failed(transaction, error));
+  else send(transaction, LOCK, [key]).catch((error: unknown) => failed(transaction, error));
 }
 
 /** The next read sees all writes that this process requested before under this name. */
@@ -109,7 +118,7 @@ async function open(transaction: Transaction, key: string | null): Promise<void>
     if (key !== null) transaction.releaseTurn = await lockQueue.enter(key); // transaction.2
     const opened = await connect(pool);
     pipelineOf(opened).send("BEGIN", []).catch(fail);
-    if (key !== null) pipelineOf(opened).send(LOCK, lockNumbers(key)).catch(fail);
+    if (key !== null) pipelineOf(opened).send(LOCK, [key]).catch(fail);
     transaction.client = opened;
   } catch (error) {
     fail(error);

@@ -22,6 +22,7 @@ import type { Parameter, Row } from "./pool.ts";
 import {
   type Transaction,
   type TransactionPorts,
+  attempt,
   disconnect,
   failed,
   follow,
@@ -41,12 +42,16 @@ export interface Sql {
   count(sql: string, ...parameters: Parameter[]): Promise<number>;
   /** As all(), for a statement that changes rows. */
   change(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
+  /** As all(), inside the transaction; without a row nothing has changed, and no commit needs to be waited for. */
+  attempt(sql: string, ...parameters: Parameter[]): Promise<readonly Row[]>;
   /** Sends a change; a failure appears at the commit. */
   run(sql: string, ...parameters: Parameter[]): void;
   /** As run(), for a change of an existing row: without a match the transaction fails with this error. */
   require(otherwise: () => Error, sql: string, ...parameters: Parameter[]): void;
   /** All later statements wait for the lock of this name. */
   hold(key: string): void;
+  /** A statement has taken the lock of this name. */
+  noteHeld(key: string): void;
   /** The next read sees all writes that this process requested before under this name. Takes no lock. */
   follow(key: string): void;
 }
@@ -73,6 +78,7 @@ export function createSqlTransaction(ports: TransactionPorts): SqlTransaction {
     async change(sql, ...parameters) {
       return (await write(transaction, sql, parameters)).rows;
     },
+    attempt: (sql, ...parameters) => attempt(transaction, sql, parameters),
     run(sql, ...parameters) {
       write(transaction, sql, parameters).catch((error: unknown) => failed(transaction, error));
     },
@@ -83,6 +89,7 @@ export function createSqlTransaction(ports: TransactionPorts): SqlTransaction {
       write(transaction, counted, parameters, describe).catch((error: unknown) => failed(transaction, error));
     },
     hold: (key) => hold(transaction, key),
+    noteHeld: (key) => void transaction.held.add(key),
     follow: (key) => follow(transaction, key),
     commit: () => commit(transaction),
     rollBack: () => rollBack(transaction),

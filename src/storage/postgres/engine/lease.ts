@@ -69,7 +69,6 @@ interface LeaseState {
   /** Deadline of the lease in nanoseconds, and the number of turns of the main event loop. */
   readonly clocks: BigInt64Array<SharedArrayBuffer>;
   workerId: string | null;
-  poolId: string | null;
   heartbeat: Worker | null;
   watcher: LeaseWatcher | null;
   stopped: boolean;
@@ -78,16 +77,12 @@ interface LeaseState {
   turning: NodeJS.Timeout | undefined;
 }
 
-export function createLease(
-  options: LeaseOptions,
-  ports: LeasePorts,
-): Lease & { readonly onPool: (poolId: string) => void } {
+export function createLease(options: LeaseOptions, ports: LeasePorts): Lease {
   const lease: LeaseState = {
     options,
     ports,
     clocks: new BigInt64Array(new SharedArrayBuffer(16)),
     workerId: null,
-    poolId: null,
     heartbeat: null,
     watcher: null,
     stopped: false,
@@ -102,13 +97,6 @@ export function createLease(
     watch(watcher) {
       lease.watcher = watcher;
     },
-    onPool(id) {
-      lease.poolId = id;
-      const listed = lease.workerId;
-      if (listed === null) return;
-      // the job check creates a lost job again
-      ports.storage.transaction((tx) => tx.addWorker(listed, id)).catch(() => undefined);
-    },
     async start() {
       scheduleScan(lease);
       if (!options.isWorker) return;
@@ -121,7 +109,7 @@ export function createLease(
 
 async function register(lease: LeaseState): Promise<void> {
   const id = randomUUID();
-  await lease.ports.storage.transaction((tx) => tx.addWorker(id, lease.poolId));
+  await lease.ports.storage.transaction((tx) => tx.addWorker(id));
   lease.workerId = id;
 }
 

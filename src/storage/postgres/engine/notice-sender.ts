@@ -5,9 +5,11 @@ import type { Client } from "pg";
 export const CHANNEL = "holdpoint";
 /** For API processes. */
 export const CALLS_CHANNEL = "holdpoint_calls";
-/** For workers: the thread of each run that enters the queue, notified by the function `queue_run`. */
+/** For workers. */
 export const RUNS_CHANNEL = "holdpoint_runs";
 const FOR_CALLS: ReadonlySet<string> = new Set(["wake", "ended", "gone", "inbox"]);
+/** The line of a run that waits in the queue. */
+export const QUEUED = "queued";
 /** NOTIFY takes less than 8,000 bytes. */
 const PAYLOAD_MAX = 7500;
 const PENDING_MAX = 10_000;
@@ -65,11 +67,16 @@ function payloads(lines: readonly string[]): readonly (readonly [string, string]
   const made: (readonly [string, string])[] = [];
   const open = new Map<string, string>();
   for (const line of lines) {
-    const channel = FOR_CALLS.has(line.split(" ", 1)[0] ?? "") ? CALLS_CHANNEL : CHANNEL;
+    const channel = channelFor(line.split(" ", 1)[0] ?? "");
     const before = open.get(channel);
     const isFull = before !== undefined && before.length + line.length >= PAYLOAD_MAX;
     if (isFull) made.push([channel, before]);
     open.set(channel, before === undefined || isFull ? line : `${before}\n${line}`);
   }
   return [...made, ...open];
+}
+
+function channelFor(kind: string): string {
+  if (kind === QUEUED) return RUNS_CHANNEL;
+  return FOR_CALLS.has(kind) ? CALLS_CHANNEL : CHANNEL;
 }

@@ -23,13 +23,15 @@ import type { Log } from "../../../base/log/log.ts";
 import { createLocalWakes } from "../../local/wakes.ts";
 import { CLOSE_MS } from "../client/pool.ts";
 import { type NoticeConnection, connectNotices } from "./notice-connection.ts";
-import { MISSED, type NoticeSender, RUNS_CHANNEL, sendLine, sendPending } from "./notice-sender.ts";
+import { MISSED, type NoticeSender, QUEUED, sendLine, sendPending } from "./notice-sender.ts";
 
 export interface Notices extends Service {
   readonly wakes: Wakes;
   readonly peers: Peers;
-  /** Called with the thread of each run that enters the queue; in workers only. */
-  readonly onQueued: (callback: (threadId: string) => void) => void;
+  /** Tells the other workers that a run waits in the queue. */
+  readonly notifyQueued: () => void;
+  /** Calls back when another process says so, or may have; in workers only. */
+  readonly onQueued: (callback: () => void) => void;
 }
 
 const REPEAT_MS = 15_000;
@@ -51,7 +53,7 @@ interface NoticesState {
   readonly listened: Map<string, number>;
   readonly listeners: { readonly onNotice: (notice: Notice) => void; readonly onMissed: () => void }[];
   readonly interested: ((key: string) => void)[];
-  readonly onQueued: ((threadId: string) => void)[];
+  readonly onQueued: (() => void)[];
   stopRepeating: () => void;
 }
 
@@ -98,15 +100,12 @@ export function createNotices(ports: {
     },
     wakes: wakesOver(state),
     peers: peersOver(state),
+    notifyQueued: () => sendLine(sender, QUEUED),
     onQueued: (callback) => void state.onQueued.push(callback),
   };
 }
 
-function takeNotification(state: NoticesState, { channel, payload = "" }: Notification): void {
-  if (channel === RUNS_CHANNEL) {
-    for (const callback of state.onQueued) callback(payload);
-    return;
-  }
+function takeNotification(state: NoticesState, { payload = "" }: Notification): void {
   const [from = "", ...lines] = payload.split("\n");
   if (from === state.sender.self) return;
   for (const line of lines) takeLine(state, from, line);
@@ -120,6 +119,7 @@ function takeLine(state: NoticesState, from: string, line: string): void {
     state.remote.get(a)?.delete(from);
     if (state.remote.get(a)?.size === 0) state.remote.delete(a);
   } else if (kind === MISSED) reportGap(state);
+  else if (kind === QUEUED) for (const callback of state.onQueued) callback();
   else if (kind === "abort") publish(state, { kind, runId: a, reason: b as "cancel" });
   else if (kind === "ended") publish(state, { kind, runId: a, threadId: b });
   else if (kind === "gone") publish(state, { kind, runId: a });
@@ -141,7 +141,8 @@ function publish({ listeners }: NoticesState, notice: Notice): void {
   for (const { onNotice } of listeners) onNotice(notice);
 }
 
-function reportGap({ listeners }: NoticesState): void {
+function reportGap({ listeners, onQueued }: NoticesState): void {
+  for (const callback of onQueued) callback();
   for (const { onMissed } of listeners) onMissed();
 }
 

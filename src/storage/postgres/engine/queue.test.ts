@@ -1,160 +1,177 @@
-// Test of the claim at a notice: engine/queue.9.
+// Tests of the queue: when it claims, for a line of a test and slots of a test.
 import assert from "node:assert/strict";
-import { Client, Pool } from "pg";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { newDatabase } from "../../../../test/harness/postgres/databases.ts";
 import { createFakeClock } from "../../../../test/fakes/clock.ts";
-import { PATIENCE } from "../../../../test/harness/patience.ts";
-import { until } from "../../../../test/harness/faults/fault-server.ts";
-import type { Queue, RunClaim, Slot, Tx } from "../../../agent/ports/ports.ts";
-import { systemClock } from "../../../base/clock.ts";
+import type { ClaimedRow, RunClaim, Slot, Tx } from "../../../agent/ports/ports.ts";
 import type { Log } from "../../../base/log/log.ts";
-import { JOBS_SCHEMA } from "../schema/graphile-schema.ts";
-import { migrateDatabase } from "../schema/migrate.ts";
-import { type JobQueue, reserveSlot } from "./job-slots.ts";
-import { createNotices } from "./notices.ts";
-import { createJobQueue } from "./queue.ts";
+import { createRowQueue } from "./queue.ts";
 
 const note = (): void => undefined;
 const silent: Log = { debug: note, info: note, warning: note, error: note };
+const CLAIM: RunClaim = { status: "running", workerId: "w", updatedAt: 0 };
+const ROW: Partial<ClaimedRow> = {};
 
-interface OpenQueue {
-  readonly queue: Queue;
-  readonly client: Client;
-  /** Threads of the notices that have arrived. */
-  readonly heard: string[];
-  /** Threads of the claims, in order. */
-  readonly claimed: (string | null | undefined)[];
-  slots: number;
-  /** The next claim ends when this resolves. */
-  held: Promise<void>;
-}
-
-async function open(t: TestContext): Promise<OpenQueue> {
-  const uri = await newDatabase();
-  await migrateDatabase(uri, { holdpoint: "1.2.3", library: "1.4.18" });
-  const pool = new Pool({ connectionString: uri });
-  const client = new Client({ connectionString: uri });
-  await client.connect();
-  const notices = createNotices({ uri, servesCalls: false, isWorker: true, clock: systemClock, log: silent });
-  const queue = createJobQueue({
-    pool: () => pool,
-    clock: systemClock,
+/** A queue over a line of `waiting` runs, and slots that keep the runs they start. */
+function openQueue(slots: number, waiting: number) {
+  const clock = createFakeClock();
+  const opened = {
+    slots,
+    waiting,
+    claims: 0,
+    begun: 0,
+    dueBy: [] as (number | null)[],
+    nextDueAt: null as number | null,
+    notices: 0,
+    holds: true,
+    hear: note,
+    /** Claims end when this does. */
+    held: Promise.resolve(),
+    fails: false,
+  };
+  const tx: Partial<Tx> = {
+    claimPendingRun(_claim, dueBy) {
+      opened.dueBy.push(dueBy);
+      if (opened.waiting === 0) return null;
+      opened.waiting--;
+      opened.begun++;
+      return ROW as ClaimedRow;
+    },
+    nextDueAt: () => opened.nextDueAt,
+  };
+  const queue = createRowQueue({
+    clock,
     log: silent,
-    onPool: note,
-    onQueued: notices.onQueued,
+    holds: () => opened.holds,
+    notify: () => void opened.notices++,
+    onQueued: (callback) => void (opened.hear = callback),
   });
-  const opened: OpenQueue = { queue, client, heard: [], claimed: [], slots: 10, held: Promise.resolve() };
-  const slot = (): Slot => ({
+  const newSlot = (): Slot => ({
     start: note,
-    release: () => void opened.slots++,
+    release: note,
     async claim(choose) {
-      const tx: Partial<Tx> = {
-        claimPendingRun(_claim, _dueBy, threadId) {
-          opened.claimed.push(threadId);
-          return null;
-        },
-      };
-      await choose(tx as Tx, {} as RunClaim);
+      opened.claims++;
       await opened.held;
-      opened.slots++;
-      return false;
+      const claimed = opened.fails ? null : await choose(tx as Tx, CLAIM);
+      if (claimed === null) {
+        opened.slots++;
+        queue.slotFree();
+      }
+      if (opened.fails) throw new Error("the database is gone");
+      return claimed !== null;
     },
   });
-  notices.onQueued((thread) => void opened.heard.push(thread));
-  await notices.start();
-  await queue.start({ reserve: () => (opened.slots === 0 ? null : (opened.slots--, slot())) });
-  t.after(async () => {
-    await queue.stop();
-    await notices.stop();
-    await Promise.all([pool.end(), client.end()]);
-  });
-  return opened;
+  const consumer = { reserve: () => (opened.slots === 0 ? null : (opened.slots--, newSlot())) };
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 20; turn++) await nextTurn();
+  };
+  return { opened, queue, clock, consumer, settle, tx: tx as Tx };
 }
 
-const notify = (client: Client, thread: string) => client.query("SELECT pg_notify('holdpoint_runs', $1)", [thread]);
-
-test("a run that enters an empty queue is claimed at its notice (engine/queue.9)", PATIENCE, async (t) => {
-  const { queue, client, claimed } = await open(t);
-  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
-  await notify(client, "a");
-  await until("the run is claimed without a job", () => claimed.includes("a"));
+test("free slots take all that waits, then new runs may start directly (engine/queue.1, engine/queue.2)", async () => {
+  const { opened, queue, consumer, settle } = openQueue(10, 6);
+  assert.equal(queue.mayStartDirectly(), false, "not before the start");
+  await queue.start(consumer);
+  assert.equal(queue.mayStartDirectly(), false, "some may wait");
+  await settle();
+  assert.deepEqual([opened.begun, opened.slots, queue.mayStartDirectly()], [6, 4, true]);
 });
 
-test("queue_run sends the notice with its job, and none for a delayed run", PATIENCE, async (t) => {
-  const { queue, client, heard, claimed } = await open(t);
-  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
-  const add = (thread: string, due: number | null) =>
-    client.query("SELECT holdpoint.queue_run($1, $1, $2, '', false)", [thread, due]);
-  await add("later", 4e12);
-  await add("now", null);
-  await until("the notice arrives", () => heard.length > 0);
-  await until("the run is claimed", () => claimed.length > 0);
-  const jobs = await client.query(
-    `SELECT split_part(key, '/', 1) AS run FROM ${JOBS_SCHEMA}.jobs WHERE run_at > now()`,
-  );
-  assert.deepEqual([heard, jobs.rows], [["now"], [{ run: "later" }]]);
-  assert.deepEqual(new Set(claimed), new Set(["now"]));
+test("what waits beyond the slots is claimed at the end of runs (engine/queue.1)", async () => {
+  const { opened, queue, consumer, settle, tx } = openQueue(2, 3);
+  await queue.start(consumer);
+  await settle();
+  assert.deepEqual([opened.begun, queue.mayStartDirectly()], [2, false]);
+  assert.equal(await queue.next(tx, CLAIM), ROW);
+  assert.equal(await queue.next(tx, CLAIM), null);
+  assert.equal(queue.mayStartDirectly(), true);
+  opened.waiting = 1;
+  opened.holds = false;
+  assert.equal(await queue.next(tx, CLAIM), null, "a process without its lease claims nothing");
 });
 
-test("a notice claims nothing while runs wait in the queue (engine/queue.3)", PATIENCE, async (t) => {
-  const opened = await open(t);
-  const { queue, client, heard, claimed } = opened;
-  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
-  const release = Promise.withResolvers<void>();
-  opened.held = release.promise;
-  const add = `SELECT ${JOBS_SCHEMA}.add_job('run', json_build_object('thread', $1::text, 'due', null))`;
-  for (const thread of ["1", "2", "3", "4", "waits"]) await client.query(add, [thread]);
-  await until("each fetch has a job, and one job waits", () => claimed.length === 4);
-  assert.equal(queue.mayStartDirectly(), false);
-  await notify(client, "overtakes");
-  await until("the notice arrives", () => heard.length > 0);
-  release.resolve();
-  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
-  assert.deepEqual(new Set(claimed), new Set(["1", "2", "3", "4", "waits"]));
+test("a notice, a poll or a wake starts a claim; a wake without a free slot tells the other workers (engine/queue.3)", async () => {
+  const { opened, queue, clock, consumer, settle } = openQueue(3, 0);
+  await queue.start(consumer);
+  await settle();
+  opened.waiting = 1;
+  opened.hear();
+  await settle();
+  assert.equal(opened.begun, 1, "after the notice");
+  opened.waiting = 1;
+  await clock.advance(1000);
+  await settle();
+  assert.equal(opened.begun, 2, "after the poll");
+  opened.waiting = 2;
+  queue.wake();
+  await settle();
+  assert.deepEqual([opened.begun, opened.notices], [3, 0], "after the wake");
+  queue.wake();
+  assert.deepEqual([opened.notices, queue.mayStartDirectly()], [1, false]);
 });
 
-test("a fetch in an empty queue waits for claims at notices (engine/queue.10)", async () => {
-  const clock = createFakeClock();
-  const claim = Promise.withResolvers<void>();
-  const slot: Partial<Slot> = {};
-  const queue = {
-    ports: { clock },
-    consumer: { reserve: () => slot },
-    claims: new Set([claim.promise]),
-    reserved: [] as Partial<Slot>[],
-    maybeMore: true,
-    stopping: false,
-  };
-  const reserve = () => reserveSlot(queue as unknown as JobQueue);
-  assert.equal(reserve(), null, "a queue with jobs is not empty");
-  queue.maybeMore = false;
-  let reserved: unknown = "none";
-  const fetch = Promise.resolve(reserve()).then((flags) => (reserved = flags));
-  await nextTurn();
-  await clock.advance(3);
-  await nextTurn();
-  assert.deepEqual([reserved, queue.reserved], ["none", [slot]]);
-  claim.resolve();
-  await fetch;
-  assert.deepEqual([reserved, queue.reserved], [null, [slot, slot]]);
+test("a run whose thread was held at the notice is claimed a moment later (engine/queue.3)", async () => {
+  const { opened, queue, clock, consumer, settle } = openQueue(1, 0);
+  await queue.start(consumer);
+  await settle();
+  await clock.advance(60);
+  opened.hear();
+  await settle();
+  opened.waiting = 1;
+  await clock.advance(60);
+  await settle();
+  assert.equal(opened.begun, 1);
 });
 
-test("a stop waits for claims at notices, and claims no more (engine/queue.6)", PATIENCE, async (t) => {
-  const opened = await open(t);
-  const { queue, client, heard, claimed } = opened;
-  await until("a fetch found the queue empty", () => queue.mayStartDirectly());
-  const release = Promise.withResolvers<void>();
-  opened.held = release.promise;
-  await notify(client, "a");
-  await until("the claim has begun", () => claimed.length === 1);
+test("due runs join the line about once a second, and at their time (engine/queue.4)", async () => {
+  const { opened, queue, clock, consumer, settle, tx } = openQueue(1, 0);
+  opened.nextDueAt = clock.now() + 300;
+  await queue.start(consumer);
+  await settle();
+  await clock.advance(200);
+  await queue.next(tx, CLAIM);
+  assert.deepEqual([opened.dueBy[0], opened.dueBy.at(-1)], [clock.now() - 200, null]);
+  opened.nextDueAt = null;
+  await clock.advance(100);
+  await settle();
+  assert.equal(opened.dueBy.at(-1), clock.now(), "at its time");
+  opened.slots = 0;
+  await clock.advance(1000);
+  await queue.next(tx, CLAIM);
+  assert.equal(opened.dueBy.at(-1), clock.now(), "with the end of a run, while no slot is free");
+});
+
+test("claims without an answer block no others, and a failed one is repeated by the poll (engine/queue.5)", async () => {
+  const { opened, queue, clock, consumer, settle } = openQueue(10, 3);
+  const answer = Promise.withResolvers<void>();
+  opened.held = answer.promise;
+  await queue.start(consumer);
+  opened.held = Promise.resolve();
+  opened.hear();
+  await settle();
+  assert.equal(opened.begun, 3, "by the claim after the one that hangs");
+  opened.fails = true;
+  answer.resolve();
+  await settle();
+  opened.waiting = 1;
+  opened.fails = false;
+  await clock.advance(1000);
+  await settle();
+  assert.equal(opened.begun, 4);
+});
+
+test("a stop waits for the claims in progress; then free slots leave the rest to others (engine/queue.6)", async () => {
+  const { opened, queue, consumer, settle } = openQueue(2, 5);
+  const answer = Promise.withResolvers<void>();
+  opened.held = answer.promise;
+  await queue.start(consumer);
   let stopped = false;
   const stop = queue.stop().then(() => (stopped = true));
-  await notify(client, "b");
-  await until("the notice arrives", () => heard.includes("b"));
+  await settle();
   assert.equal(stopped, false);
-  release.resolve();
+  answer.resolve();
   await stop;
-  assert.deepEqual(claimed, ["a"]);
+  assert.deepEqual([opened.begun, opened.claims], [1, 1]);
+  queue.slotFree();
+  assert.equal(opened.notices, 1);
 });

@@ -1,101 +1,161 @@
-// Queue: graphile-worker delivers jobs, each of which says "check this thread"; the claim itself reads the rows.
-// It does not use graphile-worker's named queues: fetching a job locks every free named queue. With one per thread each
-// fetch would cost as much as there are threads, and hide all of them from the other workers meanwhile. The thread's
-// status allows one run per thread at a time, and a unique index enforces it.
-// The pieces:
-//   job-slots.ts   the slots of fetches, and the state of the queue
-//   job-pool.ts    graphile-worker's pool, and its replacement
-//   job-repair.ts  runs without a job, and jobs without a process
-//   queue.ts       the port over them
+// Queue: claims waiting runs for the free slots of this process. The rows of runs are the queue (tables/runs.ts); a
+// notice to the other processes says that one waits, and a poll finds what no notice told.
 // Invariants:
-//   engine/queue.1. A job is fetched only into a slot reserved for it: no job waits in a busy process while another is
-//        idle.
-//   engine/queue.2. A job is complete after the check of its thread. The claim is the run's row, not the job.
-//   engine/queue.3. A free slot goes to the queue first, until a fetch finds it empty: new runs do not overtake waiting
-//        ones.
-//   engine/queue.4. A lost job (its worker died at the wrong moment) is created again: a check for claimable runs
-//        without a job runs periodically, and soon after a failure here. Therefore graphile-worker does not retry a
-//        failed job; its pauses grow with every failure.
-//   engine/queue.5. A pool whose first query fails never finds a job: it caches that failure as the ids of its tasks.
-//        So a new pool starts after the database is reachable, and one with a cached failure gives way to the next.
-//   engine/queue.6. Stopping has a limit: graphile-worker tries up to twenty times to mark jobs as complete, with
-//        pauses of up to 30 seconds. A job left unmarked is one job too many, which does no harm.
-//   engine/queue.7. The queue keeps track of delivered jobs. A job that is locked for this process but was not
-//        delivered was lost with the reply to its fetch. After a failed fetch the check for such jobs runs each second,
-//        otherwise with engine/queue.4.
-//   engine/queue.8. A pool that begins to end is replaced after END_MS at the latest. When it fails to mark jobs twice
-//        at the same time, graphile-worker counts them wrongly, and the end of its pool never comes.
-//   engine/queue.9. A run that enters an empty queue is claimed at its notice, in a free slot, without the fetch of its
-//        job, which then has no effect. A lost notice costs the time of the fetch.
-//   engine/queue.10. A fetch in an empty queue gives way to the claim at the notice, which would wait for its work.
-import type { Queue } from "../../../agent/ports/ports.ts";
+//   engine/queue.1. A run is claimed only into a reserved slot: none waits in a busy process while another is idle.
+//   engine/queue.2. A free slot goes to the queue first, until a claim finds it empty: new runs overtake no waiting ones.
+//   engine/queue.3. Notices follow the commit and may be lost, with the process or its connection: then a poll finds the
+//        run within POLL_MS. So does a run whose thread another transaction held at the moment of the claim.
+//   engine/queue.4. Delayed runs join the line when they are due, also while all slots are busy: with the claim at the
+//        end of a run.
+//   engine/queue.5. Claims that get no answer block no others, up to CLAIMS_MAX.
+//   engine/queue.6. A stop waits for the claims in progress, within STOP_MS.
+import type { ChooseRun, Queue, QueueConsumer } from "../../../agent/ports/ports.ts";
+import type { Clock } from "../../../base/clock.ts";
 import { describeError } from "../../../base/api-error.ts";
 import { settlesWithin } from "../../../base/lifecycle.ts";
-import { startPool } from "./job-pool.ts";
-import { repairSoon } from "./job-repair.ts";
-import { type JobQueue, type QueuePorts, openGates } from "./job-slots.ts";
+import type { Log } from "../../../base/log/log.ts";
 
+const POLL_MS = 1000;
+/** Pause before a second look, after a claim that found nothing. */
+const AGAIN_MS = 50;
+/** Chains of claims at the same time. */
+const CLAIMS_MAX = 4;
 const STOP_MS = 2000;
 
-export function createJobQueue(ports: QueuePorts): Queue {
-  const queue: JobQueue = {
+export interface QueuePorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** This process may own runs (lease.ts). */
+  readonly holds: () => boolean;
+  /** Tells the other workers that a run waits. */
+  readonly notify: () => void;
+  /** Calls back when another process says so. */
+  readonly onQueued: (callback: () => void) => void;
+}
+
+interface QueueState {
+  readonly ports: QueuePorts;
+  consumer: QueueConsumer | null;
+  /** False once a claim found the line empty. */
+  maybeMore: boolean;
+  /** Number of wakes and notices: a claim that began before one knows nothing of its run. */
+  wakes: number;
+  readonly chains: Set<Promise<void>>;
+  /** Monotonic time from which a claim lets due runs in. */
+  checkDueAt: number;
+  stopPoll: () => void;
+  stopAgain: () => void;
+  stopTimer: () => void;
+}
+
+export function createRowQueue(ports: QueuePorts): Queue {
+  const queue: QueueState = {
     ports,
     consumer: null,
-    workers: null,
-    stopping: false,
-    reserved: [],
-    gates: [],
     maybeMore: true,
-    stopRepair: () => undefined,
-    handedOut: new Set(),
-    claims: new Set(),
-    suspectUntil: -Infinity,
-    toUnlock: new Set(),
+    wakes: 0,
+    chains: new Set(),
+    checkDueAt: 0,
+    stopPoll: () => undefined,
+    stopAgain: () => undefined,
+    stopTimer: () => undefined,
   };
   return {
-    next: () => null, // a job brings the slot its next run
-    wake: () => undefined, // the job itself wakes an idle process
-    slotFree: () => openGates(queue),
-    mayStartDirectly: () => mayOvertake(queue),
+    next: (tx, claim) => (ports.holds() ? choose(queue)(tx, claim) : null),
+    wake() {
+      if (!look(queue)) ports.notify();
+    },
+    slotFree() {
+      if (queue.consumer === null) ports.notify(); // a stopping process leaves the rest to the others
+      else if (queue.maybeMore) startChain(queue);
+    },
+    mayStartDirectly: () => queue.consumer !== null && !queue.maybeMore,
     async start(consumer) {
       queue.consumer = consumer;
-      ports.onQueued((threadId) => claimAtNotice(queue, threadId));
-      startPool(queue);
-      repairSoon(queue); // a restored or migrated database has no jobs
+      ports.onQueued(() => void look(queue));
+      poll(queue);
     },
-    stop: () => stopQueue(queue),
+    async stop() {
+      queue.consumer = null;
+      queue.stopPoll();
+      queue.stopAgain();
+      queue.stopTimer();
+      // engine/queue.6
+      if (!(await settlesWithin(Promise.all(queue.chains), STOP_MS)))
+        ports.log.warning("claims_not_stopped", { after_ms: STOP_MS });
+    },
   };
 }
 
-/** engine/queue.3. */
-function mayOvertake({ consumer, maybeMore, gates, stopping }: JobQueue): boolean {
-  return consumer !== null && !stopping && !maybeMore && gates.length === 0;
+/** engine/queue.3, engine/queue.4. */
+function poll(queue: QueueState): void {
+  if (queue.consumer === null) return;
+  queue.checkDueAt = 0;
+  startChain(queue);
+  queue.stopPoll = queue.ports.clock.after(POLL_MS, () => poll(queue));
 }
 
-/** engine/queue.9. */
-function claimAtNotice(queue: JobQueue, threadId: string): void {
-  const slot = mayOvertake(queue) ? (queue.consumer?.reserve() ?? null) : null;
-  if (slot === null) return;
-  const claim = slot
-    .claim((tx, by) => tx.claimPendingRun(by, null, threadId))
-    .catch((error: unknown) => {
-      queue.ports.log.debug("claim_failed", { reason: describeError(error).message });
-      repairSoon(queue); // engine/queue.4
-    })
-    .finally(() => queue.claims.delete(claim));
-  queue.claims.add(claim);
+/** A run may wait. @returns false without a slot for it here */
+function look(queue: QueueState): boolean {
+  queue.maybeMore = true;
+  queue.wakes++;
+  return startChain(queue);
 }
 
-async function stopQueue(queue: JobQueue): Promise<void> {
-  const { log } = queue.ports;
-  queue.stopping = true;
-  queue.stopRepair();
-  openGates(queue);
-  const jobsStopped = Promise.resolve(queue.workers?.gracefulShutdown()).catch((error: unknown) =>
-    log.debug("job_runner_stop_failed", { reason: describeError(error).message }),
-  );
-  const stopped = Promise.all([jobsStopped, ...queue.claims]);
-  // engine/queue.6
-  if (!(await settlesWithin(stopped, STOP_MS))) log.warning("jobs_not_stopped", { after_ms: STOP_MS });
-  queue.consumer = null;
+/** Claims one run after another, until none waits or no slot is free. */
+function startChain(queue: QueueState): boolean {
+  if (queue.chains.size >= CLAIMS_MAX) return false;
+  const slot = queue.consumer?.reserve() ?? null;
+  if (slot === null) return false;
+  const chain = slot
+    .claim(choose(queue))
+    .then(
+      (found) => found,
+      (error: unknown) => {
+        queue.ports.log.debug("claim_failed", { reason: describeError(error).message });
+        return false; // the poll is next
+      },
+    )
+    .then((found) => {
+      queue.chains.delete(chain);
+      if (found) for (let more = 0; more < 2; more++) startChain(queue);
+    });
+  queue.chains.add(chain);
+  return true;
+}
+
+function choose(queue: QueueState): ChooseRun {
+  const { clock } = queue.ports;
+  return async (tx, claim) => {
+    const { wakes } = queue;
+    const isDueChecked = clock.monotonic() >= queue.checkDueAt;
+    if (isDueChecked) queue.checkDueAt = clock.monotonic() + POLL_MS; // engine/queue.4
+    const claimed = await tx.claimPendingRun(claim, isDueChecked ? clock.now() : null);
+    if (claimed !== null || wakes !== queue.wakes) {
+      queue.maybeMore = true;
+      return claimed;
+    }
+    if (isDueChecked) wakeWhenDue(queue, await tx.nextDueAt());
+    if (queue.maybeMore) lookAgain(queue);
+    queue.maybeMore = false;
+    return null;
+  };
+}
+
+/** engine/queue.3: its thread may have been held for a moment. */
+function lookAgain(queue: QueueState): void {
+  queue.stopAgain();
+  queue.stopAgain = queue.ports.clock.after(AGAIN_MS, () => void startChain(queue));
+}
+
+/** More precisely than the poll. */
+function wakeWhenDue(queue: QueueState, dueAt: number | null): void {
+  queue.stopTimer();
+  const { clock } = queue.ports;
+  const waitMs = dueAt === null ? POLL_MS : dueAt - clock.now();
+  if (waitMs >= POLL_MS) return;
+  queue.stopTimer = clock.after(Math.max(waitMs, 0), () => {
+    queue.checkDueAt = 0;
+    startChain(queue);
+  });
 }

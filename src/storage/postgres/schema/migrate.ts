@@ -10,7 +10,6 @@ import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import { connectionConfig } from "../client/pool.ts";
 import { isLockTimeout, reasonOf } from "../client/errors.ts";
-import { migrateJobs } from "./graphile-schema.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Any number unused elsewhere in the database. */
@@ -107,11 +106,7 @@ export async function migrateDatabase(uri: string, versions: Versions, steps = M
     throw new Error(`PostgreSQL at ${client.host}:${client.port} cannot be used: ${reasonOf(error)}`, { cause: error });
   }
   try {
-    const migrated = await migratePatiently(client, versions, steps);
-    await begin(client);
-    await migrateJobs(uri);
-    await client.query("COMMIT");
-    return migrated;
+    return await migratePatiently(client, versions, steps);
   } finally {
     await client.end();
   }

@@ -380,7 +380,7 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE holdpoint.sessions SET id_token = '';
   CREATE INDEX sessions_provider ON holdpoint.sessions (provider_session) WHERE provider_session IS NOT NULL;
   `,
-  // A hint to idle workers besides the job (engine/queue.9). Adding a job notifies in the same commit anyway.
+  // A hint to idle workers besides the job. Adding a job notifies in the same commit anyway.
   `
   CREATE OR REPLACE FUNCTION holdpoint.queue_run(thread TEXT, run TEXT, due BIGINT, asker TEXT, urgent BOOLEAN)
   RETURNS void LANGUAGE plpgsql AS $$
@@ -420,5 +420,23 @@ export const MIGRATIONS: readonly string[] = [
         head.hash || ' ' || (head.count + 1) || ' 0 ' || note, 'UTF8')), 'hex')
       WHERE h.chain = head.chain;
   END $$;
+  `,
+  // The line of waiting runs (shared/line.ts). A run that its thread holds back leaves it at the first claim.
+  `
+  DROP TRIGGER run_waits_no_more ON holdpoint.runs;
+  DROP TRIGGER run_is_gone ON holdpoint.runs;
+  DROP FUNCTION holdpoint.run_waits_no_more, holdpoint.queue_run;
+  DROP TABLE holdpoint.waiting;
+  DROP SCHEMA IF EXISTS holdpoint_jobs CASCADE;
+  ALTER TABLE holdpoint.workers DROP COLUMN jobs_locked_as;
+  ALTER TABLE holdpoint.runs ADD COLUMN caller TEXT COLLATE "C" NOT NULL DEFAULT '';
+  ALTER TABLE holdpoint.runs ADD COLUMN place BIGINT;
+  UPDATE holdpoint.runs SET place = 0 WHERE status = 'pending' AND due_at IS NULL;
+  DROP INDEX holdpoint.runs_pending;
+  CREATE INDEX runs_line ON holdpoint.runs (place, queue_key)
+    WHERE status = 'pending' AND place IS NOT NULL AND urgent = 0;
+  CREATE INDEX runs_line_caller ON holdpoint.runs (caller, place)
+    WHERE status = 'pending' AND place IS NOT NULL AND urgent = 0;
+  CREATE INDEX runs_line_age ON holdpoint.runs (urgent, queue_key) WHERE status = 'pending' AND place IS NOT NULL;
   `,
 ];

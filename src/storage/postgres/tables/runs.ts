@@ -4,6 +4,8 @@
 //   postgres/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
 //   postgres/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
 //   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).
+//   postgres/runs.5. A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it
+//        may be part of the transaction that ends another run, and processes that claim at once get different runs.
 import { BIG_VALUE_UNITS, type Run } from "../../../agent/model/model.ts";
 import type {
   ClaimedRow,
@@ -16,9 +18,18 @@ import type {
 import { contentHash, firstIdAt } from "../../../base/ids.ts";
 import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";
+import {
+  LINE_FIELDS,
+  type Turn,
+  lineEndsSql,
+  nextInLineSql,
+  noteTurn,
+  placeSql,
+  readCaller,
+} from "../../shared/line.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { wholeRequest } from "../../shared/stored-request.ts";
-import { threadKey } from "../client/lock-key.ts";
+import { threadKey, threadLockSql } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 import { readThread } from "./threads.ts";
@@ -30,8 +41,8 @@ const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS)
 /** Delayed runs that enter the queue in one claim; more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
-/** Runs that others may claim before us in one claim of ours. */
-const CLAIM_TRIES_MAX = 20;
+/** Runs in one claim that others were faster to claim, or that their threads hold back. */
+const CLAIM_TRIES_MAX = 100;
 
 /**
  * Holds the thread's lock (postgres/runs.4). The condition is the key alone: with one on the status, PostgreSQL would
@@ -43,10 +54,17 @@ export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttemp
   return row?.["attempt"] === attempt && row["status"] === "running";
 }
 
-const FIRST_IN_LINE = `FROM holdpoint.runs AS r WHERE status = 'pending' AND due_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM holdpoint.runs AS other WHERE other.thread_id = r.thread_id AND other.status = 'running')
-  AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = r.thread_id AND t.status = 'interrupted')
-  ORDER BY urgent DESC, queue_key LIMIT 1`;
+/** Looked at for one reason in one claim: more than other processes claim at the same moment. */
+const EACH = 8;
+const PLACE = placeSql("holdpoint.runs", "greatest");
+const ENDS = lineEndsSql("holdpoint.runs");
+
+/** postgres/runs.5. A materialized list is read row by row, and no further than to the first free thread. */
+function nextFreeSql(turn: Turn): string {
+  return `WITH line AS MATERIALIZED (${nextInLineSql("holdpoint.runs", turn, "$1", EACH)})
+    SELECT ${LINE_FIELDS}, ${ENDS} FROM (
+      SELECT ${LINE_FIELDS} FROM line WHERE pg_try_advisory_xact_lock(${threadLockSql("thread_id")}) LIMIT 1) AS found`;
+}
 
 /** The few active runs of one thread, instead of the order of all waiting runs. */
 const CLAIM = `
@@ -60,9 +78,9 @@ const CLAIM = `
     ORDER BY urgent DESC, queue_key LIMIT 1)
   RETURNING ${RUNS.columns}`;
 
-export function runVerbs(db: Sql): RunTx & IdempotencyTx {
+export function runVerbs(db: Sql, turn: Turn): RunTx & IdempotencyTx {
   const reader = createReader(db);
-  return { ...readVerbs(db, reader), ...writeVerbs(db), ...queueVerbs(db, reader), ...idempotencyVerbs(db) };
+  return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn), ...idempotencyVerbs(db) };
 }
 
 const INPUT_BYTES = `CASE WHEN input LIKE '#%'
@@ -80,7 +98,7 @@ interface RunReader {
 
 function createReader(db: Sql): RunReader {
   const read = async (row: Row): Promise<Run> => {
-    const { urgent: _urgent, queueKey: _queueKey, request, ...rest } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
     const run = { ...rest, request: wholeRequest(request) };
     if (run.input?.startsWith("#") !== true) return run;
     const sql = "SELECT data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = $2";
@@ -168,7 +186,8 @@ function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun
         input = `#${hash}`;
       }
       const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // postgres/runs.3
-      RUNS.insert(db, [{ ...run, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+      const [urgent, caller] = [run.request.goesFirst ? 1 : 0, readCaller(run.request.user)];
+      RUNS.insert(db, [{ ...run, input, queueKey, urgent, caller }]);
     },
     updateRun(runId, patch) {
       RUNS.patch(db, "run_id", runId, patch);
@@ -189,20 +208,28 @@ function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun
   };
 }
 
-function queueVerbs(
+function claimVerbs(
   db: Sql,
   { read, list, value }: RunReader,
+  turn: Turn,
 ): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
-  const letIn = (dueBy: number, threadId: string | null): void =>
+  const nextDueAt = async (): Promise<number | null> => {
+    const sql = "SELECT min(due_at) AS value FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL";
+    const at = await value(sql);
+    return typeof at === "number" ? at : null;
+  };
+  const letIn = async (dueBy: number): Promise<void> => {
+    const dueAt = await nextDueAt();
+    if (dueAt === null || dueAt > dueBy) return; // a read costs less
     db.run(
-      `UPDATE holdpoint.runs SET due_at = NULL WHERE run_id IN
+      `UPDATE holdpoint.runs AS r SET due_at = NULL, place = ${PLACE} WHERE run_id IN
          (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
-            ${threadId === null ? "" : "AND thread_id = $2"} ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
+          ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
       dueBy,
-      ...(threadId === null ? [] : [threadId]),
     );
+  };
   const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
-    db.hold(threadKey(threadId)); // postgres/runs.4
+    db.hold(threadKey(threadId)); // postgres/runs.4: the caller has the lock; the statements see all that was committed before it
     const [[row], thread] = await Promise.all([
       db.change(CLAIM, threadId, status, workerId, updatedAt),
       readThread(db, threadId),
@@ -210,24 +237,28 @@ function queueVerbs(
     return row === undefined ? null : { run: await read(row), thread };
   };
   return {
-    async claimPendingRun(claim, dueBy, threadId = null) {
-      if (threadId !== null) db.hold(threadKey(threadId)); // postgres/runs.4
-      if (dueBy !== null) letIn(dueBy, threadId); // postgres/runs.3
-      if (threadId !== null) return claimOn(threadId, claim);
+    async claimPendingRun(claim, dueBy) {
+      if (dueBy !== null) await letIn(dueBy); // postgres/runs.3
       for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
-        const found = await value(`SELECT thread_id AS value ${FIRST_IN_LINE}`);
-        if (typeof found !== "string") return null;
-        const claimed = await claimOn(found, claim);
-        if (claimed !== null) return claimed; // otherwise another caller was faster
+        const [found] = await db.attempt(nextFreeSql(turn), turn.credit);
+        if (found === undefined) return null;
+        const threadId = String(found["thread_id"]);
+        db.noteHeld(threadKey(threadId)); // postgres/runs.5
+        const claimed = await claimOn(threadId, claim);
+        if (claimed === null) {
+          // Held by its thread: queueNext() brings it back. Or another process was faster, and it waits no more.
+          db.run(
+            "UPDATE holdpoint.runs SET place = NULL WHERE run_id = $1 AND status = 'pending'",
+            String(found["run_id"]),
+          );
+          continue;
+        }
+        noteTurn(turn, found);
+        return claimed;
       }
       return null;
     },
-    async nextDueAt() {
-      const at = await value(
-        "SELECT min(due_at) AS value FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL",
-      );
-      return typeof at === "number" ? at : null;
-    },
+    nextDueAt,
     runningRuns: (workerId) =>
       workerId === undefined
         ? list("WHERE status = 'running'")

@@ -359,6 +359,17 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_deleted_threads ON audit_deleted (thread_id, seq) WHERE thread_id IS NOT NULL;
   ${noteFormer("")}
   `,
+  // The line of waiting runs (shared/line.ts). A run that its thread holds back leaves it at the first claim.
+  `
+  ALTER TABLE runs ADD COLUMN caller TEXT NOT NULL DEFAULT '';
+  ALTER TABLE runs ADD COLUMN place INTEGER;
+  UPDATE runs SET place = 0 WHERE status = 'pending' AND due_at IS NULL;
+  DROP INDEX runs_pending;
+  CREATE INDEX runs_line ON runs (place, queue_key) WHERE status = 'pending' AND place IS NOT NULL AND urgent = 0;
+  CREATE INDEX runs_line_caller ON runs (caller, place)
+    WHERE status = 'pending' AND place IS NOT NULL AND urgent = 0;
+  CREATE INDEX runs_line_age ON runs (urgent, queue_key) WHERE status = 'pending' AND place IS NOT NULL;
+  `,
 ];
 
 /** @throws {NewerDatabaseError} sqlite/migrations.2 */

@@ -13,6 +13,16 @@ import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import type { PendingRuns } from "./pending-runs.ts";
 import { table } from "./shared/rows.ts";
+import {
+  LINE_FIELDS,
+  type Turn,
+  lineEndsSql,
+  newTurn,
+  nextInLineSql,
+  noteTurn,
+  placeSql,
+  readCaller,
+} from "../../shared/line.ts";
 import { readHead } from "../../shared/run-head.ts";
 import { shortRequest, wholeRequest } from "../../shared/stored-request.ts";
 import { readThread } from "./threads.ts";
@@ -30,7 +40,7 @@ export function runVerbs(db: Database, pending: PendingRuns): RunTx & QueueTx & 
     ...readVerbs(db, reader),
     ...writeVerbs(db, pending),
     ...claimVerbs(db, reader, pending),
-    ...queueVerbs(),
+    ...queueVerbs(db),
     ...idempotencyVerbs(db),
   };
 }
@@ -47,7 +57,7 @@ interface RunReader {
 
 function createReader(db: Database): RunReader {
   const read = (row: Row): Run => {
-    const { urgent: _urgent, queueKey: _queueKey, request, ...rest } = RUNS.read(row);
+    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
     const run = { ...rest, request: wholeRequest(request) };
     if (run.input?.startsWith("#") !== true) return run;
     const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
@@ -138,7 +148,8 @@ function writeVerbs(
       }
       const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3
       const request = shortRequest(run.request);
-      const [row] = RUNS.insert(db, [{ ...run, request, input, queueKey, urgent: run.request.goesFirst ? 1 : 0 }]);
+      const [urgent, caller] = [run.request.goesFirst ? 1 : 0, readCaller(run.request.user)];
+      const [row] = RUNS.insert(db, [{ ...run, request, input, queueKey, urgent, caller }]);
       if (row !== undefined) db.kept.runs.set(run.runId, row);
       if (run.status === "pending") pending.added(run.runId, run.threadId, run.dueAt !== null);
     },
@@ -164,42 +175,47 @@ function writeVerbs(
 
 function claimVerbs(
   db: Database,
-  { read }: RunReader,
+  { read, row }: RunReader,
   pending: PendingRuns,
 ): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+  const turn: Turn = newTurn();
   const nextDueAt = (): number | null => {
     if (pending.isNoneDelayed()) return null;
     const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
     return typeof at === "number" ? at : null;
   };
   return {
-    claimPendingRun(claim, dueBy, threadId = null) {
+    claimPendingRun(claim, dueBy) {
       if (pending.isEmpty()) return null;
       const dueAt = dueBy === null ? null : nextDueAt();
       //   sqlite/runs.3. A read first: an update without a match costs twenty times as much.
       if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
         db.run(
-          `UPDATE runs SET due_at = NULL WHERE run_id IN
+          `UPDATE runs AS r SET due_at = NULL, place = ${PLACE} WHERE run_id IN
              (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
           dueBy,
           DUE_AT_ONCE_MAX,
         );
         db.kept.dropAll(); // sqlite/runs.4
       }
-      const found = db.get(
-        `SELECT ${RUNS.columns} FROM runs WHERE status = 'pending' AND due_at IS NULL${threadId === null ? "" : " AND thread_id = ?"}
-           AND NOT EXISTS (SELECT 1 FROM runs AS other WHERE other.thread_id = runs.thread_id AND other.status = 'running')
-           AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND threads.status = 'interrupted')
-         ORDER BY urgent DESC, queue_key LIMIT 1`,
-        ...(threadId === null ? [] : [threadId]),
-      ) as KeptRow | null;
-      if (found === null) return null;
-      const run = read(found);
-      const patch = { ...claim, attempt: run.attempt + 1 };
-      db.kept.runs.set(run.runId, found);
-      RUNS.update(db, { keyColumn: "run_id", key: run.runId, kept: db.kept.runs }, patch);
-      pending.gone(run.runId);
-      return { run: { ...run, ...patch }, thread: readThread(db, run.threadId) };
+      for (;;) {
+        const next = db.get(
+          `SELECT ${LINE_FIELDS}, ${ENDS} FROM (${nextInLineSql("runs", turn, "?", 1)}) LIMIT 1`,
+          turn.credit,
+        );
+        if (next === null) return null;
+        const found = row(String(next["run_id"]));
+        if (found === null || isHeld(db, String(next["thread_id"]))) {
+          db.run("UPDATE runs SET place = NULL WHERE run_id = ?", String(next["run_id"])); // queueNext() brings it back
+          continue;
+        }
+        noteTurn(turn, next);
+        const run = read(found);
+        const patch = { ...claim, attempt: run.attempt + 1 };
+        RUNS.update(db, { keyColumn: "run_id", key: run.runId, kept: db.kept.runs }, patch);
+        pending.gone(run.runId);
+        return { run: { ...run, ...patch }, thread: readThread(db, run.threadId) };
+      }
     },
     nextDueAt,
     runningRuns: (workerId) =>
@@ -226,10 +242,27 @@ export function isCurrent(db: Database, { runId, attempt }: Pick<RunAttempt, "ru
   return row?.["attempt"] === attempt && row["status"] === "running";
 }
 
-function queueVerbs(): QueueTx {
+/** A run of the thread is running, or the thread waits for a person. */
+function isHeld(db: Database, threadId: string): boolean {
+  return db.get(`SELECT 1 WHERE ${HELD.replaceAll("?", "?1")}`, threadId) !== null;
+}
+
+const HELD = `(EXISTS (SELECT 1 FROM runs WHERE thread_id = ? AND status = 'running')
+  OR EXISTS (SELECT 1 FROM threads WHERE thread_id = ? AND status = 'interrupted'))`;
+
+const PLACE = placeSql("runs", "max");
+const ENDS = lineEndsSql("runs");
+
+function queueVerbs(db: Database): QueueTx {
   return {
-    queueRun: () => undefined, // the rows are the queue
-    queueNext: () => undefined,
+    queueNext(threadId) {
+      db.run(
+        `UPDATE runs AS r SET place = ${PLACE} WHERE place IS NULL AND NOT ${HELD.replaceAll("?", "?1")} AND run_id =
+           (SELECT run_id FROM runs WHERE thread_id = ?1 AND status = 'pending' AND due_at IS NULL
+            ORDER BY urgent DESC, queue_key LIMIT 1)`,
+        threadId,
+      );
+    },
     addWorker: () => undefined, // no other process has the file
     deadWorker: () => null,
     removeWorker: () => undefined,
