@@ -150,6 +150,14 @@ export const countCrons = operation("countCrons", "post", "/runs/crons/count", {
   reply: z.number().int(),
 });
 
+export const getCron = operation("getCron", "get", "/runs/crons/{cron_id}", {
+  tag: TAG,
+  access: "crons:read",
+  summary: "Get a cron",
+  reply: cron,
+  refusals: ["cron_not_found"],
+});
+
 export const patchCron = operation("patchCron", "patch", "/runs/crons/{cron_id}", {
   tag: TAG,
   access: "crons:update",

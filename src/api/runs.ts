@@ -13,6 +13,7 @@ import {
   run,
   runConfig,
   runStatus,
+  selectList,
   uuid,
 } from "./schemas.ts";
 
@@ -137,12 +138,6 @@ export type RunBody = z.infer<typeof runBody>;
 
 /** Values for the graph; an answer in `command` has its own limit. */
 export const RUN_LARGE = ["input", "command"] as const;
-
-/** `?select=run_id,status`, or the parameter repeated in the query. */
-const selectList = z
-  .string()
-  .max(1024)
-  .transform((text) => text.split(","));
 
 export const RUN_REFUSALS = [
   "thread_not_found",

@@ -176,6 +176,12 @@ export const state = z
   })
   .meta({ id: "ThreadState" });
 
+/** `?select=run_id,status`, or the parameter repeated in the query. */
+export const selectList = z
+  .string()
+  .max(1024)
+  .transform((text) => text.split(","));
+
 export const problem = z
   .object({
     type: z.string(),

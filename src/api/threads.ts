@@ -11,6 +11,7 @@ import {
   list,
   LIST_MAX,
   offset,
+  selectList,
   sortOrder,
   state,
   thread,
@@ -137,7 +138,7 @@ export const searchThreads = operation("searchThreads", "post", "/threads/search
     ...threadFilter,
     limit: limit(10),
     offset,
-    sort_by: z.enum(["thread_id", "status", "created_at", "updated_at"]).default("created_at"),
+    sort_by: z.enum(["thread_id", "status", "created_at", "updated_at", "state_updated_at"]).default("created_at"),
     sort_order: sortOrder,
     select: list(z.enum(THREAD_FIELDS), LIST_MAX).nullish(),
     extract: z
@@ -165,7 +166,11 @@ export const copyThread = operation("copyThread", "post", "/threads/{thread_id}/
   refusals: ["thread_not_found"],
 });
 
-const stateQuery = z.object({ subgraphs: flag });
+const STATE_FIELD = /^(?:values(?:\..+)?|next|tasks|checkpoint|metadata|created_at|parent_checkpoint|interrupts)$/;
+const stateField = z.string().max(1024).regex(STATE_FIELD, "is no field of a state; values.<key> is one value");
+const stateFields = list(stateField, LIST_MAX);
+const selectedFields = selectList.pipe(z.array(stateField));
+const stateQuery = z.object({ subgraphs: flag, select: selectedFields.optional() });
 
 export const getState = operation("getState", "get", "/threads/{thread_id}/state", {
   tag: TAG,
@@ -189,7 +194,7 @@ export const getStateOf = operation("getStateOf", "post", "/threads/{thread_id}/
   tag: TAG,
   access: "threads:read",
   summary: "Get the state at a checkpoint, also one of a subgraph",
-  body: z.object({ checkpoint: checkpointConfig, subgraphs: z.boolean().nullish() }),
+  body: z.object({ checkpoint: checkpointConfig, subgraphs: z.boolean().nullish(), select: stateFields.nullish() }),
   reply: state,
   refusals: ["thread_not_found", "checkpoint_not_found"],
 });
@@ -229,7 +234,7 @@ export const getHistory = operation("getHistory", "get", "/threads/{thread_id}/h
   tag: TAG,
   access: "threads:read",
   summary: "List the states of a thread, newest first",
-  query: z.object({ limit: limit(10), before: uuid.optional() }),
+  query: z.object({ limit: limit(10), before: uuid.optional(), select: selectedFields.optional() }),
   reply: z.array(state),
   refusals: ["thread_not_found"],
 });
@@ -243,6 +248,7 @@ export const postHistory = operation("postHistory", "post", "/threads/{thread_id
     before: before.nullish(),
     metadata: jsonObject.nullish(),
     checkpoint: checkpointConfig.nullish(),
+    select: stateFields.nullish(),
   }),
   reply: z.array(state),
   refusals: ["thread_not_found"],

@@ -303,6 +303,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
     { body: () => ({ metadata: { mark: CANARY } }) },
     { body: ({ thread_id }) => ({ thread_id }), places: ["thread_id"] },
   ],
+  "GET /runs/crons/{cron_id}": [{}],
   "PATCH /runs/crons/{cron_id}": [
     { body: () => ({ enabled: false }) },
     { body: () => ({ metadata: { org: "bolt" } }) },

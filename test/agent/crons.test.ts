@@ -78,7 +78,11 @@ suite("a cron", () => {
         stream_mode: ["values", "updates"],
       },
     });
+    const path = `/runs/crons/${id}`;
+    const { body } = await call(server, "GET", path);
+    assert.equal((body as Cron).cron_id, id);
     await crons.delete(id);
+    assert.equal((await call(server, "GET", path)).status, 404);
   });
 
   test("is found, counted, changed and deleted", PATIENCE, async () => {

@@ -97,6 +97,17 @@ test("history, and states at a checkpoint, in the client's form", PATIENCE, asyn
     const state = await client.threads.getState(id, at, { subgraphs: true });
     assert.deepEqual(state.values, { visited: ["node_a", "node_b"] });
   }
+  const select = ["next", "values.visited"] as const;
+  const part = { values: { visited: ["node_a", "node_b"] }, next: ["node_c"] };
+  for (const at of [second, second.checkpoint_id ?? ""])
+    assert.deepEqual(await client.threads.getState(id, at, { select: [...select] }), part);
+  assert.deepEqual((await client.threads.getHistory(id, { select: [...select], limit: 2 }))[1], part);
+  assert.deepEqual(await client.threads.getState(id, undefined, { select: ["values.other", "created_at"] }), {
+    values: {},
+    created_at: all[0]?.created_at,
+  });
+  const wrong = client.threads.getState(id, undefined, { select: ["value" as "values"] });
+  await assert.rejects(wrong, refusal(422, "invalid_request"));
   const fork = await client.runs.wait(id, "steps", { input: null, checkpoint: second });
   assert.deepEqual(fork, { visited: ["node_a", "node_b", "node_c"] });
 });
@@ -124,6 +135,8 @@ test("threads: metadata, search, count, copy, delete", PATIENCE, async () => {
     undefined,
   );
 
+  const byState = await client.threads.search({ metadata: { case: "sdk" }, sortBy: "state_updated_at" });
+  assert.equal(byState.length, 2);
   const search = { metadata: { case: "sdk" }, sortBy: "created_at", sortOrder: "asc" } as const;
   const found = await client.threads.search(search);
   assert.deepEqual(

@@ -12,7 +12,7 @@ export interface ThreadQuery {
   readonly search: readonly string[];
   readonly limit: number;
   readonly offset: number;
-  readonly sortBy: "thread_id" | "status" | "created_at" | "updated_at";
+  readonly sortBy: "thread_id" | "status" | "created_at" | "updated_at" | "state_updated_at";
   readonly descending: boolean;
 }
 

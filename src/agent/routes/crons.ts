@@ -44,6 +44,10 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       return listReply(textsOf(crons, object), paginationHeaders(total, body.offset, count));
     }),
     route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
+    route(contract.getCron, async ({ ids, scope }) => {
+      const cronId = id(ids, "cron_id");
+      return json(serializeCron(await agent.storage.transaction((tx) => requireCron(tx, cronId, scope))));
+    }),
     route(contract.patchCron, async ({ ids, body, scope, ask, caller }) => {
       const cronId = id(ids, "cron_id");
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));

@@ -1,7 +1,7 @@
 // Routes of threads and their state: parse → operation → reply.
 import type * as z from "zod";
 import * as contract from "../../api/threads.ts";
-import type { JsonObject } from "../../base/json/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json/json.ts";
 import type { HttpReply } from "../../http/server/reply.ts";
 import type { AgentContext } from "../context.ts";
 import { askToEdit } from "../threads/bypass.ts";
@@ -25,7 +25,15 @@ async function threadReply({ thread, values, open }: ThreadView, more: object = 
   return jsonText(withValues(object, values?.text() ?? null));
 }
 
-const stateObject = ({ state, known, newest }: StateView) => serializeState(state, known, newest);
+/** @param fields of the state, `values.<key>` for one value; null for all */
+const stateObject = ({ state, known, newest }: StateView, fields?: readonly string[] | null): object => {
+  const whole = serializeState(state, known, newest);
+  if (fields === null || fields === undefined) return whole;
+  const keys = fields.flatMap((field) => (field.startsWith("values.") ? field.slice("values.".length) : []));
+  const some = select(whole, fields);
+  if (keys.length === 0 || fields.includes("values")) return some;
+  return { ...some, values: isJsonObject(whole.values) ? select(whole.values, keys) : {} };
+};
 
 export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
@@ -150,11 +158,11 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
     route(contract.getState, async ({ ids, query }) => {
       const at = { checkpointId: null, ns: "", subgraphs: query.subgraphs };
-      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at), query.select));
     }),
     route(contract.getStateAt, async ({ ids, query }) => {
       const at = { checkpointId: id(ids, "checkpoint_id"), ns: "", subgraphs: query.subgraphs };
-      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at), query.select));
     }),
     route(contract.getStateOf, async ({ ids, body }) => {
       const at = {
@@ -162,7 +170,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         ns: namespaceOf(body.checkpoint),
         subgraphs: body.subgraphs ?? false,
       };
-      return json(stateObject(await getState(agent, id(ids, "thread_id"), at)));
+      return json(stateObject(await getState(agent, id(ids, "thread_id"), at), body.select));
     }),
     route(contract.updateState, async ({ ids, body, caller, ask }) => {
       const threadId = id(ids, "thread_id");
@@ -178,7 +186,8 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.getHistory, async ({ ids, query }) => {
       const filter = { ns: "", before: query.before ?? null, limit: query.limit, metadata: null };
-      return listReply(textsOf(getHistory(agent, id(ids, "thread_id"), filter), stateObject));
+      const states = getHistory(agent, id(ids, "thread_id"), filter);
+      return listReply(textsOf(states, (view) => stateObject(view, query.select)));
     }),
     route(contract.postHistory, async ({ ids, body }) => {
       const filter = {
@@ -187,7 +196,8 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         limit: body.limit,
         metadata: body.metadata ?? null,
       };
-      return listReply(textsOf(getHistory(agent, id(ids, "thread_id"), filter), stateObject));
+      const states = getHistory(agent, id(ids, "thread_id"), filter);
+      return listReply(textsOf(states, (view) => stateObject(view, body.select)));
     }),
   ];
 }

@@ -23,6 +23,7 @@ const crons: Readonly<Record<string, Note>> = {
     reply: [value.cronExample],
   },
   countCrons: { description: "Takes the filters of the search.", body: { enabled: true }, reply: 1 },
+  getCron: { description: "With its next tick; null while it is disabled.", reply: value.cronExample },
   patchCron: {
     description: "`enabled: false` suspends the schedule; `true` continues it with the next tick.",
     body: { enabled: false },

@@ -240,11 +240,17 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     test("a thread search by status, ids and metadata, sorted and paged (contract/storage.7)", async (t) => {
       const storage = await open(t);
       const threads = [
-        newThread({ createdAt: 1, updatedAt: 9, metadata: { owner: "ann", tags: ["a", "b"], deep: { x: 1 } } }),
-        newThread({ createdAt: 2, updatedAt: 8, metadata: { owner: "bob" }, status: "busy" }),
+        newThread({
+          createdAt: 1,
+          updatedAt: 9,
+          stateUpdatedAt: 1,
+          metadata: { owner: "ann", tags: ["a", "b"], deep: { x: 1 } },
+        }),
+        newThread({ createdAt: 2, updatedAt: 8, stateUpdatedAt: 3, metadata: { owner: "bob" }, status: "busy" }),
         newThread({
           createdAt: 3,
           updatedAt: 7,
+          stateUpdatedAt: 2,
           metadata: { owner: "ann", 'odd."key"': "x", $: null },
           status: "error",
         }),
@@ -257,6 +263,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
         [{}, [three, two, one]],
         [{ descending: false }, [one, two, three]],
         [{ sortBy: "updated_at" }, [one, two, three]],
+        [{ sortBy: "state_updated_at" }, [two, three, one]],
         [{ sortBy: "thread_id", descending: false }, [one, two, three]],
         [{ sortBy: "status", descending: false }, [two, three, one]],
         [{ limit: 1, offset: 1 }, [two]],
