@@ -9,6 +9,7 @@
 //   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
 //   logs/               log records: which are stored, the join with their spans, runs of their own
 //   pipeline/           the steps in order, batches, durable intake
+//   normalize/          spans of any sender in the attributes of the GenAI conventions
 //   translate/          a span's attributes to the content of a run
 //   assemble/           the place of every run in its trace: trace trees, dotted order
 //   encode/             runs to multipart bodies, compressed

@@ -77,6 +77,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "spool",
     "spool/disk",
     "logs",
+    "normalize",
     "translate",
     "upload",
     "assemble",

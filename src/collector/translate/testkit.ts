@@ -124,8 +124,20 @@ export function extraOf(content: RunContent): { readonly metadata: JsonObject; r
   return { metadata: extra["metadata"] as JsonObject, params: (extra["invocation_params"] ?? {}) as JsonObject };
 }
 
+const collected: { cases: Case[] | null } = { cases: null };
+
+/** The cases of all tables that the work defines, which defines no tests. */
+export async function collectCases(work: () => Promise<void>): Promise<readonly Case[]> {
+  const cases: Case[] = [];
+  collected.cases = cases;
+  await work();
+  collected.cases = null;
+  return cases;
+}
+
 /** One test a case. Each case parses the texts of the run, and so checks that they are JSON. */
 export function table(cases: readonly Case[]): void {
+  if (collected.cases !== null) return void collected.cases.push(...cases);
   for (const one of cases) test(one.name, () => assertRun(contentOf(one.span, one.options), one.run));
 }
 
