@@ -12,7 +12,7 @@ import { createDelivery, type DeliveryStep } from "./pipeline/delivery.ts";
 import { createPipeline, type Pipeline, type PipelineOptions } from "./pipeline/pipeline.ts";
 import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
-import { readRules, type Rules } from "./rules-file.ts";
+import { readRules, redactionOf, type Rules } from "./rules-file.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
 import { createTenants, type Tenants } from "./shared/tenants.ts";
@@ -122,6 +122,7 @@ function forwarderOf(config: CollectorConfig, destinations: Rules["forward"], po
       ...config,
       destinations,
       ca: null,
+      redaction: redactionOf(config),
       bytesMax: spoolDir === null ? Math.min(forwardBytesMax, queueBytesMax) : forwardBytesMax,
     },
     ports,

@@ -7,7 +7,7 @@ import { ConfigError } from "../base/config/config.ts";
 import { type Destination, ForwardSchema, withSecretHeaders } from "./forward/forward-schema.ts";
 import { type LimitsDefinition, LimitsSchema } from "./limit/limits-schema.ts";
 import { RedactSchema } from "./redact/redact-schema.ts";
-import { createRedactor, type Redactor } from "./redact/redact.ts";
+import { createRedactor, type Redactor, type RedactorOptions } from "./redact/redact.ts";
 import { type DropDefinition, DropSchema, type SampleDefinition, SampleSchema } from "./sample/sample-schema.ts";
 import { skipMark } from "./otlp/byte-order-mark.ts";
 import type { CollectorConfig } from "./settings.ts";
@@ -44,10 +44,12 @@ export function readRules(config: CollectorConfig): Rules {
     limits = null,
     sample = null,
   } = config.rulesFile === null ? NO_RULES : parsed(readFile(config.rulesFile));
-  if (config.redactHashKey === null && redact.some(({ action }) => action === "hash"))
+  const allRedact = [...redact, ...forward.flatMap((destination) => destination.redact ?? [])];
+  if (config.redactHashKey === null && allRedact.some(({ action }) => action === "hash"))
     throw new ConfigError([{ name: "REDACT_HASH_KEY", reason: "is not set, and a rule of RULES_FILE hashes" }]);
   try {
-    const options = { project: config.project ?? "default", hashKey: config.redactHashKey };
+    const options = redactionOf(config);
+    for (const { name, redact: own } of forward) checkRedaction(name, own, options);
     return {
       redactor: redact.length === 0 ? null : createRedactor(redact, options),
       forward: withHeaders(forward, config.forwardHeaders),
@@ -58,6 +60,19 @@ export function readRules(config: CollectorConfig): Rules {
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw fault(error instanceof Error ? error.message : "unknown");
+  }
+}
+
+export function redactionOf({ project, redactHashKey }: CollectorConfig): RedactorOptions {
+  return { project: project ?? "default", hashKey: redactHashKey };
+}
+
+/** @throws {Error} with the name of the destination, of the rule, and the reason. */
+function checkRedaction(name: string, rules: Destination["redact"], options: RedactorOptions): void {
+  try {
+    createRedactor(rules ?? [], options);
+  } catch (error) {
+    throw new Error(`forward: ${name}: ${error instanceof Error ? error.message : "unknown"}`, { cause: error });
   }
 }
 

@@ -17,7 +17,14 @@ async function attemptsAt(outcomes: readonly ForwardOutcome[], retriesMax: numbe
     { destinations: ["a"], bytesMax: 1000, onChange: () => undefined },
     createMemoryStore(),
   );
-  await queue.add({ signal: "traces", format: "protobuf", encoding: "identity", wire: Buffer.from("x") });
+  await queue.add({
+    signal: "traces",
+    format: "protobuf",
+    encoding: "identity",
+    project: "",
+    tenantId: "",
+    wire: Buffer.from("x"),
+  });
   const log = { debug: () => undefined, info: () => undefined, warning: () => undefined, error: () => undefined };
   const loop = startDestination(
     { name: "a", signals: ["traces"], retriesMax, retryBackoffMs: 100, retryCooldownMs: 1000 },

@@ -4,4 +4,8 @@ export interface ForwardRequest {
   readonly format: "protobuf" | "json";
   readonly encoding: "identity" | "gzip" | "deflate" | "zstd";
   readonly wire: Buffer;
+  /** The `Tracing-Project` header; "" for none. */
+  readonly project: string;
+  /** The `X-Tenant-Id` header; "" for none. */
+  readonly tenantId: string;
 }

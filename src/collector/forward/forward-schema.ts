@@ -1,5 +1,7 @@
 // Forward schema: the destinations of `forward` in the rules file, and their secret headers (FORWARD_HEADERS).
 import { z } from "zod";
+import { RedactSchema } from "../redact/redact-schema.ts";
+import { DropSchema } from "../sample/sample-schema.ts";
 
 const DESTINATIONS_MAX = 16;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
@@ -13,13 +15,13 @@ const DestinationSchema = z.strictObject({
   endpoint: z
     .url({
       protocol: /^https?$/,
-      error:
-        "is not an http or https URL. For OTLP, name the address for HTTP, usually on port 4318, not the one for gRPC",
+      error: "is not an http or https URL. For OTLP over HTTP the port is usually 4318, for gRPC 4317",
     })
     .refine((url) => !URL.canParse(url) || new URL(url).username === "", {
       error: "has a user name in it: credentials go into FORWARD_HEADERS",
     })
-    .describe("Base address of an OTLP/HTTP receiver: /v1/traces, /v1/logs and /v1/metrics follow it."),
+    .describe("Base address of an OTLP receiver. Over HTTP, /v1/traces, /v1/logs and /v1/metrics follow it."),
+  protocol: z.enum(["http", "grpc"]).default("http").describe("OTLP over HTTP or gRPC."),
   headers: z
     .record(z.string().regex(HEADER_NAME), z.string().regex(HEADER_VALUE))
     .default({})
@@ -29,6 +31,18 @@ const DestinationSchema = z.strictObject({
     .min(1)
     .default(["traces", "logs", "metrics"]),
   timeout_ms: z.int().min(10).max(600_000).default(30_000),
+  only: z.literal("gen_ai").optional().describe("Only spans and log records about generative AI."),
+  drop: DropSchema.optional().describe("Spans and log records that this destination does not get."),
+  sample: z
+    .strictObject({ rate: z.number().min(0).max(1).describe("Part of all traces.") })
+    .optional()
+    .describe("Draws as `sample` of the file does: a smaller rate gets a part of what a larger one keeps."),
+  projects: z.array(z.string().min(1)).min(1).max(200).optional().describe("Only items of these projects."),
+  redact: RedactSchema.optional().describe("Rules after those of the file, for this destination."),
+  normalize: z
+    .literal("gen_ai")
+    .optional()
+    .describe("Spans about generative AI in the attributes of OpenTelemetry's GenAI conventions."),
 });
 
 export const ForwardSchema = z

@@ -85,9 +85,9 @@ export async function openDiskStore(dir: string, ports: DiskStorePorts): Promise
   return {
     recovered,
     passedBy: (destination) => passed.get(destination) ?? null,
-    async append({ encoding, format, signal, wire }) {
-      const ref = await main.append(encodeRecord(RECORD.request, { signal, format, encoding }, wire));
-      return storedAt(dir, { ...ref, signal }, ports);
+    async append({ wire, ...header }) {
+      const ref = await main.append(encodeRecord(RECORD.request, { ...header }, wire));
+      return storedAt(dir, { ...ref, signal: header.signal }, ports);
     },
     release(next) {
       for (const segment of held) {
@@ -167,8 +167,8 @@ function storedAt(
 }
 
 function requestOf({ body, header }: SpoolRecord): ForwardRequest {
-  const { encoding, format, signal } = header as Omit<ForwardRequest, "wire">;
-  return { encoding, format, signal, wire: body };
+  const { encoding, format, project = "", signal, tenantId = "" } = header as Omit<ForwardRequest, "wire">;
+  return { encoding, format, signal, project, tenantId, wire: body };
 }
 
 interface CursorFile {

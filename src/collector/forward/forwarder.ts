@@ -4,7 +4,9 @@
 //   forward-queue.ts   requests in order, with one cursor per destination
 //   forward-store.ts   where these requests are: in memory or on disk
 //   destination.ts     one destination: retries, circuit breaker, cursor
-//   send-request.ts    one HTTP request
+//   shape-request.ts   what a destination with rules of its own gets of a request
+//   send-request.ts    one HTTP request, or one call of gRPC
+//   send-grpc.ts       the call of gRPC
 //   partial-success.ts the items that its reply rejects
 // Invariants:
 //   forwarder.1. In durable mode a request that was acknowledged reaches every destination at least once, across crashes,

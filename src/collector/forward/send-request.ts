@@ -9,12 +9,15 @@ import { gzip } from "node:zlib";
 import type { Clock } from "../../base/clock.ts";
 import { decompress } from "../receive/decode-body.ts";
 import { contentTypeOf } from "../otlp/status.ts";
+import type { RedactorOptions } from "../redact/redact.ts";
 import { createLine, exchange } from "../upload/backend/exchange.ts";
 import type { SendOutcome } from "../upload/backend/port.ts";
 import { outcomeOf } from "../upload/backend/reply.ts";
 import type { ForwardRequest } from "./forward-request.ts";
 import type { Destination } from "./forward-schema.ts";
 import { type PartialSuccess, partialSuccessOf } from "./partial-success.ts";
+import { createGrpcLine } from "./send-grpc.ts";
+import { createShaper, type ShapeRequest } from "./shape-request.ts";
 
 export type ForwardOutcome =
   | Exclude<SendOutcome, { readonly kind: "sent" }>
@@ -27,19 +30,73 @@ export interface ConnectionOptions {
   readonly ca: string | null;
   readonly httpsProxy: string | null;
   readonly noProxy: string | null;
+  readonly redaction: RedactorOptions;
 }
 
 const zip = promisify(gzip);
 const GZIP_LEVEL = 1;
 const LIMITS = { bytesMax: Infinity, grow: (): boolean => true };
 
+/** @throws {Error} for a pattern that RE2 does not accept. */
 export function createSender(destination: Destination, connection: ConnectionOptions, clock: Clock): SendRequests {
+  const shape = createShaper(destination, connection.redaction);
+  const send =
+    destination.protocol === "grpc"
+      ? grpcSender(destination, connection, clock)
+      : httpSender(destination, connection, clock);
+  return async (requests, signal) => {
+    let wanted: readonly ForwardRequest[];
+    try {
+      wanted = shape === null ? requests : await shapeAll(shape, requests);
+    } catch {
+      return { kind: "refused", reason: "the rules of the destination cannot read it" }; // shape-request.2
+    }
+    return wanted.length === 0 ? { kind: "sent", partial: null } : await send(wanted, signal);
+  };
+}
+
+async function shapeAll(shape: ShapeRequest, requests: readonly ForwardRequest[]): Promise<readonly ForwardRequest[]> {
+  const shaped: ForwardRequest[] = [];
+  for (const request of requests) {
+    const made = await shape(request);
+    if (made !== null) shaped.push({ ...request, format: made.format, encoding: "identity", wire: made.body });
+  }
+  return shaped;
+}
+
+function grpcSender(
+  { endpoint, headers, timeout_ms: timeoutMs }: Destination,
+  { ca }: ConnectionOptions,
+  clock: Clock,
+): SendRequests {
+  const line = createGrpcLine({ endpoint, userAgent: USER_AGENT, ca }, clock);
+  const metadata = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return async (requests, abort) => {
+    const [first] = requests;
+    if (first === undefined) return { kind: "sent", partial: null };
+    if (first.format === "json") return { kind: "refused", reason: "metrics in JSON have no form over gRPC" };
+    try {
+      const message = Buffer.concat(requests.map(({ wire }) => wire));
+      const reply = await line.call({ signal: first.signal, message, headers: metadata, timeoutMs, abort });
+      if (reply.outcome.kind !== "sent") return reply.outcome;
+      const partial = partialSuccessOf(reply.message, contentTypeOf("protobuf"), Object.values(headers));
+      return { kind: "sent", partial };
+    } catch (error) {
+      return { kind: "retry", reason: codeOf(error), afterMs: null };
+    }
+  };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "the request failed";
+}
+
+const USER_AGENT = "holdpoint-collector";
+
+function httpSender(destination: Destination, connection: ConnectionOptions, clock: Clock): SendRequests {
   const { endpoint, headers, timeout_ms: timeoutMs } = destination;
   const { ca, httpsProxy, noProxy } = connection;
-  const line = createLine(
-    { endpoint, connectionsMax: 2, userAgent: "holdpoint-collector", ca, httpsProxy, noProxy },
-    clock,
-  );
+  const line = createLine({ endpoint, connectionsMax: 2, userAgent: USER_AGENT, ca, httpsProxy, noProxy }, clock);
   return async (requests, signal) => {
     const [first] = requests;
     if (first === undefined) return { kind: "sent", partial: null };
@@ -64,8 +121,7 @@ export function createSender(destination: Destination, connection: ConnectionOpt
       const partial = partialSuccessOf(reply.bytes, reply.headers["content-type"], Object.values(headers));
       return { kind: "sent", partial };
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "the request failed";
-      return { kind: "retry", reason: code, afterMs: null };
+      return { kind: "retry", reason: codeOf(error), afterMs: null };
     }
   };
 }

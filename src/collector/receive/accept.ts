@@ -44,7 +44,7 @@ export interface Forwarding {
   readonly add: (request: ForwardedRequest) => Promise<void>;
 }
 
-export interface ForwardedRequest extends Pick<RequestHead, "encoding" | "format"> {
+export interface ForwardedRequest extends Pick<RequestHead, "encoding" | "format" | "project" | "tenantId"> {
   readonly signal: "traces" | "logs" | "metrics";
   readonly wire: Buffer;
 }
@@ -221,7 +221,8 @@ async function store(
 async function forwarded({ forwarder }: AcceptPorts, { head, wire }: Received, signal: OtlpSignal): Promise<boolean> {
   if (signal === "profiles") return true;
   try {
-    await forwarder?.add({ signal, format: head.format, encoding: head.encoding, wire });
+    const { encoding, format, project, tenantId } = head;
+    await forwarder?.add({ signal, format, encoding, project, tenantId, wire });
     return true;
   } catch {
     return false; // the sender repeats it; the store has logged the reason

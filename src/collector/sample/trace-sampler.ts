@@ -120,7 +120,7 @@ export function createTraceSampler(options: SamplerOptions, ports: SamplerPorts)
 }
 
 /** trace-sampler.1: a number from 0 to below 1. */
-function drawOf(traceId: string): number {
+export function drawTrace(traceId: string): number {
   return Number.parseInt(hash("sha256", traceId).slice(0, DRAW_DIGITS), 16) / DRAW_RANGE;
 }
 
@@ -143,7 +143,7 @@ function offer(state: Sampling, offered: SampledItem): void {
 function note(state: Sampling, noted: OfferedItem): void {
   if (noted.traceId === "") return;
   const key = keyOf(noted.tenant.id, noted.traceId);
-  if (isKept(state, state.traces.get(key) ?? { draw: drawOf(noted.traceId) }, noted)) keepAgain(state, key);
+  if (isKept(state, state.traces.get(key) ?? { draw: drawTrace(noted.traceId) }, noted)) keepAgain(state, key);
 }
 
 /** A decision of an earlier process: it has counted the trace. */
@@ -161,7 +161,7 @@ function traceOf({ traces }: Sampling, key: string): Trace {
   const known = traces.get(key);
   const trace: Trace = known ?? {
     key,
-    draw: drawOf(key.slice(0, 32)),
+    draw: drawTrace(key.slice(0, 32)),
     decision: null,
     waiting: [],
     bytes: 0,
