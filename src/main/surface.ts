@@ -1,4 +1,5 @@
 // Surface: the routes beside the API: custom app, pages, gateways and components, by the configuration file.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import type { Surface } from "../agent/server/api-surface.ts";
@@ -71,11 +72,15 @@ async function openPages({ product }: Host, config: AgentConfig, log: Log): Prom
   return [pageRoute("/console", folder)];
 }
 
+const SWAGGER_UI = ["swagger-ui-bundle.js", "swagger-ui.css"];
+
 /** The page of the API, which reads /openapi.json and is served only with it. */
 async function openDocs({ product }: Host, { disabled }: Surface): Promise<readonly HttpRoute[]> {
   if (disabled.includes("meta")) return [];
   const { pageRoute } = await import("../http/pages/page-files.ts");
-  return [pageRoute("/docs", () => Promise.resolve(join(product.root, "src", "api", "docs-page")))];
+  const library = SWAGGER_UI.map((name) => join(product.root, "node_modules", "swagger-ui-dist", name));
+  const folder = join(product.root, "src", "api", "docs-page"); // in the published package, with the library in it
+  return [pageRoute("/docs", () => Promise.resolve(folder), library.filter(existsSync))];
 }
 
 /** The address of the server itself leads to its first page; with a custom app, it belongs to the app. */

@@ -8,7 +8,7 @@
 //   page-files.5. The page runs only its own files and loads nothing from elsewhere.
 import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync, statSync } from "node:fs";
-import { extname, join, relative, sep } from "node:path";
+import { basename, extname, join, relative, sep } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ApiError } from "../../base/api-error.ts";
 import type { HttpRequest, HttpRoute } from "../server/app.ts";
@@ -44,14 +44,15 @@ const TYPES: Readonly<Record<string, string>> = {
 /**
  * @param at `/console`: the page's own path; all paths below it belong to the app.
  * @param folder of the built files, with an `index.html` that uses relative URLs. Resolved on first use.
+ * @param besides paths of further files, which the page finds beside its `index.html`
  */
-export function pageRoute(at: string, folder: () => Promise<string>): HttpRoute {
+export function pageRoute(at: string, folder: () => Promise<string>, besides: readonly string[] = []): HttpRoute {
   let page: Page | null = null;
   return {
     method: "get",
     path: `${at}/*`,
     async handle(request) {
-      page ??= readPage(await folder());
+      page ??= readPage(await folder(), besides);
       const name = request.path.slice(at.length + 1);
       const file = page.files.get(name); // page-files.1
       if (file !== undefined) return fileReply(name, file, request);
@@ -61,14 +62,16 @@ export function pageRoute(at: string, folder: () => Promise<string>): HttpRoute 
   };
 }
 
-function readPage(folder: string): Page {
+function readPage(folder: string, besides: readonly string[]): Page {
   const files = new Map<string, PageFile>();
   let size = 0;
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const name = relative(folder, path).split(sep).join("/");
+  const own = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => [path, relative(folder, path).split(sep).join("/")] as const);
+  for (const [path, name] of [...own, ...besides.map((path) => [path, basename(path)] as const)]) {
     const type = TYPES[extname(name)];
-    if (!entry.isFile() || type === undefined || name.startsWith(".")) continue;
+    if (type === undefined || name.startsWith(".")) continue;
     size += statSync(path).size;
     if (files.size >= FILES_MAX || size > BYTES_MAX) throw new Error(`${folder} exceeds the limits of a page`);
     const bytes = readFileSync(path);
