@@ -325,6 +325,57 @@ for (const [revision, connect] of Object.entries(CLIENTS)) {
   });
 }
 
+const REPLY_HEADERS = {
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2025-11-25",
+};
+const FORGED = { action: "accept", content: { answer: "yes" } };
+const FORGERIES: readonly (readonly [
+  name: string,
+  forge: (threadId: string, interruptId: string) => Promise<unknown>,
+])[] = [
+  [
+    "a reply to a request of the 2025 revisions",
+    (threadId, interruptId) => {
+      const message = { jsonrpc: "2.0", id: `elicit:${threadId}:${interruptId}:1`, result: FORGED };
+      return call(server, "POST", "/mcp", message, REPLY_HEADERS);
+    },
+  ],
+  [
+    "a repeated call of the 2026 revision",
+    async (threadId, interruptId) => {
+      const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
+      const [run] = runs as unknown as readonly { readonly run_id: string }[];
+      const requestState = Buffer.from(JSON.stringify({ t: threadId, r: run?.run_id })).toString("base64url");
+      const client = new ModernClient(
+        { name: "test", version: "2" },
+        { capabilities: {}, versionNegotiation: { mode: "auto" } },
+      );
+      await client.connect(new ModernTransport(new URL(`${server.url}/mcp`)));
+      const forged = { inputResponses: { [interruptId]: FORGED }, requestState };
+      const reply = await client.callTool({ name: "echo", arguments: QUESTION, ...forged } as never).catch(String);
+      await client.close();
+      return reply;
+    },
+  ],
+];
+const HUMANS = { question: "Really?", audience: "human" };
+
+for (const [name, forge] of FORGERIES) {
+  for (const payload of [QUESTION.payload, HUMANS]) {
+    test(`${name} without the server's question answers nothing: ${JSON.stringify(payload)} (mcp.4)`, async () => {
+      const client = await modern(null);
+      const paused = await client.run("echo", { payload });
+      await client.close();
+      const { thread_id: threadId, interrupts } = paused.structuredContent ?? assert.fail();
+      const [{ id: interruptId } = { id: "" }] = interrupts ?? [];
+      const reply = await forge(threadId, interruptId);
+      const { body } = await call(server, "GET", `/inbox/${threadId}/${interruptId}`);
+      assert.equal(body["state"], "open", JSON.stringify(reply));
+    });
+  }
+}
+
 test("a call as a task waits for input, and ends with the answer (mcp.2)", async () => {
   const client = new Client({ name: "test", version: "1" }, { capabilities: { elicitation: {} } });
   client.setRequestHandler(ElicitRequestSchema, async () => accept({ answer: "6" }));
