@@ -10,6 +10,7 @@ import { multiplyPausedThread } from "./agent/many-paused.ts";
 import { removeFolder, startServer, type MeasuredServer } from "./agent/server.ts";
 import { measureFlushes, measureStatements } from "./agent/statements.ts";
 import { measureStreams } from "./agent/streams.ts";
+import { measureWaits } from "./agent/waits.ts";
 import { createTable, type Note } from "./table.ts";
 
 const HERE = join(import.meta.dirname, "agent");
@@ -112,7 +113,7 @@ async function measureOthers(
   });
   await measureStreams(note, options.short);
   await measureMemory(note, idle.residentBytes, options.short ? 500 : 5000);
-  await measureManyPaused(note, options.short ? 2000 : 100_000, cycles);
+  await measureManyPaused(note, options.short ? 2000 : 200_000, cycles);
   if (options.peer) {
     const peer = await measurePeer(options.short ? 60 : 500);
     note({
@@ -154,6 +155,7 @@ async function measureMemory(note: Note, idleBytes: number, threads: number): Pr
 async function measureManyPaused(note: Note, many: number, cycles: number): Promise<void> {
   const [few, lots] = [await withPaused(100), await withPaused(many)];
   await measureLists(note, { few, lots, many }, cycles);
+  await measureWaits(note, lots, many);
   const costs: number[] = [];
   for (const server of [few, lots]) {
     await load(server, 300, 32, 1000);

@@ -86,6 +86,7 @@ export const ERROR_CODES = {
   graph_not_made: [500, "The graph factory function failed"],
   embedding_failed: [502, "The embedding function failed"],
   storage_unavailable: [503, "The storage is unavailable"],
+  read_too_slow: [503, "The read takes too long"],
   worker_not_listed: [503, "The worker lost its lease"],
   commit_unknown: [503, "The outcome of the commit is unknown"],
   answer_check_busy: [503, "Too many slow checks of answers"],

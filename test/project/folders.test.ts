@@ -100,6 +100,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "postgres",
     "postgres/engine",
     "sqlite",
+    "sqlite/reader",
     "dump",
     "local",
     "postgres/schema",

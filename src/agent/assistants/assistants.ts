@@ -128,11 +128,10 @@ export async function searchAssistants(
   page: Omit<AssistantQuery, keyof AssistantFilter>,
 ): Promise<{ readonly total: number; readonly count: number; readonly assistants: AsyncIterable<Assistant> }> {
   const query = { ...filterOf(agent, search), ...page };
-  const { total, ids } = await agent.storage.transaction(async (tx) => {
-    const found = await tx.searchAssistants(query);
-    const complete = found.length < query.limit && (found.length > 0 || query.offset === 0);
-    return { total: complete ? query.offset + found.length : await tx.countAssistants(query), ids: found };
-  });
+  const { longReads } = agent.storage;
+  const ids = await longReads.searchAssistants(query);
+  const isComplete = ids.length < query.limit && (ids.length > 0 || query.offset === 0);
+  const total = isComplete ? query.offset + ids.length : await longReads.countAssistants(query);
   const read = async (tx: Tx, id: string): Promise<Assistant | null> => {
     const assistant = await tx.assistant(id);
     return assistant !== null && reaches(search.scope, assistant) ? assistant : null;
@@ -141,7 +140,7 @@ export async function searchAssistants(
 }
 
 export function countAssistants(agent: AgentContext, search: AssistantSearch): Promise<number> {
-  return agent.storage.transaction((tx) => tx.countAssistants(filterOf(agent, search)));
+  return agent.storage.longReads.countAssistants(filterOf(agent, search));
 }
 
 function filterOf(agent: AgentContext, { graphId, ...rest }: AssistantSearch): AssistantFilter {

@@ -16,7 +16,7 @@ const EXPORT_PAGE = 200;
 export type AuditSearch = Omit<AuditQuery, "scanMax">;
 
 export function searchAudit({ storage }: Pick<AgentContext, "storage">, query: AuditSearch): Promise<AuditRows> {
-  return storage.read(async (tx) => tx.searchAudit({ ...query, scanMax: SCAN_MAX })); // search-audit.1
+  return storage.longReads.searchAudit({ ...query, scanMax: SCAN_MAX }); // search-audit.1
 }
 
 /** All matches as lines, streamed in pages. */

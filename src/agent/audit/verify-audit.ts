@@ -50,12 +50,12 @@ const FAULTS_MAX = 100;
 
 /** @param anchor heads of an earlier report */
 export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead[]): Promise<AuditReport> {
-  const heads = await agent.storage.read((tx) => tx.auditHeads());
+  const heads = await agent.storage.longReads.auditHeads();
   const found = { entries: 0, deleted: 0, faults: [] as AuditFault[], faultCount: 0 };
   const report = (fault: AuditFault): void => {
     if (++found.faultCount <= FAULTS_MAX) found.faults.push(fault);
   };
-  const unchained = await agent.storage.read((tx) => tx.unchainedAudit());
+  const unchained = await agent.storage.longReads.unchainedAudit();
   const known = heads.find(({ chain }) => chain === UNCHAINED)?.count ?? 0;
   if (unchained > known) report({ ...PLACE, fault: "added", chain: UNCHAINED, position: known + 1, last: unchained });
   const chains = heads.filter(({ chain }) => chain !== UNCHAINED);
@@ -63,7 +63,7 @@ export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead
     const marks = anchor.filter(({ chain }) => chain === head.chain);
     const walk = createWalk(head, marks, report);
     for (;;) {
-      const links = await agent.storage.read((tx) => tx.auditLinks(head.chain, walk.position(), PAGE));
+      const links = await agent.storage.longReads.auditLinks(head.chain, walk.position(), PAGE);
       for (const link of links) {
         if (link.position > head.count) break; // verify-audit.1
         walk.step(link);
@@ -175,10 +175,10 @@ async function findGaps(agent: StorageOnly, report: (fault: AuditFault) => void)
 
 /** Entries past the head, as it is after them. */
 async function findAdded(agent: StorageOnly, chain: number, report: (fault: AuditFault) => void): Promise<void> {
-  const { count = 0 } = (await agent.storage.read((tx) => tx.auditHeads())).find((one) => one.chain === chain) ?? {};
-  const [link] = await agent.storage.read((tx) => tx.auditLinks(chain, count, 1));
+  const { count = 0 } = (await agent.storage.longReads.auditHeads()).find((one) => one.chain === chain) ?? {};
+  const [link] = await agent.storage.longReads.auditLinks(chain, count, 1);
   if (link === undefined) return;
-  const now = (await agent.storage.read((tx) => tx.auditHeads())).find((one) => one.chain === chain);
+  const now = (await agent.storage.longReads.auditHeads()).find((one) => one.chain === chain);
   if (now !== undefined && now.count >= link.position) return; // written meanwhile
   const { position, seq, entry } = link;
   report({ fault: "added", chain, position, last: position, threadId: entry?.content.threadId ?? null, seq });

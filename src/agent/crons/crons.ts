@@ -133,10 +133,8 @@ export async function searchCrons(
   query: CronQuery,
 ): Promise<{ readonly total: number; readonly count: number; readonly crons: AsyncIterable<Cron> }> {
   const found = named(query);
-  const { ids, total } = await agent.storage.transaction(async (tx) => ({
-    ids: await tx.searchCrons(found),
-    total: await tx.countCrons(found),
-  }));
+  const { longReads } = agent.storage;
+  const [ids, total] = [await longReads.searchCrons(found), await longReads.countCrons(found)];
   const read = async (tx: Tx, id: string): Promise<Cron | null> => {
     const cron = await tx.cron(id);
     return cron !== null && inScope(cron.metadata, query.scope) ? cron : null;
@@ -145,7 +143,7 @@ export async function searchCrons(
 }
 
 export async function countCrons(agent: AgentContext, filter: CronFilter): Promise<number> {
-  return agent.storage.transaction((tx) => tx.countCrons(named(filter)));
+  return agent.storage.longReads.countCrons(named(filter));
 }
 
 /** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */

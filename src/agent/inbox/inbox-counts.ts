@@ -1,10 +1,10 @@
 // Inbox counts: the number of matching items, in total and by facet.
 // Invariants:
-//   inbox-counts.1. A count reads parts in transactions of their own, so that no call waits for 100,000 items.
+//   inbox-counts.1. A count reads parts, each a long read of its own: other lists come between them.
 //   inbox-counts.2. A facet counts the items that match all filters but its own.
 import type { Json } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
-import type { InboxPart, InboxQuery, InboxTally, Tx } from "../ports/ports.ts";
+import type { InboxPart, InboxQuery, InboxTally, LongReads } from "../ports/ports.ts";
 import type { InboxSearch } from "./inbox.ts";
 
 export interface FacetCount {
@@ -44,7 +44,7 @@ const OWN_KEYS = new Set(["graph_id", "assistant_id"]);
 /** The number of items on all pages. */
 export async function countInbox(agent: AgentContext, search: InboxSearch): Promise<number> {
   let total = 0;
-  for await (const count of parts(agent, search, (tx, query) => tx.countInbox(query))) total += count;
+  for await (const count of parts(agent, search, (reads, query) => reads.countInbox(query))) total += count;
   return total;
 }
 
@@ -64,7 +64,7 @@ export async function facetsOf(agent: AgentContext, search: InboxSearch): Promis
     Record<Facet, Map<FacetCount["value"], number>>
   >;
   let total = 0;
-  for await (const tallies of parts(agent, all, (tx, query) => tx.tallyInbox(query))) {
+  for await (const tallies of parts(agent, all, (reads, query) => reads.tallyInbox(query))) {
     for (const tally of tallies) {
       const misses = FACETS.filter((facet) => !fits(tally, facet, search));
       if (misses.length > 1) continue;
@@ -85,7 +85,7 @@ export async function facetsOf(agent: AgentContext, search: InboxSearch): Promis
 export async function metadataFacets(agent: AgentContext, search: InboxSearch): Promise<readonly MetadataFacet[]> {
   const counts = new Map<string, Map<string, number>>();
   let members = 0;
-  for await (const tallies of parts(agent, search, (tx, query) => tx.tallyMetadata(query))) {
+  for await (const tallies of parts(agent, search, (reads, query) => reads.tallyMetadata(query))) {
     for (const { key, text, count } of tallies) {
       if (OWN_KEYS.has(key) || text.length >= VALUE_UNITS_MAX) continue;
       const values = counts.get(key) ?? new Map<string, number>();
@@ -110,12 +110,12 @@ export async function metadataFacets(agent: AgentContext, search: InboxSearch): 
 async function* parts<T>(
   agent: AgentContext,
   search: InboxSearch,
-  read: (tx: Tx, query: InboxQuery) => InboxPart<T> | Promise<InboxPart<T>>,
+  read: (reads: LongReads, query: InboxQuery) => Promise<InboxPart<T>>,
 ): AsyncGenerator<T> {
   const now = agent.clock.now();
   for (let after: InboxQuery["after"] = null; ;) {
     const query: InboxQuery = { ...search, now, bytesMax: 0, limit: 0, after, descending: false, byDeadline: false };
-    const { found, next } = await agent.storage.read(async (tx) => read(tx, query));
+    const { found, next } = await read(agent.storage.longReads, query);
     yield found;
     if (next === null) return;
     after = next;

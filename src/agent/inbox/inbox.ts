@@ -29,7 +29,7 @@ export type InboxSearch = Omit<InboxQuery, "now" | "bytesMax">;
 
 export async function listInbox(agent: AgentContext, query: InboxSearch): Promise<InboxPage> {
   const page = { ...query, now: agent.clock.now(), bytesMax: PAGE_BYTES_MAX }; // inbox.2
-  const { rows, more } = await agent.storage.read((tx) => tx.inbox(page));
+  const { rows, more } = await agent.storage.longReads.inbox(page);
   return { rows, next: more ? (rows.at(-1)?.interrupt ?? null) : null };
 }
 

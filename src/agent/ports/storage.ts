@@ -50,7 +50,37 @@ export interface Tx
     KeyTx,
     FingerprintTx {}
 
+/** Reads whose time grows with the rows that they look at, not with those that they return. */
+export type LongRead =
+  | "searchThreadIds"
+  | "countThreads"
+  | "inbox"
+  | "countInbox"
+  | "tallyInbox"
+  | "tallyMetadata"
+  | "countOpenInterrupts"
+  | "searchAudit"
+  | "auditHeads"
+  | "auditLinks"
+  | "unchainedAudit"
+  | "searchAssistants"
+  | "countAssistants"
+  | "searchCrons"
+  | "countCrons"
+  | "newestStoreItems"
+  | "nearestStoreItems"
+  | "storeNamespaces";
+
+export type LongReads = {
+  readonly [Verb in LongRead]: (...given: Parameters<Tx[Verb]>) => Promise<Awaited<ReturnType<Tx[Verb]>>>;
+};
+
 export interface Storage {
+  /**
+   * Long reads, each by itself, as by `read`. They do not hold the event loop.
+   * @throws {ApiError} `read_too_slow`
+   */
+  readonly longReads: LongReads;
   /**
    * Runs `work` in a transaction and resolves with its result once the writes are durable. An error from `work` rolls
    * back the transaction and rejects the promise.

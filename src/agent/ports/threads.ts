@@ -29,6 +29,8 @@ export interface ThreadTx {
   /** Deletes the thread with all its data. */
   deleteThread(threadId: string): Awaitable<boolean>;
   searchThreads(query: ThreadQuery): Awaitable<readonly Thread[]>;
+  /** Ids of the threads that searchThreads() finds, in its order. */
+  searchThreadIds(query: ThreadQuery): Awaitable<readonly string[]>;
   /** @param max upper bound of the count: a page needs no exact total of many threads */
   countThreads(query: ThreadQuery, max: number | null): Awaitable<number>;
   /**

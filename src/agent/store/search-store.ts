@@ -67,14 +67,14 @@ async function* candidates(
 ): AsyncGenerator<readonly StoreRef[] | null> {
   if (vector !== null) {
     const ranking = { prefix, vector, scanMax: COMPARE_MAX, at };
-    yield await storage.read((tx) => tx.nearestStoreItems(ranking));
+    yield await storage.longReads.nearestStoreItems(ranking);
     return;
   }
   const rows = filter.length === 0 && offset === 0 && scope === null ? Math.min(limit, PAGE_ROWS) : PAGE_ROWS;
   let after: StorePlace | null = null;
   do {
     const page: StorePage = { prefix, after, limit: rows, at };
-    const { refs, next }: StoreRefs = await storage.read((tx) => tx.newestStoreItems(page));
+    const { refs, next }: StoreRefs = await storage.longReads.newestStoreItems(page);
     yield refs;
     after = next;
   } while (after !== null);

@@ -158,11 +158,10 @@ async function listNamespaces(
   checkLabels(request.suffix);
   const { scope = null, limit, offset, ...wanted } = request;
   const search = { ...wanted, scanMax: SCAN_MAX, at: clock.now() };
-  const found = await storage.transaction((tx) => {
-    const page = (count: number, from: number) => tx.storeNamespaces({ ...search, limit: count, offset: from });
-    const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
-    return scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page });
-  });
+  const page = (count: number, from: number) =>
+    storage.longReads.storeNamespaces({ ...search, limit: count, offset: from });
+  const fits = (namespace: readonly string[]): boolean => namespaceInScope(namespace, scope);
+  const found = await (scope === null ? page(limit, offset) : scopedRows({ limit, offset, fits, page }));
   return found ?? refuseBroad(`${scope === null ? SCAN_MAX : SCOPED_SCAN_MAX} namespaces`);
 }
 

@@ -1,7 +1,7 @@
 // Thread search: pages of threads. The states of a page are read on demand, in bounded portions.
 import { type JsonObject, contains } from "../../base/json/json.ts";
 import type { AgentContext } from "../context.ts";
-import type { Scope, Thread } from "../model/model.ts";
+import type { Scope } from "../model/model.ts";
 import type { ThreadQuery } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { type ThreadView, viewOf } from "./thread-view.ts";
@@ -21,45 +21,41 @@ export interface ThreadList {
 }
 
 /**
- * Finds the threads of a page at once, and reads each state on demand. Each thread appears in its state at that moment;
- * deleted threads are omitted.
+ * Finds the threads of a page at once, and reads each thread on demand, in its state at that moment; deleted threads are
+ * omitted.
  * @param withValues false omits the states
  */
 export async function searchThreads(agent: AgentContext, query: ThreadQuery, withValues: boolean): Promise<ThreadList> {
-  const { total, found, first } = await agent.storage.transaction(async (tx) => {
-    const threads = await tx.searchThreads(query);
-    const complete = threads.length < query.limit && (threads.length > 0 || query.offset === 0);
-    const counted = complete
-      ? query.offset + threads.length
-      : await tx.countThreads(query, query.offset + COUNT_PAST_PAGE);
-    const views: ThreadView[] = [];
-    for (let units = 0; views.length < threads.length && units <= READ_UNITS_MAX;) {
-      const view = await viewOf(agent, tx, threads[views.length] as Thread, withValues);
-      views.push(view);
-      units += view.values?.units ?? 0;
-    }
-    return { total: counted, found: threads, first: views };
-  });
-  const later = found.slice(first.length).map(({ threadId }) => threadId);
-  async function* threads(): AsyncGenerator<ThreadView> {
-    yield* first.splice(0);
-    yield* viewsOf(agent, later, query.scope);
-  }
-  return { total, count: found.length, threads: threads() };
+  const { longReads } = agent.storage;
+  const ids = await longReads.searchThreadIds(query);
+  const isComplete = ids.length < query.limit && (ids.length > 0 || query.offset === 0);
+  const total = isComplete
+    ? query.offset + ids.length
+    : await longReads.countThreads(query, query.offset + COUNT_PAST_PAGE);
+  return { total, count: ids.length, threads: viewsOf(agent, ids, query.scope, withValues) };
 }
 
 /** Bound for the states in memory per list, beyond a single larger one. */
 const READ_UNITS_MAX = 256 * 1024;
 
-async function* viewsOf(agent: AgentContext, threadIds: readonly string[], scope: Scope): AsyncGenerator<ThreadView> {
+/** Threads of one transaction: it holds the event loop. */
+const READ_THREADS_MAX = 50;
+
+async function* viewsOf(
+  agent: AgentContext,
+  threadIds: readonly string[],
+  scope: Scope,
+  withValues = true,
+): AsyncGenerator<ThreadView> {
   for (let from = 0; from < threadIds.length;) {
     const { views, next } = await agent.storage.read(async (tx) => {
       const read: ThreadView[] = [];
       let at = from;
-      for (let units = 0; at < threadIds.length && units <= READ_UNITS_MAX; at++) {
+      const end = Math.min(from + READ_THREADS_MAX, threadIds.length);
+      for (let units = 0; at < end && units <= READ_UNITS_MAX; at++) {
         const thread = await tx.thread(threadIds[at] as string);
         if (thread === null || !inScope(thread.metadata, scope)) continue;
-        const view = await viewOf(agent, tx, thread);
+        const view = await viewOf(agent, tx, thread, withValues);
         read.push(view);
         units += view.values?.units ?? 0;
       }
@@ -72,10 +68,7 @@ async function* viewsOf(agent: AgentContext, threadIds: readonly string[], scope
 
 /** Reads the state of every thread that matches the other filters, in slices, so that other calls run in between. */
 export async function searchByValues(agent: AgentContext, query: ThreadQuery, values: JsonObject): Promise<ThreadList> {
-  const found = await agent.storage.transaction((tx) =>
-    tx.searchThreads({ ...query, limit: VALUES_SCAN_MAX, offset: 0 }),
-  );
-  const ids = found.map(({ threadId }) => threadId);
+  const ids = await agent.storage.longReads.searchThreadIds({ ...query, limit: VALUES_SCAN_MAX, offset: 0 });
   const page: string[] = [];
   let total = 0;
   for await (const view of viewsOf(agent, ids, query.scope)) {
@@ -92,5 +85,5 @@ export async function countThreads(
   values: JsonObject | null,
 ): Promise<number> {
   if (values !== null && Object.keys(values).length > 0) return (await searchByValues(agent, query, values)).total;
-  return agent.storage.transaction((tx) => tx.countThreads(query, null));
+  return agent.storage.longReads.countThreads(query, null);
 }

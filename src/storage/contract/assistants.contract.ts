@@ -100,10 +100,10 @@ export function assistantCases(
     });
     for (const [name, changes, ids] of SEARCHES) {
       const query = { ...ALL, ...changes };
-      const found = await storage.transaction((tx) => tx.searchAssistants(query));
+      const found = await storage.read((tx) => tx.searchAssistants(query));
       assert.equal(found.map(({ id }) => id).join(""), ids, name);
       if (query.limit === ALL.limit)
-        assert.equal(await storage.transaction((tx) => tx.countAssistants(query)), ids.length, name);
+        assert.equal(await storage.read((tx) => tx.countAssistants(query)), ids.length, name);
     }
     assert.equal(await storage.transaction((tx) => tx.countAllAssistants()), STORED.length);
   });
@@ -113,7 +113,7 @@ export function assistantCases(
     const long = "x".repeat(300);
     const find = (metadata: JsonObject) =>
       storage
-        .transaction((tx) => tx.searchAssistants({ ...ALL, metadata }))
+        .read((tx) => tx.searchAssistants({ ...ALL, metadata }))
         .then((found) => found.map(({ id }) => id).join(" "));
     await storage.transaction((tx) =>
       tx.insertAssistant(assistantRecord("a", { metadata: { team: "x", text: long } })),

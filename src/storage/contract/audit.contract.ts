@@ -55,7 +55,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
       for (const at of [1, 2]) await tx.audit([entryOf(threadId, at)]);
       await tx.audit([3, 4, 5].map((at) => entryOf(threadId, at)));
     });
-    const [head] = await storage.transaction((tx) => tx.auditHeads());
+    const [head] = await storage.read((tx) => tx.auditHeads());
     return { storage, threadId, chain: head?.chain ?? assert.fail(), rows: await rowsOf(storage) };
   };
 

@@ -65,7 +65,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
   const paused = (changes: Partial<Thread> = {}): Thread =>
     newThread({ status: "interrupted", pause: "question", ...changes });
   const list = async (storage: Storage, query: Partial<InboxQuery> = {}): Promise<readonly string[]> => {
-    const { rows, more } = await storage.transaction((tx) => tx.inbox({ ...EVERYTHING, ...query }));
+    const { rows, more } = await storage.read((tx) => tx.inbox({ ...EVERYTHING, ...query }));
     const { count, tallies } = await totalsOf(storage, query);
     if (!more && query.after === undefined) assert.equal(count, rows.length); // contract/inbox.12
     assert.equal(
@@ -92,7 +92,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
       }
       await tx.putInterrupts([newInterrupt(stopped.threadId, "stop", { kind: "breakpoint", createdAt: 2 })]);
     });
-    const { rows } = await storage.transaction((tx) => tx.inbox(EVERYTHING));
+    const { rows } = await storage.read((tx) => tx.inbox(EVERYTHING));
     const [first] = threads;
     assert.deepEqual(
       rows.map(({ interrupt, metadata, status }) => [interrupt.interruptId, metadata, status]),
@@ -147,7 +147,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
         let after: InboxQuery["after"] = null;
         for (let page = 0; page < times.length; page++) {
           const query: InboxQuery = { ...EVERYTHING, ...filter, descending, after, limit: 2 };
-          const { rows } = await storage.transaction((tx) => tx.inbox(query));
+          const { rows } = await storage.read((tx) => tx.inbox(query));
           seen.push(...rows.map(({ interrupt }) => interrupt.interruptId));
           after = rows.at(-1)?.interrupt ?? after;
           if (page > 0) continue;

@@ -210,7 +210,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
     }
     assert.equal((await nearest(storage, ["n"], vector(1), { scanMax: 10 }))?.length, 10);
     assert.equal(await nearest(storage, ["n"], vector(1), { scanMax: 9 }), null);
-    const list = (changes: Partial<NamespaceQuery>) => storage.transaction((tx) => tx.storeNamespaces(spaces(changes)));
+    const list = (changes: Partial<NamespaceQuery>) => storage.read((tx) => tx.storeNamespaces(spaces(changes)));
     assert.equal((await list({ scanMax: 10 }))?.length, 10);
     assert.equal(await list({ suffix: ["none"], scanMax: 9 }), null);
   });
@@ -237,7 +237,7 @@ export function storeCases(open: (t: TestContext) => Promise<Storage>, odd: Json
       [{ offset: 7 }, []],
     ];
     for (const [query, expected] of cases) {
-      const found = await storage.transaction((tx) => tx.storeNamespaces(spaces(query)));
+      const found = await storage.read((tx) => tx.storeNamespaces(spaces(query)));
       assert.deepEqual(
         found?.map((labels) => labels.join(" ")),
         expected,

@@ -17,6 +17,7 @@ import { settlesWithin, type Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import { type Turn, newTurn } from "../shared/line.ts";
+import { callVerb, createLongReads } from "../shared/long-reads.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
 import { fingerprintVerbs } from "./tables/fingerprints.ts";
@@ -92,6 +93,7 @@ export function createPostgresStorage(options: PostgresOptions): PostgresStorage
   return {
     name: "storage",
     read: (work) => transact(work, true),
+    longReads: createLongReads((call) => transact(async (tx) => callVerb(tx, call), true)),
     async start() {
       const { to, from } = await migrateDatabase(options.uri, options.versions);
       if (from !== to) options.log.info("database_migrated", { from, to });

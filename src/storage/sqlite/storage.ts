@@ -3,6 +3,7 @@
 //   client/      the connection, group commit, the lock on the data folder
 //   schema/      the migrations
 //   tables/      the SQL of the storage port, one file per table
+//   reader/      long reads in threads of their own
 //   dump.ts      rows out and in, for moves between adapters
 //   backup.ts    a copy of the file in use by a server
 //   storage.ts   opens, migrates and closes the storage
@@ -19,31 +20,17 @@ import type { Service } from "../../base/lifecycle.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import type { Versions } from "../shared/schema-version.ts";
-import { assistantVerbs } from "./tables/assistants.ts";
-import { fingerprintVerbs } from "./tables/fingerprints.ts";
-import { auditVerbs } from "./tables/audit/audit.ts";
-import { checkpointVerbs } from "./tables/checkpoints.ts";
-import { copyVerbs, dropUnfinishedCopies } from "./tables/copies.ts";
-import { cronVerbs } from "./tables/crons.ts";
+import { dropUnfinishedCopies } from "./tables/copies.ts";
 import { createDump } from "./dump.ts";
 import { openDatabase, type Database } from "./client/database.ts";
-import { eventVerbs } from "./tables/events.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
 import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
-import { createPendingRuns } from "./tables/pending-runs.ts";
-import { keyVerbs } from "./tables/identity/keys.ts";
-import { peopleVerbs } from "./tables/identity/people.ts";
-import { sessionVerbs } from "./tables/identity/sessions.ts";
-import { interruptVerbs } from "./tables/interrupts.ts";
 import { lockFolder } from "./client/folder-lock.ts";
 import { openingFailure } from "./client/storage-faults.ts";
-import { pruneVerbs } from "./tables/prune.ts";
-import { runVerbs } from "./tables/runs.ts";
+import { createVerbs } from "./tables/verbs.ts";
+import { createReader, type Reader } from "./reader/reader.ts";
+import { createLongReads } from "../shared/long-reads.ts";
 import { migrate } from "./schema/migrations.ts";
-import { defineMetadataFilter } from "./tables/metadata-filter.ts";
-import { storeVerbs } from "./tables/store.ts";
-import { threadVerbs } from "./tables/threads.ts";
-import { outboxVerbs } from "./tables/webhooks.ts";
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -64,6 +51,7 @@ interface Open {
   readonly commits: GroupCommit;
   readonly checkpoints: LogCheckpoints;
   readonly files: FileGuard;
+  readonly reader: Reader;
   readonly tx: Tx;
 }
 
@@ -85,10 +73,11 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
     },
     async stop() {
       if (open === null) return;
-      const { lock, db, commits, checkpoints, files } = open;
+      const { lock, db, commits, checkpoints, files, reader } = open;
       files.stop();
       await commits.settle();
       await checkpoints.stop();
+      await reader.stop();
       open = null;
       db.close();
       lock.release();
@@ -105,30 +94,9 @@ export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
       const { commits, tx } = opened();
       return commits.run(() => work(tx), true);
     },
+    longReads: createLongReads((call) => opened().reader.read(call)),
     dump: async (work) => work(createDump(opened().db)),
     boundUnits: () => opened().db.boundUnits(),
-  };
-}
-
-function verbsOf(db: Database): Tx {
-  const pending = createPendingRuns(db);
-  return {
-    ...threadVerbs(db, pending),
-    ...copyVerbs(db),
-    ...runVerbs(db, pending),
-    ...interruptVerbs(db),
-    ...auditVerbs(db),
-    ...checkpointVerbs(db),
-    ...eventVerbs(db),
-    ...fingerprintVerbs(db),
-    ...pruneVerbs(db),
-    ...assistantVerbs(db),
-    ...storeVerbs(db),
-    ...outboxVerbs(db),
-    ...cronVerbs(db),
-    ...peopleVerbs(db),
-    ...sessionVerbs(db),
-    ...keyVerbs(db),
   };
 }
 
@@ -154,8 +122,7 @@ function openFiles({ folder, owner, versions, log, clock = systemClock }: Sqlite
     );
     const checkpoints = createLogCheckpoints(db, file, log);
     const commits = createGroupCommit(db, log, { before: files.check, after: () => checkpoints.committed() });
-    defineMetadataFilter(db);
-    return { lock, db, commits, checkpoints, files, tx: verbsOf(db) };
+    return { lock, db, commits, checkpoints, files, reader: createReader({ path: file, log }), tx: createVerbs(db) };
   } catch (error) {
     lock.release();
     throw error;

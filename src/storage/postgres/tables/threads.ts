@@ -15,6 +15,7 @@ import { threadKey } from "../client/lock-key.ts";
 import { indexNewThread, indexThread } from "./metadata-index.ts";
 import { table } from "./shared/rows.ts";
 import { isMatch, searchText } from "./search/search.ts";
+import type { Row } from "../client/pool.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
 
@@ -42,6 +43,16 @@ export async function readThread(db: Sql, threadId: string): Promise<Thread | nu
 }
 
 export function threadVerbs(db: Sql): ThreadTx {
+  const find = (query: ThreadQuery, columns: string): Promise<readonly Row[]> => {
+    const search = conditionsOf(query);
+    const direction = query.descending ? "DESC" : "ASC";
+    return db.all(
+      `SELECT ${columns} FROM holdpoint.threads AS t ${search.where()}
+       ORDER BY t.${query.sortBy} ${direction}, t.thread_id ${direction}
+       LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
+      ...search.parameters,
+    );
+  };
   return {
     thread: (threadId) => readThread(db, threadId),
     insertThread(thread) {
@@ -62,17 +73,8 @@ export function threadVerbs(db: Sql): ThreadTx {
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
     deleteThread: (threadId) => deleteThread(db, threadId),
-    async searchThreads(query) {
-      const search = conditionsOf(query);
-      const direction = query.descending ? "DESC" : "ASC";
-      const rows = await db.all(
-        `SELECT ${THREADS.columnsOf("t")} FROM holdpoint.threads AS t ${search.where()}
-         ORDER BY t.${query.sortBy} ${direction}, t.thread_id ${direction}
-         LIMIT ${search.mark(query.limit)} OFFSET ${search.mark(query.offset)}`,
-        ...search.parameters,
-      );
-      return rows.map(THREADS.read);
-    },
+    searchThreads: async (query) => (await find(query, THREADS.columnsOf("t"))).map(THREADS.read),
+    searchThreadIds: async (query) => (await find(query, "t.thread_id")).map((row) => String(row["thread_id"])),
     async countThreads(query, max) {
       const search = conditionsOf(query);
       const row = await db.get(

@@ -31,9 +31,18 @@ export interface Database {
 const PAGE_CACHE_KIBIBYTES = 8192;
 /** Of new files. A commit logs whole pages, and most rows are small: a quarter of the default logs half the bytes. */
 const PAGE_BYTES = 1024;
+/** The write-ahead log locks readers out only while it begins anew. */
+const BUSY_MS = 1000;
 const STATEMENTS_MAX = 500;
 /** SQLite plans a statement again whenever a bare parameter of LIMIT is bound: that took longer than most searches. */
 const PLANNED_ONCE = "LIMIT ? + 0";
+
+/** For reads beside the connection that writes. */
+export function openReadOnly(path: string): Database {
+  const connection = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+  connection.exec(`PRAGMA cache_size = -${PAGE_CACHE_KIBIBYTES}; PRAGMA temp_store = MEMORY;`);
+  return createDatabase(connection);
+}
 
 export function openDatabase(path: string): Database {
   const connection = new DatabaseSync(path);
@@ -45,6 +54,10 @@ export function openDatabase(path: string): Database {
     PRAGMA temp_store = MEMORY;
     PRAGMA foreign_keys = OFF;
   `);
+  return createDatabase(connection);
+}
+
+function createDatabase(connection: DatabaseSync): Database {
   const [reads, writes] = [new Map<string, StatementSync>(), new Map<string, StatementSync>()];
   let boundUnits = 0;
   let beforeWrite: (() => void) | null = null;

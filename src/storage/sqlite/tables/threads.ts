@@ -9,7 +9,7 @@ import type { ThreadQuery, ThreadTx } from "../../../agent/ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
-import type { Database } from "../client/database.ts";
+import type { Database, Row } from "../client/database.ts";
 import { keepDigests } from "./audit/audit.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { fewest, indexMetadata, type Candidate } from "./shared/metadata-index.ts";
@@ -101,23 +101,22 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
 }
 
 function searchVerbs(db: Database): Omit<ThreadTx, keyof RowVerbs> {
+  const find = (query: ThreadQuery, columns: string): Row[] => {
+    const { from, where, parameters, ordered } = planSearch(db, query);
+    const direction = query.descending ? "DESC" : "ASC";
+    const column = query.sortBy === "created_at" ? `${ordered}.created_at` : `t.${query.sortBy}`;
+    return db.all(
+      `SELECT ${columns} FROM ${from} ${where}
+       ORDER BY ${column} ${direction}, ${ordered}.thread_id ${direction} LIMIT ? OFFSET ?`,
+      ...parameters,
+      query.limit,
+      query.offset,
+    );
+  };
+  const all = THREADS.columns.replaceAll(/\w+/g, "t.$&");
   return {
-    searchThreads(query) {
-      const { from, where, parameters, ordered } = planSearch(db, query);
-      const direction = query.descending ? "DESC" : "ASC";
-      const column = query.sortBy === "created_at" ? `${ordered}.created_at` : `t.${query.sortBy}`;
-      const rows = db.all(
-        `SELECT ${THREADS.columns
-          .split(", ")
-          .map((name) => `t.${name}`)
-          .join(", ")} FROM ${from} ${where}
-         ORDER BY ${column} ${direction}, ${ordered}.thread_id ${direction} LIMIT ? OFFSET ?`,
-        ...parameters,
-        query.limit,
-        query.offset,
-      );
-      return rows.map(THREADS.read);
-    },
+    searchThreads: (query) => find(query, all).map(THREADS.read),
+    searchThreadIds: (query) => find(query, "t.thread_id").map((row) => String(row["thread_id"])),
     countThreads(query, max) {
       const { from, where, parameters } = planSearch(db, query);
       const counted = `SELECT count(*) AS n FROM (SELECT 1 FROM ${from} ${where} LIMIT ?)`;
