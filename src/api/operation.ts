@@ -20,6 +20,7 @@
 //   traces/           reply objects of the trace store, and costs
 //   meta.ts           health, version, metrics
 //   dialects.ts       formats in which graphs ask people and expect answers
+//   person-only.ts    questions that only people may answer
 //   answers/          schemas of the answers to payloads of these formats
 //   text/             titles of payloads, hidden characters
 //   notes/            the texts of the document

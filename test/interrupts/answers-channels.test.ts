@@ -7,6 +7,7 @@
 //   answers-channels.8. The rules of a question do not fall with its assistant.
 //   answers-channels.9. A body that grants, limits or schedules refuses members that it would drop.
 //   answers-channels.10. A deployment, or a node, takes answers as they are given.
+//   answers-channels.11. A question for people only takes no answer over the gateways for models.
 //   answers-channels.4. One person decides no quorum, whatever form the vote has.
 //   answers-channels.2. A vote counts over every channel, and the deciding one answers.
 import assert from "node:assert/strict";
@@ -14,10 +15,11 @@ import { after, test } from "node:test";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { CHANNELS, outcomeOf } from "../harness/channels/channels.ts";
-import { inTable } from "../harness/channels/table.ts";
+import { inTable, WHOLE } from "../harness/channels/table.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, ROOT } from "../harness/server.ts";
-import { asWho, askOn, post, read, readItem, startWorld, type Who } from "../harness/channels/world.ts";
+import { until } from "../harness/threads.ts";
+import { type Asked, asWho, askOn, post, read, readItem, startWorld, type Who } from "../harness/channels/world.ts";
 
 const world = await startWorld();
 after(() => world.close());
@@ -60,7 +62,9 @@ inTable("a good answer is taken (answers-channels.1)", GOOD, async (channel, { p
 
 const REVIEWED = { ...HITL, review_rules: { approvals: 2 } };
 const APPROVE = { decisions: [{ type: "approve" }] };
-const VOTES = CHANNELS.map(({ name }) => ({ name: `after a vote over ${name}`, first: name, value: APPROVE }));
+const VOTES = CHANNELS.filter(({ addsMetadata }) => addsMetadata !== true).map(
+  ({ name }) => ({ name: `after a vote over ${name}`, first: name, value: APPROVE, reviewed: true }) as const,
+);
 
 inTable("votes add up across channels (answers-channels.2)", VOTES, async (channel, { first, value }) => {
   const asked = await askOn(world, REVIEWED);
@@ -72,6 +76,15 @@ inTable("votes add up across channels (answers-channels.2)", VOTES, async (chann
   const decided = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "bob", value }));
   assert.equal(decided.result, "answered", decided.text);
 });
+
+for (const channel of CHANNELS.filter(({ addsMetadata }) => addsMetadata === true))
+  test(`${channel.name} adds metadata: it is no vote (answers-channels.5)`, PATIENCE, async () => {
+    const asked = await askOn(world, REVIEWED);
+    for (const who of ["ann", "bob"] as const) {
+      const { result, text } = await outcomeOf(world, asked, () => channel.send(world, asked, { who, value: APPROVE }));
+      assert.equal(result, "refused", text);
+    }
+  });
 
 const only = (...allowed: readonly string[]) => ({ action_requests: [REFUND], review_configs: [review(...allowed)] });
 const edited = (name: string, args: unknown) => ({ decisions: [{ type: "edit", edited_action: { name, args } }] });
@@ -105,6 +118,56 @@ inTable("a broken answer is refused (answers-channels.3)", BROKEN, async (channe
   assert.ok(refused.item.response_schema !== undefined, "the rules are shown");
 });
 
+/** The default answer of a deadline: by the assistant that asks. */
+async function askWithDeadline(payload: unknown, answer: unknown): Promise<Asked> {
+  const deadline = { expires_in_seconds: 0.01, on_expiry: { answer } };
+  const made = await post(world, "root", "/assistants", {
+    graph_id: "echo",
+    metadata: { interrupt_deadline: deadline },
+  });
+  return askOn(world, payload, { assistant: String(made.body["assistant_id"]) });
+}
+
+const few = <R>(rows: readonly R[]): readonly R[] => (WHOLE ? rows : rows.slice(0, 3));
+
+for (const { name, payload, value } of few(GOOD))
+  test(`${name}, by the deadline (answers-channels.1)`, PATIENCE, async () => {
+    const asked = await askWithDeadline(payload, value);
+    const item = await until("the deadline acts", async () => {
+      const now = await readItem(world, asked);
+      return now.state === "answered" ? now : undefined;
+    });
+    assert.deepEqual([item.answered?.by, item.answered?.value], ["deadline", value]);
+  });
+
+for (const { name, payload, value } of few(BROKEN))
+  test(`${name}, by the deadline: refused (answers-channels.3)`, PATIENCE, async () => {
+    const asked = await askWithDeadline(payload, value);
+    await until("the deadline acts", async () => {
+      const { text } = await read(world, `/threads/${asked.threadId}/audit`);
+      return text.includes('"expiry_refused"') ? true : undefined;
+    });
+    assert.equal((await readItem(world, asked)).state, "open");
+  });
+
+const FOR_PEOPLE = [
+  { name: "in the payload", payload: { ...HITL, audience: "human" } },
+  { name: "in a list", payload: HUMAN.map((one) => ({ ...one, audience: "human" })) },
+];
+const MODELS = CHANNELS.filter(({ name }) => /MCP|A2A/.test(name));
+
+for (const { name, payload } of FOR_PEOPLE)
+  for (const channel of MODELS)
+    test(`for people only, ${name}: refused over ${channel.name} (answers-channels.11)`, PATIENCE, async () => {
+      const asked = await askOn(world, payload);
+      const value = Array.isArray(payload) ? [{ type: "accept", args: null }] : APPROVE;
+      const sent = channel.says(value) ? value : APPROVE;
+      const { result, text } = await outcomeOf(world, asked, () =>
+        channel.send(world, asked, { who: "ann", value: sent }),
+      );
+      assert.equal(result, "refused", text);
+    });
+
 const QUORUM = { approvals: 2, rejections: 1 };
 const ACCEPT = [{ type: "accept", args: null }];
 const UNDECIDED = [
@@ -127,7 +190,9 @@ const UNDECIDED = [
   },
 ];
 
-inTable("one person decides no quorum (answers-channels.4)", UNDECIDED, async (channel, row) => {
+const ALONE = UNDECIDED.map((row) => ({ ...row, reviewed: true }) as const);
+
+inTable("one person decides no quorum (answers-channels.4)", ALONE, async (channel, row) => {
   const { payload, value } = row;
   const rules = { review_rules: QUORUM };
   const asked = await askOn(
@@ -198,7 +263,7 @@ const GROUND = [
   { name: "an update", body: { command: { update: { notes: "" } } } },
   { name: "another config", body: { input: null, config: { configurable: { limit: 7 } } } },
   { name: "another context", body: { input: null, context: { limit: 7 } } },
-].map((row) => ({ ...row, value: YES }));
+].map((row) => ({ ...row, value: YES, reviewed: true }) as const);
 
 inTable("votes end with the ground they stand on (answers-channels.6)", GROUND, async (channel, { body, value }) => {
   const asked = await askOn(world, { ...HITL, review_rules: { approvals: 2 } });
@@ -221,7 +286,7 @@ const AROUND = [
   { name: "a node with its input", command: { goto: { node: "ask", input: {} } } },
   { name: "a node and an update", command: { goto: "ask", update: { payload: 1 } } },
 ];
-const RUN_PATHS = CHANNELS.filter(({ name }) => name.startsWith("POST "));
+const RUN_PATHS = CHANNELS.filter(({ name, carries }) => name.startsWith("POST ") && carries.includes("goto"));
 
 for (const { name, command } of AROUND)
   for (const { name: path, send } of RUN_PATHS)

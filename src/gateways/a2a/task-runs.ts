@@ -8,7 +8,7 @@ import { isUuid } from "../../base/ids.ts";
 import { configOfAssistant } from "../calls/assistant-config.ts";
 import { openItems } from "../calls/follow-thread.ts";
 import type { OwnApi } from "../calls/own-api.ts";
-import { isForPeopleOnly } from "../calls/person-only.ts";
+import { isForPeopleOnly } from "../../api/person-only.ts";
 import type { RunObject } from "../calls/run-object.ts";
 import { refusable } from "./refusals.ts";
 import type { OpenItem } from "./question-parts.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import { isForPeopleOnly } from "./person-only.ts";
+import { isForPeopleOnly } from "../../api/person-only.ts";
 import { isSensitive } from "./sensitive.ts";
 
 const HUMAN: readonly (readonly [string, Json, Json, boolean])[] = [

@@ -6,7 +6,7 @@ import type { ConfigOf } from "../calls/assistant-config.ts";
 import { type Outcome, openItems } from "../calls/follow-thread.ts";
 import { linkTo } from "../calls/inbox-items.ts";
 import type { RunPlace } from "../calls/run-object.ts";
-import { isForPeopleOnly } from "../calls/person-only.ts";
+import { isForPeopleOnly } from "../../api/person-only.ts";
 import { cancelRun, type RunStart, startRun } from "../calls/start-run.ts";
 import type { Elicits } from "./elicitation.ts";
 import { applyAnswers, askAgain, type RepeatedCall } from "./pause-modern.ts";

@@ -14,7 +14,7 @@ import { type Outcome, followThread } from "../calls/follow-thread.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 import { elsewhere, itemOf, linkTo } from "../calls/inbox-items.ts";
-import { isForPeopleOnly } from "../calls/person-only.ts";
+import { isForPeopleOnly } from "../../api/person-only.ts";
 import { type AskedForms, NOT_ASKED } from "./asked-forms.ts";
 import { callResult } from "./call-result.ts";
 import { type Elicited, type ElicitParams, elicitParams, type Elicits } from "./elicitation.ts";

@@ -12,8 +12,10 @@ import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontex
 import { WebSocket } from "ws";
 import { writeToken } from "../../../src/agent/notify/links/link-token.ts";
 import { signedInteraction } from "../../fakes/slack/fake-slack.ts";
-import { connect, data, send as sendA2a } from "../../gateways/a2a-client.ts";
+import { connect, data, message, send as sendA2a, sending } from "../../gateways/a2a-client.ts";
 import { verb } from "../cli.ts";
+import { call } from "../server.ts";
+import { until } from "../threads.ts";
 import { type Asked, asWho, type Item, LINK_SECRET, post, readItem, slackIdOf, type Who, type World } from "./world.ts";
 import { choiceFor } from "./choices.ts";
 
@@ -38,6 +40,8 @@ export interface Channel {
   readonly carries: readonly string[];
   /** The channel sends the value as it is, and no decision of a button or form. */
   readonly sendsJson: boolean;
+  /** The channel adds metadata of its own: it answers no question with review rules. */
+  readonly addsMetadata?: true;
   /** The channel's replies name error codes. */
   readonly hasCodes: boolean;
   readonly send: (world: World, asked: Asked, sent: Sent) => Promise<Reply>;
@@ -99,7 +103,8 @@ const onThread =
 const plain = (body: object): unknown => body;
 const named = (body: object, { threadId }: Asked): unknown => ({ ...body, thread_id: threadId });
 
-const COMMANDS = { respond: ["update", "goto", "config", "metadata"], start: ["config", "metadata", "assistant_id"] };
+/** Answers by question run with the assistant that asked, whatever `run.start` names (thread-commands.7). */
+const COMMANDS = { respond: ["update", "goto", "config", "metadata"], start: ["config", "metadata"] };
 
 function commandOf(kind: "respond" | "start", { interruptId, assistant }: Asked, { value, more = {} }: Sent): object {
   return kind === "respond"
@@ -178,6 +183,56 @@ const mcp: Channel = {
   },
 };
 
+const isPlain = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const AS_INPUT = { says: isPlain, sendsJson: true, carries: [], hasCodes: false, addsMetadata: true } as const;
+
+/** Input of a new run that counts as the answer of the paused thread. */
+const mcpInput: Channel = {
+  ...AS_INPUT,
+  name: "input over MCP, on_paused answer",
+  async send(world, { threadId, assistant }, { who, value }) {
+    const client = new McpClient({ name: "test", version: "2" }, { versionNegotiation: { mode: "auto" } });
+    const requestInit = { headers: asWho(who) };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
+    const meta = { thread_id: threadId, on_paused: "answer" };
+    const result = await client.callTool({ name: assistant, arguments: value as object as never, _meta: meta });
+    await client.close();
+    return { status: null, text: JSON.stringify(result), code: null };
+  },
+};
+
+const a2aInput: Channel = {
+  ...AS_INPUT,
+  name: "input over A2A, on_paused answer",
+  async send(world, { threadId, assistant }, { who, value }) {
+    const client = await connect(assistant, "1.0", { url: world.url, headers: asWho(who) });
+    const request = { ...sending(message([data(value)], { contextId: threadId })), metadata: { on_paused: "answer" } };
+    const text = await client.sendMessage(request).then((task) => JSON.stringify(task), String);
+    return { status: null, text, code: null };
+  },
+};
+
+const cronInput: Channel = {
+  ...AS_INPUT,
+  says: (value) => value !== null,
+  name: "input of a cron, on_paused answer",
+  async send(world, { threadId, assistant }, { who, value }) {
+    const cron = { assistant_id: assistant, input: value, on_paused: "answer", schedule: "* * * * * *" };
+    const made = await post(world, who, `/threads/${threadId}/runs/crons`, cron);
+    const { cron_id: id, next_run_date: due } = made.body as {
+      readonly cron_id: string;
+      readonly next_run_date: string;
+    };
+    await until("its tick is over", async () => {
+      const { body } = await post(world, who, "/runs/crons/search", { thread_id: threadId });
+      const [one] = body as readonly { readonly next_run_date: string }[];
+      return one?.next_run_date === due ? undefined : true;
+    });
+    await call(world, "DELETE", `/runs/crons/${id}`, undefined, asWho(who));
+    return problemOf(made);
+  },
+};
+
 const a2a: Channel = {
   name: "A2A",
   says: anything,
@@ -251,6 +306,15 @@ export const CHANNELS: readonly Channel[] = [
     () => "/runs/batch",
     (body, asked) => [named(body, asked)],
   ),
+  {
+    ...runChannel("POST /threads/{id}/runs, on_paused answer", onThread("/runs"), plain),
+    says: (value) => value !== null,
+    carries: RUN_MEMBERS.filter((name) => !COMMAND_MEMBERS.includes(name) && name !== "input"),
+    send: async (world, asked, { who, value, more }) => {
+      const body = { assistant_id: asked.assistant, input: value, on_paused: "answer", ...more };
+      return problemOf(await post(world, who, `/threads/${asked.threadId}/runs`, body));
+    },
+  },
   commandChannel("respond", "HTTP"),
   commandChannel("start", "HTTP"),
   commandChannel("respond", "WebSocket"),
@@ -259,6 +323,9 @@ export const CHANNELS: readonly Channel[] = [
   cli,
   mcp,
   a2a,
+  mcpInput,
+  a2aInput,
+  cronInput,
   slack,
   link,
 ];

@@ -15,12 +15,15 @@ export interface Row {
   readonly value?: unknown;
   /** All of the value matters: a form that sends its arguments alone has no test. */
   readonly whole?: boolean;
+  /** The question has review rules; a channel that adds members of its own has no test. */
+  readonly reviewed?: true;
   /** Members beside the answer; a channel that carries none of them has no test. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-function fits(channel: Channel, { value, more = {}, whole = false }: Row): boolean {
+function fits(channel: Channel, { value, more = {}, whole = false, reviewed }: Row): boolean {
   if (whole && !channel.sendsJson) return false;
+  if (reviewed === true && channel.addsMetadata === true) return false;
   return (
     (value === undefined || channel.says(value)) && Object.keys(more).every((name) => channel.carries.includes(name))
   );

@@ -1,4 +1,5 @@
 // Run target: the point of the thread where a run begins, and the answers and breakpoint that it ends.
+import { isForPeopleOnly } from "../../../api/person-only.ts";
 import { ApiError } from "../../../base/api-error.ts";
 import { answererRefusal, requireAssignable } from "../../interrupts/assignments.ts";
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
@@ -62,7 +63,10 @@ interface Answering {
   readonly at: number;
 }
 
-/** @throws {ApiError} for every refused answer */
+/** Gateways for the models of other programs. */
+const PROGRAMS: ReadonlySet<string> = new Set(["mcp", "a2a"]);
+
+/** @throws {ApiError} for every refused answer, and `forbidden` */
 async function settle(
   tx: Pick<Tx, "run">,
   thread: Thread,
@@ -76,9 +80,15 @@ async function settle(
     refusal,
   });
   if (via === "deadline") return { answers: accepted, voted: [], changed: [] }; // the rules of the interrupt have the default answer
+  const isProgram = PROGRAMS.has(caller.origin?.via ?? "");
   for (const interrupt of accepted.interrupts) {
-    if (interrupt.review === null) continue;
+    if (interrupt.review === null && !isProgram) continue;
     const asker = await tx.run(thread.threadId, interrupt.runId);
+    if (isProgram && isForPeopleOnly(interrupt, asker?.request.config ?? assistant.config)) {
+      const detail = `Only a person may answer the interrupt ${interrupt.interruptId}.`;
+      throw new ApiError("forbidden", detail, { interrupt_id: interrupt.interruptId });
+    }
+    if (interrupt.review === null) continue;
     requireOnlyAnswer({ call, intent, assistant, forkFrom, interrupt, asker });
   }
   return forkFrom === null ? settleVotes(accepted, caller, at) : { answers: accepted, voted: [], changed: [] };
