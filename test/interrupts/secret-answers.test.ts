@@ -1,6 +1,6 @@
 // Tests of answers whose schema marks secrets, over HTTP: each place that shows answers, for each form of a schema.
 // Checked:
-//   secret-answers.1. A caller that may not answer reads the mask in place of a secret; so do webhooks and run objects.
+//   secret-answers.1. A caller that may not answer reads the mask in place of a secret; so do webhooks, run objects and events.
 //   secret-answers.2. A caller that may answer reads the answer.
 //   secret-answers.3. No search finds a secret, or tells by its results what it is.
 //   secret-answers.4. The audit trail stays intact.
@@ -106,7 +106,8 @@ async function answered({ name, schema, payload = { question: name }, answer }: 
   const secret = `sesame${name}`;
   const run = { assistant_id: "login", command: { resume: { [interruptId]: answer(secret) } } };
   const isVote = name === "votes";
-  const more = isVote ? {} : { webhook: `${receiver.url}/${name}` };
+  const stream = { stream_mode: ["events", "debug", "tasks", "updates"], stream_resumable: true };
+  const more = isVote ? {} : { webhook: `${receiver.url}/${name}`, ...stream };
   const ended = await send("olga", "POST", `/threads/${threadId}/runs`, { ...run, ...more });
   assert.equal(ended.status, isVote ? 409 : 200, ended.text);
   const runId = String(ended.body["run_id"] ?? "");
@@ -148,13 +149,14 @@ suite("places", () => {
 
 suite("places without a reader's rights (secret-answers.1)", () => {
   for (const { name: form } of FORMS.filter(({ name }) => name !== "votes")) {
-    test(`run object and webhook, ${form}: the mask for everybody`, async () => {
+    test(`run object, webhook and events, ${form}: the mask for everybody`, async () => {
       const { threadId, runId, secret } = asked.get(form) ?? assert.fail();
       const [webhook] = await receiver.came(`/${form}`);
       for (const text of [
         (await send("olga", "GET", `/threads/${threadId}/runs/${runId}`)).text,
         (await send("olga", "GET", `/threads/${threadId}/runs`)).text,
         webhook?.text ?? "",
+        (await send("eve", "GET", `/threads/${threadId}/runs/${runId}/stream`, undefined)).text,
       ]) {
         assert.ok(!text.includes(secret), text);
         assert.ok(text.includes("********"), text);

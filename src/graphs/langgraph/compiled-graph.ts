@@ -133,5 +133,5 @@ export interface RawEvent {
   readonly event: string;
   readonly run_id: string;
   readonly tags?: readonly string[];
-  readonly data: { readonly chunk?: unknown };
+  readonly data: { readonly chunk?: unknown; readonly input?: unknown };
 }

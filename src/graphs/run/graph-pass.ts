@@ -1,7 +1,10 @@
 // Graph pass: the graph runs once, to its pause or its end. An attempt has several passes when a task cannot be placed
 // without a watch, and when a retry policy loses an answer.
 import type { GraphOutcome } from "../../agent/ports/ports.ts";
-import type { StreamConfig } from "../langgraph/compiled-graph.ts";
+import type { CarriedAnswer } from "../../agent/model/model.ts";
+import { readableAnswer } from "../../agent/model/run.ts";
+import { isJsonObject } from "../../base/json/json.ts";
+import type { RawEvent, StreamConfig } from "../langgraph/compiled-graph.ts";
 import { type OpenAttempt, savedState, withCallbacks } from "./attempt.ts";
 import { openQuestions } from "./interrupts/open-interrupts.ts";
 import { createTaskWatch } from "./interrupts/task-watch.ts";
@@ -42,7 +45,8 @@ async function streamKeeping(attempt: OpenAttempt, config: StreamConfig, resumes
 /** @returns true if the stream showed a pause of any graph */
 async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: boolean): Promise<boolean> {
   const { context, graph, run, plan, events, watch, callbacks } = attempt;
-  const resume = attempt.handed.hand(attempt.unused);
+  const answers = attempt.unused;
+  const resume = attempt.handed.hand(answers);
   attempt.places.carry(attempt.unused);
   const input = resumes
     ? resumeInput(context.library, resume)
@@ -58,7 +62,7 @@ async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: 
   if (plan.raw) {
     for await (const event of graph.streamEvents(input, passConfig)) {
       const chunk = chunkInEvent(event, run.runId, plan);
-      if (chunk === null) events.raw(event);
+      if (chunk === null) events.raw(withoutSecrets(event, answers));
       else take(chunk);
     }
   } else {
@@ -67,6 +71,15 @@ async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: 
     }
   }
   return paused;
+}
+
+/** The command that resumes is the input of an event of the library: there the answers are as readers may see them. */
+function withoutSecrets(event: RawEvent, answers: readonly CarriedAnswer[]): RawEvent {
+  const { input } = event.data;
+  if (!isJsonObject(input) || input["lg_name"] !== "Command") return event;
+  if (answers.every(({ masked }) => masked === undefined)) return event;
+  const resume = Object.fromEntries(answers.map((answer) => [answer.libraryId, readableAnswer(answer)]));
+  return { ...event, data: { ...event.data, input: { ...input, resume } } };
 }
 
 /** Why the graph runs once more. */
