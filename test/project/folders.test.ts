@@ -4,22 +4,22 @@
 //   folders.3. No files import each other in a cycle, in src/ and in console/.
 //   folders.4. No folder holds more than 20 source files; tests, fixtures and style sheets do not count.
 //   folders.5. One file defines a rule code.
-//   folders.6. ARCHITECTURE.md lists the folders of each room in the same order, each with a description.
-//   folders.7. Every source file that ARCHITECTURE.md names exists.
+//   folders.6. ARCHITECTURE.md of each room lists its folders in the same order, each with a description.
+//   folders.7. Every source file that an ARCHITECTURE.md names exists.
 //   folders.10. Every source file and page that a comment names exists.
 //   folders.9. No two folders import each other, in src/ and in console/. A folder inside a folder counts on its own.
 //   folders.8. Every file and folder that a header lists under "The pieces:" exists, and the header of a room's main file
 //        lists every folder of the room and every file beside them.
 // The last tests plant violations, so that a check that finds no files cannot pass.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
 import { filesBelow, ROOT } from "./source-files.ts";
 
 const FILES_MAX = 20;
 
-/** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md describes each. */
+/** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md of the room describes each. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "src/base": ["config", "files", "log", "modules", ".", "json"],
   "src/exports": [".", "interrupts"],
@@ -258,27 +258,30 @@ function sharedCodes(sources: Sources): string[] {
 
 const SRC = read("src");
 
-/** folders.6. `#### \`src/base\`` and the numbered list below it. */
-function documentedFolders(page: string): Readonly<Record<string, readonly string[]>> {
-  const sections = page.split("\n#### ").slice(1);
-  return Object.fromEntries(
-    sections.map((section) => {
-      const [, room = ""] = /^`(.+)`/.exec(section) ?? [];
-      return [room, [...section.matchAll(/^\d+\. `([^`]+)`: \S/gm)].map(([, folder = ""]) => folder)];
-    }),
-  );
+/** folders.6. The numbered list below `## Folders`. */
+function readFolders(page: string): readonly string[] {
+  const [, section = ""] = page.split("\n## Folders\n");
+  const [list = ""] = section.split("\n## ");
+  return [...list.matchAll(/^\d+\. `([^`]+)`: \S/gm)].map(([, folder = ""]) => folder);
 }
 
-const ARCHITECTURE = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+const PAGES = globSync(["ARCHITECTURE.md", "{src,console}/**/ARCHITECTURE.md"], { cwd: ROOT });
+const readPage = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-test("ARCHITECTURE.md lists the folders of each room in this order (folders.6)", () => {
-  assert.deepEqual(documentedFolders(ARCHITECTURE), FOLDERS);
-  assert.deepEqual(documentedFolders("\n#### `src/x`\n\n1. `b`: B\n2. `a`:\n"), { "src/x": ["b"] });
+test("ARCHITECTURE.md of each room lists its folders in this order (folders.6)", () => {
+  const documented = Object.keys(FOLDERS).map((room) => [room, readFolders(readPage(`${room}/ARCHITECTURE.md`))]);
+  assert.deepEqual(Object.fromEntries(documented), FOLDERS);
+  assert.deepEqual(readFolders("\n## Folders\n\n1. `b`: B\n2. `a`:\n\n## Ports\n1. `c`: C\n"), ["b"]);
 });
 
-test("every source file that ARCHITECTURE.md names exists (folders.7)", () => {
+test("ARCHITECTURE.md of the project has at most 2,500 words", () => {
+  assert.ok(readPage("ARCHITECTURE.md").split(/\s+/).length <= 2500);
+});
+
+test("every source file that an ARCHITECTURE.md names exists (folders.7)", () => {
   const paths = [...read("src", "console", "test").keys()];
-  const named = [...ARCHITECTURE.matchAll(/`([\w/.-]+\.tsx?)`/g)].map(([, path = ""]) => path);
+  const text = PAGES.map(readPage).join("\n");
+  const named = [...text.matchAll(/`([\w/.-]+\.tsx?)`/g)].map(([, path = ""]) => path);
   assert.ok(named.length > 30);
   assert.deepEqual(
     named.filter((name) => !paths.some((path) => path === name || path.endsWith(`/${name}`))),

@@ -1,5 +1,5 @@
 // Resume rules: acceptance of an answer, and its target interrupts. Pure: rows in, decision or refusal out.
-// Invariants (ARCHITECTURE.md, "Answers"):
+// Invariants (interrupts/ARCHITECTURE.md):
 //   agent/resume-rules.1. An answer is accepted only while its interrupt is open on a paused thread.
 //   agent/resume-rules.2. With several open interrupts, a bare value is ambiguous and is rejected.
 //   agent/resume-rules.3. The id of a closed interrupt of this thread is stale (409); any other id is unknown (422).

@@ -1,4 +1,4 @@
-// State machines of threads and runs: the complete transition tables of ARCHITECTURE.md as code.
+// State machines of threads and runs: the complete transition tables of src/agent/ARCHITECTURE.md as code.
 // Invariants:
 //   status.1. No other code decides a status. A null is a forbidden transition.
 import type { EndedBy, RunStatus, ThreadStatus } from "./model.ts";

@@ -1,4 +1,4 @@
-// Task state: the newest run of an A2A task and its open items → the state of the task, as in ARCHITECTURE.md. Pure.
+// Task state: the newest run of an A2A task and its open items → the state of the task, as in src/gateways/ARCHITECTURE.md. Pure.
 import { isJsonObject, type Json } from "../../base/json/json.ts";
 
 /** In the terms of version 0.3 of the protocol. */

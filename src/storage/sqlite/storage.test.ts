@@ -2,16 +2,7 @@
 // folder-lock.1, folder-lock.2, client/database.2 (durability), sqlite/checkpoints.2 (large values once),
 // group-commit.3 (failed commit).
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -78,19 +69,6 @@ test("a deleted assistant leaves no row in the metadata index (sqlite/assistants
   assert.deepEqual(rows(), [{ assistant_id: "a", value: '"x"' }]);
   await storage.transaction((tx) => tx.deleteAssistant("a"));
   assert.deepEqual(rows(), []);
-});
-
-test("ARCHITECTURE.md names a query for each index", async (t) => {
-  const folder = newFolder(t);
-  await open(t, folder);
-  const indexes = sql(folder, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name");
-  const page = readFileSync(join(import.meta.dirname, "../../../ARCHITECTURE.md"), "utf8");
-  const table = page.slice(page.indexOf("| index of the embedded database |")).split("\n\n")[0] ?? "";
-  const cells = table.split("\n").flatMap((row) => row.split("|")[1]?.match(/(?<=`)[a-z_]+(?=`)/g) ?? []);
-  assert.deepEqual(
-    cells.toSorted(),
-    indexes.map(({ name }) => name),
-  );
 });
 
 test("only the owner can read the folder and its files", async (t) => {
