@@ -12,10 +12,12 @@ import { createDelivery, type DeliveryStep } from "./pipeline/delivery.ts";
 import { createPipeline, type Pipeline, type PipelineOptions } from "./pipeline/pipeline.ts";
 import type { Intake } from "./receive/accept.ts";
 import { createAdmission, type Admission } from "./receive/memory-admission.ts";
+import { readPrices } from "./prices.ts";
 import { readRules, redactionOf, type Rules } from "./rules-file.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "./shared/span-accounting.ts";
 import { createTenants, type Tenants } from "./shared/tenants.ts";
+import type { TraceRun } from "./shared/trace-run.ts";
 import type { FilePort } from "./spool/disk/file-port.ts";
 import type { Spool } from "./spool/port.ts";
 import { createSpool } from "./spool/spool.ts";
@@ -65,12 +67,17 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const { clock, log } = ports;
   const rules = readRules(config);
   const accounting = createSpanAccounting();
-  const metrics = createMetrics();
+  const metrics = createMetrics(readPrices(config.pricesFile));
+  const limits = rules.limits === null ? null : createKeyLimits(rules.limits, ports);
   const tenants = createTenants();
   const queues = createQueues(config, ports, metrics);
   const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
   const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
-  const pipeline = pipelineOf(config, { ...ports, accounting, delivery, rules, spool });
+  const onRun = (run: TraceRun): void => {
+    const usd = metrics.onRun(run);
+    if (usd > 0) limits?.spend(run.tenant, usd);
+  };
+  const pipeline = pipelineOf(config, { ...ports, accounting, delivery, onRun, rules, spool });
   const heldBytes = (): number => pipeline.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
@@ -83,7 +90,6 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
       ? null
       : createDurableIntake(intakeLimits, { spool, pipeline, delivery, accounting, log, clock, heldBytes });
   const forwarder = rules.forward.length === 0 ? null : forwarderOf(config, rules.forward, ports);
-  const limits = rules.limits === null ? null : createKeyLimits(rules.limits, ports);
   metrics.observe({
     accounting,
     forwarder,
@@ -181,7 +187,8 @@ function deliveryOf(
 
 function pipelineOf(
   config: CollectorConfig,
-  ports: PartsPorts & Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool">,
+  ports: PartsPorts &
+    Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool"> & { readonly onRun: (run: TraceRun) => void },
 ): Pipeline {
   const translate = createTranslator({
     filterNonGenAi: config.filterNonGenai,

@@ -25,6 +25,8 @@
 //   settings.ts         the settings
 //   limits.ts           the limits that no setting sets
 //   metrics.ts          the metrics
+//   gen-ai-metrics.ts   tokens, durations and costs of runs
+//   prices.ts           what a million tokens of a model cost
 //   observed-metrics.ts totals and levels of the steps
 //   scraped-value.ts    a counter or gauge that is read at each scrape
 //   start-stop-log.ts   log lines of start and stop

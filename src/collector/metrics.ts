@@ -1,8 +1,10 @@
 // Metrics: counters named like those of the OpenTelemetry Collector, on a registry of this collector's own.
 // A scrape reads the totals from the span accounting and the steps; the hot path counts in plain numbers.
-// Invariant: no label holds a key, a project or any other value that a sender chose (cardinality, secrets).
+// Invariant: no label holds a key, or a value that a sender chose, but those of gen-ai-metrics.ts, which have a bound.
 import { Counter, Histogram, Registry } from "prom-client";
+import { createGenAiMetrics, type GenAiMetrics } from "./gen-ai-metrics.ts";
 import { type MetricSources, observe } from "./observed-metrics.ts";
+import type { Prices } from "./prices.ts";
 
 export interface CollectorMetrics {
   readonly onReply: (status: number) => void;
@@ -14,13 +16,16 @@ export interface CollectorMetrics {
   readonly onBatch: (runs: number, rawBytes: number, bytes: number) => void;
   readonly onMendedTexts: (count: number) => void;
   readonly onBadRecords: (count: number) => void;
+  /** A run goes to the backend. Returns its cost in US dollars. */
+  readonly onRun: GenAiMetrics["count"];
   /** Called once, when all steps exist. */
   readonly observe: (sources: MetricSources) => void;
   readonly show: () => Promise<{ readonly type: string; readonly text: string }>;
 }
 
-export function createMetrics(): CollectorMetrics {
+export function createMetrics(prices: Prices): CollectorMetrics {
   const registry = new Registry();
+  const genAi = createGenAiMetrics(registry, prices);
   const registers = [registry];
   const uploads = new Histogram({
     name: "otelcol_exporter_upload_seconds",
@@ -64,6 +69,7 @@ export function createMetrics(): CollectorMetrics {
     },
     onMendedTexts: (count) => mended.inc(count),
     onBadRecords: (count) => badRecords.inc(count),
+    onRun: genAi.count,
     observe: (sources) => observe(registry, sources),
     show: async () => ({ type: registry.contentType, text: await registry.metrics() }),
   };

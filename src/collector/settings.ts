@@ -127,6 +127,9 @@ export const collectorSettings = {
     meaning:
       "JSON file with rules for redaction, dropped spans, sampling, forwarding and limits. A fault in it prevents the start.",
   }),
+  pricesFile: text("PRICES_FILE", null, {
+    meaning: "JSON file with the prices of models, for `gen_ai_cost_usd_total` and `usd_per_day`.",
+  }),
   redactHashKey: text("REDACT_HASH_KEY", null, {
     meaning: "Key of the hashes that rules with the action `hash` write.",
     secret: true,

@@ -472,6 +472,7 @@ test("a span that breaks translation is booked as lost; its neighbours go on", (
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
       marks: null,
       delivery,
+      onRun: () => undefined,
     },
   );
   const items = finish(readProtobuf(protobufRequest(many(1, 3))));

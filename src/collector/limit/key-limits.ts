@@ -30,6 +30,8 @@ export interface KeyLimits {
   readonly take: (tenant: Tenant, amount: Amount) => OverLimit | null;
   /** For a request that was taken and then refused. */
   readonly refund: (tenant: Tenant, amount: Amount) => void;
+  /** The cost of a run whose request was taken. */
+  readonly spend: (tenant: Tenant, usd: number) => void;
   /** Whether the bytes of this key count. */
   readonly hasQuotaOfBytes: (tenant: Tenant) => boolean;
   /** Refused requests. */
@@ -110,6 +112,10 @@ export function createKeyLimits(
       const state = states.get(tenant.apiKey);
       if (state !== undefined) state.usage = charged(state.usage, { items: -items, bytes: -bytes });
     },
+    spend(tenant, usd) {
+      const state = stateOf(tenant, momentOf(clock));
+      state.usage = { ...state.usage, usd: state.usage.usd + usd };
+    },
     hasQuotaOfBytes: (tenant) => stateOf(tenant, momentOf(clock)).limit.bytesPerDay !== null,
     refused,
   };
@@ -131,5 +137,6 @@ function limitOf(own: LimitDefinition, others: LimitDefinition): KeyLimit {
     burst: burst ?? Math.max(1, Math.ceil((itemsPerSecond ?? 0) * BURST_SECONDS)),
     itemsPerDay: of("items_per_day"),
     bytesPerDay: of("bytes_per_day"),
+    usdPerDay: of("usd_per_day"),
   };
 }

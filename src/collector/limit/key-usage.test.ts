@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Amount, charged, type KeyLimit, overLimit, type OverLimit, unused, usageAt } from "./key-usage.ts";
 
-const NONE: KeyLimit = { itemsPerSecond: null, burst: 1, itemsPerDay: null, bytesPerDay: null };
+const NONE: KeyLimit = { itemsPerSecond: null, burst: 1, itemsPerDay: null, bytesPerDay: null, usdPerDay: null };
 const RATE: KeyLimit = { ...NONE, itemsPerSecond: 2, burst: 10 };
 const NOON = Date.UTC(2026, 0, 1, 12);
 const HALF_DAY_S = 43_200;

@@ -11,6 +11,7 @@ export interface KeyLimit {
   readonly burst: number;
   readonly itemsPerDay: number | null;
   readonly bytesPerDay: number | null;
+  readonly usdPerDay: number | null;
 }
 
 export interface Usage {
@@ -21,6 +22,8 @@ export interface Usage {
   readonly day: number;
   readonly items: number;
   readonly bytes: number;
+  /** Known after the requests: when their runs go to the backend. */
+  readonly usd: number;
 }
 
 /** Bucket times are steady, days are of the wall clock. */
@@ -34,7 +37,7 @@ export interface Amount {
   readonly bytes: number;
 }
 
-export const LIMIT_REASONS = ["items_per_second", "items_per_day", "bytes_per_day"] as const;
+export const LIMIT_REASONS = ["items_per_second", "items_per_day", "bytes_per_day", "usd_per_day"] as const;
 export type LimitReason = (typeof LIMIT_REASONS)[number];
 
 export interface OverLimit {
@@ -45,7 +48,7 @@ export interface OverLimit {
 const DAY_MS = 86_400_000;
 
 export function unused(limit: KeyLimit, { steadyMs, wallMs }: Moment): Usage {
-  return { tokens: limit.burst, steadyMs, day: Math.floor(wallMs / DAY_MS), items: 0, bytes: 0 };
+  return { tokens: limit.burst, steadyMs, day: Math.floor(wallMs / DAY_MS), items: 0, bytes: 0, usd: 0 };
 }
 
 /** The usage at a later moment, without requests in between. */
@@ -54,18 +57,19 @@ export function usageAt(usage: Usage, limit: KeyLimit, { steadyMs, wallMs }: Mom
   const tokens = Math.min(limit.burst, usage.tokens + gained); // key-usage.1
   const day = Math.floor(wallMs / DAY_MS);
   if (day <= usage.day) return { ...usage, tokens, steadyMs }; // key-usage.2
-  return { tokens, steadyMs, day, items: 0, bytes: 0 };
+  return { tokens, steadyMs, day, items: 0, bytes: 0, usd: 0 };
 }
 
 /** null: a request may pass. The longest wait wins. */
 export function overLimit(usage: Usage, limit: KeyLimit, { wallMs }: Moment): OverLimit | null {
-  const { bytesPerDay, itemsPerDay, itemsPerSecond } = limit;
+  const { bytesPerDay, itemsPerDay, itemsPerSecond, usdPerDay } = limit;
   const restOfDay = Math.max(1, Math.ceil(((usage.day + 1) * DAY_MS - wallMs) / 1000));
   if (itemsPerDay !== null && usage.items >= itemsPerDay)
     // key-usage.3
     return { reason: "items_per_day", retryAfterSeconds: restOfDay };
   if (bytesPerDay !== null && usage.bytes >= bytesPerDay)
     return { reason: "bytes_per_day", retryAfterSeconds: restOfDay };
+  if (usdPerDay !== null && usage.usd >= usdPerDay) return { reason: "usd_per_day", retryAfterSeconds: restOfDay };
   if (itemsPerSecond === null || usage.tokens >= 1) return null;
   return {
     reason: "items_per_second",

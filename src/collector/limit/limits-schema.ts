@@ -16,6 +16,13 @@ const LIMITS = {
     .describe("Spans and log records a second, on average. null: no limit."),
   burst: count.describe("Items that may come at once. Default: those of 10 seconds."),
   items_per_day: count.describe("Spans and log records from 00:00 to 24:00 UTC. null: no limit."),
+  usd_per_day: z
+    .number()
+    .min(0.000001)
+    .max(1e9)
+    .nullable()
+    .optional()
+    .describe("Cost of model calls from 00:00 to 24:00 UTC, by senders and PRICES_FILE. null: no limit."),
   bytes_per_day: count.describe("Bytes of decompressed bodies from 00:00 to 24:00 UTC. null: no limit."),
 };
 

@@ -50,6 +50,7 @@ function pipelineWith(ports: Partial<PipelinePorts & DeliveryPorts>, options: Pa
       backendLimits: () => ({ runsMax: 10, bytesMax: 1e6, encoding: "zstd" }),
       marks: null,
       delivery,
+      onRun: () => undefined,
       ...ports,
     },
   );

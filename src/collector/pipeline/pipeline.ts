@@ -38,7 +38,7 @@ import type { JoinLimits } from "../logs/join-table.ts";
 import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
-import type { RequestContext } from "../shared/trace-run.ts";
+import type { RequestContext, TraceRun } from "../shared/trace-run.ts";
 import type { Spool } from "../spool/port.ts";
 import type { Translate } from "../translate/translate.ts";
 import type { BackendLimits } from "../upload/backend/port.ts";
@@ -67,6 +67,8 @@ export interface PipelinePorts {
   /** Marks spans of the spool done; null in memory mode. */
   readonly marks: Pick<Spool, "requestDone"> | null;
   readonly delivery: Delivery;
+  /** A run has its place and goes into a batch. */
+  readonly onRun: (run: TraceRun) => void;
 }
 
 export interface PipelineStats extends AssembleStats, SamplerStats {
@@ -107,8 +109,10 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     quietUntil,
     emit(run) {
       const fault = dottedOrderFault(run);
-      if (fault === null) batcher.add(run);
-      else sealer.rejectRun(run, fault); // pipeline.5
+      if (fault === null) {
+        ports.onRun(run);
+        batcher.add(run);
+      } else sealer.rejectRun(run, fault); // pipeline.5
     },
   });
   const place = createPlacing({ accounting, assembler, log, marks, translate });
