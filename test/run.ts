@@ -9,9 +9,11 @@
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
 //   test/run.5. In the suite `first` a skipped test is a failure.
 //   test/run.6. Databases and projects of the tests are in one temporary folder. It stays after a failure, to be read.
+//   test/run.7. The suite `first` keeps that folder in memory where there is room: its tests lose no power, and need not
+//        wait for a disk.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -36,6 +38,9 @@ const NO_SKIPS = [
   "--test-reporter-destination=stderr",
 ];
 
+const MEMORY = "/dev/shm";
+const MEMORY_BYTES_MIN = 2_000_000_000;
+
 const ALONE: readonly string[] = [
   "test/agent/custom-app.test.ts", // its app inside finds the last server of the process
   "test/agent/thread-order.test.ts", // 10,000 deltas at once delay the timers of every other server
@@ -48,7 +53,14 @@ function shares(file: string): boolean {
 }
 
 const [, , ...named] = process.argv;
-const folder = mkdtempSync(join(tmpdir(), "holdpoint-tests-"));
+const folder = mkdtempSync(join(named.includes("first") ? findPlace() : tmpdir(), "holdpoint-tests-"));
+
+/** test/run.7 */
+function findPlace(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > MEMORY_BYTES_MIN ? MEMORY : tmpdir();
+}
 
 /** Resolves with true when all of them succeed. */
 async function pass(

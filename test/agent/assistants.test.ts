@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { newNotes, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
@@ -525,36 +525,5 @@ test("beyond the limit of assistants, the next one is assistant_limit", PATIENCE
   } finally {
     await small.stop();
     removeFolder(small.dataDir);
-  }
-});
-
-test("assistants and their versions survive a restart; those of a removed graph are hidden", PATIENCE, async () => {
-  const first = await startServer({ config: CONFIG });
-  try {
-    const before = new Client({ apiUrl: first.url, apiKey: null });
-    const { assistant_id: id } = await before.assistants.create(DRAFT);
-    const { assistant_id: lost } = await before.assistants.create({ graphId: "slow" });
-    await before.assistants.update(id, { name: "two", context: null });
-    await before.assistants.update("agent", { metadata: { colour: "red" } });
-    const versions = await before.assistants.getVersions(id);
-    const current = await before.assistants.setLatest(id, 1);
-    await first.kill();
-
-    const config = join(ROOT, "test", "graphs", "described-fewer.json");
-    const second = await startServerHere({ config, dataDir: first.dataDir });
-    try {
-      const later = new Client({ apiUrl: second.url, apiKey: null });
-      assert.deepEqual(await later.assistants.get(id), current);
-      assert.deepEqual(await later.assistants.getVersions(id), versions);
-      assert.deepEqual((await later.assistants.get("agent")).metadata, { created_by: "system", colour: "red" });
-      for (const name of [lost, "slow"])
-        await assert.rejects(later.assistants.get(name), refusal(404, "assistant_not_found"));
-      assert.equal(await later.assistants.count(), 3);
-    } finally {
-      await second.stop();
-    }
-  } finally {
-    await first.kill();
-    removeFolder(first.dataDir);
   }
 });

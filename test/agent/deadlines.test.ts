@@ -1,4 +1,4 @@
-// Tests of deadlines, over HTTP and through restarts.
+// Tests of deadlines, over HTTP; through restarts: restarts.long.test.ts.
 // Rules:
 //   deadlines.1. A deadline acts once; of it and a concurrent human answer one wins. The options of interrupt() win
 //        over langgraph.json, that over the payload, and the payload over the assistant.
@@ -6,12 +6,11 @@
 //        answer.
 //   deadlines.4. A failed action is in the audit trail, and the interrupt stays open.
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { after, suite, test } from "node:test";
+import { after, test } from "node:test";
 import { answer, auditOf, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
-import { newThread, openThread, type TestThread } from "../harness/threads.ts";
+import { call, removeFolder } from "../harness/server.ts";
+import { newThread, type TestThread } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -193,39 +192,6 @@ test("of a deadline and fifty people at the same moment, one wins (deadlines.1)"
     [...winners].toSorted((a, b) => a.localeCompare(b)),
     ["anonymous", "deadline"],
   );
-});
-
-suite("through restarts (deadlines.3)", () => {
-  const nodeArgs = ["--import", join(ROOT, "test", "harness", "faults", "faults.ts")];
-  const shifted = (dataDir: string, seconds: number) =>
-    startServer({ dataDir, nodeArgs, env: { HOLDPOINT_TEST_CLOCK_SHIFT_MS: String(seconds * 1000) } });
-
-  test("a deadline that passes while the server is down comes at its start, and none before its time", async () => {
-    const dataDir = temporaryFolder();
-    let running = await shifted(dataDir, 0);
-    const threads: TestThread[] = [];
-    for (const onExpiry of [{ answer: "late" }, "fail"]) {
-      const thread = await newThread(running, "timed");
-      await thread.run({ input: { payload: { expires_in_seconds: DAY_SECONDS, on_expiry: onExpiry } } });
-      threads.push(thread);
-    }
-    const ids = threads.map(({ threadId }) => threadId);
-    await running.kill();
-    running = await shifted(dataDir, DAY_SECONDS - 600);
-    for (const id of ids) {
-      const [item] = await itemsOf(running, id);
-      assert.deepEqual([item?.state, item?.overdue], ["open", false]);
-    }
-    await running.kill();
-    running = await shifted(dataDir, DAY_SECONDS + 600);
-    const [answered, failed] = ids.map((id) => openThread(running, "timed", id));
-    await answered?.reaches("idle");
-    await failed?.reaches("error");
-    assert.deepEqual((await answered?.get())?.values?.["answer"], ["late"]);
-    for (const id of ids) assert.equal((await auditOf(running, id)).length, 1);
-    await running.stop();
-    removeFolder(dataDir);
-  });
 });
 
 test("an expired item is absent from the inbox, and its page shows the outcome", async () => {

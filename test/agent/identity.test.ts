@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { raw } from "../harness/raw.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, ROOT, startServer, type TestServer } from "../harness/server.ts";
+import { call, removeFolder, ROOT, type TestServer } from "../harness/server.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
@@ -71,20 +71,6 @@ test(
     );
   },
 );
-
-test("a run still queued when the process died keeps its caller's identity (identity.1)", PATIENCE, async (t) => {
-  const first = await startServer({ config: TENANTS });
-  t.after(() => removeFolder(first.dataDir));
-  const thread = await newThread("ann", first);
-  await made("kim", `/threads/${thread}/runs`, { assistant_id: "slow", input: { waitMs: 600_000 } }, first);
-  const { run_id: queued } = await made("ann", `/threads/${thread}/runs`, WHOAMI, first);
-  await first.kill();
-  const second = await startServerHere({ config: TENANTS, dataDir: first.dataDir });
-  t.after(() => second.stop());
-  await call(second, "POST", "/runs/cancel", { thread_id: thread, status: "running" }, as("kim"));
-  const joined = await call(second, "GET", `/threads/${thread}/runs/${String(queued)}/join`, undefined, as("ann"));
-  assertTold((joined.body as Result).before, "ann", "acme");
-});
 
 test("a key's name is the identity, for graphs and for the audit trail (identity.1)", PATIENCE, async (t) => {
   const keyed = await startServerHere({

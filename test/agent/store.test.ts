@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, ROOT, startServer } from "../harness/server.ts";
+import { call, removeFolder, ROOT } from "../harness/server.ts";
 import { problemOf, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
@@ -60,18 +60,6 @@ suite("items", () => {
         assert.deepEqual([refused.status, problemOf(refused).code], [422, "control_value_refused"]);
       }
     assert.equal(await store.getItem(name.namespace, name.key), null);
-  });
-
-  test("a stored item survives kill -9", PATIENCE, async () => {
-    const first = await startServer();
-    const client = new Client({ apiUrl: first.url, apiKey: null });
-    await client.store.putItem(["kept"], "k", { x: 1 });
-    await first.kill();
-    const second = await startServerHere({ dataDir: first.dataDir });
-    const item = await new Client({ apiUrl: second.url, apiKey: null }).store.getItem(["kept"], "k");
-    assert.deepEqual(item?.value, { x: 1 });
-    await second.stop();
-    removeFolder(first.dataDir);
   });
 });
 
@@ -186,20 +174,6 @@ suite("in graphs", () => {
       },
     );
   }
-
-  test("a node's put is on disk when its promise resolves (langgraph-store.2)", PATIENCE, async () => {
-    const first = await startServer();
-    const { threads, runs, store: before } = new Client({ apiUrl: first.url, apiKey: null });
-    const { thread_id: id } = await threads.create();
-    await runs.create(id, "memory_then_hang", { input: { put: "k" } });
-    await until("the put of the node", async () => (await before.getItem(["hang"], "k")) ?? undefined);
-    await first.kill();
-    const second = await startServer({ dataDir: first.dataDir });
-    const after = await call(second, "GET", "/store/items?namespace=hang&key=k");
-    assert.deepEqual((after.body as { readonly value: unknown }).value, { kept: true });
-    await second.kill();
-    removeFolder(first.dataDir);
-  });
 
   test("a date becomes its text, as in JSON", PATIENCE, async () => {
     await run("memory", [["put", ["plain"], "date", "odd:date"]]);

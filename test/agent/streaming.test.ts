@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { readEvents, type WireEvent } from "../harness/events.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
+import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
@@ -217,21 +217,6 @@ suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
     );
     assert.equal(ids.length, 1 + 50 + 1);
     assert.ok(broken > 1);
-  });
-
-  test("after kill -9 and a new start, the stored events of a finished run read as before", async (t) => {
-    const first = await startServer();
-    t.after(() => removeFolder(first.dataDir));
-    const thread = await newThread(first, "teller");
-    const run = await thread.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
-    const path = `${thread.path}/runs/${run.run_id}/stream`;
-    const before = await (await readEvents(first, path)).rest();
-    await first.kill();
-    const second = await startServerHere({ dataDir: first.dataDir });
-    t.after(() => second.stop());
-    assert.deepEqual(await (await readEvents(second, path)).rest(), before);
-    const rest = await (await readEvents(second, path, { lastEventId: before[1]?.id ?? "" })).rest();
-    assert.deepEqual(rest, before.slice(2));
   });
 });
 

@@ -30,7 +30,7 @@ import {
   type Version,
   VERSIONS,
 } from "./a2a-client.ts";
-import { call, removeFolder, startServer } from "../harness/server.ts";
+import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 
 const server = await startServerHere({});
@@ -418,27 +418,6 @@ const LIST = {
   pageToken: "",
   statusTimestampAfter: undefined,
 };
-
-test("a kill between question and answer loses neither, and the history is the same (a2a.7)", async () => {
-  let running = await startServer({});
-  const { dataDir } = running;
-  try {
-    const paused = await send(await connect("echo", "1.0", running), QUESTION);
-    await running.kill();
-    running = await startServer({ dataDir });
-    const client = await connect("echo", "1.0", running);
-    const same = await get(client, paused);
-    assert.deepEqual([same.history, stateOf(same)], [paused.history, TaskState.TASK_STATE_INPUT_REQUIRED]);
-    const ended = await send(client, [text("8")], answerTo(paused));
-    assert.deepEqual(values(ended)["answer"], ["8"]);
-    await running.kill();
-    running = await startServer({ dataDir });
-    assert.deepEqual(await get(await connect("echo", "1.0", running), paused), ended);
-  } finally {
-    await running.stop();
-    removeFolder(dataDir);
-  }
-});
 
 interface Card {
   readonly name: string;

@@ -16,8 +16,20 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { call, removeFolder, ROOT, startServer } from "../harness/server.ts";
+import { call, removeFolder, ROOT } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
+import {
+  accept,
+  allPages,
+  type Asked,
+  type Caller,
+  type Connection,
+  type Content,
+  legacy as connectLegacy,
+  modern as connectModern,
+  type Outcome,
+  type User,
+} from "./mcp-client.ts";
 import { until } from "../harness/threads.ts";
 
 const server = await startServerHere({});
@@ -30,91 +42,11 @@ after(async () => {
   }
 });
 
-type Content = Readonly<Record<string, string | number | boolean | string[]>>;
-interface Asked {
-  readonly message: string;
-  readonly mode?: string;
-  readonly url?: string;
-  readonly requestedSchema?: { readonly properties: Readonly<Record<string, unknown>> };
-}
-type Reply = { readonly action: "accept" | "decline" | "cancel"; readonly content?: Content };
-/** Null: the client cannot ask its user. */
-type User = ((asked: Asked) => Reply | Promise<Reply>) | null;
-
-interface Outcome {
-  readonly isError?: boolean;
-  readonly content: readonly { readonly text: string }[];
-  readonly structuredContent?: Readonly<Record<string, unknown>> & {
-    readonly status: string;
-    readonly thread_id: string;
-    readonly values?: Readonly<Record<string, unknown>>;
-    readonly interrupts?: readonly { readonly id: string; readonly people_only: boolean; readonly link: string }[];
-  };
-}
-
-interface Caller {
-  readonly run: (name: string, args: object, meta?: object) => Promise<Outcome>;
-  readonly tools: () => Promise<readonly { readonly name: string; readonly inputSchema: object }[]>;
-  readonly close: () => Promise<void>;
-}
-
-interface Connection {
-  readonly url?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly modes?: { readonly form?: object; readonly url?: object };
-}
-
-async function legacy(user: User, { url = server.url, headers = {}, modes = {} }: Connection = {}): Promise<Caller> {
-  const client = new Client(
-    { name: "test", version: "1" },
-    { capabilities: user === null ? {} : { elicitation: modes as never } },
-  );
-  if (user !== null) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => user(params as Asked));
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
-  return {
-    run: async (name, args, meta = {}) =>
-      (await client.callTool({ name, arguments: { ...args }, _meta: { ...meta } })) as unknown as Outcome,
-    tools: () => allPages((cursor) => client.listTools(cursor === undefined ? {} : { cursor })),
-    close: () => client.close(),
-  };
-}
-
-async function modern(
-  user: User,
-  { url = server.url, headers = {}, modes = { form: {} } }: Connection = {},
-): Promise<Caller> {
-  const client = new ModernClient(
-    { name: "test", version: "2" },
-    { capabilities: user === null ? {} : { elicitation: modes as never }, versionNegotiation: { mode: "auto" } },
-  );
-  if (user !== null) client.setRequestHandler("elicitation/create", async ({ params }) => user(params as Asked));
-  await client.connect(new ModernTransport(new URL(`${url}/mcp`), { requestInit: { headers } }));
-  return {
-    run: async (name, args, meta = {}) =>
-      (await client.callTool({ name, arguments: { ...args }, _meta: { ...meta } })) as unknown as Outcome,
-    tools: () => allPages((cursor) => client.listTools(cursor === undefined ? {} : { cursor })),
-    close: () => client.close(),
-  };
-}
-
-interface Page<T> {
-  readonly tools: readonly T[];
-  readonly nextCursor?: string | undefined;
-}
-
-async function allPages<T>(list: (cursor: string | undefined) => Promise<Page<T>>): Promise<readonly T[]> {
-  const found: T[] = [];
-  for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
-    const page = await list(cursor);
-    found.push(...page.tools);
-    cursor = page.nextCursor;
-  }
-  return found;
-}
+type Here = Partial<Connection>;
+const legacy = (user: User, at: Here = {}): Promise<Caller> => connectLegacy(user, { url: server.url, ...at });
+const modern = (user: User, at: Here = {}): Promise<Caller> => connectModern(user, { url: server.url, ...at });
 
 const CLIENTS = { "2025": legacy, "2026": modern };
-
-const accept = (content: Content): Reply => ({ action: "accept", content });
 
 async function answeredVia(threadId: string): Promise<unknown> {
   const { body } = await call(server, "GET", `/threads/${threadId}/audit`);
@@ -461,25 +393,5 @@ test("a key is required where the server requires one, and reaches only its own 
   } finally {
     await keyed.stop();
     removeFolder(keyed.dataDir);
-  }
-});
-
-test("a kill between question and answer loses neither (mcp.7)", async () => {
-  let running = await startServer({});
-  const { dataDir } = running;
-  try {
-    const meta = { idempotency_key: "killed" };
-    const first = await modern(null, running);
-    const paused = await first.run("echo", QUESTION, meta);
-    await running.kill();
-    running = await startServer({ dataDir });
-    const second = await legacy(() => accept({ answer: "8" }), running);
-    const ended = await second.run("echo", QUESTION, meta);
-    assert.equal(ended.structuredContent?.thread_id, paused.structuredContent?.thread_id);
-    assert.deepEqual(ended.structuredContent?.values?.["answer"], ["8"]);
-    await second.close();
-  } finally {
-    await running.stop();
-    removeFolder(dataDir);
   }
 });

@@ -1,0 +1,150 @@
+// Tests of what a server keeps over kill -9 and a new start, over HTTP. Checked, as in the files of these names:
+//   deadlines.3, identity.1, langgraph-store.2, streaming.4; assistants and items of the store.
+import { Client } from "@langchain/langgraph-sdk";
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { readEvents } from "../harness/events.ts";
+import { auditOf, itemsOf } from "../harness/inbox.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { startServerHere } from "../harness/server-here.ts";
+import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
+import { newThread, openThread, until, type TestThread } from "../harness/threads.ts";
+
+const DAY_SECONDS = 86_400;
+const DESCRIBED = join(ROOT, "test", "graphs", "described.json");
+const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
+
+/** What the graph saw of its caller. */
+interface Told {
+  readonly before: {
+    readonly configurable: {
+      readonly langgraph_auth_user_id: string;
+      readonly langgraph_auth_user: { readonly org: string };
+    };
+  };
+}
+
+suite("through restarts (deadlines.3)", () => {
+  const nodeArgs = ["--import", join(ROOT, "test", "harness", "faults", "faults.ts")];
+  const shifted = (dataDir: string, seconds: number) =>
+    startServer({ dataDir, nodeArgs, env: { HOLDPOINT_TEST_CLOCK_SHIFT_MS: String(seconds * 1000) } });
+
+  test("a deadline that passes while the server is down comes at its start, and none before its time", async () => {
+    const dataDir = temporaryFolder();
+    let running = await shifted(dataDir, 0);
+    const threads: TestThread[] = [];
+    for (const onExpiry of [{ answer: "late" }, "fail"]) {
+      const thread = await newThread(running, "timed");
+      await thread.run({ input: { payload: { expires_in_seconds: DAY_SECONDS, on_expiry: onExpiry } } });
+      threads.push(thread);
+    }
+    const ids = threads.map(({ threadId }) => threadId);
+    await running.kill();
+    running = await shifted(dataDir, DAY_SECONDS - 600);
+    for (const id of ids) {
+      const [item] = await itemsOf(running, id);
+      assert.deepEqual([item?.state, item?.overdue], ["open", false]);
+    }
+    await running.kill();
+    running = await shifted(dataDir, DAY_SECONDS + 600);
+    const [answered, failed] = ids.map((id) => openThread(running, "timed", id));
+    await answered?.reaches("idle");
+    await failed?.reaches("error");
+    assert.deepEqual((await answered?.get())?.values?.["answer"], ["late"]);
+    for (const id of ids) assert.equal((await auditOf(running, id)).length, 1);
+    await running.stop();
+    removeFolder(dataDir);
+  });
+});
+
+test("assistants and their versions survive a restart; those of a removed graph are hidden", PATIENCE, async () => {
+  const first = await startServer({ config: DESCRIBED });
+  try {
+    const before = new Client({ apiUrl: first.url, apiKey: null });
+    const { assistant_id: id } = await before.assistants.create({ graphId: "settings", name: "Kind" });
+    const { assistant_id: lost } = await before.assistants.create({ graphId: "slow" });
+    await before.assistants.update(id, { name: "two", context: null });
+    await before.assistants.update("agent", { metadata: { colour: "red" } });
+    const versions = await before.assistants.getVersions(id);
+    const current = await before.assistants.setLatest(id, 1);
+    await first.kill();
+
+    const config = join(ROOT, "test", "graphs", "described-fewer.json");
+    const second = await startServerHere({ config, dataDir: first.dataDir });
+    try {
+      const later = new Client({ apiUrl: second.url, apiKey: null });
+      assert.deepEqual(await later.assistants.get(id), current);
+      assert.deepEqual(await later.assistants.getVersions(id), versions);
+      assert.deepEqual((await later.assistants.get("agent")).metadata, { created_by: "system", colour: "red" });
+      for (const name of [lost, "slow"])
+        await assert.rejects(later.assistants.get(name), /^Error: HTTP 404: .*"code":"assistant_not_found"/);
+      assert.equal(await later.assistants.count(), 3);
+    } finally {
+      await second.stop();
+    }
+  } finally {
+    await first.kill();
+    removeFolder(first.dataDir);
+  }
+});
+
+test("a run still queued when the process died keeps its caller's identity (identity.1)", PATIENCE, async (t) => {
+  const first = await startServer({ config: TENANTS });
+  t.after(() => removeFolder(first.dataDir));
+  const as = (name: string): Record<string, string> => ({ authorization: `Bearer token-${name}` });
+  const made = async (path: string, name: string, body: object): Promise<Readonly<Record<string, unknown>>> =>
+    (await call(first, "POST", path, body, as(name))).body;
+  const { thread_id: thread } = await made("/threads", "ann", {});
+  const runs = `/threads/${String(thread)}/runs`;
+  await made(runs, "kim", { assistant_id: "slow", input: { waitMs: 600_000 } });
+  const { run_id: queued } = await made(runs, "ann", { assistant_id: "whoami", input: {} });
+  await first.kill();
+  const second = await startServerHere({ config: TENANTS, dataDir: first.dataDir });
+  t.after(() => second.stop());
+  await call(second, "POST", "/runs/cancel", { thread_id: thread, status: "running" }, as("kim"));
+  const joined = await call(second, "GET", `${runs}/${String(queued)}/join`, undefined, as("ann"));
+  const { configurable } = (joined.body as Told).before;
+  assert.deepEqual([configurable.langgraph_auth_user_id, configurable.langgraph_auth_user.org], ["ann", "acme"]);
+});
+
+test("a stored item survives kill -9", PATIENCE, async () => {
+  const first = await startServer();
+  const client = new Client({ apiUrl: first.url, apiKey: null });
+  await client.store.putItem(["kept"], "k", { x: 1 });
+  await first.kill();
+  const second = await startServerHere({ dataDir: first.dataDir });
+  const item = await new Client({ apiUrl: second.url, apiKey: null }).store.getItem(["kept"], "k");
+  assert.deepEqual(item?.value, { x: 1 });
+  await second.stop();
+  removeFolder(first.dataDir);
+});
+
+test("a node's put is on disk when its promise resolves (langgraph-store.2)", PATIENCE, async () => {
+  const first = await startServer();
+  const { threads, runs, store: before } = new Client({ apiUrl: first.url, apiKey: null });
+  const { thread_id: id } = await threads.create();
+  await runs.create(id, "memory_then_hang", { input: { put: "k" } });
+  await until("the put of the node", async () => (await before.getItem(["hang"], "k")) ?? undefined);
+  await first.kill();
+  const second = await startServer({ dataDir: first.dataDir });
+  const after = await call(second, "GET", "/store/items?namespace=hang&key=k");
+  assert.deepEqual((after.body as { readonly value: unknown }).value, { kept: true });
+  await second.kill();
+  removeFolder(first.dataDir);
+});
+
+test("after kill -9 and a new start, the stored events of a finished run read as before", async (t) => {
+  const first = await startServer();
+  t.after(() => removeFolder(first.dataDir));
+  const thread = await newThread(first, "teller");
+  const run = await thread.begin({ input: { ask: true }, stream_mode: ["custom", "values"], stream_resumable: true });
+  const path = `${thread.path}/runs/${run.run_id}/stream`;
+  const before = await (await readEvents(first, path)).rest();
+  await first.kill();
+  const second = await startServerHere({ dataDir: first.dataDir });
+  t.after(() => second.stop());
+  assert.deepEqual(await (await readEvents(second, path)).rest(), before);
+  const rest = await (await readEvents(second, path, { lastEventId: before[1]?.id ?? "" })).rest();
+  assert.deepEqual(rest, before.slice(2));
+});
