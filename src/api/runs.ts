@@ -151,7 +151,6 @@ export const RUN_REFUSALS = [
   "answer_ambiguous",
   "answer_invalid",
   "answer_too_large",
-  "answer_check_busy",
   "answer_delayed",
   "nothing_to_continue",
   "graph_incompatible",

@@ -11,6 +11,7 @@
 //        stay open. Those of exactly that size are accepted.
 //   refused-answers.6. A run that passes more than the limit to interrupt() fails, and names the
 //        setting. The thread takes new runs.
+//   refused-answers.7. So does a run that asks with a pattern that RE2 does not have; the message names the pattern.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -183,3 +184,15 @@ for (const durability of ["sync", "async", "exit"]) {
     assert.deepEqual((await thread.resume("yes"))["answer"], ["yes"]);
   });
 }
+
+test("a question whose answers cannot be checked fails its run (refused-answers.7)", async () => {
+  const thread = await newThread(server, "echo");
+  const form = (pattern: string) => ({ question: "Which?", response_schema: { type: "string", pattern } });
+  const result = await thread.run({ input: { payload: form("^(?=.*[0-9])a+$") } });
+  const { error, message } = result.__error__ ?? {};
+  assert.equal(error, "response_schema_refused", JSON.stringify(result).slice(0, 500));
+  assert.match(message ?? "", /"\^\(\?=\.\*\[0-9\]\)a\+\$".*lookaround/);
+  assert.deepEqual([(await thread.get()).status, await open(thread)], ["error", []]);
+  onlyQuestion(await thread.run({ input: { payload: form("^a+$") } }));
+  assert.deepEqual((await thread.resume("aa"))["answer"], ["aa"]);
+});

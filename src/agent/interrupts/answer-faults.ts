@@ -1,6 +1,7 @@
 // Answer faults: the messages of the schema validator → what is wrong with an answer, in words. Pure.
 import type { OutputUnit } from "@cfworker/json-schema";
 import type { Json, JsonObject } from "../../base/json/json.ts";
+import { formatName } from "./prepared-schema.ts";
 
 /** `message` follows its subject: "should be a number, and is the text "12"". */
 export interface AnswerFault {
@@ -110,7 +111,14 @@ function faultOf({ keyword, instanceLocation, error }: OutputUnit, answer: Json)
         .replace(/\.$/, "")
         .replace("any of", "one of")}`,
     };
-  if (keyword === "pattern") return { path, message: "must match pattern of its schema" };
+  if (keyword === "format") {
+    const format = formatName(/format "(.*)"/s.exec(error)?.[1] ?? "");
+    return {
+      path,
+      message:
+        format === null ? "must match pattern of its schema" : `does not fit: String does not match format "${format}"`,
+    };
+  }
   return { path, message: `does not fit: ${error.replace(/\.$/, "")}` };
 }
 

@@ -1,21 +1,20 @@
 // Answer schema: the JSON Schema with which a question is stored, and the check of an answer against it.
 // Invariants:
-//   answer-schema.1. A check takes at most CHECK_MS_MAX of CPU time for any schema and answer, and all checks together
-//        have a budget (check-budget.ts). A slower check rejects the answer.
-//   answer-schema.2. Patterns run in linear time where possible (base/linear-pattern.ts).
+//   answer-schema.1. A check does a bounded amount of work for any schema and answer (prepared-schema.ts); one with
+//        more rejects the answer.
+//   answer-schema.2. A schema that cannot be checked fails the run that asks with it (findSchemaFault).
 //   answer-schema.3. Under review rules an answer has no members beyond its schema: people agree on all of it.
 //   answer-schema.4. A question keeps the schema that its graph declares. Without one it gets that of its payload's
 //        dialect, unless the graph or the deployment takes answers as they are given.
-import { type OutputUnit, Validator } from "@cfworker/json-schema";
+import { Validator } from "@cfworker/json-schema";
 import { deriveAnswerSchema } from "../../api/answers/answer-rules.ts";
 import { ApiError } from "../../base/api-error.ts";
 import type { Json, JsonObject } from "../../base/json/json.ts";
-import { LinearPattern } from "../../base/linear-pattern.ts";
 import type { Interrupt } from "../model/model.ts";
 import type { OpenInterrupt } from "../ports/ports.ts";
 import { closeSchema } from "../review/closed-schema.ts";
 import { type AnswerFault, faultsIn } from "./answer-faults.ts";
-import { CHECK_MS_MAX, createCheckBudget } from "./check-budget.ts";
+import { countSteps, findSchemaFault, prepareSchema, TooManyStepsError } from "./prepared-schema.ts";
 
 /** Member of a response schema that turns the rules of the payload's dialect off. */
 const OPTION = "interrupt_answers";
@@ -34,9 +33,15 @@ export function answerSchema({
   return derived === null ? responseSchema : { ...derived, ...responseSchema };
 }
 
-/** Of all answers of the process. */
-const sharedBudget = createCheckBudget();
-const RETRY_AFTER_SECS = 2;
+/** answer-schema.2. @returns a sentence; null if the answer to each question can be checked */
+export function findQuestionFault(raised: readonly OpenInterrupt[]): string | null {
+  for (const one of raised) {
+    const schema = answerSchema(one);
+    const fault = schema === null ? null : findSchemaFault(schema);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
 
 /** @returns `answer_invalid`; null if the answer is valid or the validator does not support the schema */
 export function schemaRefusal(
@@ -55,57 +60,15 @@ export function schemaRefusal(
   });
 }
 
-/**
- * Empty if the answer is valid; null if the validator does not support the schema.
- * @throws {ApiError} `answer_check_busy` (check-budget.2)
- */
-export function checkAnswer(schema: JsonObject, answer: Json, budget = sharedBudget): readonly AnswerFault[] | null {
-  const check = () => validate(schema, answer);
-  const run = () => (canBeSlow(schema) ? budget.run(check) : { result: check() }); // answer-schema.1
-  const checked = withLinearPatterns(run);
-  if (checked === "busy") throw busy();
-  if (checked === "too_slow") return [{ path: "", message: TOO_SLOW }];
-  return checked.result === null ? null : faultsIn(checked.result, answer);
-}
-
-function busy(): ApiError {
-  const detail = "Checks of answers against slow schemas use all the time that they may: send the answer again.";
-  return new ApiError("answer_check_busy", detail, {}, { "Retry-After": String(RETRY_AFTER_SECS) });
-}
-
-const TOO_SLOW = `takes too long: the check against response_schema was stopped after ${CHECK_MS_MAX} ms`;
-
-/** Without these keywords, the check takes time linear in the size of the answer. */
-function canBeSlow(schema: JsonObject): boolean {
-  return /"(?:pattern\w*|propertyNames|format|uniqueItems|contains|\$ref|\$dynamicRef|\$recursiveRef)":/.test(
-    JSON.stringify(schema),
-  );
-}
-
-/**
- * answer-schema.2: the validator has no option for the engine, and creates its patterns in this one synchronous call.
- * Around the interruption, not inside: an interrupted call skips its own `finally`.
- */
-function withLinearPatterns<T>(run: () => T): T {
-  const native = globalThis.RegExp;
-  globalThis.RegExp = LinearPattern as unknown as RegExpConstructor;
+/** Empty if the answer is valid; null if the validator does not support the schema. */
+export function checkAnswer(schema: JsonObject, answer: Json): readonly AnswerFault[] | null {
   try {
-    return run();
-  } finally {
-    globalThis.RegExp = native;
-  }
-}
-
-/** Null for a schema that is none. */
-function validate(schema: JsonObject, answer: Json): readonly OutputUnit[] | null {
-  try {
-    return new Validator(schema, "2020-12", false).validate(answer).errors;
+    return countSteps(() =>
+      faultsIn(new Validator(prepareSchema(schema, answer), "2020-12", false).validate(answer).errors, answer),
+    );
   } catch (error) {
-    if (isInterruption(error)) throw error;
-    return null;
+    return error instanceof TooManyStepsError ? [{ path: "", message: TOO_SLOW }] : null;
   }
 }
 
-function isInterruption(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
-}
+const TOO_SLOW = "takes too long: the check against response_schema has too many steps";

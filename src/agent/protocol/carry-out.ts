@@ -67,7 +67,6 @@ const INSIDE: readonly ErrorCode[] = [
   "thread_busy",
   "checkpoint_not_found",
   "answer_invalid",
-  "answer_check_busy",
   "approvals_pending",
   "reviewer_not_assigned",
   "reviewer_excluded",

@@ -44,13 +44,7 @@ type Result =
   | { readonly status: "refused" | "pending"; readonly problem: { readonly code: string; readonly detail: string } };
 
 /** Codes of refusals after which the same item is still open. */
-const STILL_OPEN = new Set([
-  "answer_invalid",
-  "answer_check_busy",
-  "answer_too_large",
-  "invalid_request",
-  "sibling_refused",
-]);
+const STILL_OPEN = new Set(["answer_invalid", "answer_too_large", "invalid_request", "sibling_refused"]);
 
 export function isStillOpen({ code }: { readonly code: string }): boolean {
   return STILL_OPEN.has(code);

@@ -1,6 +1,6 @@
 // HTTP section of langgraph.json → the routes, origins and headers of the server, and warnings about the rest.
 import * as z from "zod";
-import { LinearPattern } from "../../base/linear-pattern.ts";
+import { compilePattern } from "../../base/linear-pattern.ts";
 import { sectionRemarks, unknownKey } from "./config-keys.ts";
 import { EXPORT_PATH_FORM, parseExportPath, type ExportPath } from "./export-path.ts";
 
@@ -38,7 +38,7 @@ export const HTTP_SECTION = z.looseObject({
   cors: z
     .looseObject({
       allow_origins: texts.nullish(),
-      allow_origin_regex: z.string().refine(isPattern, "is not a regular expression").nullish(),
+      allow_origin_regex: z.string().refine(isPattern, "is not a regular expression that RE2 has").nullish(),
       allow_methods: texts.nullish(),
       allow_headers: headerNames.nullish(),
       allow_credentials: z.boolean().nullish(),
@@ -66,7 +66,7 @@ export interface HttpConfig {
 interface CorsConfig {
   /** Null without names and without a pattern: the default applies. */
   readonly origins: readonly string[] | null;
-  readonly pattern: RegExp | null;
+  readonly pattern: { readonly test: (text: string) => boolean } | null;
   readonly methods: readonly string[] | null;
   readonly headers: readonly string[] | null;
   readonly credentials: boolean;
@@ -108,16 +108,12 @@ function corsConfig(given: NonNullable<Section["cors"]>): CorsConfig {
 }
 
 /** The pattern covers the whole origin: one for a domain must not match origins that merely contain it. */
-function wholly(regex: string): RegExp {
-  return new LinearPattern(`^(?:${regex})$`, "");
+function wholly(regex: string): CorsConfig["pattern"] {
+  return compilePattern(`^(?:${regex})$`);
 }
 
 function isPattern(text: string): boolean {
-  try {
-    return wholly(text) instanceof RegExp;
-  } catch {
-    return false;
-  }
+  return wholly(text) !== null;
 }
 
 function headerConfig(given: Section["configurable_headers"]): HeaderConfig | null {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { LinearPattern } from "../../base/linear-pattern.ts";
+import { compilePattern } from "../../base/linear-pattern.ts";
 import { ConfigFileError, readGraphsConfig } from "./langgraph-json.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdpoint-config-"));
@@ -198,7 +198,7 @@ test("http sets routes, prefix and origins; other keys cause warnings (langgraph
     disabled: ["store", "mcp", "a2a"],
     cors: {
       origins: ["https://a.example", "*"],
-      pattern: new LinearPattern("^(?:https://.*)$", ""),
+      pattern: compilePattern("^(?:https://.*)$"),
       methods: null,
       headers: null,
       credentials: true,

@@ -9,7 +9,7 @@ export interface CorsRules {
   /** Origins as browsers send them, or "*". */
   readonly origins: readonly string[];
   /** Matches whole origins. */
-  readonly pattern: RegExp | null;
+  readonly pattern: { readonly test: (text: string) => boolean } | null;
   /** Null: the methods of the routes. */
   readonly methods: readonly string[] | null;
   /** Null: the headers that the page requests. */

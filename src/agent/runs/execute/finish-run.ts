@@ -6,6 +6,7 @@
 //     the run abandoned by an input that did not reach the state.
 //   finish-run.4. The thread of a stateless run is deleted in the transaction that ends its last run, unless that run
 //     paused.
+import { findQuestionFault } from "../../interrupts/answer-schema.ts";
 import type { JsonObject } from "../../../base/json/json.ts";
 import { outdatedVotes } from "../../interrupts/outdated-votes.ts";
 import {
@@ -66,8 +67,11 @@ export function outcomeOf(result: GraphRunResult, reason: AbortReason | null): R
       return ended("done");
     case "breakpoint":
       return { ...ended("pause"), pause: "breakpoint", next: outcome.next };
-    case "question":
+    case "question": {
+      const fault = findQuestionFault(outcome.interrupts);
+      if (fault !== null) return ended("failure", { error: "response_schema_refused", message: fault });
       return { ...ended("pause"), pause: "question", interrupts: outcome.interrupts };
+    }
     case "failed":
       return {
         ...ended("failure", outcome.error),
