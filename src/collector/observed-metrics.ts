@@ -54,6 +54,7 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
     "Spans dropped by FILTER_NON_GENAI, a rule or sampling.",
     () => accounting.filtered,
   );
+  register(`${processor}_added_spans_total`, "Empty roots of the collector's own.", () => accounting.added);
   register(`${processor}_duplicate_spans_total`, "Spans received more than once.", () => accounting.duplicates);
   register(
     `${receiver}_received_log_records_total`,

@@ -41,6 +41,7 @@ export function logStart(log: Log, config: CollectorConfig, { host, port }: Addr
 export function logStop(log: Log, accounting: SpanAccounting, mode: "memory" | "durable"): void {
   log.info("collector_stopped", {
     received: accounting.received,
+    added: accounting.added,
     delivered: accounting.delivered,
     pending: pendingOf(accounting),
     rejected: accounting.rejected,

@@ -77,15 +77,21 @@ function handClock(): Clock & { readonly pass: (ms: number) => void } {
 function setUp(limits: Partial<AssembleLimits> = {}) {
   const clock = handClock();
   const out: TraceRun[] = [];
-  const ports = { clock, quietUntil: clock.monotonic, emit: (run: TraceRun) => void out.push(run) };
+  const added: TraceRun[] = [];
+  const all: TraceRun[] = [];
+  const emit = (run: TraceRun): void => {
+    all.push(run);
+    (run.isAdded === true ? added : out).push(run);
+  };
+  const ports = { clock, quietUntil: clock.monotonic, emit };
   const assembler = createAssembler({ ...ASSEMBLE_LIMITS, ...limits }, ports);
   const shape = (): Record<string, string> =>
-    Object.fromEntries(out.map((run) => [short(run.span.spanId), name(run.parentRunId)]));
-  return { clock, out, assembler, shape };
+    Object.fromEntries(all.map(({ parentRunId, span: { spanId } }) => [short(spanId), name(parentRunId)]));
+  return { clock, out, added, all, assembler, shape };
 }
 
 function short(spanId: string): string {
-  return String(Number.parseInt(spanId, 16) - 1);
+  return spanId === "" ? "added" : String(Number.parseInt(spanId, 16) - 1);
 }
 
 /** A run's id as these tests write it: "trace", "" or the span's number. */
@@ -135,6 +141,12 @@ const CASES: readonly Case[] = [
     name: "a span whose parent never comes goes under the trace's id, with its own children below it",
     spans: [span(3, 2), span(2, 1)],
     atOnce: {},
+    later: { added: "", 2: "trace", 3: "2" },
+  },
+  {
+    name: "a parent that its sender calls local comes: the trace gets no other root",
+    spans: [span(3, 2), span(2, 1, 2, { parentIs: "local" })],
+    atOnce: {},
     later: { 2: "trace", 3: "2" },
   },
   {
@@ -151,7 +163,7 @@ const CASES: readonly Case[] = [
     name: "spans in a ring are cut at the earliest and keep the rest of their order",
     spans: [span(5, 4, 50), span(4, 3, 40), span(3, 5, 30), span(6, 4, 60)],
     atOnce: {},
-    later: { 3: "trace", 4: "3", 5: "4", 6: "4" },
+    later: { added: "", 3: "trace", 4: "3", 5: "4", 6: "4" },
   },
   {
     name: "an SDK's root that has a foreign parent is the root; the foreign parent, coming later, goes below it",
@@ -174,9 +186,25 @@ const CASES: readonly Case[] = [
     atOnce: { 0: "", 3: "trace" },
   },
   {
-    name: "below a filtered root the earliest child becomes the root, the others its children",
+    name: "a filtered root leaves an empty one, and its children stay siblings",
     spans: [span(2, 0, 9), span(1, 0, 5), span(3, 2), span(0, null, 0, { content: null })],
-    atOnce: { 1: "", 2: "trace", 3: "2" },
+    atOnce: { 0: "", 1: "trace", 2: "trace", 3: "2" },
+  },
+  {
+    name: "a filtered root that comes first leaves an empty one with its first child",
+    spans: [span(0, null, 0, { content: null }), span(2, 0, 9), span(1, 0, 5), span(4, null)],
+    atOnce: { 0: "", 2: "trace", 1: "trace", 4: "trace" },
+  },
+  {
+    name: "a filtered root without children leaves nothing, and takes no other root's place",
+    spans: [span(0, null, 0, { content: null }), span(1, null)],
+    atOnce: { 1: "" },
+  },
+  {
+    name: "children of a filtered span in the middle, whose parent never comes, are siblings below an added root",
+    spans: [span(2, 1), span(3, 1), span(1, 0, 1, { content: null })],
+    atOnce: {},
+    later: { added: "", 2: "trace", 3: "trace" },
   },
   {
     name: "filtered spans in a ring do not hang",
@@ -187,8 +215,8 @@ const CASES: readonly Case[] = [
       span(4, 4, 4, { content: null }),
       span(5, 4),
     ],
-    atOnce: { 5: "" },
-    later: { 5: "", 3: "trace" },
+    atOnce: { 4: "", 5: "trace" },
+    later: { 4: "", 5: "trace", 3: "trace" },
   },
   {
     name: "the same span twice is uploaded once",
@@ -200,12 +228,12 @@ const CASES: readonly Case[] = [
 describe("places in a trace", () => {
   for (const one of CASES) {
     test(one.name, () => {
-      const { clock, out, assembler, shape } = setUp(one.limits);
+      const { clock, all, out, assembler, shape } = setUp(one.limits);
       for (const run of one.spans) assembler.add(run);
       assert.deepEqual(shape(), one.atOnce);
       clock.pass(ASSEMBLE_LIMITS.orphanTimeoutMs + 1000);
       assert.deepEqual(shape(), one.later ?? one.atOnce);
-      assert.equal(out.length, Object.keys(one.later ?? one.atOnce).length);
+      assert.equal(all.length, Object.keys(one.later ?? one.atOnce).length);
       assertOrders(out);
       assertPrefixes(out);
       assert.equal(assembler.stats().waiting, 0);
@@ -236,6 +264,36 @@ describe("places in a trace", () => {
     );
     assert.equal(out[2]?.dottedOrder, out[0]?.dottedOrder.split(".")[0]);
   });
+
+  const LATE: readonly (readonly [string, Partial<UnplacedRun>])[] = [
+    ["amends the added one", {}],
+    ["if it is filtered, leaves the added one with its name", { content: null }],
+  ];
+  for (const forgotten of [false, true])
+    for (const [what, root] of LATE)
+      test(`the root that comes late, ${forgotten ? "after its trace was forgotten" : "while its trace is known"}, ${what}`, () => {
+        const { clock, all, added, assembler } = setUp();
+        assembler.add(span(2, 0, 200));
+        clock.pass(forgotten ? 600_000 : 20_000);
+        if (forgotten) assembler.add({ ...span(9, null), traceId: "ff".repeat(16) });
+        const shell = { ...CONTENT, name: "filtered root" };
+        assembler.add(span(0, null, 0, { ...root, shell }));
+        assembler.add(span(3, null, 300));
+        const own = all.filter((run) => run.traceId === TRACE_UUID);
+        assert.deepEqual(
+          own.map((run) => [run.id, run.amends, run.isAdded ?? false]),
+          [
+            [TRACE_UUID, false, true],
+            [uuidOfSpan(hex(2)), false, false],
+            [TRACE_UUID, true, root.content === null],
+            [uuidOfSpan(hex(3)), false, false],
+          ],
+        );
+        assert.equal(new Set(own.filter(({ id }) => id === TRACE_UUID).map((run) => run.dottedOrder)).size, 1);
+        if (root.content === null) assert.equal(added.at(-1)?.content.name, "filtered root");
+        assertOrders(own);
+        assertPrefixes(own);
+      });
 
   test("a trace that was forgotten keeps the id that its SDK declared", () => {
     const { out, assembler } = setUp({ nodesMax: 2 });
@@ -411,6 +469,15 @@ describe("ids and orders from an SDK", () => {
 });
 
 describe("limits", () => {
+  test("drain adds a root only where a remote parent is missing: any other may come to the next process", () => {
+    for (const parentIs of ["local", "remote", undefined] as const) {
+      const { added, assembler } = setUp();
+      assembler.add(span(2, 1, 2, { parentIs }));
+      assembler.drain();
+      assert.equal(added.length, parentIs === "remote" ? 1 : 0);
+    }
+  });
+
   test("drain leaves nothing waiting", () => {
     const { out, assembler } = setUp();
     for (let id = 0; id < 50; id++) assembler.add({ ...span(2, 1), traceId: traceIdOf(id) });
@@ -597,21 +664,28 @@ test("for random graphs, orders, pauses, restarts and limits the five rules hold
       const sent = [...spans, ...spans.slice(0, 3)]; // some twice
       const keys = new Map(sent.map((run) => [run, order.next().value ?? 0]));
       const shuffled = sent.toSorted((a, b) => (keys.get(a) ?? 0) - (keys.get(b) ?? 0));
-      const all: TraceRun[] = [];
+      const emitted: TraceRun[] = [];
       let part = setUp({ nodesMax });
       for (const [at, run] of shuffled.entries()) {
         if (at === restartAt) {
           part.assembler.drain();
-          all.push(...part.out);
+          emitted.push(...part.all);
           part = setUp({ nodesMax });
-          for (const done of all) part.assembler.recall(decisionOf(done));
+          for (const done of emitted) part.assembler.recall(decisionOf(done));
         }
         part.assembler.add(run);
         part.clock.pass(pauses[at] ?? 0);
       }
+      part.clock.pass(400_000);
       part.assembler.drain();
-      all.push(...part.out);
-      assertOrders(all);
+      emitted.push(...part.all);
+      assertOrders(emitted);
+      const isDeclared = nodes.some(({ flags }) => flags === 2); // its SDK sends the root
+      const posted = emitted.filter((run) => run.parentRunId === "" && !run.amends);
+      const isEarly = restartAt < shuffled.length || nodesMax < 1000; // a stop or a limit released spans
+      if (emitted.length > 0 && !isDeclared && !isEarly) assert.ok(posted.length > 0, "the trace has a root");
+      if (nodesMax === 1000) assert.ok(posted.filter((run) => run.isAdded).length <= 1, "one added root");
+      const all = emitted.filter((run) => run.isAdded !== true);
       const kept = new Set(spans.filter((run) => run.content !== null).map((run) => run.spanId));
       assert.deepEqual(new Set(all.map((run) => run.span.spanId)), kept);
       const roots = new Set(all.filter((run) => run.parentRunId === "").map((run) => run.span.spanId));

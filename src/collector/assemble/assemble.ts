@@ -154,8 +154,8 @@ function sweep(state: Assembling): void {
   state.cancelSweep = null;
   const now = state.ports.quietUntil();
   for (const tree of table.waitingTrees) {
-    if (now - tree.lastSeen >= orphanTimeoutMs) releaseTree(table, tree, Infinity);
-    else if (now - tree.oldestWait >= spanTtlMs) releaseTree(table, tree, now - spanTtlMs); // assemble.3
+    if (now - tree.lastSeen >= orphanTimeoutMs) releaseTree(table, tree, { limit: Infinity, isDue: true });
+    else if (now - tree.oldestWait >= spanTtlMs) releaseTree(table, tree, { limit: now - spanTtlMs, isDue: true }); // assemble.3
   }
   planSweep(state);
 }

@@ -56,6 +56,7 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   const segments = readDottedOrder(dottedOrder, DEPTH_MAX);
   if (segments === null) return false;
   const isRoot = segments.length === 1;
+  if (spanId === "") return recallAddedRoot(tree, segments[0] ?? "");
   if (tree.nodes.has(spanId)) {
     // Forgotten in between, the span came back as the root: the trace's id is used.
     if (isRoot && segments[0] === tree.root?.segment) tree.rootTaken = true;
@@ -67,4 +68,16 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   tree.nodes.set(spanId, node);
   if (isRoot) tree.rootTaken = true; // by this span, even before it arrives again
   return true;
+}
+
+/** A root that the collector added: the span that takes its place amends it (trace-tree.6). */
+function recallAddedRoot(tree: Tree, segment: string): boolean {
+  if (tree.root === null) {
+    tree.root = createNode("");
+    tree.root.state = "promised";
+    tree.root.segment = segment;
+    tree.root.depth = 1;
+  }
+  tree.rootShown = !tree.rootTaken && tree.root.segment === segment;
+  return tree.rootShown;
 }

@@ -1,7 +1,7 @@
 // Trace table: the trees of all traces by trace and tenant, the sums over them, and the pins of evicted traces.
 // Rules: assemble.3 and assemble.4 (assemble.ts).
 import { SEGMENT_TIME_CHARS, uuidOfTrace } from "./dotted-order.ts";
-import { release, type Emit } from "./trace-tree.ts";
+import { release, type Emit, type ReleaseRule } from "./trace-tree.ts";
 import { createNode, createTree, keyOf, segmentOf, type Tree } from "./tree-node.ts";
 
 export interface AssembleLimits {
@@ -122,17 +122,19 @@ function hold({ counts, waitingBytesOf }: TraceTable, tenant: string, bytes: num
 }
 
 /** Emits the spans that wait since `limit` or earlier. */
-export function releaseTree(table: TraceTable, tree: Tree, limit: number): void {
-  table.counts.reRooted += within(table, tree, () => release(tree, limit, table.emit));
+export function releaseTree(table: TraceTable, tree: Tree, rule: ReleaseRule = EARLY): void {
+  table.counts.reRooted += within(table, tree, () => release(tree, rule, table.emit));
 }
 
+const EARLY: ReleaseRule = { limit: Infinity, isDue: false };
+
 export function releaseAll(table: TraceTable): void {
-  for (const tree of table.waitingTrees) releaseTree(table, tree, Infinity);
+  for (const tree of table.waitingTrees) releaseTree(table, tree);
 }
 
 function forget(table: TraceTable, tree: Tree): void {
   const { counts, pins, trees } = table;
-  releaseTree(table, tree, Infinity); // assemble.4: emitted, not dropped
+  releaseTree(table, tree); // assemble.4: emitted, not dropped
   if (table.last === tree) table.last = null;
   trees.delete(tree.key);
   counts.nodes -= tree.nodes.size;
@@ -144,15 +146,18 @@ function forget(table: TraceTable, tree: Tree): void {
   if (oldest !== undefined) pins.delete(oldest);
 }
 
-/** The root of an evicted trace: `taken` or `promised`, its time, and its id unless that is the id of the trace. */
+/** The root of an evicted trace: `taken`, `shown` or `promised`, its time, and its id unless that is the id of the trace. */
 type Pin = string;
 
 /** null: the tree has no root yet. */
-function pinOf({ root, rootTaken, traceId }: Tree): Pin | null {
+function pinOf({ root, rootShown, rootTaken, traceId }: Tree): Pin | null {
   if (root === null) return null;
   const { segment } = root;
   const isTrace = segment.endsWith(uuidOfTrace(traceId));
-  return [rootTaken ? "taken" : "promised", isTrace ? segment.slice(0, SEGMENT_TIME_CHARS) : segment].join(" ");
+  return [
+    rootTaken ? "taken" : rootShown ? "shown" : "promised",
+    isTrace ? segment.slice(0, SEGMENT_TIME_CHARS) : segment,
+  ].join(" ");
 }
 
 function restoreRoot(tree: Tree, pin: Pin): void {
@@ -163,6 +168,7 @@ function restoreRoot(tree: Tree, pin: Pin): void {
   root.depth = 1;
   tree.root = root;
   tree.rootTaken = state === "taken";
+  tree.rootShown = state === "shown";
 }
 
 function forgetOld(table: TraceTable, now: number): void {
@@ -177,7 +183,7 @@ export function keepLimits(table: TraceTable): void {
   while (counts.waitingBytes > limits.waitingBytesMax) {
     const oldest = table.waitingTrees.values().next().value;
     if (oldest === undefined) break;
-    releaseTree(table, oldest, Infinity);
+    releaseTree(table, oldest);
     counts.evicted += 1;
   }
   while (counts.nodes > limits.nodesMax) {

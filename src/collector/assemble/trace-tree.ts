@@ -4,12 +4,18 @@
 //   trace-tree.2. Every placed run keeps dotted-order.1–5, because its order joins the placed nodes up to the one root.
 //   trace-tree.3. One span has the trace's own id: the first root. Later roots become its children.
 //   trace-tree.4. No order has more than DEPTH_MAX segments: deeper spans attach to the root, with their descendants.
+//   trace-tree.6. A trace at the backend has a root. When the parent of a span does not come in time, an added run
+//        without content has the root's place, until the span that belongs there amends it. A local parent comes, and
+//        a limit or a stop releases spans before their time: there only a remote parent counts as missing.
+//   trace-tree.7. A filtered span at the top leaves an empty root, once a span below it is placed: spans that have it
+//        in common stay siblings.
 //   trace-tree.5. Work is linear in the spans: no recursion, and each chain is climbed once.
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { takeDeclaredPlace } from "./declared-places.ts";
 import { createNode, DEPTH_MAX, noteRunId, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
+import { addedRoot } from "./added-root.ts";
 import { sizeOf, fingerprint } from "./unplaced-run.ts";
 
 /** `merged`: a duplicate of a span that still waits, which takes over its origins. */
@@ -45,7 +51,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   }
   const parent = knownParent ?? createNode(run.parentSpanId);
   if (parent.state === "placed" || parent.state === "promised" || parent.state === "filtered") {
-    settle(tree, node, parent.state === "filtered" ? parent.parent : parent, emit);
+    settle(tree, node, parent.state === "filtered" ? keptAbove(tree, parent, run) : parent, emit);
     return outcome;
   }
   tree.nodes.set(run.parentSpanId, parent);
@@ -65,8 +71,9 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   if (node.state === "promised") {
     node.state = "placed";
     node.fingerprint = print;
+    const isShown = node === tree.root && tree.rootShown;
     if (node === tree.root) tree.rootTaken = true;
-    emit(placedRun(tree, node, run, false));
+    emit(placedRun(tree, node, run, isShown));
     return "placed";
   }
   if (node.state === "waiting") {
@@ -85,12 +92,19 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
   return "amended";
 }
 
+export interface ReleaseRule {
+  /** Monotonic ms; Infinity: all. */
+  readonly limit: number;
+  /** Their time is over: what has not come does not come. */
+  readonly isDue: boolean;
+}
+
 /**
  * Releases every span that waits since `limit` or longer, with its ancestors and descendants. The topmost span with a
  * missing parent attaches to the root (in a ring, the earliest span does); the others keep their hierarchy.
  * Returns how many were re-rooted.
  */
-export function release(tree: Tree, limit: number, emit: Emit): number {
+export function release(tree: Tree, { limit, isDue }: ReleaseRule, emit: Emit): number {
   let reRooted = 0;
   let oldest = Infinity;
   for (const node of tree.nodes.values()) {
@@ -101,6 +115,8 @@ export function release(tree: Tree, limit: number, emit: Emit): number {
     }
     const top = topOf(tree, node);
     if (top.run === null) continue;
+    const { parentIs } = top.run;
+    tree.needsRoot ||= isDue ? parentIs !== "local" : parentIs === "remote"; // trace-tree.6
     settle(tree, top, pinRoot(tree, top.run), emit);
     reRooted += 1;
   }
@@ -153,18 +169,18 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     one.run = null;
     if (isKept(run)) {
       place(tree, one, run, under);
-      emit(placedRun(tree, one, run, false));
+      if (one !== tree.root) showRoot(tree, run, emit);
+      emit(placedRun(tree, one, run, one === tree.root && tree.rootShown));
     } else {
       one.state = "filtered";
       one.parent = under;
+      if (under === null && tree.root === null) tree.vacant ??= run; // trace-tree.7
+      if (under === null) takeRoot(tree, run, emit);
     }
     const children = one.children;
     one.children = null;
     if (children === null) continue;
-    // With no kept node above, the earliest child becomes the root. Sorting makes this independent of the order of
-    // arrival.
-    if (one.state === "filtered" && under === null) children.sort((a, b) => (earlier(a, b) ? -1 : 1));
-    const below = one.state === "filtered" ? under : one;
+    const below = one.state === "filtered" ? keptAbove(tree, one, run) : one;
     for (const child of children.reverse()) stack.push({ node: child, above: below });
   }
 }
@@ -190,6 +206,30 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   node.parent = parent;
   node.depth = parent.depth + 1;
   if (run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
+}
+
+/** The node to which children of a filtered one attach (trace-tree.7). */
+function keptAbove(tree: Tree, filtered: Node, cause: UnplacedRun): Node {
+  if (filtered.parent !== null) return filtered.parent;
+  tree.needsRoot = true;
+  return pinRoot(tree, cause);
+}
+
+/** The trace has a root at the backend before a run below it (trace-tree.6). */
+function showRoot(tree: Tree, cause: KeptRun, emit: Emit): void {
+  const { root, vacant } = tree;
+  if (!tree.needsRoot || tree.rootTaken || tree.rootShown || root === null) return;
+  if (vacant !== null) return takeRoot(tree, vacant, emit);
+  emit(addedRoot(root, cause, false));
+  tree.rootShown = true;
+}
+
+/** The root is this filtered span's: other roots go below it (trace-tree.7). */
+function takeRoot(tree: Tree, run: UnplacedRun, emit: Emit): void {
+  if (tree.root === null || tree.rootTaken) return;
+  emit(addedRoot(tree.root, run, tree.rootShown));
+  tree.rootTaken = true;
+  tree.vacant = null;
 }
 
 /** The root's node. Before the root arrives, a pinned node that the real root takes over (trace-tree.1). */

@@ -35,6 +35,12 @@ export interface Tree {
   root: Node | null;
   /** False while the root is only pinned: children use its order, its span has not arrived. */
   rootTaken: boolean;
+  /** The backend has an added run in the root's place (trace-tree.6). */
+  rootShown: boolean;
+  /** The next run that is placed needs a root at the backend. */
+  needsRoot: boolean;
+  /** The filtered span at the top, before any span below it (trace-tree.7). */
+  vacant: UnplacedRun | null;
   /** Smallest segment time so far: the start of a pinned root. */
   earliest: string;
   waitingCount: number;
@@ -64,6 +70,9 @@ export function createTree(traceId: string, tenant: string, now: number): Tree {
     byRunId: null,
     root: null,
     rootTaken: false,
+    rootShown: false,
+    needsRoot: false,
+    vacant: null,
     earliest: "",
     waitingCount: 0,
     waitingBytes: 0,

@@ -21,7 +21,7 @@ export interface OpenBatch {
   readonly createdMs: number;
   readonly writer: RunWriter;
   readonly runs: TraceRunPlace[];
-  /** `origins[i]`: the spooled spans of run i. Empty in memory mode. */
+  /** `origins[i]`: the spooled spans of run i; none in memory mode, and of an added run. */
   readonly origins: (readonly SpanOrigin[])[];
   readonly cancelTimer: () => void;
 }
@@ -82,8 +82,7 @@ export function createBatcher(
         spanId: run.span.spanId,
         dottedOrder: run.dottedOrder,
       });
-      const { origins } = run.span;
-      if (origins.length > 0) batch.origins.push(origins);
+      batch.origins.push(run.span.origins);
       if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch); // batch.2
     },
     flush() {

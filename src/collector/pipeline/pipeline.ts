@@ -108,6 +108,7 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
     clock,
     quietUntil,
     emit(run) {
+      if (run.isAdded === true) accounting.added++;
       const fault = dottedOrderFault(run);
       if (fault === null) {
         ports.onRun(run);

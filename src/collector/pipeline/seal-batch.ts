@@ -39,7 +39,8 @@ export function createSealer({ backendLimits, clock, delivery }: SealPorts): Sea
     batch.writer.release();
     sealingBytes -= rawBytes;
     // Memory mode has no origins, and needs no places.
-    const places = batch.origins.length === 0 ? NO_PLACES : placeLines(batch.runs);
+    const isStored = batch.origins.some((origins) => origins.length > 0);
+    const places = isStored ? placeLines(batch.runs) : NO_PLACES;
     await delivery.deliver({ body, places, origins: batch.origins });
   }
 

@@ -1,6 +1,6 @@
 // Span accounting: the outcome of every received span and log record.
 // Invariants:
-//   span-accounting.1. received + records received = delivered + pending + rejected + filtered + duplicates + records
+//   span-accounting.1. received + added + records received = delivered + pending + rejected + filtered + duplicates + records
 //        rejected + joined + not stored + dropped, at every moment between two turns of the event loop. Pending is the
 //        difference, so a span or a record leaves it only when another counter includes it.
 //   span-accounting.3. Records that become part of a run count as joined, but for the one that a run of its own, or an
@@ -31,6 +31,8 @@ export interface RecordAccounting {
 export interface SpanAccounting {
   /** Decoded spans, including those without ids. Spans of refused requests do not count. */
   received: number;
+  /** Runs without a span: roots that the collector adds (trace-tree.6). */
+  added: number;
   rejected: number;
   delivered: number;
   filtered: number;
@@ -55,6 +57,7 @@ export function createSpanAccounting(): SpanAccounting {
   const records = { received: 0, rejected: 0, joined: 0, notStored: 0 };
   return {
     received: 0,
+    added: 0,
     rejected: 0,
     delivered: 0,
     filtered: 0,
@@ -74,8 +77,8 @@ export function pendingOf(accounting: SpanAccounting): number {
   return storedOf(accounting) - delivered - sumOf(deadLettered) - sumOf(lost); // span-accounting.1
 }
 
-/** Spans and records that are runs, or become runs. */
-export function storedOf({ received, rejected, filtered, duplicates, records }: SpanAccounting): number {
+/** Spans and records that are runs, or become runs, and added runs. */
+export function storedOf({ received, added, rejected, filtered, duplicates, records }: SpanAccounting): number {
   const recordRuns = records.received - records.rejected - records.joined - records.notStored;
-  return received - rejected - filtered - duplicates + recordRuns;
+  return received + added - rejected - filtered - duplicates + recordRuns;
 }

@@ -99,6 +99,10 @@ export interface UnplacedRun {
   readonly content: RunContent | null;
   /** A drop rule filtered it out: log records about it go too. */
   readonly isDropped?: boolean;
+  /** Of a filtered span at the top: its name, times and project, for the empty root that it leaves behind (trace-tree.7). */
+  readonly shell?: RunContent;
+  /** What the sender says of the parent: a local one comes, a remote one may not. undefined: nothing. */
+  readonly parentIs?: "local" | "remote" | undefined;
   /** The stored spans that this run stands for. The pipeline sets it in durable mode; empty in memory mode. */
   origins: readonly SpanOrigin[];
 }
@@ -122,6 +126,8 @@ export interface TraceRun {
   readonly dottedOrder: string;
   /** True when an earlier upload of this span had different content: sent as `patch`. */
   readonly amends: boolean;
+  /** No span is behind it: the collector adds it (trace-tree.6). */
+  readonly isAdded?: boolean;
   readonly content: RunContent;
 }
 

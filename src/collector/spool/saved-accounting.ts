@@ -57,6 +57,7 @@ export function readAccounting(
 ): void {
   const saved = header as unknown as SpanAccounting;
   accounting.received = saved.received;
+  accounting.added = (saved as Partial<SpanAccounting>).added ?? 0; // absent in older files
   accounting.rejected = saved.rejected;
   accounting.filtered = saved.filtered;
   accounting.duplicates = saved.duplicates;

@@ -8,7 +8,7 @@ import { resourceText } from "./attributes/resource-texts.ts";
 import type { Facts } from "./attributes/span-facts.ts";
 import { uuidOf } from "./place-in-trace.ts";
 
-type RunLabels = Pick<RunContent, "serialized" | "tags" | "sessionName" | "sessionId" | "referenceExampleId">;
+export type RunLabels = Pick<RunContent, "serialized" | "tags" | "sessionName" | "sessionId" | "referenceExampleId">;
 
 const SESSION_NAME = sources(
   "langsmith.trace.session_name",

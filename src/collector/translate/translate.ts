@@ -28,10 +28,10 @@ import type { DropDefinition } from "../sample/sample-schema.ts";
 import { matches } from "../sample/span-match.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
-import type { RequestContext, RunContent, UnplacedRun } from "../shared/trace-run.ts";
+import { PLAIN_CONTENT, type RequestContext, type RunContent, type UnplacedRun } from "../shared/trace-run.ts";
 import { usageOf } from "./fields/token-usage.ts";
 import { parentOf, declaredIdsOf } from "./place-in-trace.ts";
-import { labelsOf } from "./run-labels.ts";
+import { labelsOf, type RunLabels } from "./run-labels.ts";
 import { eventsText } from "./run-events.ts";
 import { type Times, timesOf } from "./span-times.ts";
 
@@ -70,6 +70,8 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const isPending = facts.peek(LOGFIRE_TYPE) === "pending_span"; // a copy of a span that has not ended
   facts.enter("place in the trace");
   const parentSpanId = parentOf(facts);
+  const isKept = wanted && !isDropped && !isPending;
+  const isTop = parentSpanId === "" || parentSpanId === span.spanId;
   return {
     tenant: context.tenant,
     traceId: span.traceId,
@@ -78,10 +80,22 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     start: times.start,
     isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
     declared: declaredIdsOf(facts),
-    content: wanted && !isDropped && !isPending ? contentOf({ facts, talk, times, context, options }) : null,
+    content: isKept ? contentOf({ facts, talk, times, context, options }) : null,
     isDropped,
+    ...(isKept || !isTop ? {} : { shell: shellOf(facts, times, labelsOf(facts, context, options.project)) }),
+    parentIs: (span.flags & IS_KNOWN) === 0 ? undefined : (span.flags & IS_REMOTE) === 0 ? "local" : "remote",
     origins: NO_ORIGINS,
   };
+}
+
+/** Bits of a span's flags: the sender knows whether the parent is remote, and it is. */
+const IS_KNOWN = 0x100;
+const IS_REMOTE = 0x200;
+
+function shellOf(facts: Facts, times: Times, { sessionId, sessionName }: RunLabels): RunContent {
+  const name = facts.span.name.toWellFormed();
+  const [startTime, endTime] = [rfc3339(times.start), rfc3339(times.end)];
+  return { ...PLAIN_CONTENT, name, startTime, endTime, sessionName, sessionId, size: name.length };
 }
 
 /** Like the translator, with the destination of every attribute. For people: slower, and one span at a time. */
