@@ -259,6 +259,42 @@ describe("records join their span", () => {
   });
 });
 
+/** Kind of span × what it has of its own content × which comes first. */
+describe("the content of a span comes as a record", () => {
+  const kinds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    model: { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5" },
+    tool: { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search" },
+    agent: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper" },
+  };
+  const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    nothing: {},
+    inputs: { "input.value": "own question" },
+    outputs: { "output.value": "own answer" },
+  };
+  for (const [kind, attributes] of Object.entries(kinds))
+    for (const [has, content] of Object.entries(own))
+      for (const order of ["before", "after"])
+        test(`of a ${kind} span with ${has}, ${order} the span`, async () => {
+          const span = spanOf(traces++, 0, undefined, { name: kind, attributes: { ...attributes, ...content } });
+          const body = {
+            input: { messages: [{ role: "user", content: "asked in a record" }] },
+            output: { messages: [{ role: "assistant", content: "said in a record" }] },
+          };
+          const record = protobufLogs([recordOf(span, "some.scope", { body })]);
+          const key = { "x-api-key": `no-record-before-${kind}-${has}-${order}` };
+          if (order === "before") await sendLogs(record, key);
+          await collector.send(protobufRequest([span]), key);
+          await backend.when(() => runOf(span) !== undefined);
+          if (order === "after") await sendLogs(record, key);
+          await backend.when(() => runOf(span)?.text.includes("said in a record") === true);
+          const run = runOf(span);
+          assert.match(run?.text ?? "", /asked in a record/);
+          for (const text of Object.values(content)) assert.ok(run?.text.includes(text), `${text} is lost`);
+          const parent = backend.runs.find(({ main }) => main["parent_run_id"] === run?.id);
+          assert.equal(parent, undefined, "no child run");
+        });
+});
+
 describe("records without a span", () => {
   const AGENT = { resource: { "service.name": "claude-code" } };
   const event = (name: string, at: bigint, attributes: TestRecord["attributes"]): TestRecord => ({

@@ -39,7 +39,7 @@ async function attemptsAt(outcomes: readonly ForwardOutcome[], retriesMax: numbe
   while ((await clock.next()) !== null) continue;
   await loop.idle();
   assert.equal(loop.counts.sent, 1);
-  await loop.stop();
+  await loop.stop(new AbortController().signal);
   return at;
 }
 

@@ -5,6 +5,8 @@
 //   destination.2. After `retriesMax` retries the circuit opens; a pause doubles up to 5 minutes.
 //   destination.3. A refused joint request is sent again in its parts: one bad request takes no other with it.
 //   destination.4. Items that the receiver rejects in a request it takes are counted and logged, and never sent again.
+//   destination.5. A stop waits for the reply in flight, at most LAST_REPLY_MS and not past its deadline: what the receiver
+//        has taken is not sent again.
 import { backoffMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log/log.ts";
@@ -45,8 +47,8 @@ export interface DestinationLoop {
   readonly wake: () => void;
   /** Resolves when the destination has passed all requests. */
   readonly idle: () => Promise<void>;
-  /** Ends the loop; an active request is cut off. */
-  readonly stop: () => Promise<void>;
+  /** Ends the loop, after the reply in flight (destination.5). */
+  readonly stop: (deadline: AbortSignal) => Promise<void>;
 }
 
 interface Loaded {
@@ -63,7 +65,10 @@ interface Loop {
   readonly ports: DestinationPorts;
   readonly counts: ForwardCounts;
   readonly circuit: CircuitBreaker;
+  /** No attempt starts any more. */
   readonly end: AbortController;
+  /** The one in flight is cut off (destination.5). */
+  readonly cut: AbortController;
   wake: () => void;
   endPause: () => void;
   /** Waiting callers of idle(). */
@@ -82,8 +87,8 @@ export function startDestination(options: DestinationOptions, ports: Destination
     onProbe: () => loop.wake(),
   });
   const counts: ForwardCounts = { sent: 0, refused: 0, unreadable: 0, rejectedItems: 0 };
-  const end = new AbortController();
-  const loop: Loop = { options, ports, counts, circuit, end, wake: NOTHING, endPause: NOTHING, idlers: [] };
+  const [end, cut] = [new AbortController(), new AbortController()];
+  const loop: Loop = { options, ports, counts, circuit, end, cut, wake: NOTHING, endPause: NOTHING, idlers: [] };
   const running = run(loop).catch((error: unknown) => {
     log.error("forward_ended", { destination: name, reason: error instanceof Error ? error.message : "unknown" });
   });
@@ -96,16 +101,23 @@ export function startDestination(options: DestinationOptions, ports: Destination
         loop.idlers.push(resolve);
         loop.wake();
       }),
-    async stop() {
+    async stop(deadline) {
       end.abort();
       circuit.endPause();
       loop.endPause();
       loop.wake();
+      const cutOff = (): void => cut.abort();
+      const cancel = clock.after(LAST_REPLY_MS, cutOff);
+      if (deadline.aborted) cutOff();
+      deadline.addEventListener("abort", cutOff, { once: true });
       await running;
+      cancel();
+      deadline.removeEventListener("abort", cutOff);
     },
   };
 }
 
+const LAST_REPLY_MS = 2000;
 const NOTHING = (): void => undefined;
 
 async function run(loop: Loop): Promise<void> {
@@ -175,9 +187,9 @@ async function deliver(loop: Loop, requests: readonly Loaded[]): Promise<boolean
 
 /** Sends until the outcome is final; null when the destination ends. */
 async function sendAgain(loop: Loop, requests: readonly ForwardRequest[]): Promise<"sent" | "refused" | null> {
-  const { circuit, end, options, ports } = loop;
+  const { circuit, cut, end, options, ports } = loop;
   for (let attempt = 1; !end.signal.aborted; attempt++) {
-    const outcome = await ports.send(requests, end.signal);
+    const outcome = await ports.send(requests, cut.signal);
     if (end.signal.aborted && outcome.kind !== "sent") return null;
     if (outcome.kind === "sent" || outcome.kind === "refused" || outcome.kind === "too_large") {
       circuit.close();

@@ -103,7 +103,7 @@ export function createForwarder(options: ForwarderOptions, ports: ForwarderPorts
       }),
     async stop(signal) {
       if (spoolDir === null) await settled(loops, signal);
-      await Promise.all(loops.map(([, loop]) => loop.stop()));
+      await Promise.all(loops.map(([, loop]) => loop.stop(signal)));
       const waiting = loops.reduce((sum, [{ name }]) => sum + (queue?.waitingOf(name).requests ?? 0), 0);
       await queue?.close();
       return spoolDir === null ? waiting : 0; // forwarder.1

@@ -11,9 +11,10 @@
 //        records become one child of that span: nothing that was acknowledged is dropped, and nothing overwrites the
 //        span.
 //   join-records.4. Memory is bounded. At a limit the oldest records stop waiting, and spans leave reach (span-reach.ts).
-//   join-records.5. Without log records a span costs a few comparisons, and only calls of models, tools and agents without
-//        an answer are kept in reach: their content may come as a record. A tenant's first record keeps all of its later spans in reach. (All
-//        spans without content would take a tenth of the CPU time per span: they outlive the young generation.)
+//   join-records.5. Without log records a span costs a few comparisons, and only calls of models, tools and agents that
+//        lack inputs or outputs are kept in reach: their content may come as a record. A tenant's first record keeps all
+//        of its later spans in reach, however long it sends none. (All spans without content would take a tenth of the
+//        CPU time per span: they outlive the young generation.)
 import type { Clock } from "../../base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span, SpanEvent } from "../otlp/span.ts";
@@ -85,8 +86,8 @@ interface Joining {
   readonly ports: JoinPorts;
   readonly table: JoinTable;
   readonly reach: SpanReach;
-  /** Tenants that have sent records with ids, and when they last did. */
-  readonly senders: Map<string, number>;
+  /** Tenants that have sent records with ids, the newest last. */
+  readonly senders: Set<string>;
   readonly fresh: Set<ReachableSpan>;
   cancelSweep: (() => void) | null;
 }
@@ -101,7 +102,7 @@ const BYTES_A_CHARACTER = 2;
 export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJoin {
   const table = createJoinTable();
   const reach = createSpanReach(limits);
-  const state: Joining = { limits, ports, table, reach, senders: new Map(), fresh: new Set(), cancelSweep: null };
+  const state: Joining = { limits, ports, table, reach, senders: new Set(), fresh: new Set(), cancelSweep: null };
   return {
     add: (record, context, origin) => add(state, { record, origin }, context),
     settle() {
@@ -191,17 +192,15 @@ function addToWaiting(state: Joining, { key, held, context, seen }: EarlyRecord)
   return "taken";
 }
 
-function noteSender({ ports, senders }: Joining, tenantId: string): void {
-  if (!senders.has(tenantId) && senders.size >= SENDERS_MAX) senders.delete(senders.keys().next().value ?? "");
-  senders.set(tenantId, ports.clock.monotonic());
+function noteSender({ senders }: Joining, tenantId: string): void {
+  senders.delete(tenantId);
+  if (senders.size >= SENDERS_MAX) senders.delete(senders.values().next().value ?? "");
+  senders.add(tenantId);
 }
 
 /** join-records.5. */
-function isExpected({ limits, ports, senders }: Joining, context: RequestContext, content: RunContent): boolean {
-  if (isBareCall(content)) return true;
-  if (senders.size === 0) return false;
-  const last = senders.get(context.tenant.id);
-  return last !== undefined && ports.clock.monotonic() - last < limits.spanTtlMs;
+function isExpected({ senders }: Joining, context: RequestContext, content: RunContent): boolean {
+  return isBareCall(content) || senders.has(context.tenant.id);
 }
 
 function keep({ limits, ports, reach }: Joining, { content, context, span, taken }: KeptSpan): void {

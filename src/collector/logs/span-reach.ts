@@ -46,13 +46,16 @@ const SHARE_WITH_CONTENT = 1 / 4;
 
 type ReachLimits = Pick<JoinLimits, "keptBytesMax" | "spansMax" | "spanTtlMs">;
 
-/** A record with the content of this span can be expected: a call of a model, a tool or an agent without its answer. */
-export function isBareCall({ outputs, runType, extra }: RunContent): boolean {
-  if (outputs !== "") return false;
-  return runType === "llm" || runType === "tool" || (runType === "chain" && extra.includes(AGENT));
+/**
+ * A record with the content of this span can be expected: a call of a model, a tool or an agent that lacks its inputs
+ * or its outputs.
+ */
+export function isBareCall({ inputs, outputs, runType, extra }: RunContent): boolean {
+  if (outputs !== "" && inputs !== "{}") return false;
+  return runType === "llm" || runType === "tool" || (runType === "chain" && AGENT.test(extra));
 }
 
-const AGENT = '"operation":"invoke_agent"';
+const AGENT = /"operation":"(?:invoke_agent|invoke_workflow)"/;
 
 export function createSpanReach(limits: ReachLimits): SpanReach {
   const bare: Pool = { spans: new Map(), bytes: 0 };
