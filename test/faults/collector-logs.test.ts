@@ -9,6 +9,7 @@ import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
+import { uuidOfTrace } from "../../src/collector/assemble/dotted-order.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
 const KILLS = full ? 20 : 3;
@@ -113,3 +114,48 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
     assert.deepEqual(run.inputs, { messages: [{ role: "user", content: textOf(1) }] });
     assert.match(second.log(), /"received":1,"delivered":1,"pending":0,.*"log_records":1,"log_records_joined":1/);
   });
+
+/** What was sent before the kill, what its sender repeats after it, and how many runs the trace has. */
+const REPEATS: readonly (readonly [string, readonly ("span" | "record")[], readonly ("span" | "record")[], number])[] =
+  [
+    ["a record that came before its span", ["record", "span"], ["record"], 1],
+    ["a record that came after its span", ["span", "record"], ["record"], 1],
+    ["a span with its record", ["span", "record"], ["span", "record"], 1],
+    ["a record with its span", ["record", "span"], ["record", "span"], 1],
+    ["a record whose span never came, below an added root", ["record"], ["record"], 2],
+    ["a record whose span comes now", ["record"], ["record", "span"], 2],
+  ];
+
+test("what joined before a kill stays a repeat after it", async (t) => {
+  const dir = await mkdtemp(`${tmpdir()}/holdpoint-logs-`);
+  t.after(() => rm(dir, { recursive: true }));
+  const backend = await startBackend();
+  const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, SPAN_TTL: "1500" };
+  const send = { span: sendSpan, record: sendRecord };
+  const [firstTrace, lastTrace] = [70_000, 80_000];
+  const runsOf = (trace: number): readonly AcceptedRun[] =>
+    backend.runs.filter(({ main }) => main["trace_id"] === uuidOfTrace(callOf(trace).traceId));
+  const hasText = (trace: number): boolean => runsOf(trace).some(({ text }) => text.includes(textOf(trace)));
+
+  const first = (await startCollectorProcess(env)) ?? assert.fail("did not start");
+  for (const [at, [, sent]] of REPEATS.entries())
+    for (const one of sent) assert.ok(await send[one](first.url, firstTrace + at));
+  await backend.when(() => REPEATS.every((_, at) => hasText(firstTrace + at)));
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const second = (await startCollectorProcess(env)) ?? assert.fail("did not start");
+  for (const [at, [, , repeated]] of REPEATS.entries())
+    for (const one of repeated) assert.ok(await send[one](second.url, firstTrace + at));
+  assert.ok(await sendRecord(second.url, lastTrace)); // waits as long as a repeat would
+  await backend.when(() => hasText(lastTrace));
+  second.child.kill("SIGTERM");
+  assert.equal(await second.ended, 0);
+  await backend.close();
+  for (const [at, [what, , , runs]] of REPEATS.entries()) {
+    const newest = new Map(runsOf(firstTrace + at).map((one) => [one.id, one]));
+    assert.equal(newest.size, runs, what);
+    const withText = [...newest.values()].filter(({ text }) => text.includes(textOf(firstTrace + at)));
+    assert.equal(withText.length, 1, `${what}: its text is in one run`);
+  }
+  assert.deepEqual(backend.violations, []);
+});

@@ -81,6 +81,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
     if (before === null) return "duplicate";
     const kept = fingerprint(before) === print ? before : run; // the newer content replaces the older
     if (run.origins.length > 0) kept.origins = [...before.origins, ...run.origins];
+    kept.prints = [...(before.prints ?? []), ...(run.prints ?? [])];
     if (kept === before) return "merged";
     tree.waitingBytes += sizeOf(run) - sizeOf(before);
     node.run = run;

@@ -14,6 +14,8 @@ export interface JoinedSpan {
   readonly context: RequestContext;
   readonly origins: readonly SpanOrigin[];
   readonly records: number;
+  /** Of the records in durable mode, for the tree log (past-records.ts). */
+  readonly prints: readonly string[];
 }
 
 /** Of the run that the record becomes when it joins no span; "" if it becomes none. */
@@ -46,7 +48,21 @@ export function emitAlone(
   if (first === undefined) return;
   const tenantId = context.tenant.id;
   const span = kind === "session" ? spanOfSession(first, tenantId) : spanOfRecords([first, ...others], tenantId);
-  emit({ span, context, origins: originsOf(all), records: all.length });
+  emit({ span, context, origins: originsOf(all), records: all.length, prints: printsOf(all, CHILD) });
+}
+
+/** Records of the span's own run, and of a child of it. */
+export const JOINED = "#";
+export const CHILD = "~";
+
+/** Where the tree log has the place of a run. */
+export function isRecordMark(text: string): boolean {
+  return text.startsWith(JOINED) || text.startsWith(CHILD);
+}
+
+/** Without origins nothing outlives the process. */
+export function printsOf(all: readonly HeldRecord[], mark: typeof JOINED | typeof CHILD): readonly string[] {
+  return all.flatMap(({ origin, print, record }) => (origin === null ? [] : [`${record.spanId} ${mark}${print}`]));
 }
 
 export function originsOf(all: readonly HeldRecord[]): readonly SpanOrigin[] {

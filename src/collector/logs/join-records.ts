@@ -31,10 +31,11 @@ import {
   sizeOfRecord,
   type WaitingRecords,
 } from "./join-table.ts";
-import { emitAlone, emitChild, type JoinedSpan, originsOf } from "./emit-records.ts";
+import { emitAlone, emitChild, JOINED, type JoinedSpan, originsOf, printsOf } from "./emit-records.ts";
+import { createPastRecords, type PastRecords } from "./past-records.ts";
 import { eventOf } from "./record-event.ts";
 import { kindOf } from "./record-kinds.ts";
-import { isRepeated, type SeenRecords } from "./repeated-records.ts";
+import { isRepeated, type SeenRecords, writePrint } from "./repeated-records.ts";
 import { createSpanReach, isBareCall, type ReachableSpan, type SpanReach } from "./span-reach.ts";
 
 /** The records that an arriving span takes along. */
@@ -44,6 +45,8 @@ export interface TakenRecords {
   /** Those that join it now. */
   readonly records: number;
   readonly seen: SeenRecords;
+  /** Of those that join it now (past-records.ts). */
+  readonly prints: readonly string[];
 }
 
 export interface JoinPorts {
@@ -58,8 +61,10 @@ export interface RecordJoin {
   readonly add: (record: LogRecord, context: RequestContext, origin: SpanOrigin | null) => "taken" | "repeated";
   /** Emits the spans again that got records since the last call. */
   readonly settle: () => void;
-  /** null: no record is for this span. */
-  readonly take: (span: Span, tenantId: string) => TakenRecords | null;
+  /** null: no record is for this span. `repeated`: an earlier process had it, with its records. */
+  readonly take: (span: Span, tenantId: string, isReplay: boolean) => TakenRecords | "repeated" | null;
+  /** A record that an earlier process joined. Comes before the first item. */
+  readonly recall: PastRecords["recall"];
   /** Records of this span can be expected (join-records.5). */
   readonly isExpected: (context: RequestContext, content: RunContent) => boolean;
   /** Keeps a translated span in reach of later records. */
@@ -89,6 +94,7 @@ interface Joining {
   /** Tenants that have sent records with ids, the newest last. */
   readonly senders: Set<string>;
   readonly fresh: Set<ReachableSpan>;
+  readonly past: PastRecords;
   cancelSweep: (() => void) | null;
 }
 
@@ -102,15 +108,20 @@ const BYTES_A_CHARACTER = 2;
 export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJoin {
   const table = createJoinTable();
   const reach = createSpanReach(limits);
-  const state: Joining = { limits, ports, table, reach, senders: new Set(), fresh: new Set(), cancelSweep: null };
+  const past = createPastRecords(limits);
+  const [senders, fresh] = [new Set<string>(), new Set<ReachableSpan>()];
+  const state: Joining = { limits, ports, table, reach, senders, fresh, past, cancelSweep: null };
   return {
-    add: (record, context, origin) => add(state, { record, origin }, context),
+    add: (record, context, origin) => add(state, { record, origin, print: writePrint(record) }, context),
+    recall: past.recall,
     settle() {
       if (state.fresh.size > 0) settle(state);
     },
-    take(span, tenantId) {
-      if (table.waiting.size === 0 && reach.joinedSpans() === 0) return null; // join-records.5
-      return take(state, keyOf(tenantId, span.traceId, span.spanId), span);
+    take(span, tenantId, isReplay) {
+      if (table.waiting.size === 0 && reach.joinedSpans() === 0 && past.isEmpty()) return null; // join-records.5
+      const key = keyOf(tenantId, span.traceId, span.spanId);
+      const taken = take(state, key, span);
+      return taken === null && !isReplay && past.hasJoined(key) ? "repeated" : taken; // past-records.2
     },
     keep(kept) {
       keep(state, kept);
@@ -140,12 +151,12 @@ function take({ reach, table }: Joining, key: string, span: Span): TakenRecords 
   const waiting = table.waiting.get(key);
   if (waiting === undefined) {
     if (reachable === undefined || joined.length === 0) return null;
-    return { events: joined, origins: NO_ORIGINS, records: 0, seen: reachable.seen };
+    return { events: joined, origins: NO_ORIGINS, records: 0, seen: reachable.seen, prints: [] };
   }
   removeWaiting(table, waiting);
   const { held, seen } = waiting;
   const events = [...joined, ...held.map(({ record }) => eventOf(record, span))];
-  return { events, origins: originsOf(held), records: held.length, seen };
+  return { events, origins: originsOf(held), records: held.length, seen, prints: printsOf(held, JOINED) };
 }
 
 function add(state: Joining, held: HeldRecord, context: RequestContext): "taken" | "repeated" {
@@ -160,11 +171,16 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): "taken"
   const key = keyOf(tenantId, record.traceId, record.spanId); // join-records.2
   const reachable = reach.find(key);
   if (reachable === undefined || !ports.isKnown(tenantId, record.traceId, record.spanId))
-    return addToWaiting(state, { key, held, context, seen: reachable?.seen ?? new Map() });
-  if (isRepeated(reachable.seen, record, context)) return "repeated";
+    return addToWaiting(state, { key, held, context, seen: reachable?.seen ?? seenBefore(state, key, held) });
+  if (isRepeated(reachable.seen, held.print, context)) return "repeated";
   reachable.fresh.push(held);
   state.fresh.add(reachable);
   return "taken";
+}
+
+/** past-records.1. */
+function seenBefore({ past }: Joining, key: string, { origin }: HeldRecord): SeenRecords {
+  return (origin?.request.isReplay === true ? undefined : past.seenOf(key)) ?? new Map();
 }
 
 interface EarlyRecord extends Pick<WaitingRecords, "key" | "context" | "seen"> {
@@ -175,7 +191,7 @@ interface EarlyRecord extends Pick<WaitingRecords, "key" | "context" | "seen"> {
 function addToWaiting(state: Joining, { key, held, context, seen }: EarlyRecord): "taken" | "repeated" {
   const { limits, ports, table } = state;
   let waiting = table.waiting.get(key);
-  if (isRepeated(waiting?.seen ?? seen, held.record, context)) return "repeated";
+  if (isRepeated(waiting?.seen ?? seen, held.print, context)) return "repeated";
   if (waiting === undefined) {
     const waitMs = kindOf(held.record) === "session" ? limits.orphanTimeoutMs : limits.spanTtlMs;
     waiting = { key, context, held: [], seen, deadlineMs: ports.clock.monotonic() + waitMs, bytes: 0 };
@@ -230,7 +246,8 @@ function settle(state: Joining): void {
     reachable.bytes += held.reduce((sum, { record }) => sum + sizeOfRecord(record), 0);
     reach.add(reachable); // in reach again from now on, as its trace
     const whole = { ...span, events: [...span.events, ...joined] };
-    ports.emit({ span: whole, context, origins: originsOf(held), records: held.length });
+    const prints = printsOf(held, JOINED);
+    ports.emit({ span: whole, context, origins: originsOf(held), records: held.length, prints });
   }
   state.fresh.clear();
 }

@@ -34,6 +34,7 @@ export const JOIN_LIMITS: JoinLimits = {
 export interface HeldRecord {
   readonly record: LogRecord;
   readonly origin: SpanOrigin | null;
+  readonly print: string;
 }
 
 /** The records of one span that has not arrived. */

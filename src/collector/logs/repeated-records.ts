@@ -7,7 +7,8 @@ import { hashOf, printOf } from "./record-event.ts";
 interface SeenRecord {
   /** How often one request had it. */
   times: number;
-  request: RequestContext;
+  /** null: in an earlier process. */
+  request: RequestContext | null;
   timesInRequest: number;
 }
 
@@ -17,9 +18,12 @@ export type SeenRecords = Map<string, SeenRecord>;
 /** A span with more records forgets those before: they are in children of it (join-records.4). */
 const SEEN_MAX = 8_192;
 
+export function writePrint(record: LogRecord): string {
+  return hashOf([printOf(record)], 32);
+}
+
 /** An earlier request had this record. `request` is one object for all records of a request. */
-export function isRepeated(seen: SeenRecords, record: LogRecord, request: RequestContext): boolean {
-  const print = hashOf([printOf(record)], 32);
+export function isRepeated(seen: SeenRecords, print: string, request: RequestContext): boolean {
   const known = seen.get(print);
   if (known === undefined) {
     if (seen.size >= SEEN_MAX) seen.clear();
@@ -31,4 +35,11 @@ export function isRepeated(seen: SeenRecords, record: LogRecord, request: Reques
   if (known.timesInRequest <= known.times) return true;
   known.times = known.timesInRequest;
   return false;
+}
+
+/** A record of an earlier process, as its run was stored. */
+export function recallSeen(seen: SeenRecords, print: string): void {
+  const known = seen.get(print);
+  if (known === undefined) seen.set(print, { times: 1, request: null, timesInRequest: 0 });
+  else known.times++;
 }

@@ -65,7 +65,7 @@ test("span-reach.2: a span with fresh records stays at every bound", () => {
   const reach = createSpanReach(LIMITS);
   const fresh = spanOf("fresh", {});
   reach.add(fresh);
-  fresh.fresh.push({ record: {} as never, origin: null });
+  fresh.fresh.push({ record: {} as never, origin: null, print: "" });
   fill(reach, "c", 20, CONTENT);
   reach.trim(5000);
   assert.equal(reach.find("fresh"), fresh);

@@ -81,6 +81,7 @@ export function createBatcher(
         traceId: run.span.traceId,
         spanId: run.span.spanId,
         dottedOrder: run.dottedOrder,
+        prints: run.span.prints,
       });
       batch.origins.push(run.span.origins);
       if (batch.runs.length >= limits.runsMax() || batch.writer.bytes() >= limits.bytesMax()) close(batch); // batch.2

@@ -84,7 +84,10 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
       Object.assign(accounting, recovered.accounting);
       for (const decision of recovered.decisions) pipeline.recall(decision);
       for (const batch of recovered.batches) delivery.resend(batch);
-      for (const request of recovered.requests) backlog.push(request);
+      for (const request of recovered.requests) {
+        request.isReplay = true;
+        backlog.push(request);
+      }
       backlog.pump();
     },
   };

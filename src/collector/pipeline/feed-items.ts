@@ -63,7 +63,11 @@ export function createItemFeed({
   place,
   sampler,
 }: FeedPorts): FeedItems {
-  const passSpan = createSpanPass({ dropped, join, place });
+  const countDuplicate = (index: number, request: StoredRequest | null): void => {
+    accounting.duplicates++;
+    if (request !== null) marks?.requestDone(request, [index]);
+  };
+  const passSpan = createSpanPass({ countDuplicate, dropped, join, place });
   const { note, offer } = createItemOffer({ accounting, marks, sampler });
 
   function feedSpan(span: Span, index: number, source: ItemSource): void {
@@ -131,9 +135,17 @@ export function createItemFeed({
 type PassSpan = (span: Span, index: number, source: ItemSource) => void;
 
 /** The span takes the records along that wait for it, and stays in reach of later ones. */
-function createSpanPass({ dropped, join, place }: Pick<FeedPorts, "dropped" | "join" | "place">): PassSpan {
+function createSpanPass({
+  countDuplicate,
+  dropped,
+  join,
+  place,
+}: Pick<FeedPorts, "dropped" | "join" | "place"> & {
+  readonly countDuplicate: (index: number, request: StoredRequest | null) => void;
+}): PassSpan {
   return (span, index, { context, request }) => {
-    const taken = join.take(span, context.tenant.id);
+    const taken = join.take(span, context.tenant.id, request?.isReplay === true);
+    if (taken === "repeated") return countDuplicate(index, request);
     const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
     const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
     if (content === DROPPED) return dropped.add(context.tenant.id, span);

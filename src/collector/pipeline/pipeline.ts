@@ -33,6 +33,7 @@ import type { AssembleLimits } from "../assemble/trace-table.ts";
 import { dottedOrderFault } from "../assemble/dotted-order.ts";
 import { createDroppedSpans } from "../logs/dropped-spans.ts";
 import { isFailedRecord } from "../logs/failed-record.ts";
+import { isRecordMark } from "../logs/emit-records.ts";
 import { createRecordJoin } from "../logs/join-records.ts";
 import type { JoinLimits } from "../logs/join-table.ts";
 import { createTraceSampler, NO_SAMPLING, type SamplerOptions, type SamplerStats } from "../sample/trace-sampler.ts";
@@ -81,7 +82,7 @@ export interface Pipeline {
    * Resolves when all spans are in their trees, all log records in the join. Small requests finish before it returns.
    */
   readonly feed: (items: Items, context: RequestContext, request: StoredRequest | null) => void | Promise<void>;
-  /** The place of a run that an earlier process has emitted. Comes before the first feed. */
+  /** The place of a run that an earlier process has emitted, or the mark of a log record in it. Comes before the first feed. */
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory between the receiver and the delivery. */
   readonly heldBytes: () => number;
@@ -120,8 +121,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
   const join = createRecordJoin(options.join, {
     clock,
     isKnown: (tenantId, traceId, spanId) => assembler.isKnown(tenantId, traceId, spanId),
-    emit({ span, context, origins, records }) {
-      place(span, context, ONLY_RECORDS, { origins, records });
+    emit({ span, context, ...records }) {
+      place(span, context, ONLY_RECORDS, records);
     },
   });
   const { sample } = options;
@@ -132,6 +133,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
   return {
     feed: (items, context, request) => feed({ items, context, request }),
     recall(decision) {
+      const { dottedOrder, spanId, tenant, traceId } = decision;
+      if (isRecordMark(dottedOrder)) return join.recall(tenant, traceId, spanId, dottedOrder);
       assembler.recall(decision);
       sampler?.recall(decision.tenant, decision.traceId);
     },

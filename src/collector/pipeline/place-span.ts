@@ -21,6 +21,7 @@ export interface PlacePorts {
 interface CarriedRecords {
   readonly origins: readonly SpanOrigin[];
   readonly records: number;
+  readonly prints: readonly string[];
 }
 
 /** The place of the span itself when only log records caused it. */
@@ -69,6 +70,7 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
     try {
       const run = translate(span, context);
       run.origins = originsOf(own, records);
+      if (records !== null) run.prints = records.prints;
       const arrival = assembler.add(run);
       const isRun = arrival !== "duplicate" && arrival !== "merged" && arrival !== "filtered";
       const isDropped = run.isDropped === true;

@@ -13,6 +13,8 @@ export interface StoredRequest {
   pending: number;
   /** One bit per span; null before the first mark. */
   done: Uint8Array | null;
+  /** Of an earlier process: its items are no repeats of themselves. */
+  isReplay?: true;
 }
 
 export interface SpanOrigin {

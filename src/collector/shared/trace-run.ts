@@ -105,6 +105,8 @@ export interface UnplacedRun {
   readonly parentIs?: "local" | "remote" | undefined;
   /** The stored spans that this run stands for. The pipeline sets it in durable mode; empty in memory mode. */
   origins: readonly SpanOrigin[];
+  /** Of the log records in it, as the tree log keeps them: `span id #print`. */
+  prints?: readonly string[];
 }
 
 /** Lower-case UUIDs, "" for none. Used only while they keep trace-run.3. */
@@ -118,7 +120,7 @@ export interface DeclaredIds {
 export interface TraceRun {
   readonly tenant: Tenant;
   /** The source span: its ids for the decision record, its origins for the spool. */
-  readonly span: Pick<UnplacedRun, "traceId" | "spanId" | "origins">;
+  readonly span: Pick<UnplacedRun, "traceId" | "spanId" | "origins" | "prints">;
   readonly id: string;
   readonly traceId: string;
   /** "" for the root. */
@@ -137,6 +139,7 @@ export interface TraceRunPlace {
   readonly traceId: string;
   readonly spanId: string;
   readonly dottedOrder: string;
+  readonly prints?: readonly string[] | undefined;
 }
 
 /** Deeper JSON stays text: JSON.stringify fails from about 4,000 levels, and real traces stay far below 128. */

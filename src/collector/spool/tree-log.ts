@@ -108,7 +108,10 @@ export function createTreeLog(
 
 export function placeLines(places: readonly Omit<TraceRunPlace, "id">[]): PlaceLines {
   let text = "";
-  for (const { traceId, spanId, dottedOrder } of places) text += `${traceId} ${spanId} ${dottedOrder}\n`;
+  for (const { traceId, spanId, dottedOrder, prints } of places) {
+    text += `${traceId} ${spanId} ${dottedOrder}\n`;
+    for (const print of prints ?? []) text += `${traceId} ${print}\n`; // the log records in it
+  }
   return { runs: places.length, text };
 }
 
