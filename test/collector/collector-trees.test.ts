@@ -43,7 +43,7 @@ describe("below a filtered root", PATIENCE, () => {
         t.after(() => rm(dir, { recursive: true }));
         await writeFile(`${dir}/rules.json`, RULES);
         const rules = filter === "FILTER_NON_GENAI" ? { [filter]: "true" } : { RULES_FILE: `${dir}/rules.json` };
-        const env = { ...rules, ORPHAN_TIMEOUT_MS: "60000" };
+        const env = { ...rules, orphanTimeoutMs: "60000" };
         const backend = await startBackend();
         const collector = await startCollector(backend.url, env);
         const calls = [call(1, 1), call(1, 2), call(1, 3, 2)];
@@ -71,7 +71,7 @@ describe("a span whose parent does not come", PATIENCE, () => {
   for (const flags of [1, REMOTE])
     test(`has a root above it (flags ${flags}), and stays there when the parent arrives late`, async () => {
       const backend = await startBackend();
-      const collector = await startCollector(backend.url, { ORPHAN_TIMEOUT_MS: "100" });
+      const collector = await startCollector(backend.url, { orphanTimeoutMs: "100" });
       const orphan = { ...call(2, 2, 1), flags };
       await collector.send(protobufRequest([orphan, call(2, 3, 2)]));
       await backend.whenRuns(3);
