@@ -6,14 +6,14 @@ import { Client } from "pg";
 import { startPostgres, type PostgresServer } from "../../test/harness/postgres/server.ts";
 import { fillDatabase } from "./many-rows.ts";
 import { compare, startInProcess } from "./compare.ts";
-import { median, runScript } from "../measure.ts";
+import { cpuSecondsOfTree, median, runScript } from "../measure.ts";
 import { removeFolder, startServer, type MeasuredServer } from "./server.ts";
 import { createTable } from "../table.ts";
 
 const script = (name: string): string => join(import.meta.dirname, name);
 const STATE_BYTES = 1000;
 const CLIENTS = 32;
-/** A server has a slot for each client: the wait in the queue is a separate measurement. */
+/** A slot for each client, so that figures of CPU have no wait in the queue in them; the default slots have a row each. */
 const SLOTS = 64;
 /** Cycles for each server before it is measured: compiling goes on until then, and would count for each worker anew. */
 const WARM_UP = 5000;
@@ -37,6 +37,7 @@ export async function benchPostgres(options: { readonly short: boolean; readonly
   try {
     await rememberCommitTimes(postgres);
     const library = await startInProcess(STATE_BYTES, WARM_UP);
+    await measureDefaults(note, postgres, sizes.cycles);
     const empty = await newDatabase(postgres, "empty");
     const alone = await withServers(empty, ["all"], async (servers) => {
       await load(servers, WARM_UP, CLIENTS);
@@ -87,6 +88,41 @@ export async function benchPostgres(options: { readonly short: boolean; readonly
   }
 }
 
+type NoteRow = (what: string, measured: string, ratio: number, asked: string) => void;
+
+/** One server as it is without settings: ten slots for 32 clients, so that most runs wait in the queue. */
+async function measureDefaults(note: NoteRow, postgres: PostgresServer, cycles: number): Promise<void> {
+  const uri = await newDatabase(postgres, "defaults");
+  await withServers(
+    uri,
+    ["all"],
+    async (servers) => {
+      const cpu = async (): Promise<readonly [number, number]> => [
+        (await servers[0]?.metrics())?.cpuSeconds ?? Number.NaN,
+        cpuSecondsOfTree(postgres.pid) ?? Number.NaN,
+      ];
+      await load(servers, WARM_UP, CLIENTS);
+      const before = await cpu();
+      const { medianMs = Number.NaN, p99Ms = Number.NaN, seconds = Number.NaN } = await load(servers, cycles, CLIENTS);
+      const after = await cpu();
+      const [server, database] = [0, 1].map((at) => ((after[at] ?? 0) - (before[at] ?? 0)) / cycles) as [
+        number,
+        number,
+      ];
+      const rate = `${Math.round(cycles / seconds)} cycles a second`;
+      note(
+        "default slots: cycle p99 / p50",
+        `${p99Ms.toFixed(0)} / ${medianMs.toFixed(0)} ms; ${rate}`,
+        p99Ms / medianMs,
+        "at most 3",
+      );
+      note("default slots: CPU a cycle in the server", ms(server), server / 0.0045, "at most 1 x 4.5 ms");
+      note("default slots: CPU a cycle in PostgreSQL", ms(database), database / 0.005, "at most 1 x 5 ms");
+    },
+    null,
+  );
+}
+
 /** Of version 0.1.0, warm, 32 clients: the ratio shows a change. */
 const ROUND_TRIPS_BEFORE = 10.4;
 
@@ -130,13 +166,13 @@ async function withServers<T>(
   uri: string,
   roles: readonly string[],
   work: (servers: readonly MeasuredServer[]) => Promise<T>,
+  slots: number | null = SLOTS,
 ): Promise<T> {
   const servers: MeasuredServer[] = [];
+  const more = slots === null ? {} : { N_JOBS_PER_WORKER: String(slots) };
   try {
     for (const role of roles)
-      servers.push(
-        await startServer(undefined, { DATABASE_URI: uri, HOLDPOINT_ROLE: role, N_JOBS_PER_WORKER: String(SLOTS) }),
-      );
+      servers.push(await startServer(undefined, { DATABASE_URI: uri, HOLDPOINT_ROLE: role, ...more }));
     return await work(servers);
   } finally {
     for (const server of servers.toReversed()) {
@@ -151,9 +187,9 @@ async function load(
   cycles: number,
   clients: number,
   mode = "cycle",
-): Promise<void> {
+): Promise<Record<string, number>> {
   const args = [servers[0]?.url ?? "", cycles, clients, STATE_BYTES, "bench", mode];
-  await runScript(script("client.ts"), args);
+  return runScript(script("client.ts"), args);
 }
 
 /** Of all the servers together. */

@@ -6,6 +6,8 @@ import { createInterface } from "node:readline";
 export interface PostgresServer {
   /** URI of a template database. */
   readonly uri: string;
+  /** Of the process that keeps it: an ancestor of all its processes. */
+  readonly pid: number;
   /** Ends it at once, as a power cut would. */
   crash(): Promise<void>;
   /** Ends it in order, without waiting for its clients. */
@@ -33,6 +35,7 @@ export async function startPostgres(durable = false): Promise<PostgresServer> {
   const uri = String((await answer())["uri"]);
   return {
     uri,
+    pid: keeper.pid ?? 0,
     crash: () => tell("crash"),
     shutDown: () => tell("shut down"),
     start: () => tell("start"),
