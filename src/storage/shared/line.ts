@@ -46,20 +46,21 @@ export function newTurn(): Turn {
   return { credit: null, answers: 0 };
 }
 
-/** Columns of nextInLineSql(). */
-export const LINE_FIELDS = "run_id, thread_id, urgent, queue_key";
+/** Columns of nextInLineSql(). `by_age`: it is next because it is the oldest. */
+export const LINE_FIELDS = "run_id, thread_id, urgent, queue_key, by_age";
 
 /**
  * The next runs in the line, in their order, as a query; a run may appear twice. Its only parameter is `turn.credit`.
  * @param each the longest list of runs that are looked at for one reason
  */
 export function nextInLineSql(runs: string, turn: Turn, mark: string, each: number): string {
-  const part = (where: string, order: string): string =>
-    `SELECT ${LINE_FIELDS} FROM (SELECT ${LINE_FIELDS} FROM ${runs} WHERE ${IN_LINE} AND ${where} ORDER BY ${order} LIMIT ${each}) AS part`;
+  const part = (where: string, order: string, byAge = 0): string =>
+    `SELECT ${LINE_FIELDS} FROM (SELECT run_id, thread_id, urgent, queue_key, ${byAge} AS by_age FROM ${runs}
+      WHERE ${IN_LINE} AND ${where} ORDER BY ${order} LIMIT ${each}) AS part`;
   const answers = part("urgent = 1", "queue_key");
   const others = [
     part(`urgent = 0 AND queue_key <= ${mark}`, "place, queue_key"), // line.2; nothing without a credit: line.3
-    part("urgent = 0", "queue_key"),
+    part("urgent = 0", "queue_key", 1),
   ];
   const parts = turn.answers < ANSWERS_MAX ? [answers, ...others] : [...others, answers];
   return parts.join(" UNION ALL ");
@@ -74,12 +75,13 @@ export function lineEndsSql(runs: string): string {
 
 /** After a claim. @param found a row of nextInLineSql() with lineEndsSql() */
 export function noteTurn(turn: Turn, found: Readonly<Record<string, unknown>>): void {
-  const { urgent, queue_key: key, oldest, newest } = found;
+  const { urgent, queue_key: key, by_age: byAge, oldest, newest } = found;
   if (typeof oldest !== "string" || typeof newest !== "string") return; // only answers wait
   if (urgent === 1) {
     turn.answers++;
     return;
   }
   turn.answers = 0;
-  turn.credit = String(key) <= oldest ? newest : null;
+  // The oldest of those that no other process is claiming just now counts as the oldest.
+  turn.credit = byAge === 1 || String(key) <= oldest ? newest : null;
 }

@@ -54,8 +54,8 @@ export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttemp
   return row?.["attempt"] === attempt && row["status"] === "running";
 }
 
-/** Looked at for one reason in one claim: more than other processes claim at the same moment. */
-const EACH = 8;
+/** Looked at for one reason in one claim: more than all processes together claim at the same moment. */
+const EACH = 100;
 const PLACE = placeSql("holdpoint.runs", "greatest");
 const ENDS = lineEndsSql("holdpoint.runs");
 
@@ -65,6 +65,8 @@ function nextFreeSql(turn: Turn): string {
     SELECT ${LINE_FIELDS}, ${ENDS} FROM (
       SELECT ${LINE_FIELDS} FROM line WHERE pg_try_advisory_xact_lock(${threadLockSql("thread_id")}) LIMIT 1) AS found`;
 }
+
+const LEAVE = "UPDATE holdpoint.runs SET place = NULL WHERE run_id = $1 AND status = 'pending' RETURNING run_id";
 
 /** The few active runs of one thread, instead of the order of all waiting runs. */
 const CLAIM = `
@@ -221,10 +223,10 @@ function claimVerbs(
   const letIn = async (dueBy: number): Promise<void> => {
     const dueAt = await nextDueAt();
     if (dueAt === null || dueAt > dueBy) return; // a read costs less
-    db.run(
+    await db.attempt(
       `UPDATE holdpoint.runs AS r SET due_at = NULL, place = ${PLACE} WHERE run_id IN
          (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
-          ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED)`,
+          ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED) RETURNING run_id`,
       dueBy,
     );
   };
@@ -247,10 +249,7 @@ function claimVerbs(
         const claimed = await claimOn(threadId, claim);
         if (claimed === null) {
           // Held by its thread: queueNext() brings it back. Or another process was faster, and it waits no more.
-          db.run(
-            "UPDATE holdpoint.runs SET place = NULL WHERE run_id = $1 AND status = 'pending'",
-            String(found["run_id"]),
-          );
+          await db.attempt(LEAVE, String(found["run_id"]));
           continue;
         }
         noteTurn(turn, found);
