@@ -225,7 +225,7 @@ async function queuedBehindLock(): Promise<string> {
 
 test("a run whose claim meets a database outage starts after it (machines-silence.3)", { timeout }, async () => {
   const thread = await queuedBehindLock();
-  const sql = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%holdpoint.threads%'";
+  const sql = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'holdpoint.threads'::regclass";
   const isClaimed = async (): Promise<boolean> => ((await db.query(sql)).rowCount ?? 0) > 0;
   await until("its claim waits for the table", async () => pause(LOOK_MS).then(isClaimed));
   const before = server.logs.length;
