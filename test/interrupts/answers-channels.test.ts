@@ -103,6 +103,11 @@ const BROKEN = [
   { name: "a decision that is not allowed", payload: only("approve"), value: { decisions: [{ type: "reject" }] } },
   { name: "an edit that is not allowed", payload: only("approve"), value: edited("refund", { amount: 1 }) },
   { name: "an edit that renames its action", payload: HITL, value: edited("wipe", {}), whole: true },
+  {
+    name: "an edit inside of an approval",
+    payload: HITL,
+    value: { decisions: [{ type: "approve", edited_action: { name: "wipe", args: {} } }] },
+  },
   { name: "a response without words", payload: HITL, value: { decisions: [{ type: "respond" }] } },
   { name: "an edit in the other case", payload: CAMEL, value: edited("refund", { amount: 1 }) },
   { name: "acceptance with other arguments", payload: FIXED, value: [{ type: "accept", args: OTHER }] },

@@ -165,6 +165,22 @@ suite("an answer of a client of the dialect is taken (answer-rules.3)", () => {
   });
 });
 
+suite("an edit has one rule in both spellings, and no other decision has one (answer-rules.4)", () => {
+  const wipe = { name: "wipe", args: {} };
+  const pay = { name: "pay", args: {} };
+  const rows: readonly (readonly [name: string, decision: JsonObject, isTaken: boolean])[] = [
+    ["the same in both", { type: "edit", edited_action: pay, editedAction: pay }, true],
+    ["another action in the other spelling", { type: "edit", edited_action: pay, editedAction: wipe }, false],
+    ["an edit in an approval", { type: "approve", edited_action: wipe }, false],
+    ["an edit in an approval, in the other spelling", { type: "approve", editedAction: pay }, false],
+    ["an edit in a rejection", { type: "reject", edited_action: wipe }, false],
+    ["an edit in a response", { type: "respond", message: "x", edited_action: wipe }, false],
+    ["none, as null", { type: "approve", edited_action: null }, true],
+  ];
+  for (const [name, decision, isTaken] of rows)
+    test(name, () => assert.equal(refusal(snake(ALL), decisions(decision)) === null, isTaken));
+});
+
 suite("under review rules an answer has no further members (answer-schema.3)", () => {
   const REVIEW = { votes: [] };
   const NESTED = {
@@ -178,7 +194,6 @@ suite("under review rules an answer has no further members (answer-schema.3)", (
   const rows: readonly (readonly [name: string, asked: Json, answer: Json])[] = [
     ["beside the decisions", snake(ALL), { ...(decisions({ type: "reject" }) as JsonObject), 0: { type: "accept" } }],
     ["in a decision", snake(ALL), decisions({ type: "approve", note: "x" })],
-    ["of another kind of decision", snake(ALL), decisions({ ...edit("pay", {}), type: "approve" })],
     ["in an edit", snake(ALL), decisions({ type: "edit", edited_action: { name: "pay", args: {}, to: "x" } })],
     [
       "in the arguments of an edit that have a schema",

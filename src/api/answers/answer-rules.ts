@@ -3,6 +3,7 @@
 //   answer-rules.1. An answer has one decision per action, of a kind that the action allows. An edit keeps the action's
 //     name and fits the schema of its arguments; a response has a text.
 //   answer-rules.2. Arguments of an acceptance are an edit: without the right to edit they are those of the request.
+//   answer-rules.4. Clients send an edit in both spellings: it is the same rule for either, and only an edit has one.
 //   answer-rules.3. Every answer that the clients of the dialect build from the payload fits.
 import { isJsonObject, type Json, type JsonObject } from "../../base/json/json.ts";
 import { type Action, type DecisionType, type Dialect, recognise } from "../dialects.ts";
@@ -34,12 +35,18 @@ type Write = (type: DecisionType, action: Action) => JsonObject | null;
 
 const TEXT = { type: "string", minLength: 1 };
 
+/** answer-rules.4. */
+const spellings = (schema: JsonObject): JsonObject => ({ edited_action: schema, editedAction: schema });
+const NO_EDIT = spellings({ type: "null" });
+
 function verdict(dialect: Dialect): Write {
   const edited = dialect === "hitl" ? "edited_action" : "editedAction";
   return (type, action) => {
-    if (type === "edit") return decision(type, { [edited]: requestSchema("name", action) }, [edited]);
-    if (type === "reject") return decision(type, { message: { type: "string" } });
-    return type === "respond" ? decision(type, { message: TEXT }, ["message"]) : decision(type, {});
+    if (type === "edit") return decision(type, spellings(requestSchema("name", action)), [edited]);
+    if (type === "reject") return decision(type, { message: { type: "string" }, ...NO_EDIT });
+    return type === "respond"
+      ? decision(type, { message: TEXT, ...NO_EDIT }, ["message"])
+      : decision(type, { ...NO_EDIT });
   };
 }
 
