@@ -197,3 +197,38 @@ test("a span that is not about generative AI stays as it came", () => {
   const span = spanOf({ name: "GET /", attributes: { "http.request.method": "GET", message: "[]" } });
   assert.equal(normalize(span), span);
 });
+
+describe("hostile spans are normalized or stay, and never throw", () => {
+  const call = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" };
+  const deep = (text: string, count: number): string => text.repeat(count);
+  const toolCall = { id: "c", function: { name: "f", arguments: `${deep('{"a":', 50_000)}1${deep("}", 50_000)}` } };
+  const HOSTILE: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+    [
+      "arguments 50,000 levels deep",
+      { "gen_ai.input.messages": JSON.stringify([{ role: "assistant", tool_calls: [toolCall] }]) },
+    ],
+    ["messages 50,000 levels deep", { "gen_ai.input.messages": deep("[", 50_000) + deep("]", 50_000) }],
+    ["cut JSON", { "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"Hi' }],
+    ["names of prototypes", { "gen_ai.input.messages": '[{"role":"user","__proto__":{"content":1},"constructor":2}]' }],
+    [
+      "a data URL of a megabyte",
+      {
+        "gen_ai.input.messages": JSON.stringify([
+          { role: "user", content: [{ type: "image_url", image_url: { url: `data:${deep("a", 1_000_000)}` } }] },
+        ]),
+      },
+    ],
+    ["lone surrogates", { "gen_ai.input.messages": '[{"role":"user","content":"\\ud800"}]' }],
+    [
+      "10,000 messages",
+      {
+        "gen_ai.input.messages": JSON.stringify(Array.from({ length: 10_000 }, () => ({ role: "user", content: "x" }))),
+      },
+    ],
+  ];
+  for (const [name, attributes] of HOSTILE)
+    test(name, () => {
+      const given = spanOf({ attributes: { ...call, ...attributes } });
+      assert.deepEqual(visible(normalize(given)), visible(given));
+    });
+});

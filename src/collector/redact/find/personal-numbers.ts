@@ -29,14 +29,29 @@ const PHONE_DIGITS_MAX = 15;
 export function findPhones(original: string): Ranges {
   const text = replaceEscapes(original);
   const found: number[] = [];
+  let ibans: Ranges | null = null;
   PHONE.lastIndex = 0;
   for (let one = PHONE.exec(text); one !== null; one = PHONE.exec(text)) {
+    const { index: start } = one;
+    const end = PHONE.lastIndex;
     const digits = one[0].replaceAll(/%2[bB]|\D/g, "").length;
-    if (isInNumber(text, one.index, PHONE.lastIndex) || digits < NATIONAL_DIGITS_MIN || digits > PHONE_DIGITS_MAX)
-      PHONE.lastIndex = one.index + 1;
-    else found.push(one.index, PHONE.lastIndex);
+    const isPhone = digits >= NATIONAL_DIGITS_MIN && digits <= PHONE_DIGITS_MAX && !isInNumber(text, start, end);
+    if (isPhone && !isInside((ibans ??= findIbans(original)), start, end)) found.push(start, end);
+    else PHONE.lastIndex = start + 1;
   }
   return found;
+}
+
+/** Part of one of the ranges, which are in ascending order. */
+function isInside(ranges: Ranges, start: number, end: number): boolean {
+  let low = 0;
+  let high = ranges.length / 2;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle * 2 + 1] ?? 0) <= start) low = middle + 1;
+    else high = middle;
+  }
+  return (ranges[low * 2] ?? end) < end;
 }
 
 /** A part of a longer number, a date, a version or a word. */
