@@ -13,7 +13,7 @@ export function Fact({
 }: {
   readonly name: string;
   readonly title?: string;
-  /** Of the value. */
+  /** The class of the value. */
   readonly className?: string;
   readonly children: ReactNode;
 }): ReactNode {

@@ -116,7 +116,7 @@ export const getInboxItem = operation("getInboxItem", "get", "/inbox/{thread_id}
 
 export const author = { by: personName.optional().describe("name of the person, on a server without authentication") };
 
-/** Of every change of an open item. */
+/** Refusals of every change of an open item. */
 export const CHANGE_REFUSALS = ["thread_not_found", "interrupt_not_found", "interrupt_stale", "thread_busy"] as const;
 
 export const claimInboxItem = operation("claimInboxItem", "post", "/inbox/{thread_id}/{interrupt_id}/claim", {

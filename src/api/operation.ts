@@ -73,7 +73,7 @@ export interface Operation<Query, Body> {
   readonly large: readonly string[];
   readonly reply: { readonly status: number; readonly description: string; readonly schema: z.ZodType | null };
   readonly refusals: readonly ErrorCode[];
-  /** Of an id in the path that is no UUID; null for that of an unknown id. */
+  /** The code for an id in the path that is no UUID; null: that of an unknown id. */
   readonly malformedId: ErrorCode | null;
 }
 

@@ -31,7 +31,7 @@ export interface DevParts {
   /** The file that names them. */
   readonly path: string;
   readonly log: Log;
-  /** Of the collector and the trace store. */
+  /** The log of the collector and the trace store. */
   readonly partsLog: Log;
   readonly anyPort: boolean;
   readonly origins: readonly string[];
@@ -113,7 +113,7 @@ export async function startTraceStore(
   return { port: server.address().port, routes: traceRoutes(server.store) };
 }
 
-/** Of OTLP over gRPC, as exporters have it without a setting. */
+/** The port of OTLP over gRPC, as exporters have it without a setting. */
 const GRPC_PORT = 4317;
 
 /** @param tracesUrl the trace store of this process, or null */

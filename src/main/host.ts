@@ -35,7 +35,7 @@ export interface Product {
   readonly root: string;
   readonly version: string;
   readonly nodeRequired: string;
-  /** Of a package that is not in the registry: the path of its file. */
+  /** Path of the file of a package that is not in the registry. */
   readonly packedAt?: string | undefined;
   readonly dependencies: Readonly<Record<string, string>>;
 }

@@ -12,7 +12,7 @@ export function readProduct(): Product {
     readonly version: string;
     readonly engines: { readonly node: string };
     readonly dependencies: Readonly<Record<string, string>>;
-    /** Of the package: the tested versions of its peer dependencies. */
+    /** In the package: the tested versions of its peer dependencies. */
     readonly testedWith?: Readonly<Record<string, string>>;
     readonly packedAt?: string;
   };

@@ -41,7 +41,7 @@ export function createSlackWebApi(token: string, baseUrl: string): SlackApi {
           redirect: "error", // slack-web-api.1
           signal,
         });
-        return await outcomeOf(response);
+        return await readOutcome(response);
       } catch (error) {
         const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
         return { kind: "failed", reason: signal.aborted ? "no reply in time" : describeError(cause).message };
@@ -50,21 +50,21 @@ export function createSlackWebApi(token: string, baseUrl: string): SlackApi {
   };
 }
 
-async function outcomeOf(response: Response): Promise<SlackOutcome> {
+async function readOutcome(response: Response): Promise<SlackOutcome> {
   if (response.status === 429) {
     await response.body?.cancel();
     const seconds = Number(response.headers.get("retry-after") ?? "");
     const afterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : LIMITED_MS;
     return { kind: "limited", afterMs: Math.min(afterMs, LIMITED_MS_MAX) };
   }
-  const text = await textOf(response);
+  const text = await readText(response);
   if (!response.ok) return { kind: "failed", reason: `status ${response.status}` };
   const body: unknown = JSON.parse(text);
   if (!isJsonObject(body)) return { kind: "failed", reason: "the reply is not an object" };
-  return body["ok"] === true ? { kind: "ok", body } : errorOf(body);
+  return body["ok"] === true ? { kind: "ok", body } : readError(body);
 }
 
-function errorOf({ error, response_metadata: metadata }: JsonObject): SlackOutcome {
+function readError({ error, response_metadata: metadata }: JsonObject): SlackOutcome {
   const name = typeof error === "string" ? error : "unknown_error";
   if (name === "ratelimited" || name === "rate_limited") return { kind: "limited", afterMs: LIMITED_MS };
   const messages = isJsonObject(metadata) && Array.isArray(metadata["messages"]) ? metadata["messages"] : [];
@@ -73,7 +73,7 @@ function errorOf({ error, response_metadata: metadata }: JsonObject): SlackOutco
 }
 
 /** slack-web-api.2. */
-async function textOf(response: Response): Promise<string> {
+async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let [text, bytes] = ["", 0];
   for await (const chunk of response.body ?? []) {

@@ -51,14 +51,14 @@ export function createSmtpMailer(address: string): Mailer {
         sent.catch(() => undefined); // the connection ends by its own limits
         return { kind: "failed", reason: "no reply in time" };
       } catch (error) {
-        return outcomeOf(error);
+        return readOutcome(error);
       }
     },
   };
 }
 
 /** A permanent reply of the server about this e-mail; everything else may pass. */
-function outcomeOf(error: unknown): MailOutcome {
+function readOutcome(error: unknown): MailOutcome {
   const { message, responseCode, code } = error as Error & { readonly responseCode?: number; readonly code?: string };
   const isFinal = responseCode !== undefined && responseCode >= 500 && code !== "EAUTH" && code !== "ECONNECTION";
   return { kind: isFinal ? "refused" : "failed", reason: message.slice(0, 500) };

@@ -6,7 +6,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from "jose";
 import type { ProviderLogout } from "../agent/ports/ports.ts";
 
-/** Of the metadata of the provider. */
+/** The members of the provider's metadata that a logout needs. */
 interface Metadata {
   readonly issuer: string;
   readonly jwks_uri?: string;
@@ -58,8 +58,8 @@ export function createLogoutTokens(clientId: string, monotonic: () => number): L
       const checks = { issuer, audience: clientId, maxTokenAge: AGE_S, clockTolerance: TOLERANCE_S };
       try {
         const { payload } = await jwtVerify(token, keysOf(uri), checks);
-        const fault = faultOf(payload) ?? (isNew(payload.jti ?? "") ? null : "the token was used before");
-        return fault === null ? logoutOf(issuer, payload) : { invalid: fault };
+        const fault = findFault(payload) ?? (isNew(payload.jti ?? "") ? null : "the token was used before");
+        return fault === null ? readLogout(issuer, payload) : { invalid: fault };
       } catch (error) {
         if (error instanceof Error && FAULTS.some((fault) => error instanceof fault)) return { invalid: error.message };
         throw error;
@@ -69,7 +69,7 @@ export function createLogoutTokens(clientId: string, monotonic: () => number): L
 }
 
 /** logout-token.1, beyond signature, issuer, audience and age. */
-function faultOf({ events, nonce, jti, sub, sid }: JWTPayload): string | null {
+function findFault({ events, nonce, jti, sub, sid }: JWTPayload): string | null {
   if (typeof events !== "object" || events === null || !Object.hasOwn(events, EVENT)) return "no logout event";
   if (nonce !== undefined) return "a logout token has no nonce";
   if (typeof jti !== "string" || jti === "") return "no jti";
@@ -77,6 +77,6 @@ function faultOf({ events, nonce, jti, sub, sid }: JWTPayload): string | null {
   return null;
 }
 
-function logoutOf(issuer: string, { sub, sid }: JWTPayload): ProviderLogout {
+function readLogout(issuer: string, { sub, sid }: JWTPayload): ProviderLogout {
   return { issuer, subject: sub ?? null, providerSession: typeof sid === "string" ? sid : null };
 }

@@ -62,7 +62,7 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
     },
     async identify(callback, { state, nonce, verifier }) {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-      return identityOf(await configuration(), callback, checks);
+      return readIdentity(await configuration(), callback, checks);
     },
     async signOutUrl(idToken, returnTo) {
       const config = await configuration();
@@ -81,7 +81,7 @@ function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<
   return discovery(url, clientId, clientSecret ?? undefined, auth, { execute, timeout: TIMEOUT_S });
 }
 
-async function identityOf(
+async function readIdentity(
   config: Configuration,
   callback: URL,
   checks: Parameters<typeof authorizationCodeGrant>[2],

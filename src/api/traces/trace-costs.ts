@@ -10,7 +10,7 @@ export interface CostedRun {
 }
 
 export interface TraceCosts {
-  /** Of the whole trace; null if no run has a cost. */
+  /** The cost of the whole trace; null if no run has a cost. */
   readonly total: number | null;
   /** Cost of each run with everything below it, by the dotted order of the runs that have a cost or are above one. */
   readonly below: ReadonlyMap<string, number>;

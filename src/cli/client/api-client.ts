@@ -62,21 +62,21 @@ export async function agentUrl(cli: Cli, { url }: ServerOptions): Promise<string
 
 /** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function agentClient(cli: Cli, options: ServerOptions): Promise<Client> {
-  return clientOf(cli, options, { url: await agentUrl(cli, options), starter: `${cli.program} dev` });
+  return openClient(cli, options, { url: await agentUrl(cli, options), starter: `${cli.program} dev` });
 }
 
 /** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function tracesClient(cli: Cli, options: ServerOptions): Promise<Client> {
   const starter = `${cli.program} dev or ${cli.program} collector`;
-  return clientOf(cli, options, { url: await tracesUrl(cli, options), starter });
+  return openClient(cli, options, { url: await tracesUrl(cli, options), starter });
 }
 
 async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
   if (url !== undefined) return urlOption(url);
   const config = await cli.config();
-  if (config.url !== null) return consoleApiOf(config.url);
+  if (config.url !== null) return consoleApiUrl(config.url);
   const local = await cli.localServer();
-  if (local !== null) return local.tracesUrl ?? consoleApiOf(local.url);
+  if (local !== null) return local.tracesUrl ?? consoleApiUrl(local.url);
   throw new CliError(
     `no trace store runs in this project: start one with ${cli.program} dev, or name one with --url`,
     EXIT.unavailable,
@@ -84,9 +84,9 @@ async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
 }
 
 /** An agent server shows the traces of its own process there, behind its authentication. */
-const consoleApiOf = (url: string): string => `${url}/console/api`;
+const consoleApiUrl = (url: string): string => `${url}/console/api`;
 
-async function clientOf(cli: Cli, options: ServerOptions, server: Omit<Server, "apiKey">): Promise<Client> {
+async function openClient(cli: Cli, options: ServerOptions, server: Omit<Server, "apiKey">): Promise<Client> {
   const { apiKey = (await cli.config()).apiKey } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // api-client.1
@@ -116,7 +116,7 @@ function createClient(cli: Cli, server: Server): Client {
     what: string,
     { body, timeoutMs = TIMEOUT_MS }: Sending = {},
   ): Promise<never> => {
-    const init = initOf(server, method, { ...(body === undefined ? {} : { body }), timeoutMs });
+    const init = buildInit(server, method, { ...(body === undefined ? {} : { body }), timeoutMs });
     return withProgress(cli, what, exchange(server, path, init));
   };
   const asking = `asking ${url}`;
@@ -127,7 +127,7 @@ function createClient(cli: Cli, server: Server): Client {
     post: (path, body) => call("POST", path, asking, { body }),
     delete: (path) => call("DELETE", path, asking),
     send: (method, path, sent) => withProgress(cli, asking, sendRaw(server, method, path, sent)),
-    stream: (path, body) => events(server, path, initOf(server, "POST", { body, timeoutMs: null })),
+    stream: (path, body) => events(server, path, buildInit(server, "POST", { body, timeoutMs: null })),
     wait: (path, what) => call("GET", path, what, { timeoutMs: null }),
   };
 }
@@ -138,7 +138,7 @@ interface Sending {
   readonly timeoutMs?: number | null;
 }
 
-function initOf({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_MS }: Sending): RequestInit {
+function buildInit({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_MS }: Sending): RequestInit {
   return {
     method,
     redirect: "manual",
@@ -153,7 +153,7 @@ function initOf({ apiKey }: Server, method: string, { body, timeoutMs = TIMEOUT_
 
 /** @throws {CliError} */
 async function sendRaw(server: Server, method: string, path: string, { headers, body }: Sent): Promise<Response> {
-  const init = initOf(server, method, { timeoutMs: null });
+  const init = buildInit(server, method, { timeoutMs: null });
   try {
     return await fetch(`${server.url}${path}`, { ...init, headers: { ...init.headers, ...headers }, body });
   } catch (error) {

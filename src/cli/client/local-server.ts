@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 
 export interface LocalServer {
-  /** Of the process that wrote the file. */
+  /** The id of the process that wrote the file. */
   readonly pid: number;
   /** The agent server, with its prefix. */
   readonly url: string;
@@ -17,11 +17,11 @@ export interface LocalServer {
   readonly collectorUrl: string | null;
 }
 
-const fileOf = (dataDir: string): string => join(dataDir, "server.json");
+const serverFile = (dataDir: string): string => join(dataDir, "server.json");
 
 /** @returns removes the file (local-server.1) */
 export function writeLocalServer(dataDir: string, server: LocalServer): () => void {
-  const file = fileOf(dataDir);
+  const file = serverFile(dataDir);
   const fresh = `${file}.${server.pid}`;
   mkdirSync(dataDir, { recursive: true });
   writeFileSync(fresh, `${JSON.stringify(server, null, 2)}\n`, { mode: 0o600 });
@@ -33,7 +33,7 @@ export function writeLocalServer(dataDir: string, server: LocalServer): () => vo
 
 /** Null without a running server (local-server.2). */
 export function readLocalServer(dataDir: string, isRunning: (pid: number) => boolean = runs): LocalServer | null {
-  const found = read(fileOf(dataDir));
+  const found = read(serverFile(dataDir));
   return found !== null && isRunning(found.pid) ? found : null;
 }
 

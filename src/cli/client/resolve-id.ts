@@ -76,7 +76,7 @@ export function threadsOf(client: Client, search: JsonObject, limit: number): Pr
  * Without an open item, those that were answered in the threads changed last.
  */
 export async function findItems(client: Client, words: readonly string[]): Promise<readonly InboxItem[]> {
-  const wanted = words.map(placeOf);
+  const wanted = words.map(parsePlace);
   const all = wanted.every(isWhole) ? [] : await inboxItems(client, {}, LISTED_MAX);
   const found: InboxItem[] = [];
   for (const place of wanted) {
@@ -84,7 +84,7 @@ export async function findItems(client: Client, words: readonly string[]): Promi
     const closed = isWhole(place) ? place : open.length > 0 ? null : await closedItem(client, place);
     const item: InboxItem =
       closed === null
-        ? only(open, place.word, addressOf, {
+        ? only(open, place.word, formatAddress, {
             what: "open item",
             list: `${client.program} inbox ls`,
             listed: all.length,
@@ -95,7 +95,7 @@ export async function findItems(client: Client, words: readonly string[]): Promi
   return found;
 }
 
-const addressOf = ({ id, thread_id: thread }: InboxItem): string => `${thread}/${id}`;
+const formatAddress = ({ id, thread_id: thread }: InboxItem): string => `${thread}/${id}`;
 
 interface Place {
   readonly word: string;
@@ -124,7 +124,7 @@ async function closedItem(client: Client, { thread, id }: Place): Promise<Omit<P
   return null;
 }
 
-function placeOf(word: string): Place {
+function parsePlace(word: string): Place {
   const [id = "", thread = ""] = word.toLowerCase().split("/").toReversed();
   return { word, thread, id };
 }

@@ -2,7 +2,7 @@
 import { setting, ShownReason, text, type Config } from "../../base/config/config.ts";
 
 /** Headers rejects an invalid value with an error that contains the whole key: check it before. */
-function keyOf(value: string): string {
+function readKey(value: string): string {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
   throw new ShownReason("is empty or contains spaces or other invalid characters");
 }
@@ -34,7 +34,7 @@ export const CLIENT_SETTINGS = {
       aliases: ["LANGGRAPH_API_KEY"],
       secret: true,
     },
-    keyOf,
+    readKey,
   ),
   author: text("HOLDPOINT_USER", null, {
     meaning: "Your name in the audit trail, on a server without authentication.",

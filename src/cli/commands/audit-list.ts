@@ -21,11 +21,11 @@ export async function listAudit(cli: Cli, filter: AuditFilter): Promise<ExitCode
   const client = await agentClient(cli, filter);
   const { search: q, by, action, thread: thread_id, since } = filter;
   const entries = await auditEntries(client, { q, by, action, thread_id, since }, filter.limit);
-  printColumns(cli, entries, columnsOf, { ...filter, none: "No matching entries." });
+  printColumns(cli, entries, buildColumns, { ...filter, none: "No matching entries." });
   return EXIT.done;
 }
 
-function columnsOf(
+function buildColumns(
   entries: readonly FoundAuditEntry[],
   _now: number,
   wide: boolean,

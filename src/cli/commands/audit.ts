@@ -36,24 +36,24 @@ export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<Exi
   const query = anchor === "" ? "" : `?anchor=${encodeURIComponent(anchor)}`;
   const report: Report = await client.wait(`/audit/verify${query}`, "verifying the audit trail");
   if (options.json === true) printJson(cli.terminal, report);
-  else cli.terminal.out(`${linesOf(cli, report).join("\n")}\n`);
+  else cli.terminal.out(`${formatLines(cli, report).join("\n")}\n`);
   return report.intact ? EXIT.done : EXIT.failed; // audit.1
 }
 
-function linesOf({ terminal }: Cli, report: Report): readonly string[] {
+function formatLines({ terminal }: Cli, report: Report): readonly string[] {
   const { intact, entries, deleted, unchained, chains, anchor, faults, fault_count: found } = report;
   const counts = `${entries} entries and ${deleted} digests of deleted ones, in ${chains} ${chains === 1 ? "chain" : "chains"}`;
   const verdict = intact ? paint(terminal, "green", "intact") : paint(terminal, "red", "not intact");
   return [
     `${verdict}  ${counts}`,
     ...(unchained === 0 ? [] : [`${unchained} entries are from a release without chains and cannot be verified`]),
-    ...faults.map((fault) => `${paint(terminal, "red", fault.fault.padEnd(9))}  ${placeOf(fault)}`),
+    ...faults.map((fault) => `${paint(terminal, "red", fault.fault.padEnd(9))}  ${formatPlace(fault)}`),
     ...(found > faults.length ? [`and ${found - faults.length} more`] : []),
     ...(anchor === "" ? [] : [`anchor  ${anchor}`]),
   ];
 }
 
-function placeOf({ fault, chain, position, last_position: last, thread_id: thread, seq }: Fault): string {
+function formatPlace({ fault, chain, position, last_position: last, thread_id: thread, seq }: Fault): string {
   const place = position === last ? `entry ${position}` : `entries ${position} to ${last}`;
   if (fault === "gap") return `${place} of thread ${thread ?? ""}`;
   const of = thread === null ? (seq === null ? "" : " (deleted)") : `: entry ${seq} of thread ${thread}`;

@@ -18,19 +18,19 @@ type Check = readonly [name: string, run: () => Promise<readonly Seen[]>];
 export async function doctor(cli: Cli, around: Surroundings, options: DoctorOptions): Promise<ExitCode> {
   const { terminal } = cli;
   const findings: Finding[] = [];
-  for (const [check, run] of checksOf(cli, around, options)) {
+  for (const [check, run] of listChecks(cli, around, options)) {
     for (const seen of await withProgress(cli, `checking: ${check}`, attempt(run))) {
       findings.push({ check, ...seen });
-      if (options.json !== true) terminal.out(`${lineOf(cli, { check, ...seen })}\n`);
+      if (options.json !== true) terminal.out(`${formatLine(cli, { check, ...seen })}\n`);
     }
   }
   const failures = findings.filter(({ status }) => status === "fail").length;
   if (options.json === true) printJson(terminal, { ok: failures === 0, findings });
-  else terminal.out(`\n${summaryOf(failures, findings.filter(({ status }) => status === "warn").length)}\n`);
+  else terminal.out(`\n${formatSummary(failures, findings.filter(({ status }) => status === "warn").length)}\n`);
   return failures > 0 ? EXIT.failed : EXIT.done;
 }
 
-function summaryOf(failures: number, warnings: number): string {
+function formatSummary(failures: number, warnings: number): string {
   if (failures > 0) return `${counted(failures, "check")} failed: follow the arrows, then run doctor again.`;
   return warnings === 0 ? "Everything is in order." : `No check failed; ${counted(warnings, "warning")}.`;
 }
@@ -45,13 +45,13 @@ async function attempt(run: () => Promise<readonly Seen[]>): Promise<readonly Se
   }
 }
 
-function lineOf({ terminal }: Cli, { check, status, detail, remedy }: Finding): string {
+function formatLine({ terminal }: Cli, { check, status, detail, remedy }: Finding): string {
   const style = { ok: "green", warn: "yellow", fail: "red" } as const;
   const line = `${paint(terminal, style[status], status.padEnd(4))}  ${check.padEnd(14)} ${oneLine(detail)}`;
   return remedy === null ? line : `${line}\n      ${" ".repeat(14)} ${paint(terminal, "dim", `→ ${oneLine(remedy)}`)}`;
 }
 
-function checksOf(cli: Cli, around: Surroundings, options: DoctorOptions): readonly Check[] {
+function listChecks(cli: Cli, around: Surroundings, options: DoctorOptions): readonly Check[] {
   return [
     ["node", async () => [nodeCheck(around)]],
     [

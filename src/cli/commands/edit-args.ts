@@ -33,10 +33,10 @@ function valueLike(before: Json | undefined, text: string, path: string): Json {
   if (typeof before === "string") return text;
   const value = parsed(text);
   if (before === undefined || before === null) return value === undefined ? text : value;
-  if (value === undefined || kindOf(value) !== kindOf(before)) {
-    const hint = kindOf(before) === "number" ? "5" : kindOf(before) === "boolean" ? "true or false" : "JSON";
+  if (value === undefined || nameKind(value) !== nameKind(before)) {
+    const hint = nameKind(before) === "number" ? "5" : nameKind(before) === "boolean" ? "true or false" : "JSON";
     throw new CliError(
-      `--set ${path}: the value is of type ${kindOf(before)}: write ${hint}; to change the type, use --args`,
+      `--set ${path}: the value is of type ${nameKind(before)}: write ${hint}; to change the type, use --args`,
       EXIT.usage,
     );
   }
@@ -51,7 +51,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-function kindOf(value: Json): string {
+function nameKind(value: Json): string {
   return Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
 }
 

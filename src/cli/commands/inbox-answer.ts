@@ -130,11 +130,11 @@ async function answerItems(
   const by = options.by ?? author;
   const body = { ...(by === null ? {} : { by }), answers };
   const { results }: { readonly results: readonly AnswerResult[] } = await client.post("/inbox/answers", body);
-  const ends = options.wait === true ? await endsOf(client, results) : new Map<string, End>();
+  const ends = options.wait === true ? await findEnds(client, results) : new Map<string, End>();
   for (const [index, result] of results.entries()) {
     const end = ends.get(result.run_id ?? "");
     if (options.json === true) cli.terminal.out(`${jsonText({ ...result, ...end })}\n`);
-    else cli.terminal.out(`${lineOf(cli, result, items[index]?.title ?? "", end)}\n`);
+    else cli.terminal.out(`${formatLine(cli, result, items[index]?.title ?? "", end)}\n`);
   }
   const well =
     results.every(({ status }) => status !== "refused") && [...ends.values()].every(({ status }) => status !== "error");
@@ -147,7 +147,7 @@ interface End {
 }
 
 /** The state of the threads after their runs. */
-async function endsOf(client: Client, results: readonly AnswerResult[]): Promise<ReadonlyMap<string, End>> {
+async function findEnds(client: Client, results: readonly AnswerResult[]): Promise<ReadonlyMap<string, End>> {
   const ends = new Map<string, End>();
   for (const { run_id: run, thread_id: thread } of results) {
     if (run === undefined || ends.has(run)) continue;
@@ -159,7 +159,7 @@ async function endsOf(client: Client, results: readonly AnswerResult[]): Promise
   return ends;
 }
 
-function lineOf({ terminal }: Cli, result: AnswerResult, title: string, end: End | undefined): string {
+function formatLine({ terminal }: Cli, result: AnswerResult, title: string, end: End | undefined): string {
   const { status, problem, interrupt_id: id, run_id: run } = result;
   const what = `${id.slice(0, 8)}  ${oneLine(title)}`;
   if (status === "pending") return `${paint(terminal, "yellow", "counted ")}  ${what}: ${problemText(problem ?? {})}`;

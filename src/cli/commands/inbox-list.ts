@@ -42,11 +42,11 @@ export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode
     sort: filter.byDeadline === true ? "deadline" : filter.newest === true ? "newest" : "oldest",
   };
   const items = await inboxItems(client, query, filter.limit);
-  printColumns(cli, items, columnsOf, { ...filter, none: "No pending interrupts." });
+  printColumns(cli, items, buildColumns, { ...filter, none: "No pending interrupts." });
   return EXIT.done;
 }
 
-function columnsOf(items: readonly InboxItem[], now: number, wide: boolean): readonly Column<InboxItem>[] {
+function buildColumns(items: readonly InboxItem[], now: number, wide: boolean): readonly Column<InboxItem>[] {
   const id = wide ? String : shortIds(items.map((item) => item.id));
   const thread = wide ? String : shortIds(items.map((item) => item.thread_id));
   return [

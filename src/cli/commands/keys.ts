@@ -31,7 +31,7 @@ export interface NewKey extends Options {
 const DAYS: Readonly<Record<string, number>> = { h: 1 / 24, d: 1, w: 7 };
 
 /** `90d`, `12h`, `4w` → days. @throws {CliError} */
-function daysOf(text: string): number {
+function parseDays(text: string): number {
   const [, count = "", unit = ""] = /^(\d+)([hdw])$/.exec(text) ?? [];
   if (Number(count) > 0) return Number(count) * (DAYS[unit] ?? 1);
   throw new CliError("--expires must be a time such as 12h, 90d or 52w", EXIT.usage);
@@ -40,7 +40,7 @@ function daysOf(text: string): number {
 export async function createKey(cli: Cli, name: string, options: NewKey): Promise<ExitCode> {
   const { role, expires, assistant, json } = options;
   const metadata = await objectOption(cli, "--metadata", options.metadata);
-  const days = expires === undefined ? null : daysOf(expires);
+  const days = expires === undefined ? null : parseDays(expires);
   const client = await agentClient(cli, options);
   const created: Key & { readonly key: string } = await client.post("/keys", {
     name,

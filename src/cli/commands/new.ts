@@ -11,7 +11,7 @@ import { type PrintOptions, printJson } from "../output/print.ts";
 
 export interface Template {
   readonly folder: string;
-  /** Of this package: what the project depends on, and the command that makes it first, if it is not there. */
+  /** Facts about this package: what the project depends on, and the command that makes it first, if it is not there. */
   readonly own: { readonly dependency: string; readonly firstStep: string | null };
   /** Package → version. */
   readonly versions: Readonly<Record<string, string>>;

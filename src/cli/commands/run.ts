@@ -30,7 +30,7 @@ export interface RunOptions extends ServerOptions, PrintOptions {
 const ITEMS_MAX = 100;
 
 export async function runAssistant(cli: Cli, assistant: string, options: RunOptions): Promise<ExitCode> {
-  const body = await bodyOf(cli, assistant, options);
+  const body = await buildBody(cli, assistant, options);
   const client = await agentClient(cli, options);
   const id = options.thread === undefined ? randomUUID() : await findThread(client, options.thread);
   const print = createPrinter(cli, options.json === true);
@@ -39,7 +39,7 @@ export async function runAssistant(cli: Cli, assistant: string, options: RunOpti
   for await (const event of client.stream(`/threads/${id}/runs/stream`, body)) {
     if (event.event === "error") failed = true;
     if (event.event === "metadata") {
-      runId = runIdOf(event.data);
+      runId = readRunId(event.data);
       if (options.json !== true) cli.terminal.err(`${paint(cli.terminal, "dim", `thread ${id}`)}\n`);
     }
     print(event);
@@ -49,11 +49,11 @@ export async function runAssistant(cli: Cli, assistant: string, options: RunOpti
   const { status }: { readonly status: string } = await client.get(`/threads/${id}`);
   const items = await inboxItems(client, { thread_id: id }, ITEMS_MAX);
   if (options.json === true) cli.terminal.out(`${jsonText({ thread_id: id, status, items })}\n`); // run.2
-  else cli.terminal.out(endOf(cli, id, status, items));
+  else cli.terminal.out(describeEnd(cli, id, status, items));
   return failed || status === "error" ? EXIT.failed : EXIT.done; // run.1
 }
 
-async function bodyOf(cli: Cli, assistant: string, options: RunOptions): Promise<object> {
+async function buildBody(cli: Cli, assistant: string, options: RunOptions): Promise<object> {
   const { input, message, onPaused } = options;
   const configurable = await objectOption(cli, "--configurable", options.configurable);
   const context = await objectOption(cli, "--context", options.context);
@@ -76,7 +76,7 @@ async function bodyOf(cli: Cli, assistant: string, options: RunOptions): Promise
   };
 }
 
-function runIdOf(data: Json): string | null {
+function readRunId(data: Json): string | null {
   const id = isJsonObject(data) ? data["run_id"] : undefined;
   return typeof id === "string" ? id : null;
 }
@@ -103,7 +103,7 @@ function createPrinter({ terminal }: Cli, json: boolean): (event: StreamEvent) =
   };
   return ({ event, data }) => {
     if (event === "messages") {
-      const text = tokenOf(data);
+      const text = readToken(data);
       if (text === "") return;
       terminal.out(printable(text));
       inText = true;
@@ -120,7 +120,7 @@ function createPrinter({ terminal }: Cli, json: boolean): (event: StreamEvent) =
 }
 
 /** `[{content: "Hel"}, metadata]` → `Hel` */
-function tokenOf(data: Json): string {
+function readToken(data: Json): string {
   const [chunk] = Array.isArray(data) ? data : [];
   const content = isJsonObject(chunk) ? chunk["content"] : "";
   if (typeof content === "string") return content;
@@ -134,7 +134,12 @@ function errorText(data: Json): string {
   return oneLine(`${typeof error === "string" ? error : "Error"}: ${typeof message === "string" ? message : ""}`);
 }
 
-function endOf({ terminal, clock, program }: Cli, thread: string, status: string, items: readonly InboxItem[]): string {
+function describeEnd(
+  { terminal, clock, program }: Cli,
+  thread: string,
+  status: string,
+  items: readonly InboxItem[],
+): string {
   const next = `${program} threads state ${thread.slice(0, 13)}`;
   if (items.length === 0) return `\n${status === "idle" ? "done" : status}  → ${next}\n`;
   const shown = items.flatMap((item) => ["", ...itemLines({ terminal, program }, item, clock.now())]);

@@ -42,14 +42,14 @@ function threadColumns(threads: readonly Thread[], now: number, wide: boolean): 
   return [
     { title: "THREAD", cell: (thread) => id(thread.thread_id) },
     { title: "STATUS", cell: (thread) => thread.status },
-    { title: "GRAPH", cell: (thread) => textOf(thread.metadata["graph_id"]), least: 8 },
+    { title: "GRAPH", cell: (thread) => asText(thread.metadata["graph_id"]), least: 8 },
     { title: "PENDING", cell: waitsFor, least: 10 },
     { title: "CHANGED", cell: (thread) => duration(now - Date.parse(thread.updated_at)), right: true, optional: true },
     { title: "AGE", cell: (thread) => duration(now - Date.parse(thread.created_at)), right: true, optional: true },
   ];
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const asText = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function waitsFor({ interrupts, error, status }: Thread): string {
   if (error !== undefined) return `${error.error}: ${error.message}`;
@@ -99,7 +99,7 @@ export async function showState(
   options: Options & { readonly at?: string },
 ): Promise<ExitCode> {
   const { client, id } = await named(cli, word, options);
-  const at = options.at === undefined ? "" : `/${await checkpointOf(client, id, options.at)}`;
+  const at = options.at === undefined ? "" : `/${await findCheckpoint(client, id, options.at)}`;
   const state: State = await client.get(`/threads/${id}/state${at}`);
   printJson(cli.terminal, options.json === true ? state : state.values);
   if (options.json !== true && state.next.length > 0)
@@ -110,7 +110,7 @@ export async function showState(
 const HISTORY_MAX = 1000;
 
 /** A prefix of a checkpoint id is enough. @throws {CliError} */
-async function checkpointOf(client: Client, thread: string, word: string): Promise<string> {
+async function findCheckpoint(client: Client, thread: string, word: string): Promise<string> {
   if (word.length === 36) return word;
   const states: readonly State[] = await client.get(`/threads/${thread}/history`, { limit: HISTORY_MAX });
   const ids = states.flatMap(({ checkpoint }) => checkpoint?.checkpoint_id ?? []).filter((id) => id.startsWith(word));
@@ -134,7 +134,7 @@ export async function showHistory(
   const layout: readonly Column<State>[] = [
     { title: "CHECKPOINT", cell: (state) => short(idOf(state)) },
     { title: "STEP", cell: ({ metadata }) => jsonText(metadata["step"]), right: true },
-    { title: "SOURCE", cell: ({ metadata }) => textOf(metadata["source"]), optional: true },
+    { title: "SOURCE", cell: ({ metadata }) => asText(metadata["source"]), optional: true },
     { title: "NEXT", cell: ({ next }) => next.join(", "), least: 8 },
     { title: "AGE", cell: ({ created_at: at }) => (at === null ? "" : duration(now - Date.parse(at))), right: true },
   ];

@@ -94,11 +94,11 @@ export async function showTrace(cli: Cli, word: string, options: ServerOptions &
   const facts = [trace.status, latency(trace.latency_us), tokens(trace), cost, trace.models.join(", "), trace.project];
   terminal.out(`${paint(terminal, "bold", oneLine(trace.name))}  ${oneLine(facts.filter(Boolean).join("  "))}\n`);
   if (trace.thread_id !== null) terminal.out(`${paint(terminal, "dim", "thread")} ${oneLine(trace.thread_id)}\n`);
-  const result = await resultOf(client, runs);
+  const result = await findResult(client, runs);
   if (result !== null)
     terminal.out(`${paint(terminal, "dim", "output")} ${oneLine(result).slice(0, RESULT_UNITS_MAX)}\n`);
   terminal.out("\n");
-  printList(terminal, branchesOf(runs), runColumns(runs), {
+  printList(terminal, buildBranches(runs), runColumns(runs), {
     wide: options.wide ?? false,
     none: "The trace has no runs.",
   });
@@ -108,7 +108,7 @@ export async function showTrace(cli: Cli, word: string, options: ServerOptions &
 const RESULT_UNITS_MAX = 500;
 
 /** The output of the root, or the one that ended the trace; null without any. */
-async function resultOf(client: Client, [root]: readonly SpanSummary[]): Promise<string | null> {
+async function findResult(client: Client, [root]: readonly SpanSummary[]): Promise<string | null> {
   if (root === undefined || root.dotted_order.includes(".")) return null;
   const { outputs, final_output: final }: SpanDetail = await client.get(`/traces/runs/${root.id}`);
   const result = final === undefined ? outputs : final.outputs;
@@ -122,7 +122,7 @@ interface Branch {
 }
 
 /** trace.1: the depth is the number of segments of the dotted order. */
-function branchesOf(runs: readonly SpanSummary[]): readonly Branch[] {
+function buildBranches(runs: readonly SpanSummary[]): readonly Branch[] {
   const depths = runs.map(({ dotted_order: order }) => order.split(".").length - 1);
   const least = depths.reduce((lowest, depth) => Math.min(lowest, depth), Infinity);
   const open: boolean[] = []; // from the end up: whether a later sibling exists at this depth

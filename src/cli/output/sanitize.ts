@@ -31,11 +31,11 @@ export function jsonText(value: unknown, indent?: number): string {
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segments.segment(text)) width += columnsOf(segment);
+  for (const { segment } of segments.segment(text)) width += countColumns(segment);
   return width;
 }
 
-function columnsOf(segment: string): number {
+function countColumns(segment: string): number {
   if (INVISIBLE.test(segment)) return 0;
   return WIDE.test(segment) ? 2 : 1;
 }
@@ -54,7 +54,7 @@ function beginning(text: string, columns: number): string {
   if (PLAIN.test(head)) return text.slice(0, columns);
   let width = 0;
   for (const { segment, index } of segments.segment(head)) {
-    width += columnsOf(segment);
+    width += countColumns(segment);
     if (width > columns) return text.slice(0, index);
   }
   return head;

@@ -18,26 +18,26 @@ interface Word {
 }
 
 export function completionScript(program: Command, shell: Shell): string {
-  const levels = levelsOf(program, []);
+  const levels = listLevels(program, []);
   return { bash, zsh, fish }[shell](program.name(), levels);
 }
 
-function levelsOf(command: Command, path: readonly string[]): readonly Level[] {
+function listLevels(command: Command, path: readonly string[]): readonly Level[] {
   const below = command.commands.map((one) => ({ word: one.name(), description: one.description() }));
   const options = command.options.flatMap(({ long, description, hidden }) =>
     long === undefined || long === null || hidden ? [] : [{ word: long, description }],
   );
   const help = { word: "--help", description: "show the help" };
   const own = { path, verbs: below, options: [...options, help] };
-  return [own, ...command.commands.flatMap((one) => levelsOf(one, [...path, one.name()]))];
+  return [own, ...command.commands.flatMap((one) => listLevels(one, [...path, one.name()]))];
 }
 
-const wordsOf = ({ verbs, options }: Level): string => [...verbs, ...options].map(({ word }) => word).join(" ");
-const pathOf = ({ path }: Level): string => path.join(" ");
+const joinWords = ({ verbs, options }: Level): string => [...verbs, ...options].map(({ word }) => word).join(" ");
+const joinPath = ({ path }: Level): string => path.join(" ");
 
 /** Paths of verbs, as patterns of a shell's `case`. */
 function knownPaths(levels: readonly Level[]): string {
-  return levels.flatMap((level) => (level.path.length === 0 ? [] : [`"${pathOf(level)}"`])).join("|");
+  return levels.flatMap((level) => (level.path.length === 0 ? [] : [`"${joinPath(level)}"`])).join("|");
 }
 
 /** Follows the verbs that were typed, and offers the words of their level. */
@@ -48,7 +48,7 @@ _${name}() {
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 ${followPath(levels)}
   case "$path" in
-${levels.map((level) => `    "${pathOf(level)}") words="${wordsOf(level)}" ;;`).join("\n")}
+${levels.map((level) => `    "${joinPath(level)}") words="${joinWords(level)}" ;;`).join("\n")}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -76,7 +76,7 @@ _${name}() {
   for word in "\${(@)words[2,CURRENT-1]}"; do
 ${followPath(levels)}
   case "$path" in
-${levels.map((level) => `    "${pathOf(level)}") words_here=(${described(level)}) ;;`).join("\n")}
+${levels.map((level) => `    "${joinPath(level)}") words_here=(${described(level)}) ;;`).join("\n")}
   esac
   _describe 'holdpoint' words_here || _files
 }

@@ -8,13 +8,13 @@ const NAMED_MAX = 4;
 export function withSuggestion(program: Command, name: string, error: string): string {
   const [, unknown = ""] = /unknown command '([^']+)'/.exec(error) ?? [];
   if (unknown === "" || error.includes("Did you mean")) return error;
-  const found = leavesOf(program, [name]).filter((path) => path.split(" ").at(-1) === unknown);
+  const found = listLeaves(program, [name]).filter((path) => path.split(" ").at(-1) === unknown);
   if (found.length > 0) return `${error.trimEnd()}\n(Did you mean ${found.slice(0, NAMED_MAX).join(" or ")}?)\n`;
   const groups = program.commands.map((one) => one.name()).join(", ");
   return `${error.trimEnd()}\n(Commands: ${groups})\n`;
 }
 
-function leavesOf(command: Command, path: readonly string[]): readonly string[] {
+function listLeaves(command: Command, path: readonly string[]): readonly string[] {
   if (command.commands.length === 0) return [path.join(" ")];
-  return command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
+  return command.commands.flatMap((one) => listLeaves(one, [...path, one.name()]));
 }

@@ -21,7 +21,7 @@ import { ApiError } from "../../base/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 
 export interface PageSources {
-  /** Of the sources; absent in a package. */
+  /** Folder of the sources; absent in a package. */
   readonly sources: string;
   /** Other files and folders that the result depends on, such as the lock file. */
   readonly besides: readonly string[];

@@ -20,7 +20,7 @@ export interface Plan {
   /** "refund", or the name of the node at breakpoints. */
   readonly what: string;
   readonly taken: readonly Planned[];
-  /** Of another kind than the first one that allows the decision (bulk-dialog.1), or without it. */
+  /** Items of another kind than the first one that allows the decision (bulk-dialog.1), or without it. */
   readonly left: readonly InboxItem[];
 }
 

@@ -10,7 +10,7 @@ export function nodeCheck({ nodeVersion, nodeRequired }: Surroundings): Seen {
   return fail(`${nodeVersion} is not ${nodeRequired}`, `install Node ${nodeRequired}`);
 }
 
-/** Of the forms in `engines`: `^22.19.0` within one major version, `>=24.1.0` from a version on, and `||`. */
+/** Ranges in the forms of `engines`: `^22.19.0` within one major version, `>=24.1.0` from a version on, and `||`. */
 function fitsRange(version: string, range: string): boolean {
   const [major = 0, minor = 0] = numbersIn(version);
   return range.split("||").some((part) => {

@@ -52,13 +52,13 @@ export function snooze(
   [word, when]: readonly [item: string, when: string],
   options: WorkOptions,
 ): Promise<ExitCode> {
-  const body = followUpOf(when);
+  const body = parseFollowUp(when);
   return act(cli, { word, verb: "snooze", body, options }, ({ snoozed_until: until }) =>
     until === undefined ? "no follow-up date" : `snoozed until ${until}`,
   );
 }
 
-function followUpOf(when: string): object {
+function parseFollowUp(when: string): object {
   if (when === "off") return { until: null };
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(when) ?? [];
   if (count !== undefined && unit !== undefined)
