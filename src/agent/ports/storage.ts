@@ -58,7 +58,6 @@ export type LongRead =
   | "countInbox"
   | "tallyInbox"
   | "tallyMetadata"
-  | "countOpenInterrupts"
   | "searchAudit"
   | "auditHeads"
   | "auditLinks"

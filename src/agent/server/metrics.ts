@@ -38,7 +38,7 @@ export function createAgentMetrics(
     gauge.set(await storage.transaction((tx) => tx.countPendingRuns())),
   );
   metrics.gauge("agent_interrupts_open", "Questions that wait for a person", async (gauge) =>
-    gauge.set(await storage.longReads.countOpenInterrupts()),
+    gauge.set(await storage.read((tx) => tx.countOpenInterrupts())),
   );
   metrics.gauge("storage_bound_characters", "Text sent to the database since the start", (gauge) =>
     gauge.set(parts.boundUnits()),

@@ -9,7 +9,6 @@ const LONG_READS: Readonly<Record<LongRead, true>> = {
   countInbox: true,
   tallyInbox: true,
   tallyMetadata: true,
-  countOpenInterrupts: true,
   searchAudit: true,
   auditHeads: true,
   auditLinks: true,
