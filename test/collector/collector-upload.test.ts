@@ -50,6 +50,7 @@ function runOf(index: number, inputs = `{"n":${index}}`): TraceRun {
       sessionId: "",
       referenceExampleId: "",
       attachments: [],
+      counts: "",
       size: 10,
     },
   };

@@ -9,6 +9,8 @@
 //        a limit or a stop releases spans before their time: there only a remote parent counts as missing.
 //   trace-tree.7. A filtered span at the top leaves an empty root, once a span below it is placed: spans that have it
 //        in common stay siblings.
+//   trace-tree.8. Usage of one call counts once: of a model run and the nearest model run below it with the same tokens,
+//        the outer one keeps it, because it is placed first (twin-calls.ts).
 //   trace-tree.5. Work is linear in the spans: no recursion, and each chain is climbed once.
 import { uuidV5 } from "../../base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
@@ -16,6 +18,7 @@ import { takeDeclaredPlace } from "./declared-places.ts";
 import { createNode, DEPTH_MAX, noteRunId, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { addedRoot } from "./added-root.ts";
+import { noteTwin, withoutUsage } from "./twin-calls.ts";
 import { sizeOf, fingerprint } from "./unplaced-run.ts";
 
 /** `merged`: a duplicate of a span that still waits, which takes over its origins. */
@@ -73,6 +76,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
     node.fingerprint = print;
     const isShown = node === tree.root && tree.rootShown;
     if (node === tree.root) tree.rootTaken = true;
+    noteTwin(node, run.content);
     emit(placedRun(tree, node, run, isShown));
     return "placed";
   }
@@ -170,6 +174,7 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     one.run = null;
     if (isKept(run)) {
       place(tree, one, run, under);
+      noteTwin(one, run.content);
       if (one !== tree.root) showRoot(tree, run, emit);
       emit(placedRun(tree, one, run, one === tree.root && tree.rootShown));
     } else {
@@ -268,6 +273,6 @@ function placedRun(tree: Tree, node: Node, run: KeptRun, amends: boolean): Trace
     parentRunId: node.parent === null ? "" : idOfSegment(node.parent.segment),
     dottedOrder: orderOf(node),
     amends,
-    content: run.content,
+    content: node.isTwin && run.content.counts === node.counts ? withoutUsage(run.content) : run.content,
   };
 }

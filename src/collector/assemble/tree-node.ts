@@ -23,6 +23,12 @@ export interface Node {
   segment: string;
   depth: number;
   fingerprint: number;
+  /** Once placed: `RunContent.counts`. */
+  counts: string;
+  /** A run below it has the same call (trace-tree.8). */
+  hasTwin: boolean;
+  /** A run above it has the same call. */
+  isTwin: boolean;
 }
 
 export interface Tree {
@@ -93,6 +99,9 @@ export function createNode(spanId: string): Node {
     segment: "",
     depth: 0,
     fingerprint: 0,
+    counts: "",
+    hasTwin: false,
+    isTwin: false,
   };
 }
 

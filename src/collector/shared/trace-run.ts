@@ -58,6 +58,8 @@ export interface RunContent {
   readonly sessionId: string;
   readonly referenceExampleId: string;
   readonly attachments: readonly Attachment[];
+  /** Of a model call: its tokens as one text, equal for equal counts. `tool` for a tool; "" for none (trace-tree.8). */
+  readonly counts: string;
   /** Characters and attachment bytes of this content, for memory limits. */
   readonly size: number;
 }
@@ -80,6 +82,7 @@ export const PLAIN_CONTENT: RunContent = {
   sessionId: "",
   referenceExampleId: "",
   attachments: [],
+  counts: "",
   size: 0,
 };
 

@@ -162,8 +162,16 @@ function contentOf(work: Work): RunContent {
     events,
     ...labels,
     attachments,
+    counts: countsOf(typed.type, usage),
     size,
   };
+}
+
+function countsOf(type: RunContent["runType"], usage: JsonObject | null): string {
+  if (type === "tool") return type;
+  if (type !== "llm" || usage === null) return "";
+  const { input_tokens: input, output_tokens: output } = usage;
+  return typeof input === "number" && typeof output === "number" && output > 0 ? `${input} ${output}` : "";
 }
 
 function mediaOf(facts: Facts, { inlineMedia }: TranslateOptions): Media {

@@ -1,0 +1,138 @@
+// Pairs of dialects: one model call that two instrumentations see counts once.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { TraceRun } from "../shared/trace-run.ts";
+import { CONTEXT, type GivenSpan, spanOf } from "../translate/testkit.ts";
+import { createTranslator } from "../translate/translate.ts";
+import { createAssembler } from "./assemble.ts";
+import { ASSEMBLE_LIMITS } from "./trace-table.ts";
+
+type Call = (input: number, output: number) => GivenSpan;
+
+const DIALECTS: Readonly<Record<string, Call>> = {
+  "AI SDK": (input, output) => ({
+    name: "ai.generateText.doGenerate",
+    scope: "ai",
+    attributes: {
+      "ai.operationId": "ai.generateText.doGenerate",
+      "ai.model.id": "gpt-5",
+      "ai.usage.promptTokens": input,
+      "ai.usage.completionTokens": output,
+    },
+  }),
+  OpenInference: (input, output) => ({
+    name: "ChatCompletion",
+    attributes: {
+      "openinference.span.kind": "LLM",
+      "llm.model_name": "gpt-5",
+      "llm.token_count.prompt": input,
+      "llm.token_count.completion": output,
+    },
+  }),
+  OpenLLMetry: (input, output) => ({
+    name: "openai.chat",
+    attributes: {
+      "llm.request.type": "chat",
+      "gen_ai.request.model": "gpt-5",
+      "gen_ai.usage.prompt_tokens": input,
+      "gen_ai.usage.completion_tokens": output,
+      "llm.usage.total_tokens": input + output,
+    },
+  }),
+  "GenAI conventions": (input, output) => ({
+    name: "chat gpt-5",
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "openai",
+      "gen_ai.usage.input_tokens": input,
+      "gen_ai.usage.output_tokens": output,
+    },
+  }),
+  Langfuse: (input, output) => ({
+    name: "generation",
+    attributes: {
+      "langfuse.observation.type": "generation",
+      "langfuse.observation.usage_details": JSON.stringify({ input, output, total: input + output }),
+    },
+  }),
+  "a body": (input, output) => ({
+    name: "llm",
+    attributes: {
+      "openinference.span.kind": "LLM",
+      "output.value": JSON.stringify({
+        choices: [{ message: { role: "assistant", content: "Hi" } }],
+        usage: { prompt_tokens: input, completion_tokens: output },
+      }),
+    },
+  }),
+};
+const TOOL: GivenSpan = { name: "search", attributes: { "openinference.span.kind": "TOOL" } };
+const CHAIN: GivenSpan = { name: "retry", attributes: { "openinference.span.kind": "CHAIN" } };
+
+/** Each below the one before, or below the one that `parents` names; in this order of arrival. */
+function place(spans: readonly GivenSpan[], order: readonly number[], parents: readonly number[] = []): TraceRun[] {
+  const translate = createTranslator({ filterNonGenAi: false, genericOtel: false, project: "" });
+  const out: TraceRun[] = [];
+  const clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
+  const emit = (run: TraceRun): void => void out.push(run);
+  const assembler = createAssembler(ASSEMBLE_LIMITS, { clock, quietUntil: () => 0, emit });
+  const idOf = (at: number): string => String(at + 1).padStart(16, "0");
+  for (const at of order) {
+    const parent = parents[at] ?? at - 1;
+    const span = { ...spanOf(spans[at] ?? {}), spanId: idOf(at), parentSpanId: parent < 0 ? "" : idOf(parent) };
+    assembler.add(translate(span, CONTEXT));
+  }
+  return out.toSorted((a, b) => a.span.spanId.localeCompare(b.span.spanId));
+}
+
+interface Usage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
+/** As the backend reads it: in the outputs or in the metadata. */
+function readUsage({ content }: TraceRun, name: string): readonly [number, number] | null {
+  const { metadata } = JSON.parse(content.extra) as { readonly metadata: Readonly<Record<string, Usage>> };
+  const outputs = (content.outputs === "" ? {} : JSON.parse(content.outputs)) as Readonly<Record<string, Usage>>;
+  const usage = metadata[name] ?? outputs[name];
+  return usage === undefined ? null : [usage.input_tokens, usage.output_tokens];
+}
+const counted = (run: TraceRun): readonly [number, number] | null => readUsage(run, "usage_metadata");
+
+describe("a call that two instrumentations see", () => {
+  for (const [outerName, outer] of Object.entries(DIALECTS))
+    for (const [innerName, inner] of Object.entries(DIALECTS))
+      test(`counts once: ${outerName} around ${innerName}`, () => {
+        for (const order of [
+          [0, 1],
+          [1, 0],
+        ]) {
+          const [above, below] = place([outer(100, 20), inner(100, 20)], order) as [TraceRun, TraceRun];
+          assert.deepEqual(counted(above), [100, 20]);
+          assert.equal(counted(below), null);
+          assert.deepEqual(readUsage(below, "usage_counted_above"), [100, 20]);
+        }
+      });
+
+  const call = DIALECTS["GenAI conventions"] as Call;
+  const CASES: readonly (readonly [string, readonly GivenSpan[], readonly number[], readonly boolean[]])[] = [
+    ["three times, it counts once", [call(5, 2), call(5, 2), call(5, 2)], [], [true, false, false]],
+    ["with a chain between, it counts once", [call(5, 2), CHAIN, call(5, 2)], [], [true, false, false]],
+    ["calls with other tokens are other calls", [call(5, 2), call(5, 3)], [], [true, true]],
+    ["a second one below it is another call", [call(5, 2), call(5, 2), call(5, 2)], [-1, 0, 0], [true, false, true]],
+    ["what its tool calls is another call", [call(5, 2), TOOL, call(5, 2)], [], [true, false, true]],
+    ["siblings are two calls", [CHAIN, call(5, 2), call(5, 2)], [-1, 0, 0], [false, true, true]],
+    ["without tokens of the answer nothing is compared", [call(5, 0), call(5, 0)], [], [true, true]],
+  ];
+  for (const [name, spans, parents, wanted] of CASES)
+    test(name, () => {
+      for (const order of [spans.map((_, at) => at), spans.map((_, at) => spans.length - 1 - at)]) {
+        const counts = place(spans, order, parents).map((run) => counted(run) !== null);
+        // Of two below one call the first that comes is its twin.
+        assert.deepEqual(
+          name.startsWith("a second") ? counts.toSorted() : counts,
+          name.startsWith("a second") ? wanted.toSorted() : wanted,
+        );
+      }
+    });
+});
