@@ -126,7 +126,7 @@ export async function runHistory(law: Law, seed: number, told: Told): Promise<vo
   const check = async (voter: Person, value: unknown, channel: Channel): Promise<void> => {
     const before = await admin("GET", `/inbox/${asked.threadId}/${asked.interruptId}`);
     const who = voter.key as Who;
-    await channel.send(law.world, asked, { who, value });
+    await channel.send(law.world, asked, { who, value }).catch(() => undefined); // clients of protocols throw at a 401
     const { body } = await admin("GET", `/inbox/${asked.threadId}/${asked.interruptId}`);
     const isDecided = body["state"] === "answered";
     const own = ((body["review"]?.["votes"] ?? []) as readonly { readonly by: string }[]).some(
