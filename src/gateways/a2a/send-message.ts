@@ -117,7 +117,9 @@ async function answer(
   message: Message,
   webhooks: readonly JsonObject[],
 ): Promise<Sent> {
-  const task = await readTask(api, assistantId, message.taskId);
+  const first = await readTask(api, assistantId, message.taskId);
+  // Another answer may arrive between the reads of its runs and of its items: then the task looks cancelled.
+  const task = isWaiting(first.state) ? first : await readTask(api, assistantId, message.taskId);
   if (message.contextId !== "" && message.contextId !== task.contextId)
     throw new RequestMalformedError("`message.contextId` is not that of the task.");
   const key = await hashOf([message.messageId, task.taskId, message.parts]);
