@@ -130,7 +130,7 @@ describe("redaction by the collector", () => {
   const FAULTS: readonly (readonly [what: string, file: string, reason: RegExp])[] = [
     ["text that is not JSON", "{", /RULES_FILE: is not JSON/],
     ["an unknown member", '{"redakt":[]}', /RULES_FILE: the file: .*redakt/],
-    ["an unknown detector", '{"redact":[{"name":"a","detect":["phone"]}]}', /redact\.0\.detect\.0/],
+    ["an unknown detector", '{"redact":[{"name":"a","detect":["passport"]}]}', /redact\.0\.detect\.0/],
     ["a pattern that is not RE2", '{"redact":[{"name":"a","match":"(?<=a)b"}]}', /the rule a has no valid regular/],
     ["a rule that names nothing", '{"redact":[{"name":"a"}]}', /redact\.0: needs at least one/],
     ["a hash without a key", '{"redact":[{"name":"a","match":"bcd","action":"hash"}]}', /REDACT_HASH_KEY: is not set/],
