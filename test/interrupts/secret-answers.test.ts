@@ -19,7 +19,7 @@ const KEYS = Object.entries({ eve: "viewer", rita: "reviewer", otto: "operator",
 const receiver = await startWebhookReceiver({});
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "secrets", "langgraph.json"),
-  env: { HOLDPOINT_API_KEYS: KEYS },
+  env: { HOLDPOINT_API_KEYS: KEYS, RESUMABLE_STREAM_TTL_SECONDS: "3600" },
 });
 after(async () => {
   await server.stop();

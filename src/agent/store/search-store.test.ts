@@ -39,7 +39,7 @@ function storageOf(rows: readonly Kept[]) {
     },
     storeItem: (_namespace, key) => [...items.values()].find((item) => item.key === key) ?? null,
   };
-  const storage = { read: async (work: (tx: Tx) => unknown) => work(tx as Tx) } as unknown as Storage;
+  const storage = { read: async (work: (tx: Tx) => unknown) => work(tx as Tx), longReads: tx } as unknown as Storage;
   const keys = async (changes: Partial<StoreQuery>): Promise<readonly string[] | null> => {
     const query = { ...QUERY, ...changes };
     const found = await findItems(storage, query, 0);

@@ -75,7 +75,8 @@ const IN_ORDER =
  * Threads by last change or status, or by a list or object in their metadata: an index would cost each step of a run
  * more.
  */
-const WITHOUT_INDEX = /ORDER BY t\.(?:updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>/;
+const WITHOUT_INDEX =
+  /ORDER BY t\.(?:updated_at|state_updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>/;
 
 /** Exports read whole tables, page by page, and so does the import of an older release's audit trail. */
 const OF_DUMPS = /FROM holdpoint\.\w+  ORDER BY [\w, ]+ LIMIT \$1$|^SELECT setval\(|SELECT -1, row_number\(\)/;

@@ -18,7 +18,7 @@ test("tables with values of any size are not clustered, and their largest column
     assert.doesNotMatch(tableOf(db, name), /WITHOUT ROWID/);
     return db.all(`PRAGMA table_info(${name})`).at(-1)?.["name"];
   });
-  assert.equal(last.join(" "), "failure value context context payload overlay input small entries");
+  assert.equal(last.join(" "), "failure value context context payload overlay place small entries");
   db.close();
 });
 
