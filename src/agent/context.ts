@@ -27,8 +27,6 @@ export interface AgentContext {
   readonly log: Log;
   readonly limits: AgentLimits;
   readonly queueLimit: QueueLimit;
-  /** Over the thread protocol, any input on a thread with one open interrupt is its answer. */
-  readonly inputAnswers: boolean;
   readonly search: SearchIndex;
   /** Reports a new or changed cron, so that the scheduler recalculates its next tick. */
   readonly wakeCrons: () => void;

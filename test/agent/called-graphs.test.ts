@@ -48,7 +48,10 @@ test(
       args: { description: id, subagent_type: "helper" },
     }));
     const namespaces = await findNamespaces(path, { assistant_id: "tooled", input: { calls } });
-    assert.deepEqual(namespaces.map((ns) => ns.split(":")[0]).toSorted(), ["tools", "tools"]);
+    assert.deepEqual(
+      namespaces.map((ns) => ns.split(":")[0]),
+      ["tools", "tools"],
+    );
 
     const read = () =>
       Promise.all(
@@ -67,10 +70,13 @@ test(
         }),
       );
     const texts = await read();
-    assert.deepEqual(texts.toSorted(), [
-      ["one", "Did one."],
-      ["two", "Did two."],
-    ]);
+    assert.deepEqual(
+      texts.toSorted(([a = ""], [b = ""]) => a.localeCompare(b)),
+      [
+        ["one", "Did one."],
+        ["two", "Did two."],
+      ],
+    );
 
     await server.stop();
     server = await startServerHere({ dataDir: server.dataDir });

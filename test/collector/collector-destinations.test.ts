@@ -36,7 +36,7 @@ function receiverOf(url: string, taken: readonly Taken[], close: () => Promise<v
     taken,
     async items(signal) {
       const bodies = taken.filter((one) => one.signal === signal);
-      const decoded = await Promise.all(bodies.map(({ body, headers }) => decode(body, formatIn(headers), signal)));
+      const decoded = await Array.fromAsync(bodies, ({ body, headers }) => decode(body, formatIn(headers), signal));
       return decoded.flatMap(({ records, spans }) => [...spans, ...records]) as never;
     },
     close,

@@ -14,9 +14,9 @@ import { PATIENCE } from "../harness/patience.ts";
 /** Name → name of the parent, "" for a root; the newest upload of a run counts. */
 function treeOf({ runs }: FakeBackend): Record<string, string> {
   const newest = new Map(runs.map((run) => [run.id, run.main]));
-  const nameOf = (id: unknown): string => String(newest.get(String(id))?.["name"] ?? "");
+  const nameOf = (id: string): string => (newest.get(id)?.["name"] ?? "") as string;
   return Object.fromEntries(
-    [...newest.values()].map((main) => [String(main["name"]), nameOf(main["parent_run_id"] ?? "")]),
+    [...newest.values()].map((main) => [String(main["name"]), nameOf((main["parent_run_id"] ?? "") as string)]),
   );
 }
 
@@ -77,7 +77,7 @@ describe("a span whose parent does not come", PATIENCE, () => {
       await backend.whenRuns(3);
       const root = backend.runs.find(({ main }) => main["parent_run_id"] === undefined);
       assert.equal(root?.main["trace_id"], root?.id);
-      assert.match(String(JSON.stringify(root?.main["extra"])), /no span has arrived/);
+      assert.match(JSON.stringify(root?.main["extra"]), /no span has arrived/);
       await collector.send(protobufRequest([{ ...call(2, 1, 0), flags }])); // a remote parent of its own
       await backend.whenRuns(4);
       await collector.send(protobufRequest([web(2)]));

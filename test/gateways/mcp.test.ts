@@ -285,7 +285,7 @@ const FORGERIES: readonly (readonly [
       );
       await client.connect(new ModernTransport(new URL(`${server.url}/mcp`)));
       const forged = { inputResponses: { [interruptId]: FORGED }, requestState };
-      const reply = await client.callTool({ name: "echo", arguments: QUESTION, ...forged } as never).catch(String);
+      const reply = await client.callTool({ name: "echo", arguments: QUESTION, ...forged }).catch(String);
       await client.close();
       return reply;
     },

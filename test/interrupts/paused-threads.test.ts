@@ -121,7 +121,7 @@ const STARTS: readonly {
     name: "the command line",
     says: (body) => "input" in body,
     async start({ threadId }, { input, on_paused: onPaused }) {
-      const choice = onPaused === undefined ? [] : ["--on-paused", String(onPaused)];
+      const choice = onPaused === undefined ? [] : ["--on-paused", onPaused as string];
       const args = ["run", "strict", "--thread", threadId, "--input", JSON.stringify(input), ...choice];
       const done = verb(args, { env: { HOLDPOINT_URL: server.url } }).then(({ out, err }) => out + err);
       return { code: codeAtEnd(await endOrQueued(threadId, done)) };

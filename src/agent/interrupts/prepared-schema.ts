@@ -109,7 +109,7 @@ function copySchema(copying: Copying, schema: Json, level: number): unknown {
     if (isMap && isJsonObject(value)) return [keyword, copyMembers(value, inside)];
     return Object.hasOwn(ignoredKeyword, keyword) ? [keyword, value] : [keyword, inside(value)];
   });
-  const copy = Object.fromEntries(entries) as Copied;
+  const copy = Object.fromEntries(entries);
   replacePattern(copy, schema, copying);
   if (isJsonObject(copy["patternProperties"])) expandPatterns(copy, copying);
   if (typeof copy["format"] === "string") copy["format"] = boundedFormat(copy["format"]);

@@ -67,8 +67,7 @@ export async function startCommand(agent: AgentContext, call: CommandCall): Prom
     if_not_exists: "create",
   } as JsonObject;
   const input = params.input ?? null;
-  const single = agent.inputAnswers && !("checkpoint" in body);
-  const given = await answersIn(agent, { threadId: call.threadId, input, single }); // run-commands.2
+  const given = await answersIn(agent, call.threadId, input); // run-commands.2
   if (given === null) return startWith(agent, call, { ...body, input });
   return startWith(agent, call, { ...body, assistant_id: given.assistantId, command: { resume: given.answers } });
 }
@@ -85,13 +84,6 @@ function startingPoint(threadId: string, config: JsonObject): JsonObject {
   return { ...kept, checkpoint: { checkpoint_id: id, checkpoint_ns: ns ?? "", checkpoint_map: map ?? null } };
 }
 
-interface StartInput {
-  readonly threadId: string;
-  readonly input: Json;
-  /** Any input answers the only open interrupt. */
-  readonly single: boolean;
-}
-
 interface GivenAnswers {
   /** By interrupt id. */
   readonly answers: JsonObject;
@@ -100,19 +92,16 @@ interface GivenAnswers {
 }
 
 /** run-commands.2. @returns null when the input is new input */
-async function answersIn(agent: AgentContext, { threadId, input, single }: StartInput): Promise<GivenAnswers | null> {
+async function answersIn(agent: AgentContext, threadId: string, input: Json): Promise<GivenAnswers | null> {
   const keys = isJsonObject(input) ? Object.keys(input) : [];
-  if (input === null || (keys.length === 0 && !single)) return null;
+  if (!isJsonObject(input) || keys.length === 0) return null;
   const open = await agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     return thread?.status === "interrupted" ? tx.interrupts(threadId, "open") : [];
   });
   const isOpen = (key: string): boolean => open.some(({ interruptId }) => interruptId === key);
-  const [first, ...others] = open;
-  if (first === undefined) return null;
-  const { assistantId } = first;
-  if (isJsonObject(input) && keys.length > 0 && keys.every(isOpen)) return { answers: input, assistantId };
-  return single && others.length === 0 ? { answers: { [first.interruptId]: input }, assistantId } : null;
+  const [first] = open;
+  return first !== undefined && keys.every(isOpen) ? { answers: input, assistantId: first.assistantId } : null;
 }
 
 async function startWith(

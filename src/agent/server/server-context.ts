@@ -80,7 +80,6 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
       threadTtl: ports.threadTtl.fallback,
     },
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),
-    inputAnswers: config.protocolInputAnswers,
     search: { catchUp: () => search.catchUp() },
     wakeCrons: () => crons.wake(),
   };

@@ -140,10 +140,6 @@ export const AGENT_SETTINGS = {
     { min: 0, max: 31_536_000 },
     { meaning: "Seconds after the end of a run started with stream_resumable for which readers can get its events." },
   ),
-  protocolInputAnswers: boolean("HOLDPOINT_PROTOCOL_INPUT_ANSWERS", false, {
-    meaning:
-      "Over the thread protocol, any input on a thread with exactly one open interrupt is its answer, as on the LangGraph server. By default it is new input, which abandons the interrupt.",
-  }),
   webhookSecret: text("HOLDPOINT_WEBHOOK_SECRET", null, {
     meaning: "Signs webhooks: any text, or whsec_ and base64. Without it they are sent unsigned.",
     secret: true,

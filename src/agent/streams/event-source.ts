@@ -47,7 +47,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
     const result = await findStored(next);
     if (typeof result !== "object") return result;
     if ("lines" in result) return storedBatch(result);
-    return "ended" in result ? { last: endOf(result.ended.run, await withText(result.ended)) } : result;
+    return "ended" in result ? { last: endOf(result.ended.run, withText(result.ended)) } : result;
   };
   const findStored = (next: number): Promise<Found | StoredEvents | { readonly ended: StoredEnd }> =>
     agent.storage.read(async (tx) => {

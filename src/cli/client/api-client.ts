@@ -154,8 +154,10 @@ function buildInit({ apiKey }: Server, method: string, { body, timeoutMs = TIMEO
 /** @throws {CliError} */
 async function sendRaw(server: Server, method: string, path: string, { headers, body }: Sent): Promise<Response> {
   const init = buildInit(server, method, { timeoutMs: null });
+  const all = new Headers(init.headers);
+  for (const [name, value] of Object.entries(headers)) all.set(name, value);
   try {
-    return await fetch(`${server.url}${path}`, { ...init, headers: { ...init.headers, ...headers }, body });
+    return await fetch(`${server.url}${path}`, { ...init, headers: all, body });
   } catch (error) {
     throw unreachable(server, error);
   }

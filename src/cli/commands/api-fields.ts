@@ -62,7 +62,7 @@ function extendList(before: Json, rest: readonly string[], value: Json, key: str
   if (rest.length === 0) return [...list, value];
   const last = list.at(-1);
   const isOpen = last !== undefined && isJsonObject(last) && !Object.hasOwn(last, rest[0] ?? "");
-  const members: Members = isOpen ? { ...(last as Members) } : {};
+  const members: Members = isOpen ? { ...last } : {};
   place(members, rest, value, key);
   return [...(isOpen ? list.slice(0, -1) : list), members];
 }

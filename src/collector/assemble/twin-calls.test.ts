@@ -130,8 +130,8 @@ describe("a call that two instrumentations see", () => {
         const counts = place(spans, order, parents).map((run) => counted(run) !== null);
         // Of two below one call the first that comes is its twin.
         assert.deepEqual(
-          name.startsWith("a second") ? counts.toSorted() : counts,
-          name.startsWith("a second") ? wanted.toSorted() : wanted,
+          name.startsWith("a second") ? counts.filter(Boolean).length : counts,
+          name.startsWith("a second") ? wanted.filter(Boolean).length : wanted,
         );
       }
     });

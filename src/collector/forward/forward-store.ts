@@ -167,7 +167,7 @@ function storedAt(
 }
 
 function requestOf({ body, header }: SpoolRecord): ForwardRequest {
-  const { encoding, format, project = "", signal, tenantId = "" } = header as Omit<ForwardRequest, "wire">;
+  const { encoding, format, project, signal, tenantId } = header as Omit<ForwardRequest, "wire">;
   return { encoding, format, signal, project, tenantId, wire: body };
 }
 

@@ -125,7 +125,7 @@ function exchange({ abort, body, request, session, timeoutMs }: Exchange, clock:
 
 /** Of `{…headers, …trailers}`. */
 function readOutcome(headers: IncomingHttpHeaders, fault: string, nowMs: number): SendOutcome {
-  const status = Number((headers as { readonly ":status"?: number })[":status"] ?? 0);
+  const { ":status": status = 0 } = headers as { readonly ":status"?: number };
   const code = headers["grpc-status"];
   if (typeof code !== "string") {
     if (status === 0 || status === 200) return { kind: "retry", reason: fault, afterMs: null };

@@ -65,6 +65,8 @@ export function writeGroup(group: Group, run: ParsedRun, given: Given): Written 
       return writeType(run, given);
     case "rest":
       return writeRest(run);
+    default:
+      return group satisfies never;
   }
 }
 

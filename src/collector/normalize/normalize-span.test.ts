@@ -134,8 +134,8 @@ describe("a second backend sees one dialect", () => {
       const { attributes, events } = normalize(spanOf(given));
       const said = Object.fromEntries(attributes.keys.map((key, at) => [key, attributes.values[at]]));
       const parts = (text: string): Json => [{ type: "text", content: text }];
-      assert.deepEqual(JSON.parse(String(said["gen_ai.input.messages"])), [{ role: "user", parts: parts("Hi") }]);
-      const [answer] = JSON.parse(String(said["gen_ai.output.messages"])) as JsonObject[];
+      assert.deepEqual(JSON.parse(said["gen_ai.input.messages"] as string), [{ role: "user", parts: parts("Hi") }]);
+      const [answer] = JSON.parse(said["gen_ai.output.messages"] as string) as JsonObject[];
       assert.deepEqual([answer?.["role"], answer?.["parts"]], ["assistant", parts("Hello")]);
       assert.deepEqual(
         ["operation.name", "provider.name", "request.model", "usage.input_tokens", "usage.output_tokens"].map(
@@ -171,7 +171,7 @@ test("the system, calls, results, reasoning and media have parts of their own", 
     "langfuse.observation.input": JSON.stringify(messages),
   };
   const made = normalize(spanOf({ attributes })).attributes;
-  const read = (key: string): Json => JSON.parse(String(made.values[made.keys.indexOf(key)])) as Json;
+  const read = (key: string): Json => JSON.parse(made.values[made.keys.indexOf(key)] as string) as Json;
   assert.deepEqual(read("gen_ai.system_instructions"), [{ type: "text", content: "Be kind." }]);
   assert.deepEqual(read("gen_ai.input.messages"), [
     {

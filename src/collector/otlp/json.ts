@@ -172,7 +172,7 @@ function attempt<T>(read: () => T, instead: T, where: string): readonly [value: 
 /** `scan` null: the root holds the items themselves. */
 function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): Generator<FoundItem> {
   for (const ofResource of groupsOf(firstOf(root, names.resources))) {
-    if (!isFields(ofResource) || Array.isArray(firstOf(root, names.resources)) === false) {
+    if (!isFields(ofResource) || !Array.isArray(firstOf(root, names.resources))) {
       yield malformed(names.resources[0]?.[0] ?? "");
       continue;
     }

@@ -67,7 +67,7 @@ async function start(
   const isFree = contextId === "" || onPaused !== undefined; // send-message.2
   const open = isFree ? null : await openTaskOf(api, contextId, message.messageId);
   if (open !== null) return accepted(await readTask(api, assistantId, open));
-  const key = await hashOf([message.messageId, contextId, message.parts]);
+  const key = hashOf([message.messageId, contextId, message.parts]);
   const { runId, run } = await refusable(
     startRun(api, {
       assistantId,
@@ -122,7 +122,7 @@ async function answer(
   const task = isWaiting(first.state) ? first : await readTask(api, assistantId, message.taskId);
   if (message.contextId !== "" && message.contextId !== task.contextId)
     throw new RequestMalformedError("`message.contextId` is not that of the task.");
-  const key = await hashOf([message.messageId, task.taskId, message.parts]);
+  const key = hashOf([message.messageId, task.taskId, message.parts]);
   const open = isWaiting(task.state) ? task.open : await answeredLast(api, task);
   if (open.length === 0) throw over(task);
   const said = answersOf(message, open, publicUrl);

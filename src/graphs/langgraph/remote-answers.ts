@@ -56,7 +56,7 @@ interface Options {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
-type Iterate = (this: Remote, input: unknown, options?: Options) => AsyncGenerator<unknown>;
+type Iterate = (this: Remote, input: unknown, options?: Options) => AsyncGenerator;
 
 interface RemoteClass {
   new (fields: object): Remote;
@@ -90,8 +90,8 @@ function sendRemoteAnswers(remoteGraph: RemoteClass): void {
 /** remote-answers.4. Its questions carry where they come from (remote-answers.1). */
 async function* takeTurn(
   { remote, task: { places, taskId }, thread }: Call,
-  stream: () => AsyncGenerator<unknown>,
-): AsyncGenerator<unknown> {
+  stream: () => AsyncGenerator,
+): AsyncGenerator {
   const turn = await places.remoteTurns.enter(thread, taskId);
   if (turn === null) throw leavesTask();
   let asks = false;

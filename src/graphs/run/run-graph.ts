@@ -66,7 +66,7 @@ async function progressOf({ context, run, unused }: Attempt): Promise<Progress> 
 async function ended(attempt: OpenAttempt, values: unknown): Promise<GraphOutcome> {
   attempt.values = values;
   if (attempt.cause !== undefined) throw attempt.cause;
-  await attempt.events.chunk({ ns: [], mode: "values", payload: values });
+  attempt.events.chunk({ ns: [], mode: "values", payload: values });
   attempt.events.ended("completed");
   return { kind: "done", values };
 }

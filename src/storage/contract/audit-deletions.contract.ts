@@ -165,7 +165,9 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
 /** Sorted, so that cases do not depend on the order of checks. */
 async function places(storage: Storage): Promise<readonly Place[]> {
   const { faults } = await verifyAudit({ storage }, []);
-  return faults.map(({ fault, position, last, seq }): Place => [fault, position, last, seq]).toSorted();
+  return faults
+    .map(({ fault, position, last, seq }): Place => [fault, position, last, seq])
+    .toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
 }
 
 function readRows(storage: Opened): Promise<readonly NamedRow[]> {

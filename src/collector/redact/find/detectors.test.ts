@@ -43,9 +43,9 @@ const PROVIDER_KEYS: readonly string[] = [
 const PGP_KEY = "-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc\n-----END PGP PRIVATE KEY BLOCK-----";
 const TOKEN = "sk-canary0123456789abcdef";
 
-const AWS_SECRET = `wJa${"lrX/Ut7nF"}EMIK7MDENGbPx${"RfiCYzQ3+"}kTg2vH9`.slice(0, 40);
+const AWS_SECRET = `wJalrX/Ut7nFEMIK7MDENGbPxRfiCYzQ3+kTg2vH9`.slice(0, 40);
 /** Known only by the name before it. */
-const WORDY_SECRET = `${"Examplewords"}${"aB3d".repeat(7)}`;
+const WORDY_SECRET = `Examplewords${"aB3d".repeat(7)}`;
 const AZURE_KEY = `${"aB3dE/f7".repeat(10)}aB3dE/==`;
 
 const CARD_SEPARATORS: readonly string[] = [
