@@ -40,7 +40,7 @@ async function act(bench: Bench, thread: Watched, client: number, progress: Prog
   const known = thread.questions[Math.floor(next() * thread.questions.length)];
   const verb = chooseVerb(known !== undefined);
   const startedAt = performance.now();
-  const body = { assistant_id: "ask", multitask_strategy: "reject" };
+  const body = { assistant_id: "ask", multitask_strategy: "reject", on_paused: "abandon" };
   const calls = {
     delete: () => bench.attempt("DELETE", path),
     cancel: () => bench.attempt("POST", "/runs/cancel", { thread_id: thread.id, status: "all" }),

@@ -179,6 +179,7 @@ const begin = (rounds: number, width: number, breakpoint: boolean): Command =>
     const answer = await post(real, "/runs/wait", {
       input,
       multitask_strategy: "reject",
+      on_paused: "abandon",
       ...(breakpoint ? { interrupt_before: ["open"] } : {}),
     });
     if (model.phase === "absent") return expectRefusal(answer, 404, "thread_not_found");
@@ -192,7 +193,7 @@ const begin = (rounds: number, width: number, breakpoint: boolean): Command =>
 
 const hold = command("run(held)", async (model, real) => {
   const input = { rounds: 0, width: 0, hold: true, log: null };
-  const answer = await post(real, "/runs", { input, multitask_strategy: "reject" });
+  const answer = await post(real, "/runs", { input, multitask_strategy: "reject", on_paused: "abandon" });
   if (model.phase === "absent") return expectRefusal(answer, 404, "thread_not_found");
   if (model.phase === "held") return expectRefusal(answer, 409, "thread_busy");
   assert.equal(answer.status, 200, answer.text);

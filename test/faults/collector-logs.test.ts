@@ -112,7 +112,10 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
     await rm(dir, { recursive: true });
     const [run] = backend.runs as [AcceptedRun];
     assert.deepEqual(run.inputs, { messages: [{ role: "user", content: textOf(1) }] });
-    assert.match(second.log(), /"received":1,"delivered":1,"pending":0,.*"log_records":1,"log_records_joined":1/);
+    assert.match(
+      second.log(),
+      /"received":1,"added":0,"delivered":1,"pending":0,.*"log_records":1,"log_records_joined":1/,
+    );
   });
 
 /** What was sent before the kill, what its sender repeats after it, and how many runs the trace has. */
