@@ -14,11 +14,6 @@ export const AGENT_LIMITS = {
   interruptBytesMax: 8 * MEBIBYTE,
   /** Bytes of JSON of the answers of one call; beyond it, the call gets 413. */
   answerBytesMax: 4 * MEBIBYTE,
-  /**
-   * How often a question is asked again by itself after its node threw at the answer. Then the thread fails, and a
-   * person can ask again. An answer that no node got is asked for again without a limit.
-   */
-  askAgainMax: 3,
   /** Between two newlines that keep a waiting call open. */
   keepAliveMs: 5000,
   /** Without an event, a stream gets a comment. */

@@ -121,6 +121,15 @@ export const AGENT_SETTINGS = {
       meaning: "Retries of a run whose process died while it executed alone. After them it ends with status error.",
     },
   ),
+  askAgainMax: integer(
+    "HOLDPOINT_ASK_AGAIN_MAX",
+    3,
+    { min: 0, max: 1000 },
+    {
+      meaning:
+        "How often a question is asked again by itself after its node threw at the answer. Then the thread fails, and a person can ask again. An answer that no node got is asked for again without a limit.",
+    },
+  ),
   pendingRunsMax: integer(
     "HOLDPOINT_MAX_PENDING_RUNS",
     100_000,

@@ -1,5 +1,5 @@
 // CLI settings: the server to call and the credentials. An option with the same meaning takes precedence.
-import { setting, ShownReason, text, type Config } from "../../base/config/config.ts";
+import { setting, ShownReason, type Config } from "../../base/config/config.ts";
 
 /** Headers rejects an invalid value with an error that contains the whole key: check it before. */
 function readKey(value: string): string {
@@ -36,9 +36,6 @@ export const CLIENT_SETTINGS = {
     },
     readKey,
   ),
-  author: text("HOLDPOINT_USER", null, {
-    meaning: "Your name in the audit trail, on a server without authentication.",
-  }),
 } as const;
 
 export type ClientConfig = Config<typeof CLIENT_SETTINGS>;

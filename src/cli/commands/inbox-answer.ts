@@ -126,9 +126,8 @@ async function answerItems(
     const resume = answerOf(item);
     return { thread_id: item.thread_id, interrupt_id: item.id, ...(resume === undefined ? {} : { resume }) };
   });
-  const { author } = await cli.config();
-  const by = options.by ?? author;
-  const body = { ...(by === null ? {} : { by }), answers };
+  const { by } = options;
+  const body = { ...(by === undefined ? {} : { by }), answers };
   const { results }: { readonly results: readonly AnswerResult[] } = await client.post("/inbox/answers", body);
   const ends = options.wait === true ? await findEnds(client, results) : new Map<string, End>();
   for (const [index, result] of results.entries()) {

@@ -33,10 +33,10 @@ export const listed = (command: Command, limit: number): Command =>
 
 export const answering = (command: Command): Command =>
   ofServer(command)
-    .option("--by <name>", "your name, on a server without authentication (HOLDPOINT_USER)")
+    .option("--by <name>", "your name, on a server without authentication")
     .option("--wait", "wait for the resumed run and print the state of the thread");
 
 export const working = (command: Command): Command =>
-  ofServer(command).option("--by <name>", "your name, on a server without authentication (HOLDPOINT_USER)");
+  ofServer(command).option("--by <name>", "your name, on a server without authentication");
 
 export const confirmed = (command: Command): Command => command.option("--yes", "skip the confirmation");

@@ -78,11 +78,10 @@ async function act(cli: Cli, { word, verb, body, options }: Act, done: (item: In
   const client = await agentClient(cli, options);
   const [item] = await findItems(client, [word]);
   if (item === undefined) return EXIT.failed;
-  const { author } = await cli.config();
-  const by = options.by ?? author;
+  const { by } = options;
   const changed: InboxItem = await client.post(`/inbox/${item.thread_id}/${item.id}/${verb}`, {
     ...body,
-    ...(by === null ? {} : { by }),
+    ...(by === undefined ? {} : { by }),
   });
   if (options.json === true) printJson(cli.terminal, changed);
   else
