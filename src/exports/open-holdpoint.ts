@@ -34,9 +34,12 @@ export interface Holdpoint {
 }
 
 /** @throws {Error} with the reason; nothing is left open then. @param limits of tests */
-export async function openHoldpoint(options: HoldpointOptions, limits: Partial<Limits> = {}): Promise<Holdpoint> {
+export async function openHoldpoint(
+  options: HoldpointOptions,
+  limits: Readonly<Record<string, number>> = {}, // the declarations of the package name no type of a room
+): Promise<Holdpoint> {
   try {
-    return await open(options, limits);
+    return await open(options, limits as Partial<Limits>);
   } catch (error) {
     throw await withOptionNames(error);
   }

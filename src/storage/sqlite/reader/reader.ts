@@ -46,6 +46,8 @@ interface Thread {
 const THREADS_MAX = 2;
 const LIMIT_MS = 30_000;
 const HEAP_MB = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 };
+/** Older versions of Node warn of their SQLite once a thread. */
+const QUIET = ["--disable-warning=ExperimentalWarning"];
 const FILE = new URL(`./reader-thread${extname(import.meta.url)}`, import.meta.url);
 
 export function createReader({ path, log, limitMs = LIMIT_MS, file = FILE }: ReaderOptions): Reader {
@@ -54,7 +56,7 @@ export function createReader({ path, log, limitMs = LIMIT_MS, file = FILE }: Rea
   let isStopped = false;
 
   const startThread = (): Thread => {
-    const worker = new Worker(file, { workerData: path, resourceLimits: HEAP_MB, execArgv: [] });
+    const worker = new Worker(file, { workerData: path, resourceLimits: HEAP_MB, execArgv: QUIET });
     const thread: Thread = { worker, job: null };
     worker.unref();
     worker.on("message", ({ result, failure }: ReadReply) => {
