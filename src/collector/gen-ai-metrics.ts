@@ -91,7 +91,7 @@ export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMet
 function createBound(): (labels: Labels) => Labels {
   const known = new Set<string>();
   return (labels) => {
-    const key = JSON.stringify(labels);
+    const key = LABELS.map((name) => labels[name]).join("\0");
     if (known.has(key)) return labels;
     if (known.size >= SERIES_MAX) return OTHERS;
     known.add(key);
@@ -171,7 +171,7 @@ function readCall({ content }: TraceRun): Call | null {
       project: asLabel(sessionName),
     },
     model: model || asLabel(params?.["model"]),
-    seconds: Math.min(SECONDS_MAX, Math.max(0, secondsBetween(startTime, endTime))),
+    seconds: Math.min(SECONDS_MAX, Math.max(0, secondsBetween(startTime, endTime) || 0)),
     tokens: used === null ? null : readTokens(used),
     reported: used === null ? null : readReported(used),
   };
@@ -186,16 +186,9 @@ function asLabel(value: Json | undefined): string {
   return value.length <= LABEL_CHARS_MAX ? value : OTHER;
 }
 
-/** Of times as `2026-01-01T00:00:00.123456789Z`: whole seconds and their parts apart, so that no digit is lost. */
+/** In steps of a millisecond: the smallest bucket has ten. NaN for a time that is none. */
 function secondsBetween(start: string, end: string): number {
-  const [from, to] = [splitTime(start), splitTime(end)];
-  return to.seconds - from.seconds + (to.part - from.part);
-}
-
-function splitTime(time: string): { readonly seconds: number; readonly part: number } {
-  const [whole = "", fraction = "0"] = time.replace("Z", "").split(".");
-  const ms = Date.parse(`${whole}Z`);
-  return Number.isNaN(ms) ? { seconds: 0, part: 0 } : { seconds: ms / 1000, part: Number(`0.${fraction}`) };
+  return (Date.parse(end) - Date.parse(start)) / 1000;
 }
 
 function readTokens(usage: JsonObject): Tokens | null {

@@ -39,7 +39,7 @@ export async function openHoldpoint(
   limits: Readonly<Record<string, number>> = {}, // the declarations of the package name no type of a room
 ): Promise<Holdpoint> {
   try {
-    return await open(options, limits as Partial<Limits>);
+    return await open(options, limits);
   } catch (error) {
     throw await withOptionNames(error);
   }
