@@ -441,7 +441,7 @@ test("with `explain` the metadata names the destination of every attribute", () 
   });
 });
 
-test("GENERIC_OTEL_ENABLED decides about spans: none is removed, also with the filter on", () => {
+test("generic spans can be kept: none is removed, also with the filter on", () => {
   const span = { name: "GET /", attributes: { "http.method": "GET" } };
   const options = { filterNonGenAi: true, genericOtel: true };
   assert.equal(translated(span, { filterNonGenAi: true }).content, null);

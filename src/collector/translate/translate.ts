@@ -38,11 +38,11 @@ import { type Times, timesOf } from "./span-times.ts";
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
   readonly filterNonGenAi: boolean;
-  /** GENERIC_OTEL_ENABLED: `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
+  /** `filterNonGenAi` removes no span. Attributes are kept either way (leftovers.1). */
   readonly genericOtel?: boolean;
   /** Rules for spans to drop: these keep their place, without an upload. */
   readonly drop?: DropDefinition;
-  /** Not MEDIA_ATTACHMENTS: base64 content stays in the messages. */
+  /** Base64 content stays in the messages. */
   readonly inlineMedia?: boolean;
   /** TRACING_PROJECT, "" for none. */
   readonly project: string;
