@@ -19,6 +19,7 @@
 //   shared/             runs, tenants, span accounting, fair share, times
 //   commands/           `collector check`, `replay`, `explain` and `redact`
 //   rules-file.ts       the rules of operators: redaction, sampling, forwarding, limits
+//   operator-file.ts    a JSON file that a setting names
 //   collector-servers.ts the HTTP and the gRPC server
 //   collector-parts.ts  creates the steps from the settings
 //   open-collector.ts   the collector with its real ports

@@ -1,12 +1,9 @@
 // Prices: what a million tokens of a model cost, from PRICES_FILE, read and checked at start.
 // Invariant prices.1: a cost that a sender reports counts as it is; the table is for calls without one.
-import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { ConfigError } from "../base/config/config.ts";
-import { skipMark } from "./otlp/byte-order-mark.ts";
+import { readOperatorFile } from "./operator-file.ts";
 import { matchesGlob } from "./redact/path-pattern.ts";
 
-const FILE_BYTES_MAX = 1024 * 1024;
 const MODELS_MAX = 10_000;
 const NAME_CHARS_MAX = 200;
 const TOKENS_A_PRICE = 1_000_000;
@@ -44,7 +41,7 @@ const KNOWN_MAX = 10_000;
 
 /** @param path PRICES_FILE; null for none. @throws {ConfigError} */
 export function readPrices(path: string | null): Prices {
-  const table = path === null ? {} : parse(readText(path));
+  const table = path === null ? {} : readOperatorFile("PRICES_FILE", path, PricesSchema);
   const exact = new Map(Object.entries(table));
   const patterns = [...exact].filter(([name]) => name.includes("*"));
   /** Models that only a pattern names, or nothing. */
@@ -72,35 +69,4 @@ function costAt({ cache_creation: created, cache_read: read, input, output }: Pr
     tokens.cacheCreation * (created ?? input) +
     tokens.output * output;
   return sum / TOKENS_A_PRICE;
-}
-
-function readText(path: string): string {
-  try {
-    const bytes = readFileSync(path);
-    if (bytes.length > FILE_BYTES_MAX) throw new Error(`is larger than ${FILE_BYTES_MAX} bytes`);
-    return skipMark(bytes).toString();
-  } catch (error) {
-    throw fault(`${path} cannot be read: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-}
-
-function parse(text: string): z.infer<typeof PricesSchema> {
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (error) {
-    throw fault(`is not JSON: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-  const result = PricesSchema.safeParse(content);
-  if (result.success) return result.data;
-  throw new ConfigError(
-    result.error.issues.map(({ message, path }) => ({
-      name: "PRICES_FILE",
-      reason: `${path.map(String).join(".") || "the file"}: ${message}`,
-    })),
-  );
-}
-
-function fault(reason: string): ConfigError {
-  return new ConfigError([{ name: "PRICES_FILE", reason }]);
 }

@@ -1,7 +1,6 @@
 // Rules file: the rules of operators for stored and sent data (RULES_FILE), read and checked at start.
 // Invariant rules-file.1: the collector never starts with a part of the rules: any fault stops it, with the place in the
 //   file and the reason.
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { ConfigError } from "../base/config/config.ts";
 import { type Destination, ForwardSchema, withSecretHeaders } from "./forward/forward-schema.ts";
@@ -9,7 +8,7 @@ import { type LimitsDefinition, LimitsSchema } from "./limit/limits-schema.ts";
 import { RedactSchema } from "./redact/redact-schema.ts";
 import { createRedactor, type Redactor, type RedactorOptions } from "./redact/redact.ts";
 import { type DropDefinition, DropSchema, type SampleDefinition, SampleSchema } from "./sample/sample-schema.ts";
-import { skipMark } from "./otlp/byte-order-mark.ts";
+import { readOperatorFile } from "./operator-file.ts";
 import type { CollectorConfig } from "./settings.ts";
 
 const RulesSchema = z.strictObject({
@@ -33,7 +32,6 @@ export interface Rules {
 }
 
 const NO_RULES: z.infer<typeof RulesSchema> = { redact: [], drop: [], forward: [] };
-const FILE_BYTES_MAX = 1024 * 1024;
 
 /** @throws {ConfigError} */
 export function readRules(config: CollectorConfig): Rules {
@@ -43,7 +41,7 @@ export function readRules(config: CollectorConfig): Rules {
     forward,
     limits = null,
     sample = null,
-  } = config.rulesFile === null ? NO_RULES : parsed(readFile(config.rulesFile));
+  } = config.rulesFile === null ? NO_RULES : readOperatorFile("RULES_FILE", config.rulesFile, RulesSchema);
   const allRedact = [...redact, ...forward.flatMap((destination) => destination.redact ?? [])];
   if (config.redactHashKey === null && allRedact.some(({ action }) => action === "hash"))
     throw new ConfigError([{ name: "REDACT_HASH_KEY", reason: "is not set, and a rule of RULES_FILE hashes" }]);
@@ -88,31 +86,6 @@ function fault(...reasons: readonly string[]): ConfigError {
   return new ConfigError(reasons.map((reason) => ({ name: "RULES_FILE", reason })));
 }
 
-function readFile(path: string): string {
-  try {
-    const bytes = readFileSync(path);
-    if (bytes.length > FILE_BYTES_MAX) throw new Error(`is larger than ${FILE_BYTES_MAX} bytes`);
-    return skipMark(bytes).toString();
-  } catch (error) {
-    throw fault(`${path} cannot be read: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-}
-
-function parsed(text: string): z.infer<typeof RulesSchema> {
-  let content: unknown;
-  try {
-    content = JSON.parse(text);
-  } catch (error) {
-    throw fault(`is not JSON: ${error instanceof Error ? error.message : "unknown"}`);
-  }
-  const result = RulesSchema.safeParse(content);
-  if (result.success) return result.data;
-  throw fault(
-    ...result.error.issues.map(({ message, path }) => `${path.map(String).join(".") || "the file"}: ${message}`),
-  );
-}
-
-/** The format of the file, for editors. */
 /** For people: how many rules of each kind. */
 export function rulesText({ drop, forward, limits, redactor, sample }: Rules): string {
   const counts = [
