@@ -183,12 +183,18 @@ async function createCli(): Promise<Cli> {
   };
 }
 
+/** npm passes Ctrl-C on to a process that the terminal told already: within this time they are one signal. */
+const ONE_SIGNAL_MS = 1000;
+
 /** The first signal drains, within a limit whatever hangs; a second one ends at once. */
 function stopOnSignals({ stop, stopMs, log, exitCode }: LongRunningProcess): void {
-  let stopping = false;
+  let firstAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1);
-    stopping = true;
+    if (firstAt !== undefined) {
+      if (performance.now() - firstAt > ONE_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    firstAt = performance.now();
     log.info("stopping", { signal });
     setTimeout(() => {
       log.error("stop_hung", { parts: partsInStop().join(", "), after_ms: stopMs });

@@ -1,6 +1,6 @@
 // Tests of start, stop, errors at start, and callers that disconnect.
-//   agent-lifecycle.1. SIGTERM: no new runs, runs in progress end, waiting callers get replies, exit code 0. A second
-//        one ends at once.
+//   agent-lifecycle.1. SIGTERM: no new runs, runs in progress end, waiting callers get replies, exit code 0. One
+//        that arrives twice (from the terminal and from npm) is one; a later one ends at once.
 //   agent-lifecycle.2. A run longer than the grace period is requeued, and the next process ends it.
 //   agent-lifecycle.3. One process per data folder; kill -9 frees it.
 //   agent-lifecycle.4. Errors at start appear together, with a specific exit code.
@@ -56,12 +56,24 @@ test("SIGTERM: waiting calls get their result or a join URL, new runs get 503, e
   assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
 });
 
-test("a second SIGTERM ends at once; the next process takes the run up again (agent-lifecycle.1, agent-lifecycle.2)", async (t) => {
-  const bench = await started(t);
+test("a signal that arrives twice is one: the server drains (agent-lifecycle.1)", async (t) => {
+  const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
   const { thread, answer } = await waitingRun(bench);
   await stopping(bench);
   bench.server.process.kill("SIGTERM");
+  assert.equal((await bench.call("GET", "/ok")).status, 200, "it did not end");
+  bench.release(thread, "two");
+  assert.deepEqual((await answer)?.body, WHOLE);
+  assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
+});
+
+test("a later SIGTERM ends at once; the next process takes the run up again (agent-lifecycle.1, agent-lifecycle.2)", async (t) => {
+  const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
+  const { thread, answer } = await waitingRun(bench);
+  await stopping(bench);
+  const again = setInterval(() => bench.server.process.kill("SIGTERM"), 100);
   const [code, signal] = await within("it ends", bench.server.exited);
+  clearInterval(again);
   assert.deepEqual([code, signal], [1, null]);
   assert.equal(await answer, null, "the waiting call was cut off");
   await bench.start();
