@@ -5,13 +5,12 @@
 //        While its thread is there, it is a fault unless the chain notes a later time before which entries were deleted
 //        by age. A thread that was made after the entry is another one with the same id.
 //   verify-audit.3. An anchor, the heads of an earlier verification, also finds a trail that was rewritten as a whole.
-//   verify-audit.4. The numbers of a thread have no gap: it also shows where a digest of an older release, which does
-//        not name its thread, was moved.
+//   verify-audit.4. The numbers of a thread have no gap: it also shows where a whole chain was removed.
 import {
+  auditDigest,
   auditHash,
-  isDigestOf,
   isTraceOf,
-  UNCHAINED,
+  NO_CHAIN,
   type AuditHead,
   type AuditLink,
 } from "../model/audit/audit-chain.ts";
@@ -22,7 +21,7 @@ export type AuditFaultKind = "changed" | "missing" | "added" | "rewritten" | "ea
 
 export interface AuditFault {
   readonly fault: AuditFaultKind;
-  /** Of a `gap`: UNCHAINED, and its positions are numbers in the trail of its thread. */
+  /** Of a `gap`: NO_CHAIN, and its positions are numbers in the trail of its thread. */
   readonly chain: number;
   readonly position: number;
   /** The last position of a range. */
@@ -35,8 +34,6 @@ export interface AuditFault {
 export interface AuditReport {
   readonly entries: number;
   readonly deleted: number;
-  /** Entries from before the chains, which nothing covers. */
-  readonly unchained: number;
   readonly heads: readonly AuditHead[];
   /** At most FAULTS_MAX. */
   readonly faults: readonly AuditFault[];
@@ -56,10 +53,8 @@ export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead
     if (++found.faultCount <= FAULTS_MAX) found.faults.push(fault);
   };
   const unchained = await agent.storage.longReads.unchainedAudit();
-  const known = heads.find(({ chain }) => chain === UNCHAINED)?.count ?? 0;
-  if (unchained > known) report({ ...PLACE, fault: "added", chain: UNCHAINED, position: known + 1, last: unchained });
-  const chains = heads.filter(({ chain }) => chain !== UNCHAINED);
-  for (const head of chains) {
+  if (unchained > 0) report({ ...PLACE, fault: "added", chain: NO_CHAIN, position: 1, last: unchained });
+  for (const head of heads) {
     const marks = anchor.filter(({ chain }) => chain === head.chain);
     const walk = createWalk(head, marks, report);
     for (;;) {
@@ -78,10 +73,10 @@ export async function verifyAudit(agent: StorageOnly, anchor: readonly AuditHead
   }
   await findGaps(agent, report);
   for (const { chain, count } of anchor) {
-    if (chains.some((head) => head.chain === chain)) continue;
+    if (heads.some((head) => head.chain === chain)) continue;
     report({ ...PLACE, fault: "missing", chain, position: 1, last: count });
   }
-  return { ...found, unchained, heads: chains };
+  return { ...found, heads };
 }
 
 const PLACE = { threadId: null, seq: null } as const;
@@ -126,7 +121,7 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
       if (entry !== null) {
         lastFits(entry.previous);
         hash = entry.previous;
-        if (!isDigestOf(link.digest, entry.content)) faulty("changed", link.position, link);
+        if (link.digest !== auditDigest(entry.content)) faulty("changed", link.position, link);
       } else if (!isTraceOf(link)) faulty("changed", link.position, link);
       hash = hash === null ? null : auditHash(hash, link);
       last = link;
@@ -168,7 +163,7 @@ async function findGaps(agent: StorageOnly, report: (fault: AuditFault) => void)
     const from: string = after;
     const { gaps, next } = await agent.storage.read((tx) => tx.auditGaps(from, PAGE));
     for (const { threadId, first, last } of gaps)
-      report({ fault: "gap", chain: UNCHAINED, position: first, last, threadId, seq: first });
+      report({ fault: "gap", chain: NO_CHAIN, position: first, last, threadId, seq: first });
     after = next;
   }
 }

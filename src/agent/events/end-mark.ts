@@ -7,10 +7,9 @@ export interface EndMark {
   readonly run_id: string;
   readonly status: Run["status"];
   readonly ended_by: EndedBy | null;
-  /** These members are missing in marks of version 0.1. */
-  readonly attempt?: number;
-  readonly at?: number;
-  readonly checkpoint_id?: string | null;
+  readonly attempt: number;
+  readonly at: number;
+  readonly checkpoint_id: string | null;
   readonly error?: string;
   /** Questions that are open from then on, in their order. */
   readonly open?: readonly string[];

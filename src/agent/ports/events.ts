@@ -12,8 +12,8 @@ export interface EventRow {
   readonly lines: string;
   /** Expiry of all events of the run. Set on the last row of an ended run. */
   readonly goneAt: number | null;
-  /** No event of the row came about later. Null in rows of version 0.1. */
-  readonly storedAt: number | null;
+  /** No event of the row came about later. */
+  readonly storedAt: number;
 }
 
 export interface StoredEvents extends EventRow {

@@ -204,7 +204,7 @@ export interface AuditTx {
   auditHeads(): Awaitable<readonly AuditHead[]>;
   /** Entries and traces of deleted ones after a position, in order. */
   auditLinks(chain: number, after: number, limit: number): Awaitable<readonly AuditLink[]>;
-  /** The number of entries in no chain. */
+  /** The number of entries in no chain that has a head. */
   unchainedAudit(): Awaitable<number>;
   /** Those of these threads that exist, with the latest time before which their entries were deleted by age. */
   auditedThreads(threadIds: readonly string[]): Awaitable<readonly AuditedThread[]>;

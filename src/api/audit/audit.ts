@@ -91,7 +91,6 @@ export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
     intact: z.boolean(),
     entries: z.number().int(),
     deleted: z.number().int().describe("entries that retention or the deletion of a thread removed; they are verified"),
-    unchained: z.number().int().describe("entries from a release without chains; nothing verifies them"),
     chains: z.number().int(),
     anchor: z.string().describe("the heads of the chains: keep it where nobody can change it"),
     faults: z
@@ -100,7 +99,12 @@ export const verifyAudit = operation("verifyAudit", "get", "/audit/verify", {
           fault: z
             .enum(["changed", "missing", "added", "rewritten", "early", "gap"])
             .describe("early: deleted before its time; gap: numbers of a thread's entries are missing"),
-          chain: z.number().int().describe("0 of a gap, whose positions are numbers in the trail of the thread"),
+          chain: z
+            .number()
+            .int()
+            .describe(
+              "0 of a gap, whose positions are numbers in the trail of the thread, and of entries added outside of the chains",
+            ),
           position: z.number().int(),
           last_position: z.number().int().describe("missing entries may be a range"),
           thread_id: uuid.nullable(),

@@ -169,7 +169,6 @@ const inbox: Readonly<Record<string, Note>> = {
       intact: true,
       entries: 1,
       deleted: 0,
-      unchained: 0,
       chains: 1,
       anchor: `1:1:${"0".repeat(64)}`,
       faults: [],

@@ -19,7 +19,6 @@ interface Report {
   readonly intact: boolean;
   readonly entries: number;
   readonly deleted: number;
-  readonly unchained: number;
   readonly chains: number;
   readonly anchor: string;
   readonly faults: readonly Fault[];
@@ -41,12 +40,11 @@ export async function verifyAudit(cli: Cli, options: VerifyOptions): Promise<Exi
 }
 
 function formatLines({ terminal }: Cli, report: Report): readonly string[] {
-  const { intact, entries, deleted, unchained, chains, anchor, faults, fault_count: found } = report;
+  const { intact, entries, deleted, chains, anchor, faults, fault_count: found } = report;
   const counts = `${entries} entries and ${deleted} digests of deleted ones, in ${chains} ${chains === 1 ? "chain" : "chains"}`;
   const verdict = intact ? paint(terminal, "green", "intact") : paint(terminal, "red", "not intact");
   return [
     `${verdict}  ${counts}`,
-    ...(unchained === 0 ? [] : [`${unchained} entries are from a release without chains and cannot be verified`]),
     ...faults.map((fault) => `${paint(terminal, "red", fault.fault.padEnd(9))}  ${formatPlace(fault)}`),
     ...(found > faults.length ? [`and ${found - faults.length} more`] : []),
     ...(anchor === "" ? [] : [`anchor  ${anchor}`]),

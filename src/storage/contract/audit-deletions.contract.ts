@@ -1,13 +1,13 @@
 // Contract of deleted audit entries, one part of storage.contract.ts. Each case is a copy of a storage in which a person
 // with access to the database moved an entry to the deleted ones.
 // Rules:
-//   contract/audit-deletions.1. A verification finds it, however it is disguised, also one that an older release wrote.
+//   contract/audit-deletions.1. A verification finds it, however it is disguised.
 //   contract/audit-deletions.2. It finds nothing where retention or the deletion of a thread removed entries, also when
-//        another thread has the same id later, or an older release deleted them.
+//        another thread has the same id later.
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { verifyAudit } from "../../agent/audit/verify-audit.ts";
-import { auditHash, cutOffDigest } from "../../agent/model/audit/audit-chain.ts";
+import { cutOffDigest } from "../../agent/model/audit/audit-chain.ts";
 import type { AuditEntry, Thread } from "../../agent/model/model.ts";
 import type { Storage } from "../../agent/ports/ports.ts";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
@@ -114,23 +114,6 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
     });
   }
 
-  const OLDER: readonly { readonly name: string; readonly change: Change; readonly faults: readonly Place[] }[] = [
-    { name: "nothing", change: (name, row) => [name, row], faults: [] },
-    { name: "a deleted entry", change: moveThird(), faults: [["early", 3, 3, 3]] },
-    {
-      name: "a deleted entry of no thread",
-      change: moveThird({ thread_id: null, at: null }),
-      faults: [["gap", 3, 3, 3]],
-    },
-    { name: "a deleted entry of another thread", change: moveThird({ thread_id: OTHER }), faults: [["gap", 3, 3, 3]] },
-  ];
-  for (const { name, change, faults } of OLDER) {
-    test(`in entries of an older release, a verification finds ${name} (contract/audit-deletions.1)`, async (t) => {
-      const { rows } = await filled(t);
-      assert.deepEqual(await places(await load(await open(t), asOlder(rows), change)), faults);
-    });
-  }
-
   test("deletions by retention and with a thread are no faults (contract/audit-deletions.2)", async (t) => {
     const { storage, threadId } = await filled(t);
     assert.deepEqual(await places(storage), []);
@@ -146,19 +129,6 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
     assert.deepEqual(await places(storage), []);
     const copy = await load(await open(t), await readRows(storage), (name, row) => [name, row]);
     assert.deepEqual(await places(copy), []);
-  });
-
-  test("a dump of an older release with deleted entries is intact (contract/audit-deletions.2)", async (t) => {
-    const { rows } = await filled(t);
-    const before = rows.map(([name, row]): NamedRow => {
-      const { thread_id: _thread, at: _at, ...older } = row;
-      return name === "audit_deleted" ? [name, older] : [name, row];
-    });
-    const older = asOlder(before, 0).filter(([, row]) => row["position"] !== 6);
-    const storage = await load(await open(t), older, (name, row) =>
-      name === "audit_heads" ? [name, { ...row, count: 5, hash: hashOfEntries(older) }] : [name, row],
-    );
-    assert.deepEqual(await places(storage), []);
   });
 }
 
@@ -199,33 +169,4 @@ function moveThird(changes: DumpRow = {}, cutOff: (row: DumpRow) => DumpRow = (r
     const { chain = 0, position = 0, seq = 0, digest = "", thread_id = "", at = 0 } = row;
     return ["audit_deleted", { chain, position, seq, digest, thread_id, at, ...changes }];
   };
-}
-
-/** The same chain, with digests of an older release; the newest `kept` entries have today's. */
-function asOlder(rows: readonly NamedRow[], kept = 1): readonly NamedRow[] {
-  let hash = "";
-  const links = new Map<number, DumpRow>();
-  const ofChain = rows.filter(([name]) => name === "audit" || name === "audit_deleted").map(([, row]) => row);
-  for (const row of ofChain.toSorted((left, right) => Number(left["position"]) - Number(right["position"]))) {
-    const [position, seq] = [Number(row["position"]), Number(row["seq"])];
-    const digest = String(row["digest"]).slice(0, seq > 0 && seq <= 5 - kept ? 64 : undefined);
-    links.set(position, { digest, previous: hash });
-    hash = auditHash(hash, { position, seq, digest });
-  }
-  return rows.map(([name, row]): NamedRow => {
-    const { digest = "", previous = "" } = links.get(Number(row["position"])) ?? {};
-    if (name === "audit") return [name, { ...row, digest, previous }];
-    if (name === "audit_deleted") return [name, { ...row, digest }];
-    return [name, name === "audit_heads" ? { ...row, hash } : row];
-  });
-}
-
-function hashOfEntries(rows: readonly NamedRow[]): string {
-  const links = rows.filter(([name]) => name === "audit" || name === "audit_deleted").map(([, row]) => row);
-  return links
-    .toSorted((left, right) => Number(left["position"]) - Number(right["position"]))
-    .reduce((hash, row) => {
-      const [position, seq, digest] = [Number(row["position"]), Number(row["seq"]), String(row["digest"])];
-      return auditHash(hash, { position, seq, digest });
-    }, "");
 }

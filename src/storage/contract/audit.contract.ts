@@ -8,7 +8,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { verifyAudit, type AuditReport } from "../../agent/audit/verify-audit.ts";
-import { auditDigest, auditHash, UNCHAINED } from "../../agent/model/audit/audit-chain.ts";
+import { auditDigest, auditHash, NO_CHAIN } from "../../agent/model/audit/audit-chain.ts";
 import type { AuditEntry, Thread } from "../../agent/model/model.ts";
 import type { Storage } from "../../agent/ports/ports.ts";
 import { DUMP_TABLES, type DumpTable } from "../dump/dump-tables.ts";
@@ -173,7 +173,15 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
     {
       name: "an entry outside of the chains",
       change: entryAt(5, (row) => ({ ...row, chain: 0 })),
-      faults: [["missing", 5, 5, null]],
+      faults: [
+        ["added", 1, 1, null],
+        ["missing", 5, 5, null],
+      ],
+    },
+    {
+      name: "a chain without its head",
+      change: (name, row) => (name === "audit_heads" ? null : row),
+      faults: [["added", 1, 5, null]],
     },
   ];
   for (const { name, change, faults } of CASES) {
@@ -184,7 +192,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
         report.faults,
         faults.map(([fault, position, last, seq]) => ({
           fault,
-          chain: fault === "gap" ? UNCHAINED : chain,
+          chain: fault === "gap" || (fault === "added" && seq === null) ? NO_CHAIN : chain,
           position,
           last,
           seq,
@@ -218,7 +226,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
   });
 }
 
-const COUNTS = { entries: 0, deleted: 0, unchained: 0, faults: [], faultCount: 0 };
+const COUNTS = { entries: 0, deleted: 0, faults: [], faultCount: 0 };
 
 function entryFrom(row: DumpRow): AuditEntry {
   const at = Number(row["at"]);

@@ -138,12 +138,3 @@ export const DUMP_TABLES: readonly DumpTable[] = [
     ...integer("seq", "first", "last", "gone_at", "stored_at"),
   }),
 ];
-
-/** A dump from before the audit chains: its entries count as those of a database that is migrated. */
-export const unchainedHead = (schema: "" | "holdpoint."): string =>
-  `INSERT INTO ${schema}audit_heads (chain, count, hash)
-   SELECT 0, count(*), '' FROM ${schema}audit WHERE chain = 0 HAVING count(*) > 0 ON CONFLICT DO NOTHING`;
-
-/** A row that a release wrote which notes the threads of deleted audit entries. */
-export const isTrace = ({ name }: DumpTable, row: Readonly<Record<string, unknown>>): boolean =>
-  name === "audit_deleted" && Object.hasOwn(row, "thread_id");

@@ -6,8 +6,7 @@
 //        that counts as dead.
 import type { Pool } from "pg";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
-import { isTrace, unchainedHead, type DumpTable } from "../dump/dump-tables.ts";
-import { noteFormer } from "../shared/audit-gaps.ts";
+import type { DumpTable } from "../dump/dump-tables.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
 import { pipelineOf, type Pipeline } from "./client/pipelined-connection.ts";
@@ -44,9 +43,7 @@ function createDump({ send }: Pipeline): DumpPort {
     },
     async load(rows) {
       let sent: Promise<unknown>[] = [];
-      let hasTraces = false;
       for await (const [table, row] of rows) {
-        hasTraces ||= isTrace(table, row);
         // postgres/dump.3
         if (table.name === "runs" && row["status"] === "running") sent.push(send(LIST_NOBODY, [NOBODY]));
         sent.push(insert(send, table, row));
@@ -60,8 +57,6 @@ function createDump({ send }: Pipeline): DumpPort {
           `SELECT setval(${counter}, max(${column})) FROM holdpoint.${table} HAVING max(${column}) IS NOT NULL`,
           [],
         ); // postgres/dump.2
-      await send(unchainedHead("holdpoint."), []);
-      if (!hasTraces) await send(noteFormer("holdpoint."), []);
     },
   };
 }

@@ -78,8 +78,8 @@ const IN_ORDER =
 const WITHOUT_INDEX =
   /ORDER BY t\.(?:updated_at|state_updated_at|status) |^SELECT count.*threads AS t WHERE t\.metadata::jsonb @>/;
 
-/** Exports read whole tables, page by page, and so does the import of an older release's audit trail. */
-const OF_DUMPS = /FROM holdpoint\.\w+  ORDER BY [\w, ]+ LIMIT \$1$|^SELECT setval\(|SELECT -1, row_number\(\)/;
+/** Exports read whole tables, page by page. */
+const OF_DUMPS = /FROM holdpoint\.\w+  ORDER BY [\w, ]+ LIMIT \$1$|^SELECT setval\(/;
 
 /** All statements so far that have a plan. */
 function planned(): readonly string[] {

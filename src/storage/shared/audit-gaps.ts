@@ -1,13 +1,9 @@
 // Gaps in the numbers of a thread's audit entries, the same query on both databases.
 // Invariants:
-//   audit-gaps.1. A deleted entry explains its number. A row of the chain FORMER explains every number up to its own:
-//        older releases deleted those, and did not note their thread.
+//   audit-gaps.1. A deleted entry explains its number.
 //   audit-gaps.2. Traces of an earlier thread with the same id explain numbers, but never make a gap: only numbers up to
 //        the newest entry count.
 import type { AuditGaps } from "../../agent/ports/ports.ts";
-
-/** Not a chain: rows of audit_deleted for what older releases deleted (audit-gaps.1). */
-const FORMER = -1;
 
 /** @param place of the parameters: thread id, limit */
 export const selectGaps = (schema: "" | "holdpoint.", place: readonly [string, string]): string => `
@@ -15,22 +11,15 @@ export const selectGaps = (schema: "" | "holdpoint.", place: readonly [string, s
     SELECT thread_id, max(seq) AS newest FROM ${schema}audit WHERE thread_id > ${place[0]}
     GROUP BY thread_id ORDER BY thread_id LIMIT ${place[1]}
   ), numbers AS (
-    SELECT a.thread_id, a.seq, false AS former FROM ${schema}audit AS a JOIN page ON page.thread_id = a.thread_id
-    UNION SELECT d.thread_id, d.seq, d.chain = ${FORMER} FROM ${schema}audit_deleted AS d
+    SELECT a.thread_id, a.seq FROM ${schema}audit AS a JOIN page ON page.thread_id = a.thread_id
+    UNION SELECT d.thread_id, d.seq FROM ${schema}audit_deleted AS d
       JOIN page ON page.thread_id = d.thread_id AND d.seq BETWEEN 1 AND page.newest
   ), steps AS (
-    SELECT thread_id, seq, former, lag(seq, 1, 0) OVER (PARTITION BY thread_id ORDER BY seq) AS known FROM numbers
+    SELECT thread_id, seq, lag(seq, 1, 0) OVER (PARTITION BY thread_id ORDER BY seq) AS known FROM numbers
   )
   SELECT page.thread_id, steps.known, steps.seq FROM page
-    LEFT JOIN steps ON steps.thread_id = page.thread_id AND steps.seq > steps.known + 1 AND NOT steps.former
+    LEFT JOIN steps ON steps.thread_id = page.thread_id AND steps.seq > steps.known + 1
     ORDER BY page.thread_id, steps.seq`;
-
-/** Notes what older releases deleted, in a migration or after the load of their dump. */
-export const noteFormer = (schema: "" | "holdpoint."): string => `
-  INSERT INTO ${schema}audit_deleted (chain, position, seq, digest, thread_id)
-  SELECT ${FORMER}, row_number() OVER (ORDER BY thread_id), min(seq) - 1, '', thread_id FROM ${schema}audit
-  WHERE NOT EXISTS (SELECT 1 FROM ${schema}audit WHERE length(digest) > 64)
-  GROUP BY thread_id HAVING min(seq) > 1 ON CONFLICT DO NOTHING;`;
 
 /** @param rows of selectGaps */
 export function gapsIn(rows: readonly Readonly<Record<string, unknown>>[], limit: number): AuditGaps {

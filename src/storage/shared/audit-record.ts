@@ -19,7 +19,7 @@ export function recordOf({ via, origin, ...row }: AuditRow): AuditRecord {
   };
 }
 
-/** A row of audit_deleted. Older releases noted no thread. */
+/** A row of audit_deleted. One that was changed in the database may name no thread. */
 export function readTrace(row: Readonly<Record<string, unknown>>): AuditLink {
   const { position, seq, digest, thread_id: threadId, at } = row;
   const gone = typeof threadId === "string" ? { threadId, at: Number(at) } : null;

@@ -29,7 +29,7 @@ test("a stored request is read as it was accepted", () => {
   );
 });
 
-test("a request that an older release stored whole is read as it is", () => {
+test("a request that is stored whole is read as it is", () => {
   assert.deepEqual(wholeRequest(plainRequest), plainRequest);
 });
 

@@ -1,8 +1,7 @@
 // Dump of a SQLite storage: rows out in key order, rows in by one transaction (../dump/dump.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
-import { isTrace, unchainedHead, type ColumnType, type DumpTable } from "../dump/dump-tables.ts";
-import { noteFormer } from "../shared/audit-gaps.ts";
+import type { ColumnType, DumpTable } from "../dump/dump-tables.ts";
 import type { Database, Row } from "./client/database.ts";
 
 export function createDump(db: Database): DumpPort {
@@ -20,13 +19,7 @@ export function createDump(db: Database): DumpPort {
     async load(rows) {
       db.exec("BEGIN IMMEDIATE");
       try {
-        let hasTraces = false;
-        for await (const [table, row] of rows) {
-          insert(db, table, row);
-          hasTraces ||= isTrace(table, row);
-        }
-        db.run(unchainedHead(""));
-        if (!hasTraces) db.run(noteFormer(""));
+        for await (const [table, row] of rows) insert(db, table, row);
         db.exec("COMMIT");
         db.kept.dropAll();
       } catch (error) {

@@ -1,4 +1,4 @@
-// Tests of storage on SQLite: the port's contract, and the rules of the file: sqlite/migrations.1, sqlite/migrations.2,
+// Tests of storage on SQLite: the port's contract, and the rules of the file: sqlite/migrate.1, sqlite/migrate.2,
 // folder-lock.1, folder-lock.2, client/database.2 (durability), sqlite/checkpoints.2 (large values once),
 // group-commit.3 (failed commit).
 import assert from "node:assert/strict";
@@ -131,7 +131,7 @@ const NEWER: readonly { readonly name: string; readonly change: string; readonly
 ];
 
 for (const { name, change, says } of NEWER) {
-  test(`a file of ${name} is rejected with its version and stays untouched (sqlite/migrations.2)`, async (t) => {
+  test(`a file of ${name} is rejected with its version and stays untouched (sqlite/migrate.2)`, async (t) => {
     const folder = newFolder(t);
     await (await open(t, folder)).stop();
     sql(folder, change);
@@ -147,7 +147,7 @@ for (const { name, change, says } of NEWER) {
   });
 }
 
-test("a file of the same or an older version opens and records the current one (sqlite/migrations.1)", async (t) => {
+test("a file of the same or an older version opens and records the current one (sqlite/migrate.1)", async (t) => {
   const folder = newFolder(t);
   await (await open(t, folder)).stop();
   await (await open(t, folder, { holdpoint: "1.3.0", library: "1.5.0" })).stop();

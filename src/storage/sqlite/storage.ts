@@ -30,7 +30,7 @@ import { openingFailure } from "./client/storage-faults.ts";
 import { createVerbs } from "./tables/verbs.ts";
 import { createReader, type Reader } from "./reader/reader.ts";
 import { createLongReads } from "../shared/long-reads.ts";
-import { migrate } from "./schema/migrations.ts";
+import { migrate } from "./schema/migrate.ts";
 
 export interface SqliteOptions {
   readonly folder: string;

@@ -8,12 +8,11 @@
 //        and its thread and time, so that its deletion can be.
 //   audit-chain.3. The head of a chain has its count and its last hash: an entry that is missing at the end shows too.
 //   audit-chain.4. A deletion by age is a link of the chain itself: nobody can move the cut-off without a trace.
-//   audit-chain.5. Digests of older releases are the 64 digits alone.
 import { hash } from "node:crypto";
 import type { AuditEntry } from "../interrupt.ts";
 
-/** Entries from before the chains, as one chain without hashes. */
-export const UNCHAINED = 0;
+/** The number of no chain. */
+export const NO_CHAIN = 0;
 
 export interface AuditHead {
   readonly chain: number;
@@ -31,7 +30,7 @@ export interface AuditLink {
   readonly digest: string;
   /** Null once the entry is deleted. */
   readonly entry: { readonly previous: string; readonly content: AuditEntry } | null;
-  /** Thread and time of a deleted entry, or of a cut-off; null if an older release deleted it. */
+  /** Thread and time of a deleted entry, or of a cut-off. */
   readonly gone: AuditTrace | null;
 }
 
@@ -54,16 +53,9 @@ export function auditDigest(entry: AuditEntry): string {
 /** audit-chain.4. PostgreSQL composes the same (holdpoint.note_cut_off). */
 export const cutOffDigest = ({ threadId, at }: AuditTrace): string => `cut-off ${at} ${threadId}`;
 
-/** Whether a stored digest is the one of this content (audit-chain.5). */
-export function isDigestOf(stored: string, entry: AuditEntry): boolean {
-  const digest = auditDigest(entry);
-  return stored === digest || stored === digest.slice(0, SHA_DIGITS);
-}
-
 /** Whether a deleted entry, or a cut-off, is about this thread and time as far as its digest says. */
 export function isTraceOf({ seq, digest, gone }: AuditLink): boolean {
   if (seq === 0) return gone !== null && digest === cutOffDigest(gone);
-  if (digest.length === SHA_DIGITS) return true; // audit-chain.5
   return gone !== null && digest.slice(SHA_DIGITS) === ` ${gone.at} ${gone.threadId}`;
 }
 

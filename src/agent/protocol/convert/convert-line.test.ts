@@ -5,7 +5,7 @@ import { convertLine, type Draft } from "./convert-line.ts";
 import { NO_MESSAGES } from "./message-events.ts";
 
 const RUN = "01a204d1-6017-72b9-ae01-9c6bea3e3d2e";
-const PLACE = { runId: RUN, row: 3, index: 2, at: null };
+const PLACE = { runId: RUN, row: 3, index: 2, at: 8 };
 const END = { run_id: RUN, status: "interrupted", ended_by: "pause", attempt: 2, at: 9, checkpoint_id: "c" };
 
 const shown = (draft: Draft): string => {

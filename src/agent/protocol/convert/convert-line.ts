@@ -14,7 +14,7 @@ import { NOTE_END, type ThreadNote } from "../../events/thread-note.ts";
 import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../../model/protocol-lines.ts";
 import { channelOf, type Namespace } from "./channel.ts";
 import { seqOf } from "./event-place.ts";
-import { endData, endId, requestedId, runningData, runningId, timeOfRun } from "./root-lifecycle.ts";
+import { endData, endId, requestedId, runningData, runningId } from "./root-lifecycle.ts";
 import { finishOpen, type MessageEvent, messageLine, NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { type EventParts, type Gate, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
 
@@ -34,8 +34,8 @@ export interface LinePlace {
   /** Number of the row, and of the event in it. */
   readonly row: number;
   readonly index: number;
-  /** Time of the row; null in rows of version 0.1. */
-  readonly at: number | null;
+  /** Time of the row (convert-line.4). */
+  readonly at: number;
 }
 
 const NO_DRAFTS: readonly Draft[] = [];
@@ -103,12 +103,7 @@ function partsOf(
 ): Omit<EventParts, "gate"> {
   const { row, index, runId } = place;
   const own = part === 0 ? `${runId}:${id}` : `${runId}:${id}:${part}`;
-  return { seq: seqOf(row, index, part), id: own, method, namespace: [], timestamp: timeOf(place) };
-}
-
-/** convert-line.4. */
-function timeOf({ runId, at }: LinePlace): number {
-  return at ?? timeOfRun(runId);
+  return { seq: seqOf(row, index, part), id: own, method, namespace: [], timestamp: place.at };
 }
 
 /** Methods that are their own channel and have no note: the data, which may be long, is not parsed. */
@@ -147,7 +142,7 @@ function running(place: LinePlace, text: string): readonly Draft[] {
     id: runningId(runId, attempt),
     method: "lifecycle",
     namespace: [],
-    timestamp: timeOf(place),
+    timestamp: place.at,
     gate: { kind: "run", runId },
   };
   return [{ kind: "event", event: wireEvent(parts, JSON.stringify(runningData(runId, attempt))) }];
@@ -160,7 +155,7 @@ function idsIn(data: Json): readonly string[] {
 
 /** The state where none was streamed, the questions that the end closed, each open question, the end of the run. */
 function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly Draft[] {
-  const timestamp = Math.max(mark.at ?? 0, timeOf(place));
+  const timestamp = Math.max(mark.at, place.at);
   const state =
     mark.no_values === true && typeof mark.checkpoint_id === "string"
       ? [stateDraft(place, event, mark.checkpoint_id, STATE_PART_AT_END)]

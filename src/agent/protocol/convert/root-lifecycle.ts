@@ -16,11 +16,6 @@ const ENDS: Readonly<Record<EndedBy, "completed" | "interrupted" | "failed">> = 
   timeout: "failed",
 };
 
-/** UUIDv7 begins with the time at which the run was accepted. */
-export function timeOfRun(runId: string): number {
-  return Number.parseInt(runId.replaceAll("-", "").slice(0, 12), 16);
-}
-
 export function runningId(runId: string, attempt: number): string {
   return `synth:${runId}:running:${attempt}`; // root-lifecycle.1
 }
@@ -34,7 +29,7 @@ export function endName({ ended_by: endedBy }: Pick<EndMark, "ended_by">): strin
 }
 
 export function endId(mark: EndMark): string {
-  return `synth:${mark.run_id}:${endName(mark)}:${mark.attempt ?? 1}`;
+  return `synth:${mark.run_id}:${endName(mark)}:${mark.attempt}`;
 }
 
 export function endData(mark: EndMark): JsonObject {
@@ -42,7 +37,7 @@ export function endData(mark: EndMark): JsonObject {
   return {
     event: endName(mark),
     run_id: mark.run_id,
-    attempt: mark.attempt ?? 1,
+    attempt: mark.attempt,
     ended_by: breakpoint ? "breakpoint" : mark.ended_by,
     ...(mark.error === undefined ? {} : { error: mark.error }),
     ...(typeof mark.checkpoint_id === "string" ? { checkpoint: { id: mark.checkpoint_id } } : {}),
@@ -50,7 +45,7 @@ export function endData(mark: EndMark): JsonObject {
 }
 
 export function requestedId(mark: Pick<EndMark, "run_id" | "attempt">, interruptId: string): string {
-  return `synth:${mark.run_id}:input:${interruptId}:${mark.attempt ?? 1}`;
+  return `synth:${mark.run_id}:input:${interruptId}:${mark.attempt}`;
 }
 
 export function requestedData(question: Interrupt): JsonObject {

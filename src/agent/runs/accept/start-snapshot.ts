@@ -15,14 +15,9 @@ import { type RunCall, checkNodeNames } from "./run-request.ts";
 
 /** start-snapshot.1. */
 export function idempotencyKeyOf(caller: Caller, { reach }: RunCall, key: string): string {
-  if (reach.threads === null) return unscopedKey(caller, key);
+  if (reach.threads === null) return contentHash(JSON.stringify([caller.name, key]));
   const conditions = reach.threads.map((condition) => JSON.stringify([condition.key, condition.op, condition.value]));
   return contentHash(JSON.stringify([caller.name, conditions.toSorted(), key]));
-}
-
-/** Key format of 0.1.0, still valid for its lifetime and in concurrent servers of that version. */
-function unscopedKey(caller: Caller, key: string): string {
-  return contentHash(JSON.stringify([caller.name, key]));
 }
 
 export interface StartSnapshot {
@@ -58,9 +53,8 @@ export async function readStartSnapshot(
   { caller, threadId, call, intent }: RequestedRun,
 ): Promise<StartSnapshot> {
   const { checkpointId, idempotencyKey: key } = call;
-  const [record, older, stored, known, found, writtenBy] = await Promise.all([
+  const [record, stored, known, found, writtenBy] = await Promise.all([
     key === null ? null : tx.idempotency(idempotencyKeyOf(caller, call, key)),
-    key === null || call.reach.threads === null ? null : tx.idempotency(unscopedKey(caller, key)),
     tx.thread(threadId),
     tx.interrupts(threadId, null),
     tx.assistant(assistantIdOf(call.assistantId)),
@@ -68,7 +62,7 @@ export async function readStartSnapshot(
   ]);
   const assistant = offered(graphs, call.assistantId, call.reach.assistants, found);
   checkNodeNames(graphs, assistant.graphId, call, intent);
-  const repeated = (await repeatedRun(tx, call, record)) ?? (await olderRun(tx, call, older));
+  const repeated = await repeatedRun(tx, call, record);
   return { repeated, stored, known, assistant, writtenBy };
 }
 
@@ -100,11 +94,4 @@ async function repeatedRun(tx: SnapshotTx, call: RunCall, record: IdempotencyRec
     "idempotency_run_deleted",
     "The run that an earlier call with this Idempotency-Key created was deleted. It is not created again.",
   );
-}
-
-/** An unscoped key may belong to the same name elsewhere. It counts only with a thread visible to the caller. */
-async function olderRun(tx: SnapshotTx, call: RunCall, record: IdempotencyRecord | null): Promise<Run | null> {
-  const thread = record === null ? null : await tx.thread(record.threadId);
-  if (thread === null || !inScope(thread.metadata, call.reach.threads)) return null; // start-snapshot.2
-  return repeatedRun(tx, call, record);
 }

@@ -124,7 +124,13 @@ function chainVerbs(db: Sql): ChainVerbs {
         .slice(0, limit);
     },
     async unchainedAudit() {
-      return Number((await db.get("SELECT count(*) AS n FROM holdpoint.audit WHERE chain = 0"))?.["n"]);
+      return Number(
+        (
+          await db.get(
+            "SELECT count(*) AS n FROM holdpoint.audit WHERE chain NOT IN (SELECT chain FROM holdpoint.audit_heads)",
+          )
+        )?.["n"],
+      );
     },
     async auditedThreads(threadIds) {
       const sql = `SELECT thread_id, created_at,

@@ -41,7 +41,7 @@ export function searchVerbs(
       const marks = Map.groupBy(rows, (row) => String(row["thread_id"]));
       return [...marks].map(([threadId, of]) => ({ threadId, marks: of.map((row) => Number(row["id"])) }));
     },
-    sweepUnindexed: () => null, // the migration noted the older threads
+    sweepUnindexed: () => null, // triggers note every thread
     async indexedSeq(threadId) {
       const sql = "SELECT seq FROM holdpoint.search_documents WHERE thread_id = $1 AND interrupt_id = ''";
       return Number((await db.get(sql, threadId))?.["seq"] ?? 0);

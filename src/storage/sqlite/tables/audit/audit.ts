@@ -126,7 +126,8 @@ function chainVerbs(db: Database): ChainVerbs {
         .toSorted((left, right) => left.position - right.position)
         .slice(0, limit);
     },
-    unchainedAudit: () => Number(db.get("SELECT count(*) AS n FROM audit WHERE chain = 0")?.["n"]),
+    unchainedAudit: () =>
+      Number(db.get("SELECT count(*) AS n FROM audit WHERE chain NOT IN (SELECT chain FROM audit_heads)")?.["n"]),
     auditedThreads(threadIds) {
       const sql = `SELECT thread_id, created_at,
           (SELECT max(at) FROM audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
