@@ -97,7 +97,7 @@ let undisturbed: Promise<unknown> | null = null;
 for (const [form, trigger] of Object.entries(FORMS)) {
   test(
     `transactions that PostgreSQL refuses ${form} change neither a thread nor its events nor its answers (machines-refused-commits.1, machines-refused-commits.2, machines-refused-commits.3)`,
-    PATIENCE,
+    { timeout: FULL ? 1_200_000 : PATIENCE.timeout },
     async () => {
       undisturbed ??= start().then(({ server }) => played(server));
       const { server, uri } = await start();

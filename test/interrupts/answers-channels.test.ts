@@ -99,7 +99,7 @@ const BROKEN = [
     payload: HITL,
     value: { decisions: [{ type: "approve" }, { type: "approve" }] },
   },
-  { name: "a word", payload: HITL, value: "yes" },
+  { name: "a word", payload: HITL, value: "yes", whole: true },
   { name: "a decision that is not allowed", payload: only("approve"), value: { decisions: [{ type: "reject" }] } },
   { name: "an edit that is not allowed", payload: only("approve"), value: edited("refund", { amount: 1 }) },
   { name: "an edit that renames its action", payload: HITL, value: edited("wipe", {}), whole: true },
@@ -109,7 +109,7 @@ const BROKEN = [
     value: { decisions: [{ type: "approve", edited_action: { name: "wipe", args: {} } }] },
   },
   { name: "a response without words", payload: HITL, value: { decisions: [{ type: "respond" }] } },
-  { name: "an edit in the other case", payload: CAMEL, value: edited("refund", { amount: 1 }) },
+  { name: "an edit in the other case", payload: CAMEL, value: edited("refund", { amount: 1 }), whole: true },
   { name: "acceptance with other arguments", payload: FIXED, value: [{ type: "accept", args: OTHER }] },
   { name: "a response that is not allowed", payload: FIXED, value: [{ type: "response", args: "no" }] },
   { name: "a word for a yes or no", payload: FORM, value: "yes" },
@@ -124,8 +124,8 @@ inTable("a broken answer is refused (answers-channels.3)", BROKEN, async (channe
 });
 
 /** The default answer of a deadline: by the assistant that asks. */
-async function askWithDeadline(payload: unknown, answer: unknown): Promise<Asked> {
-  const deadline = { expires_in_seconds: 0.01, on_expiry: { answer } };
+async function askWithDeadline(payload: unknown, onExpiry: object): Promise<Asked> {
+  const deadline = { expires_in_seconds: 0.01, on_expiry: onExpiry };
   const made = await post(world, "root", "/assistants", {
     graph_id: "echo",
     metadata: { interrupt_deadline: deadline },
@@ -133,21 +133,42 @@ async function askWithDeadline(payload: unknown, answer: unknown): Promise<Asked
   return askOn(world, payload, { assistant: String(made.body["assistant_id"]) });
 }
 
+async function assertAnsweredByDeadline(asked: Asked, value: unknown): Promise<void> {
+  const item = await until("the deadline acts", async () => {
+    const now = await readItem(world, asked);
+    return now.state === "answered" ? now : undefined;
+  });
+  assert.deepEqual([item.answered?.by, item.answered?.value], ["deadline", value]);
+}
+
 const few = <R>(rows: readonly R[]): readonly R[] => (WHOLE ? rows : rows.slice(0, 3));
 
 for (const { name, payload, value } of few(GOOD))
   test(`${name}, by the deadline (answers-channels.1)`, PATIENCE, async () => {
-    const asked = await askWithDeadline(payload, value);
-    const item = await until("the deadline acts", async () => {
-      const now = await readItem(world, asked);
-      return now.state === "answered" ? now : undefined;
-    });
-    assert.deepEqual([item.answered?.by, item.answered?.value], ["deadline", value]);
+    await assertAnsweredByDeadline(await askWithDeadline(payload, { answer: value }), value);
   });
+
+// Who may change the review rules sets the default answer too: it needs no votes.
+for (const rules of [{ approvals: 3 }, { assignees: ["bob"] }, { exclude: ["group:all"] }, { four_eyes: true }])
+  test(`the deadline decides alone under ${JSON.stringify(rules)} (answers-channels.2)`, PATIENCE, async () => {
+    const asked = await askWithDeadline({ ...HITL, review_rules: rules }, { answer: APPROVE });
+    await assertAnsweredByDeadline(asked, APPROVE);
+  });
+
+test("the deadline brings nothing beside its answer (answers-channels.5)", PATIENCE, async () => {
+  const more = { update: { payload: "other" }, goto: "ask", config: { configurable: { limit: 1 } } };
+  const asked = await askWithDeadline({ ...HITL, review_rules: { approvals: 2 } }, { answer: APPROVE, ...more });
+  await assertAnsweredByDeadline(asked, APPROVE);
+  const thread = await until("the thread is idle", async () => {
+    const { body } = await read(world, `/threads/${asked.threadId}`);
+    return body["status"] === "idle" ? (body as Record<string, unknown>) : undefined;
+  });
+  assert.deepEqual(thread["values"], { payload: { ...HITL, review_rules: { approvals: 2 } }, answer: [APPROVE] });
+});
 
 for (const { name, payload, value } of few(BROKEN))
   test(`${name}, by the deadline: refused (answers-channels.3)`, PATIENCE, async () => {
-    const asked = await askWithDeadline(payload, value);
+    const asked = await askWithDeadline(payload, { answer: value });
     await until("the deadline acts", async () => {
       const { text } = await read(world, `/threads/${asked.threadId}/audit`);
       return text.includes('"expiry_refused"') ? true : undefined;

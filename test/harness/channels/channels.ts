@@ -131,9 +131,13 @@ function commandChannel(kind: "respond" | "start", wire: "HTTP" | "WebSocket"): 
       });
       await once(socket, "open");
       socket.send(JSON.stringify(command));
-      const [frame] = (await once(socket, "message")) as [Buffer];
+      const [first, reason] = (await Promise.race([once(socket, "message"), once(socket, "close")])) as [
+        Buffer | number,
+        Buffer,
+      ];
       socket.close();
-      const text = frame.toString();
+      if (typeof first === "number") return { status: first - 4000, text: "", code: reason.toString() };
+      const text = first.toString();
       return { status: null, text, code: text.includes('"type":"error"') ? codeIn(text) : null };
     },
   };
@@ -219,6 +223,7 @@ const cronInput: Channel = {
   async send(world, { threadId, assistant }, { who, value }) {
     const cron = { assistant_id: assistant, input: value, on_paused: "answer", schedule: "* * * * * *" };
     const made = await post(world, who, `/threads/${threadId}/runs/crons`, cron);
+    if (made.status !== 200) return problemOf(made);
     const { cron_id: id, next_run_date: due } = made.body as {
       readonly cron_id: string;
       readonly next_run_date: string;

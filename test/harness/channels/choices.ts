@@ -37,6 +37,8 @@ function humanChoice(answer: unknown): Choice | null {
   const { type, args } = answer;
   if (type === "accept" && args === null) return { choice: "approve", text: "" };
   if (type === "ignore" && args === null) return { choice: "ignore", text: "" };
+  if (type === "edit" && isPlain(args) && keysAre(args, "action", "args"))
+    return { choice: "edit", text: JSON.stringify(args["args"]) };
   if (type === "response" && typeof args === "string") return { choice: "respond", text: args };
   return null;
 }

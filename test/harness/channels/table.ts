@@ -13,7 +13,9 @@ export interface Row {
   readonly name: string;
   /** The answer; a channel that cannot express it has no test. Absent: any channel. */
   readonly value?: unknown;
-  /** All of the value matters: a form that sends its arguments alone has no test. */
+  /** A second answer, if the rule needs one. */
+  readonly next?: unknown;
+  /** The value matters as it stands: a form, from which the server builds the answer, has no test. */
   readonly whole?: boolean;
   /** The question has review rules; a channel that adds members of its own has no test. */
   readonly reviewed?: true;
@@ -21,11 +23,12 @@ export interface Row {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-function fits(channel: Channel, { value, more = {}, whole = false, reviewed }: Row): boolean {
+function fits(channel: Channel, { value, next, more = {}, whole = false, reviewed }: Row): boolean {
   if (whole && !channel.sendsJson) return false;
   if (reviewed === true && channel.addsMetadata === true) return false;
   return (
-    (value === undefined || channel.says(value)) && Object.keys(more).every((name) => channel.carries.includes(name))
+    [value, next].every((answer) => answer === undefined || channel.says(answer)) &&
+    Object.keys(more).every((name) => channel.carries.includes(name))
   );
 }
 

@@ -1,19 +1,21 @@
 // The law of votes and four eyes, over random histories: no question is decided by fewer distinct people who may answer
-// than it asks for, and nobody whose input or edit is in the state has a part in the decision. People get and lose keys
-// and roles, edit the state, give new input, and vote over any channel. A failure prints its seed.
+// than it asks for, and nobody whose input or edit is in the state has a part in the decision. People edit the state,
+// give new input, and vote over any channel; with keys, they lose and get them and their roles too. A failure prints
+// its seed.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Channel } from "../channels/channels.ts";
-import type { Who, World } from "../channels/world.ts";
+import { asWho, PEOPLE, type Who, type World } from "../channels/world.ts";
 import { call, ROOT, type Answer } from "../server.ts";
 
 export const QUORUM_GRAPHS = join(ROOT, "test", "graphs", "quorum", "langgraph.json");
 
 export interface Law {
   readonly world: World;
-  readonly adminKey: string;
   readonly channels: readonly Channel[];
+  /** Of an administrator who makes keys for the people. Absent: the people of the world, who keep their rights. */
+  readonly adminKey?: string;
 }
 
 /** What the histories did, so that a test can tell that they did anything. */
@@ -23,17 +25,37 @@ export interface Told {
   refused: number;
 }
 
-const VALUES: readonly unknown[] = [
-  true,
-  "yes",
-  { approved: true },
-  { amount: 1 },
-  false,
-  { approved: false },
-  { approved: false, amount: 1 },
-];
+interface Poll {
+  readonly payload: object;
+  /** The one that most people give. */
+  readonly approval: unknown;
+  readonly values: readonly unknown[];
+  readonly rejections: readonly unknown[];
+}
+
+const PLAIN: Poll = {
+  payload: { question: "Pay?" },
+  approval: true,
+  values: [true, "yes", { approved: true }, { amount: 1 }, false, { approved: false }, { approved: false, amount: 1 }],
+  rejections: [false, { approved: false }],
+};
+
+const decide = (decision: object): object => ({ decisions: [decision] });
+const refund = (amount: number): object => ({ name: "refund", args: { amount } });
+const edit = (amount: number): object => decide({ type: "edit", edited_action: refund(amount) });
+
+/** Decisions that a button, a form and a link can say. */
+const REFUND: Poll = {
+  payload: {
+    action_requests: [refund(5)],
+    review_configs: [{ action_name: "refund", allowed_decisions: ["approve", "edit", "reject", "respond"] }],
+  },
+  approval: decide({ type: "approve" }),
+  values: [edit(1), edit(2), decide({ type: "reject" }), decide({ type: "respond", message: "later" })],
+  rejections: [decide({ type: "reject" }), decide({ type: "respond", message: "later" })],
+};
 const ROLES = ["operator", "operator", "reviewer"] as const;
-const PEOPLE = 5;
+const KEYS = 5;
 const STEPS = 12;
 
 /** mulberry32 */
@@ -52,6 +74,7 @@ interface Person {
   role: "operator" | "reviewer" | "viewer";
   /** Null once it is revoked; the old one is tried all the same. */
   keyId: string | null;
+  /** A key, or the name of a person of the world. */
   key: string;
 }
 
@@ -65,19 +88,22 @@ interface Asked {
 export async function runHistory(law: Law, seed: number, told: Told): Promise<void> {
   const random = randomFrom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] ?? assert.fail();
+  const hasKeys = law.adminKey !== undefined;
+  const poll = hasKeys ? PLAIN : REFUND;
   const admin = (method: string, path: string, body?: unknown): Promise<Answer> =>
-    call(law.world, method, path, body, { "x-api-key": law.adminKey });
+    call(law.world, method, path, body, asWho(law.adminKey ?? "reader"));
   const send = ({ key }: Person, path: string, body: unknown): Promise<Answer> =>
-    call(law.world, "POST", path, body, { "x-api-key": key });
+    call(law.world, "POST", path, body, asWho(key));
 
   const newKey = async (name: string, role: Person["role"]): Promise<Person> => {
     const { body, text } = await admin("POST", "/keys", { name, role });
     assert.ok(typeof body["key"] === "string", text);
     return { name, role, key: body["key"], keyId: String(body["key_id"]) };
   };
-  const people: Person[] = [];
-  for (let at = 0; at < PEOPLE; at++) people.push(await newKey(`p${at}-${seed}`, at === 0 ? "operator" : pick(ROLES)));
-  const isNested = random() < 0.4;
+  const people: Person[] = hasKeys ? [] : PEOPLE.map((name) => ({ name, role: "operator", keyId: "", key: name }));
+  for (let at = 0; at < (hasKeys ? KEYS : 0); at++)
+    people.push(await newKey(`p${at}-${seed}`, at === 0 ? "operator" : pick(ROLES)));
+  const isNested = hasKeys && random() < 0.4;
   const rules = isNested
     ? { approvals: 2, rejections: 1, four_eyes: true } // of test/graphs/reviews/pair.ts
     : { approvals: 1 + Math.floor(random() * 3), rejections: 1 + Math.floor(random() * 2), four_eyes: random() < 0.7 };
@@ -111,14 +137,14 @@ export async function runHistory(law: Law, seed: number, told: Told): Promise<vo
   };
 
   /** Below an open question, or at the root, where the question is asked anew. */
-  const edit = async (who: Person): Promise<void> => {
+  const change = async (who: Person): Promise<void> => {
     const { body } = await admin("GET", `/threads/${asked.threadId}/state?subgraphs=true`);
     const [task] = body["tasks"] as readonly { readonly state: { readonly checkpoint: object } }[];
-    const change = isNested
+    const edited = isNested
       ? { values: { mailed: "" }, checkpoint: task?.state.checkpoint }
       : { values: { notes: "" } };
-    const edited = await send(who, `/threads/${asked.threadId}/state`, change);
-    assert.equal(edited.status, 200, `${where()}: ${edited.text}`);
+    const { status, text } = await send(who, `/threads/${asked.threadId}/state`, edited);
+    assert.equal(status, 200, `${where()}: ${text}`);
     authors.add(who.name);
     if (!isNested) await start(pick(editors()), null);
   };
@@ -138,6 +164,7 @@ export async function runHistory(law: Law, seed: number, told: Told): Promise<vo
     told.counted++;
     if (!isDecided) return;
     told.decided++;
+    const isRejection = (given: unknown): boolean => poll.rejections.some((one) => isDeepStrictEqual(one, given));
     const isNo = isRejection(value);
     const agreeing = people.filter((one) => {
       if (!votes.has(one.name) || !mayAnswer(one)) return false;
@@ -151,7 +178,7 @@ export async function runHistory(law: Law, seed: number, told: Told): Promise<vo
     asked.interruptId = "";
   };
 
-  const input = isNested ? { mailed: "" } : { payload: { question: "Pay?", review_rules: rules } };
+  const input = isNested ? { mailed: "" } : { payload: { ...poll.payload, review_rules: rules } };
   await start(people[0] ?? assert.fail(), input);
   for (let step = 0; step < STEPS; step++) {
     const dice = random();
@@ -170,29 +197,25 @@ export async function runHistory(law: Law, seed: number, told: Told): Promise<vo
       await start(editor, input);
     } else if (dice < 0.2 && editor !== null) {
       trail.push(`${editor.name} edits`);
-      await edit(editor);
-    } else if (dice < 0.32) {
+      await change(editor);
+    } else if (hasKeys && dice < 0.32) {
       trail.push(`${lost.name} loses the key`);
       if (lost.keyId !== null) await admin("DELETE", `/keys/${lost.keyId}`);
       lost.keyId = null;
-    } else if (dice < 0.44) {
+    } else if (hasKeys && dice < 0.44) {
       const changed = random() < 0.5 ? lost : person;
       const role = changed === lost ? "viewer" : pick(ROLES);
       trail.push(`${changed.name} is ${role} now`);
       if (changed.keyId !== null) await admin("DELETE", `/keys/${changed.keyId}`);
       Object.assign(changed, await newKey(changed.name, role));
     } else {
-      const channel = pick(law.channels);
-      const value = random() < 0.75 ? true : pick(VALUES);
+      const value = random() < 0.75 ? poll.approval : pick(poll.values);
+      const channel = pick(law.channels.filter(({ says }) => says(value)));
       trail.push(`${person.name} answers ${JSON.stringify(value)} over ${channel.name}`);
       await check(person, value, channel);
     }
   }
-  for (const { keyId } of people) if (keyId !== null) await admin("DELETE", `/keys/${keyId}`);
-}
-
-function isRejection(value: unknown): boolean {
-  return value === false || isDeepStrictEqual(value, { approved: false });
+  if (hasKeys) for (const { keyId } of people) if (keyId !== null) await admin("DELETE", `/keys/${keyId}`);
 }
 
 async function waitUntilIdle(
