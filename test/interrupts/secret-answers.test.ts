@@ -4,12 +4,16 @@
 //   secret-answers.2. A caller that may answer reads the answer.
 //   secret-answers.3. No search finds a secret, or tells by its results what it is.
 //   secret-answers.4. The audit trail stays intact.
+//   secret-answers.5. Messages of Slack and e-mails name who answered, and show no answer.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
+import { startMailbox } from "../fakes/mailbox.ts";
+import { BOT_TOKEN, SIGNING_SECRET, startFakeSlack } from "../fakes/slack/fake-slack.ts";
 import { startWebhookReceiver } from "../fakes/webhook-receiver.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { call, removeFolder, ROOT, type Answer } from "../harness/server.ts";
+import { call, removeFolder, ROOT, temporaryFolder, type Answer } from "../harness/server.ts";
 
 const keyOf = (who: string): string => `the-long-key-of-${who}`;
 const KEYS = Object.entries({ eve: "viewer", rita: "reviewer", otto: "operator", olga: "operator" })
@@ -17,14 +21,29 @@ const KEYS = Object.entries({ eve: "viewer", rita: "reviewer", otto: "operator",
   .join(",");
 
 const receiver = await startWebhookReceiver({});
+const slack = await startFakeSlack([]);
+const mailbox = await startMailbox();
+const folder = temporaryFolder();
+const notifications = join(folder, "notifications.json");
+const rules = [{ name: "all", graphs: ["login"], slack: ["C0000000001"], email: ["rita@example.com"] }];
+writeFileSync(notifications, JSON.stringify({ email: { from: "h@example.com", links: "1d" }, rules }));
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "secrets", "langgraph.json"),
-  env: { HOLDPOINT_API_KEYS: KEYS, RESUMABLE_STREAM_TTL_SECONDS: "3600" },
+  env: {
+    HOLDPOINT_API_KEYS: KEYS,
+    RESUMABLE_STREAM_TTL_SECONDS: "3600",
+    HOLDPOINT_NOTIFICATIONS: notifications,
+    HOLDPOINT_LINK_SECRET: "a secret for the links of the tests",
+    SMTP_URL: mailbox.url,
+    SLACK_BOT_TOKEN: BOT_TOKEN,
+    SLACK_SIGNING_SECRET: SIGNING_SECRET,
+    SLACK_API_URL: slack.url,
+  },
 });
 after(async () => {
   await server.stop();
-  await receiver.close();
-  removeFolder(server.dataDir);
+  await Promise.all([receiver.close(), slack.close(), mailbox.close()]);
+  for (const path of [server.dataDir, folder]) removeFolder(path);
 });
 
 const send = (who: string, method: string, path: string, body?: unknown): Promise<Answer> =>
@@ -93,6 +112,17 @@ interface Asked {
 }
 const asked = new Map<string, Asked>();
 
+/** Resolves once a message of Slack about this thread has these words, and an e-mail about it came. */
+async function messagesAbout(threadId: string, words: string): Promise<readonly unknown[]> {
+  await slack.until(() =>
+    slack.messages.find(({ blocks }) => {
+      const text = JSON.stringify(blocks);
+      return text.includes(threadId) && text.includes(words);
+    }),
+  );
+  return [...slack.calls, ...(await mailbox.came(threadId))];
+}
+
 /** Two operators answer; the first vote of `votes` leaves it open. */
 async function answered({ name, schema, payload = { question: name }, answer }: Form): Promise<Asked> {
   const { body: thread } = await send("otto", "POST", "/threads", {});
@@ -103,6 +133,7 @@ async function answered({ name, schema, payload = { question: name }, answer }: 
   });
   const [{ id: interruptId = "" } = {}] = (paused.body["__interrupt__"] ?? []) as readonly { readonly id?: string }[];
   assert.ok(interruptId !== "", paused.text);
+  await messagesAbout(threadId, "Open"); // an item that has ended is not sent
   const secret = `sesame${name}`;
   const run = { assistant_id: "login", command: { resume: { [interruptId]: answer(secret) } } };
   const isVote = name === "votes";
@@ -161,6 +192,16 @@ suite("places without a reader's rights (secret-answers.1)", () => {
         assert.ok(!text.includes(secret), text);
         assert.ok(text.includes("********"), text);
       }
+    });
+  }
+});
+
+suite("messages (secret-answers.5)", () => {
+  for (const { name: form } of FORMS) {
+    test(`Slack and e-mail, ${form}: who answered, not what`, async () => {
+      const { threadId, secret } = asked.get(form) ?? assert.fail();
+      for (const sent of await messagesAbout(threadId, form === "votes" ? "Open" : "by olga"))
+        assert.ok(!JSON.stringify(sent).includes(secret), JSON.stringify(sent));
     });
   }
 });
