@@ -159,11 +159,11 @@ test("the deadline brings nothing beside its answer (answers-channels.5)", PATIE
   const more = { update: { payload: "other" }, goto: "ask", config: { configurable: { limit: 1 } } };
   const asked = await askWithDeadline({ ...HITL, review_rules: { approvals: 2 } }, { answer: APPROVE, ...more });
   await assertAnsweredByDeadline(asked, APPROVE);
-  const thread = await until("the thread is idle", async () => {
+  const [values] = await until("the thread is idle", async () => {
     const { body } = await read(world, `/threads/${asked.threadId}`);
-    return body["status"] === "idle" ? (body as Record<string, unknown>) : undefined;
+    return body["status"] === "idle" ? [body["values"]] : undefined;
   });
-  assert.deepEqual(thread["values"], { payload: { ...HITL, review_rules: { approvals: 2 } }, answer: [APPROVE] });
+  assert.deepEqual(values, { payload: { ...HITL, review_rules: { approvals: 2 } }, answer: [APPROVE] });
 });
 
 for (const { name, payload, value } of few(BROKEN))
