@@ -30,9 +30,8 @@ const OTHERS: Labels = {
   gen_ai_request_model: OTHER,
   project: OTHER,
 };
-/** Runs that can be sent again. */
-const RUNS_MAX = 10_000;
-const EXTRA_CHARS_MAX = 256 * 1024;
+/** Runs that can be sent again: at least so many, at most twice. */
+const RUNS_KEPT = 5_000;
 /** More is no count, and would spoil the sums. */
 const TOKENS_MAX = 1e9;
 const USD_MAX = 100_000;
@@ -101,18 +100,15 @@ function createBound(): (labels: Labels) => Labels {
 
 /** gen-ai-metrics.2: says of each part whether it is new, and notes it. */
 function createCounted(): (run: TraceRun) => (part: number) => boolean {
-  const parts = new Map<string, number>();
+  let [parts, older] = [new Map<string, number>(), new Map<string, number>()];
   return ({ amends, id }) => {
-    const before = parts.get(id);
     // Sent again, after its first counts were forgotten: nothing more counts.
-    let now = before ?? (amends ? TOKENS | DURATION | COST : 0);
+    let now = parts.get(id) ?? older.get(id) ?? (amends ? TOKENS | DURATION | COST : 0);
     return (part) => {
       if ((now & part) !== 0) return false;
       now |= part;
-      parts.delete(id);
+      if (parts.size >= RUNS_KEPT) [parts, older] = [new Map(), parts];
       parts.set(id, now);
-      const [oldest] = parts.keys();
-      if (parts.size > RUNS_MAX && oldest !== undefined) parts.delete(oldest);
       return true;
     };
   };
@@ -150,28 +146,22 @@ const OPERATION_OF_TYPE: Readonly<Partial<Record<string, string>>> = {
 
 /** null: no operation of generative AI. */
 function readCall({ content }: TraceRun): Call | null {
-  const { endTime, extra, runType, sessionName, startTime } = content;
-  if (extra.length > EXTRA_CHARS_MAX || !(runType in OPERATION_OF_TYPE || extra.includes('"operation":'))) return null;
-  const { metadata, invocation_params: params } = JSON.parse(extra) as {
-    readonly metadata?: JsonObject;
-    readonly invocation_params?: JsonObject;
-  };
-  const given = metadata?.["operation"];
-  const isText = metadata?.["ls_model_type"] === "llm" ? "text_completion" : OPERATION_OF_TYPE[runType];
-  const operation = typeof given === "string" && OPERATIONS.has(given) ? given : isText;
+  const { call, runType, sessionName } = content;
+  const byType = call.isCompletion ? "text_completion" : OPERATION_OF_TYPE[runType];
+  const operation = OPERATIONS.has(call.operation) ? call.operation : byType;
   if (operation === undefined) return null;
-  const model = asLabel(metadata?.["ls_model_name"]);
+  const model = asLabel(call.model);
   const isCall = runType === "llm" || runType === "embedding"; // gen-ai-metrics.3
-  const used = isCall && isObject(metadata?.["usage_metadata"]) ? metadata["usage_metadata"] : null;
+  const used = isCall ? call.usage : null;
   return {
     labels: {
       gen_ai_operation_name: operation,
-      gen_ai_provider_name: asLabel(metadata?.["ls_provider"]),
-      gen_ai_request_model: asLabel(params?.["model"]) || model,
+      gen_ai_provider_name: asLabel(call.provider),
+      gen_ai_request_model: asLabel(call.requestModel) || model,
       project: asLabel(sessionName),
     },
-    model: model || asLabel(params?.["model"]),
-    seconds: Math.min(SECONDS_MAX, Math.max(0, secondsBetween(startTime, endTime) || 0)),
+    model: model || asLabel(call.requestModel),
+    seconds: Math.min(SECONDS_MAX, Math.max(0, call.seconds)),
     tokens: used === null ? null : readTokens(used),
     reported: used === null ? null : readReported(used),
   };
@@ -181,14 +171,8 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function asLabel(value: Json | undefined): string {
-  if (typeof value !== "string") return "";
-  return value.length <= LABEL_CHARS_MAX ? value : OTHER;
-}
-
-/** In steps of a millisecond: the smallest bucket has ten. NaN for a time that is none. */
-function secondsBetween(start: string, end: string): number {
-  return (Date.parse(end) - Date.parse(start)) / 1000;
+function asLabel(value: string): string {
+  return value.length <= LABEL_CHARS_MAX ? value.toWellFormed() : OTHER;
 }
 
 function readTokens(usage: JsonObject): Tokens | null {

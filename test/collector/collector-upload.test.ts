@@ -7,7 +7,7 @@ import { type Body, compress, partsOf, rawOf } from "../../src/collector/encode/
 import { createRunWriter, BOUNDARY } from "../../src/collector/encode/multipart.ts";
 import { createTenantQueues } from "../../src/collector/upload/tenant-queues.ts";
 import type { UploadJob } from "../../src/collector/upload/upload-job.ts";
-import type { TraceRun } from "../../src/collector/shared/trace-run.ts";
+import { PLAIN_CONTENT, type TraceRun } from "../../src/collector/shared/trace-run.ts";
 import type { Tenant } from "../../src/collector/shared/tenants.ts";
 import { upload, type UploadResult } from "../../src/collector/upload/upload.ts";
 import { readParts } from "../fakes/backend.ts";
@@ -50,7 +50,7 @@ function runOf(index: number, inputs = `{"n":${index}}`): TraceRun {
       sessionId: "",
       referenceExampleId: "",
       attachments: [],
-      counts: "",
+      call: PLAIN_CONTENT.call,
       size: 10,
     },
   };

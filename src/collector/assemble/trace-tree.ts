@@ -18,7 +18,7 @@ import { takeDeclaredPlace } from "./declared-places.ts";
 import { createNode, DEPTH_MAX, noteRunId, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { addedRoot } from "./added-root.ts";
-import { noteTwin, withoutUsage } from "./twin-calls.ts";
+import { noteTwin, countedOnce } from "./twin-calls.ts";
 import { sizeOf, fingerprint } from "./unplaced-run.ts";
 
 /** `merged`: a duplicate of a span that still waits, which takes over its origins. */
@@ -273,6 +273,6 @@ function placedRun(tree: Tree, node: Node, run: KeptRun, amends: boolean): Trace
     parentRunId: node.parent === null ? "" : idOfSegment(node.parent.segment),
     dottedOrder: orderOf(node),
     amends,
-    content: node.isTwin && run.content.counts === node.counts ? withoutUsage(run.content) : run.content,
+    content: countedOnce(node, run.content),
   };
 }

@@ -23,7 +23,7 @@ export interface Node {
   segment: string;
   depth: number;
   fingerprint: number;
-  /** Once placed: `RunContent.counts`. */
+  /** Once placed: its tokens, as twin-calls.ts writes them. */
   counts: string;
   /** A run below it has the same call (trace-tree.8). */
   hasTwin: boolean;

@@ -5,6 +5,7 @@
 //        outputs are objects.
 //   trace-run.2. Translation is a pure function of (span, context): a replay produces the same bytes.
 //   trace-run.3. A placed run keeps the five rules of `dotted_order`: see dotted-order.ts.
+import type { JsonObject } from "../../base/json/json.ts";
 import type { UnixNano } from "../otlp/span.ts";
 import type { SpanOrigin } from "./span-origin.ts";
 import type { Tenant } from "./tenants.ts";
@@ -58,10 +59,25 @@ export interface RunContent {
   readonly sessionId: string;
   readonly referenceExampleId: string;
   readonly attachments: readonly Attachment[];
-  /** Of a model call: its tokens as one text, equal for equal counts. `tool` for a tool; "" for none (trace-tree.8). */
-  readonly counts: string;
+  readonly call: CallFacts;
   /** Characters and attachment bytes of this content, for memory limits. */
   readonly size: number;
+}
+
+/** What the texts of a run say of its operation, for metrics and sums. Absent text is "". */
+export interface CallFacts {
+  /** As the sender names it. */
+  readonly operation: string;
+  readonly provider: string;
+  /** The one that answered. */
+  readonly model: string;
+  readonly requestModel: string;
+  /** The model completes a text, and is no chat. */
+  readonly isCompletion: boolean;
+  /** Of the span. Below 0 when the sender's clock was set back. */
+  readonly seconds: number;
+  /** Tokens and costs of this run alone; null for none, and for a sum over other runs. */
+  readonly usage: JsonObject | null;
 }
 
 /** The content of a run that records nothing. */
@@ -82,7 +98,7 @@ export const PLAIN_CONTENT: RunContent = {
   sessionId: "",
   referenceExampleId: "",
   attachments: [],
-  counts: "",
+  call: { operation: "", provider: "", model: "", requestModel: "", isCompletion: false, seconds: 0, usage: null },
   size: 0,
 };
 

@@ -20,3 +20,8 @@ export function timesOf(span: Span, context: RequestContext): Times {
   const time = event?.time ?? unixNanoOfMs(context.receivedMs);
   return { start: time, end: time, fromArrival: event === undefined };
 }
+
+/** Below 0 when the sender's clock was set back. */
+export function readSeconds({ start, end }: Times): number {
+  return end.sec - start.sec + (end.nano - start.nano) / 1e9;
+}

@@ -11,13 +11,14 @@ import { attachmentsOf } from "./fields/attachments.ts";
 import type { Found, Subject } from "./messages/content.ts";
 import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
 import { inputsOf } from "./fields/inputs.ts";
+import { textMember } from "./attributes/indexed.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
 import { createMedia, type Media } from "./media/media.ts";
 import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
 import { metadataOf, type MetadataParts } from "./fields/metadata.ts";
 import { invocationParamsOf } from "./fields/invocation-params.ts";
-import { modelOf } from "./fields/model.ts";
+import { modelOf, OPERATION } from "./fields/model.ts";
 import { errorOf } from "./fields/outcome.ts";
 import { outputsOf } from "./fields/outputs.ts";
 import { runNameOf } from "./fields/run-name.ts";
@@ -28,12 +29,18 @@ import type { DropDefinition } from "../sample/sample-schema.ts";
 import { matches } from "../sample/span-match.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
 import { NO_ORIGINS } from "../shared/span-origin.ts";
-import { PLAIN_CONTENT, type RequestContext, type RunContent, type UnplacedRun } from "../shared/trace-run.ts";
+import {
+  type CallFacts,
+  PLAIN_CONTENT,
+  type RequestContext,
+  type RunContent,
+  type UnplacedRun,
+} from "../shared/trace-run.ts";
 import { usageOf } from "./fields/token-usage.ts";
 import { parentOf, declaredIdsOf } from "./place-in-trace.ts";
 import { labelsOf, type RunLabels } from "./run-labels.ts";
 import { eventsText } from "./run-events.ts";
-import { type Times, timesOf } from "./span-times.ts";
+import { readSeconds, type Times, timesOf } from "./span-times.ts";
 
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
@@ -143,7 +150,7 @@ function contentOf(work: Work): RunContent {
   facts.enter("name");
   const name = runNameOf(facts, typed.type).toWellFormed();
   const labels = labelsOf(facts, work.context, work.options.project);
-  const rawExtra = extraText(work, typed.type, { usage, usageIsSum, said: rawInputs + rawOutputs }); // translate.3
+  const { call, text: rawExtra } = readExtra(work, typed.type, { usage, usageIsSum, said: rawInputs + rawOutputs });
   const [inputs, outputs] = [media.take(rawInputs), media.take(rawOutputs)];
   const [events, extra] = [media.take(rawEvents), media.take(rawExtra)];
   const attachments = media.attachments();
@@ -162,16 +169,9 @@ function contentOf(work: Work): RunContent {
     events,
     ...labels,
     attachments,
-    counts: countsOf(typed.type, usage),
+    call,
     size,
   };
-}
-
-function countsOf(type: RunContent["runType"], usage: JsonObject | null): string {
-  if (type === "tool") return type;
-  if (type !== "llm" || usage === null) return "";
-  const { input_tokens: input, output_tokens: output } = usage;
-  return typeof input === "number" && typeof output === "number" && output > 0 ? `${input} ${output}` : "";
 }
 
 function mediaOf(facts: Facts, { inlineMedia }: TranslateOptions): Media {
@@ -195,7 +195,12 @@ function readSaid({ content }: UnplacedRun): string {
 
 type Extra = Pick<MetadataParts, "usage" | "usageIsSum" | "said">;
 
-function extraText(work: Work, type: RunContent["runType"], more: Extra): string {
+/** Comes last (translate.3). */
+function readExtra(
+  work: Work,
+  type: RunContent["runType"],
+  more: Extra,
+): { readonly call: CallFacts; readonly text: string } {
   const { facts, talk, times, options } = work;
   const explain = options.explain === true;
   const out = createObjectWriter();
@@ -205,7 +210,16 @@ function extraText(work: Work, type: RunContent["runType"], more: Extra): string
   facts.enter("extra.metadata");
   out.putText("metadata", metadataOf(facts, { model, ...more, timeFromArrival: times.fromArrival, explain }));
   if (params !== null) out.put("invocation_params", params);
-  return out.text();
+  const call = {
+    operation: facts.peek(OPERATION),
+    provider: model.provider,
+    model: model.name,
+    requestModel: textMember(params ?? undefined, "model"),
+    isCompletion: model.type === "llm",
+    seconds: readSeconds(times),
+    usage: more.usageIsSum ? null : more.usage,
+  };
+  return { call, text: out.text() };
 }
 
 function isGenAi(facts: Facts, talk: SpanTalk): boolean {

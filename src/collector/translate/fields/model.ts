@@ -96,7 +96,7 @@ export const REQUEST_MODEL = sources(
   "gen_ai.response.model",
 );
 const MODEL_TYPE = sources("langsmith.metadata.ls_model_type");
-const OPERATION = sources("gen_ai.operation.name");
+export const OPERATION = sources("gen_ai.operation.name");
 const REQUEST_TYPE = sources("llm.request.type");
 
 export interface Model {
