@@ -16,7 +16,7 @@ import type { Library } from "../graphs/langgraph/library.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productSecrets } from "./host.ts";
 import { openAccess } from "./access.ts";
-import { openNotify } from "./notify.ts";
+import { chooseNotify } from "./notify.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
 import { openRoutes, readSurface, openGateways, type ServerParts } from "./surface.ts";
 
@@ -106,7 +106,7 @@ async function startOver(
     surface,
     engine: await openEngine(config, storage, log),
     webhooks: graphsConfig.webhooks,
-    notify: await openNotify(config),
+    notify: await chooseNotify(config),
     pages: await openRoutes(host, parts, surface),
     gateways: await openGateways(host, parts, surface),
     localServices: config.console

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { TestMessage } from "../agent/notify/test-messages.ts";
 import type { NotifyParts } from "../agent/notify/notify.ts";
+import type { CreateNotify } from "../agent/server/notify-service.ts";
 import type { AgentConfig } from "../agent/server/settings.ts";
 import { describeError } from "../base/api-error.ts";
 import { ConfigError } from "../base/config/config.ts";
@@ -13,7 +14,14 @@ type NotifyConfig = Pick<
 >;
 
 /** Null without a file. @throws {ConfigError} with every problem of the file */
-export async function openNotify(config: NotifyConfig): Promise<NotifyParts | null> {
+export async function chooseNotify(config: NotifyConfig): Promise<CreateNotify | null> {
+  const parts = await openParts(config);
+  if (parts === null) return null;
+  const { createNotify } = await import("../agent/notify/notify.ts");
+  return (ports) => createNotify(parts, ports);
+}
+
+async function openParts(config: NotifyConfig): Promise<NotifyParts | null> {
   const { notifications: path, slackBotToken, slackSigningSecret, slackApiUrl, smtpUrl, linkSecret } = config;
   if (path === null) return null;
   const { parseNotifications } = await import("../agent/notify/rules/notifications.ts");
@@ -34,7 +42,7 @@ export async function testNotifications(
   config: NotifyConfig,
   rule: string | undefined,
 ): Promise<readonly TestMessage[]> {
-  const parts = await openNotify(config);
+  const parts = await openParts(config);
   if (parts === null)
     throw new ConfigError([{ name: "HOLDPOINT_NOTIFICATIONS", reason: "is not set; it names the rules" }]);
   const { sendTestMessages } = await import("../agent/notify/test-messages.ts");

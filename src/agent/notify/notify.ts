@@ -3,14 +3,9 @@
 // The way of an event: the transaction that asks stores a notice row (webhooks/notice-row.ts) → fan-out by the rules →
 // one outbox row a recipient → Slack or e-mail → an answer through the inbox → the end of the item → the update of its
 // messages.
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log/log.ts";
-import type { HttpRoute } from "../../http/server/app.ts";
-import type { RoleRule } from "../auth/role-rules.ts";
-import type { AgentContext } from "../context.ts";
 import type { Interrupt } from "../model/model.ts";
-import type { Mailer, SlackApi, Storage } from "../ports/ports.ts";
-import type { Channels } from "../webhooks/delivery.ts";
+import type { Mailer, SlackApi } from "../ports/ports.ts";
+import type { Notify, NotifyPorts } from "../server/notify-service.ts";
 import { createEmailChannel } from "./email/email-channel.ts";
 import { createFanOut } from "./fan-out.ts";
 import { linkRoutes } from "./links/link-routes.ts";
@@ -18,7 +13,7 @@ import { createDirectory } from "./rules/directory.ts";
 import { durationMsOf, type Notifications } from "./rules/notifications.ts";
 import { slackRoute } from "./slack/interactions.ts";
 import { createMembers } from "./slack/members.ts";
-import { createNoticeWatch, type NoticeWatch } from "./slack/notice-watch.ts";
+import { createNoticeWatch } from "./slack/notice-watch.ts";
 import { createSlackChannel } from "./slack/slack-channel.ts";
 
 /** The rules, and the services that the process has credentials for. */
@@ -30,23 +25,6 @@ export interface NotifyParts {
   readonly mailer: Mailer | null;
   /** Null: no one-use links. */
   readonly linkSecret: string | null;
-}
-
-export interface NotifyPorts {
-  readonly storage: Storage;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly publicUrl: () => string;
-  readonly wakeOutbox: () => void;
-  /** Null without sign-in. */
-  readonly roleRules: readonly RoleRule[] | null;
-}
-
-export interface Notify {
-  readonly channels: Channels;
-  readonly routes: (agent: AgentContext) => readonly HttpRoute[];
-  /** Null without Slack. */
-  readonly watch: NoticeWatch | null;
 }
 
 export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {

@@ -11,11 +11,11 @@ import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
 import { createQueueLimit } from "../runs/accept/queue-limit.ts";
 import { createWorker } from "../runs/execute/worker.ts";
 import { createSearchIndexer, type SearchIndexer } from "../search/search-indexer.ts";
-import { createNotify, type Notify } from "../notify/notify.ts";
 import type { Worker } from "../services.ts";
 import { createNotifier } from "../webhooks/interrupt-notifier.ts";
 import { type Webhooks, createWebhooks } from "../webhooks/webhook-sender.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import type { Notify } from "./notify-service.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
 import type { AgentConfig } from "./settings.ts";
 
@@ -93,9 +93,7 @@ function createServerNotify(
   { publicUrl }: ServerLinks,
   wakeOutbox: () => void,
 ): Notify | null {
-  return notify === null
-    ? null
-    : createNotify(notify, { storage, clock, log, publicUrl, wakeOutbox, roleRules: signIn?.rules ?? null });
+  return notify?.({ storage, clock, log, publicUrl, wakeOutbox, roleRules: signIn?.rules ?? null }) ?? null;
 }
 
 function createServerWebhooks(

@@ -6,13 +6,13 @@ import type { Log } from "../../base/log/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { HttpRequest, HttpRoute } from "../../http/server/app.ts";
 import type { Loopback } from "../../http/server/loopback-client.ts";
-import type { NotifyParts } from "../notify/notify.ts";
 import type { SignInPorts } from "../auth/sign-in.ts";
 import type { Access, Engine, Graphs, Storage, Store, WebhookPolicy } from "../ports/ports.ts";
 import type { Versions } from "../routes/meta.ts";
 import type { Ttl } from "../threads/new-thread.ts";
 import type { Surface } from "./api-surface.ts";
 import type { LocalServices } from "./console-api.ts";
+import type { CreateNotify } from "./notify-service.ts";
 
 export interface AgentServerPorts {
   readonly storage: Storage & { readonly boundUnits: () => number };
@@ -26,7 +26,7 @@ export interface AgentServerPorts {
   readonly surface: Surface;
   readonly webhooks: WebhookPolicy;
   /** Null without notification rules. */
-  readonly notify: NotifyParts | null;
+  readonly notify: CreateNotify | null;
   /** Routes outside the contract: pages. */
   readonly pages: readonly HttpRoute[];
   /** Routes of other protocols, which call the API in the name of their callers. */

@@ -5,18 +5,10 @@
 //   notice-watch.2. At most one look a second, and none while another is in progress.
 import { describeError } from "../../../base/api-error.ts";
 import type { Clock } from "../../../base/clock.ts";
-import type { Service } from "../../../base/lifecycle.ts";
 import type { Log } from "../../../base/log/log.ts";
-import type { Interrupt } from "../../model/model.ts";
 import type { Storage } from "../../ports/ports.ts";
+import type { NoticeWatch } from "../../server/notify-service.ts";
 import { showState } from "./notices.ts";
-
-export interface NoticeWatch extends Service {
-  /** The inbox may have changed. */
-  readonly changed: () => void;
-  /** These items are open, perhaps again. */
-  readonly opened: (items: readonly Interrupt[]) => void;
-}
 
 export interface NoticeWatchPorts {
   readonly storage: Pick<Storage, "transaction">;
