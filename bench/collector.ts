@@ -22,7 +22,7 @@ interface Measured {
 const NOTHING: Measured = { spansPerCpuS: 0, spansPerS: 0, hwmMB: 0, wireMB: 0, level3MB: 0, lost: 0, p50: 0, p99: 0 };
 
 const dir = fileURLToPath(new URL("collector/", import.meta.url));
-const entry = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const entry = fileURLToPath(new URL("../packages/holdpoint/src/main.ts", import.meta.url));
 const seconds = Number(process.env["SECONDS"] ?? "6");
 const rounds = Number(process.env["ROUNDS"] ?? "2");
 const FLOOR = `env PORT={PORT} SINK={SINK} node ${dir}floor.mjs`;

@@ -110,7 +110,7 @@ async function measureBackup(note: Note, folder: string): Promise<void> {
   const server = await startServer(folder);
   await load(server, 200, 4);
   const target = join(folder, "copy.db");
-  const args = [join(ROOT, "src/main.ts"), "backup", target, "--data-dir", folder];
+  const args = [join(ROOT, "packages/holdpoint/src/main.ts"), "backup", target, "--data-dir", folder];
   const copied = once(spawn(process.execPath, args, { stdio: "ignore" }), "exit");
   const during = await longestDelay(
     server,

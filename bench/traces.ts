@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { systemClock } from "../src/base/clock.ts";
-import { createLog } from "../src/base/log/log.ts";
-import { changesOfBatch } from "../src/traces/run-change.ts";
-import { createTraceServer } from "../src/traces/server.ts";
+import { systemClock } from "@holdpoint/base/clock.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { changesOfBatch } from "@holdpoint/collector/traces/run-change.ts";
+import { createTraceServer } from "@holdpoint/collector/traces/server.ts";
 import { median } from "./measure.ts";
 
 const RUNS = 10_000;

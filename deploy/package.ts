@@ -12,7 +12,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PUBLISHED } from "../src/main/published.ts";
+import { PUBLISHED } from "../packages/holdpoint/src/main/published.ts";
 
 const ROOT = dirname(import.meta.dirname);
 const TARGET = join(ROOT, "package");
@@ -24,19 +24,19 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["dist/console", "dist/console"],
   ["dist/examples", "examples"],
   ["examples/README.md", "examples/README.md"],
-  ["src/cli/template", "src/cli/template"],
-  ["src/api/docs-page", "src/api/docs-page"],
-  ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "src/api/docs-page/swagger-ui-bundle.js"],
-  ["node_modules/swagger-ui-dist/swagger-ui.css", "src/api/docs-page/swagger-ui.css"],
-  ["node_modules/swagger-ui-dist/LICENSE", "src/api/docs-page/swagger-ui.LICENSE"],
-  ["node_modules/swagger-ui-dist/NOTICE", "src/api/docs-page/swagger-ui.NOTICE"],
+  ["packages/holdpoint/src/cli/template", "packages/holdpoint/src/cli/template"],
+  ["packages/api/src/docs-page", "packages/api/src/docs-page"],
+  ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "packages/api/src/docs-page/swagger-ui-bundle.js"],
+  ["node_modules/swagger-ui-dist/swagger-ui.css", "packages/api/src/docs-page/swagger-ui.css"],
+  ["node_modules/swagger-ui-dist/LICENSE", "packages/api/src/docs-page/swagger-ui.LICENSE"],
+  ["node_modules/swagger-ui-dist/NOTICE", "packages/api/src/docs-page/swagger-ui.NOTICE"],
   ["docs", "docs"],
   ["README.md", "README.md"],
   ["CHANGELOG.md", "CHANGELOG.md"],
   ["LICENSE", "LICENSE"],
 ];
 const ENTRIES = ["graphs/loading/register", "exports/"];
-/** LangGraph: from the first version that the server starts with (src/graphs/langgraph/library.ts) to the next major one. */
+/** LangGraph: from the first version that the server starts with (packages/server/src/graphs/langgraph/library.ts) to the next major one. */
 const PEERS: Readonly<Record<string, string>> = {
   "@langchain/core": ">=1.1.0 <2",
   "@langchain/langgraph": ">=1.4.18 <2",

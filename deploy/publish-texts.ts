@@ -24,7 +24,7 @@ export function publishText(text: string): string {
 }
 
 export function findTexts(): readonly string[] {
-  return globSync(["README.md", "docs/**/*.md", "examples/**/*.md", "src/main/published.ts"], {
+  return globSync(["README.md", "docs/**/*.md", "examples/**/*.md", "packages/holdpoint/src/main/published.ts"], {
     cwd: ROOT,
     exclude: (path) => path.includes("node_modules"),
   });

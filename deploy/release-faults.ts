@@ -9,7 +9,7 @@ export interface ReleaseState {
   readonly changedFiles: readonly string[];
   /** `owner/name` of the repository that the workflow runs in; null elsewhere. */
   readonly repository: string | null;
-  /** The pages and `holdpoint new` refer to the registry (src/main/published.ts). */
+  /** The pages and `holdpoint new` refer to the registry (packages/holdpoint/src/main/published.ts). */
   readonly published: boolean;
   /** The tag need not be there yet, nor the texts turned. */
   readonly dryRun: boolean;

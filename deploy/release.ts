@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { PUBLISHED } from "../src/main/published.ts";
+import { PUBLISHED } from "../packages/holdpoint/src/main/published.ts";
 import { notesOf, releaseFaults } from "./release-faults.ts";
 
 const ROOT = dirname(import.meta.dirname);

@@ -2,7 +2,7 @@
 // Copy n says of itself `{customer: n, team: n mod 10}`, so that lists can be asked for one, or for a tenth of them.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createIdSource } from "../../src/base/ids.ts";
+import { createIdSource } from "@holdpoint/base/ids.ts";
 
 const THREAD_TABLES =
   "threads runs interrupts audit checkpoints heads writes blobs thread_metadata inbox_metadata".split(" ");

@@ -33,7 +33,7 @@ export async function startServer(
 ): Promise<MeasuredServer> {
   const { countSql = false, config = join(ROOT, "bench/graphs/langgraph.json") } = options;
   const counter = countSql ? ["--import", join(import.meta.dirname, "count-sql.ts")] : [];
-  const args = [...counter, join(ROOT, "src/main.ts"), "serve", "--config", config];
+  const args = [...counter, join(ROOT, "packages/holdpoint/src/main.ts"), "serve", "--config", config];
   const env = { ...process.env, PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true", LOG_LEVEL: "info", ...more };
   const child = spawn(process.execPath, args, {
     env,

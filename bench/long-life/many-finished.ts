@@ -2,7 +2,7 @@
 // the audit trail: its entries form one chain.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { createIdSource } from "../../src/base/ids.ts";
+import { createIdSource } from "@holdpoint/base/ids.ts";
 
 const TABLES = "threads runs interrupts checkpoints heads writes blobs thread_metadata inbox_metadata".split(" ");
 /** Threads of one transaction, so that the log stays small. */

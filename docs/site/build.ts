@@ -6,13 +6,13 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { openApiDocument } from "../../src/api/openapi/document.ts";
-import type { AnyOperation } from "../../src/api/operation.ts";
+import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
+import type { AnyOperation } from "@holdpoint/api/operation.ts";
 
 const SITE = import.meta.dirname;
 const ROOT = join(SITE, "..", "..");
 const PAGES = join(SITE, ".pages");
-const API = join(ROOT, "src", "api");
+const API = join(ROOT, "packages/api/src");
 
 rmSync(PAGES, { recursive: true, force: true });
 for (const path of globSync("docs/**/*.md", { cwd: ROOT, exclude: (name) => name.includes("node_modules") })) {

@@ -9,7 +9,7 @@ import { StateGraph } from "@langchain/langgraph";
 import compression from "compression";
 import express from "express";
 import * as z from "zod";
-import { type Holdpoint, openHoldpoint } from "../../src/exports/open-holdpoint.ts";
+import { type Holdpoint, openHoldpoint } from "../../packages/holdpoint/src/exports/open-holdpoint.ts";
 import { databaseFor, removeFolder, temporaryFolder } from "../harness/server.ts";
 
 /** Runs wait in their node for the end of the tests. */

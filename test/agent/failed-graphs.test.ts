@@ -137,7 +137,7 @@ function writeProject(t: TestContext, only?: readonly string[]): string {
 
 async function startDev(t: TestContext, folder: string) {
   const { LANGGRAPH_CONFIG: _config, HOLDPOINT_DATA_DIR: _data, ...env } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev"], {
+  const child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "dev"], {
     cwd: folder,
     env: { ...env, PORT: "0", HTTP_PORT: "0", TRACES_PORT: "0", LOG_JSON: "true" },
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { assistantDefaults, graphConfigFile } from "../../src/agent/model/assistant-defaults.ts";
+import { assistantDefaults, graphConfigFile } from "@holdpoint/server/model/assistant-defaults.ts";
 import { NotStarted, startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, TEST_GRAPHS, temporaryFolder } from "../harness/server.ts";
 

@@ -51,7 +51,7 @@ async function reloads(t: TestContext, packageJson: object, specifier: string): 
   const gate = createServer((_, response) => void (held = response)).listen(0, "127.0.0.1");
   const asked = once(gate, "request");
   const { LANGGRAPH_CONFIG: _config, ...env } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev"], {
+  const child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "dev"], {
     cwd: folder,
     env: {
       ...env,

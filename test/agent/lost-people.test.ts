@@ -9,7 +9,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, suite, test } from "node:test";
-import { writeToken } from "../../src/agent/notify/links/link-token.ts";
+import { writeToken } from "@holdpoint/notify/links/link-token.ts";
 import { startMailbox } from "../fakes/mailbox.ts";
 import { newBrowser, startOpenIdProvider, type Browser } from "../harness/sign-in/openid-provider.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";

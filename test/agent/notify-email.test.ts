@@ -10,7 +10,7 @@ import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { writeToken } from "../../src/agent/notify/links/link-token.ts";
+import { writeToken } from "@holdpoint/notify/links/link-token.ts";
 import { type Mailbox, type ReceivedMail, startMailbox } from "../fakes/mailbox.ts";
 import { BOT_TOKEN, startFakeSlack } from "../fakes/slack/fake-slack.ts";
 import { ok, type WireAudit } from "../harness/inbox.ts";

@@ -3,11 +3,11 @@
 //   small-members.2. A list that is too long is refused by its length, before its items.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { parse } from "../../src/api/operation.ts";
-import { answerInbox } from "../../src/api/inbox.ts";
-import { createRunBatch } from "../../src/api/stateless.ts";
-import { searchThreads } from "../../src/api/threads.ts";
-import { streamThreadEvents } from "../../src/api/protocol.ts";
+import { parse } from "@holdpoint/api/operation.ts";
+import { answerInbox } from "@holdpoint/api/inbox.ts";
+import { createRunBatch } from "@holdpoint/api/stateless.ts";
+import { searchThreads } from "@holdpoint/api/threads.ts";
+import { streamThreadEvents } from "@holdpoint/api/protocol.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";

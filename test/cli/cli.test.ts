@@ -13,9 +13,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/base/log/log.ts";
-import { createTraceServer, type TraceServer } from "../../src/traces/server.ts";
+import { systemClock } from "@holdpoint/base/clock.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { createTraceServer, type TraceServer } from "@holdpoint/collector/traces/server.ts";
 import { holdpoint, lines, verb, type Ended } from "../harness/cli.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { freePort } from "../harness/postgres/free-port.ts";
@@ -208,7 +208,7 @@ test("an unreachable server and an invalid command are one-line errors (cli.3)",
 });
 
 test("an output that is closed early is no error (cli.4)", async () => {
-  const main = join(ROOT, "src", "main.ts");
+  const main = join(ROOT, "packages/holdpoint/src/main.ts");
   const script = `"${process.execPath}" "${main}" doctor --url ${server.url} | true; echo "$PIPESTATUS"`;
   const ended = await new Promise<Ended>((resolve) =>
     execFile("bash", ["-c", script], (error, out, err) => resolve({ code: error === null ? 0 : 1, out, err })),

@@ -5,11 +5,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { readConfig } from "../../src/base/config/config.ts";
-import { createLog } from "../../src/base/log/log.ts";
-import { createTraceServer } from "../../src/traces/server.ts";
-import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+import { systemClock } from "@holdpoint/base/clock.ts";
+import { readConfig } from "@holdpoint/base/config/config.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { createTraceServer } from "@holdpoint/collector/traces/server.ts";
+import { TRACE_SETTINGS } from "@holdpoint/collector/traces/settings.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
@@ -34,7 +34,7 @@ async function startDev(folder: string, ...options: readonly string[]): Promise<
   for await (const chunk of child.stdout ?? []) {
     output += String(chunk);
     const [link, url, threadId, interruptId] = LINK.exec(output) ?? [];
-    const program = `node ${join(ROOT, "src", "main.ts")} `;
+    const program = `node ${join(ROOT, "packages/holdpoint/src/main.ts")} `;
     const printed = output.split("\n").flatMap((line) => line.trim().split(program)[1] ?? []);
     const commands = printed.map((line) => line.split(" "));
     if (link === undefined || url === undefined || threadId === undefined || interruptId === undefined) continue;
@@ -46,7 +46,7 @@ async function startDev(folder: string, ...options: readonly string[]): Promise<
 function launch(folder: string, ...options: readonly string[]): ChildProcess {
   const left = /^(PORT|LANGGRAPH_CONFIG|HOLDPOINT_DATA_DIR|npm_.*)$/; // npm's are those of the test run
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !left.test(name)));
-  return spawn(process.execPath, [join(ROOT, "src", "main.ts"), "dev", ...options], {
+  return spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "dev", ...options], {
     cwd: folder,
     env: { ...env, LOG_JSON: "true" },
     stdio: ["ignore", "pipe", "ignore"],

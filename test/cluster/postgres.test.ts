@@ -65,7 +65,7 @@ test("an interrupt opens, survives a restart, and takes one answer (postgres.1)"
   assert.ok(!existsSync(dataDir));
 });
 
-const main = [join(ROOT, "src", "main.ts")];
+const main = [join(ROOT, "packages/holdpoint/src/main.ts")];
 const run = async (verb: string, env: Readonly<Record<string, string>>, signal?: AbortSignal) =>
   promisify(execFile)(process.execPath, [...main, verb, "--config", join(ROOT, "test/graphs/langgraph.json")], {
     env: { ...process.env, DATABASE_URI: "", DATABASE_URL: "", PORT: "0", ...env },

@@ -28,7 +28,7 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
   const backend = await startBackend();
   const folder = temporaryFolder();
   const port = await freePort();
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "collector"], {
+  const child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "collector"], {
     cwd: folder,
     env: { PATH: process.env["PATH"], HTTP_PORT: String(port), TRACING_ENDPOINT: backend.url, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { ConfigError } from "../../src/base/config/config.ts";
+import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { BLOCK_FORMS } from "../../src/collector/translate/forms/block-forms.ts";
-import { ENVELOPES } from "../../src/collector/translate/forms/envelopes.ts";
+import { BLOCK_FORMS } from "@holdpoint/collector/translate/forms/block-forms.ts";
+import { ENVELOPES } from "@holdpoint/collector/translate/forms/envelopes.ts";
 
 const PAGE = readFileSync(new URL("../../docs/reference/collector.md", import.meta.url), "utf8");
-const CONVENTIONS = new URL("../../src/collector/translate/conventions/", import.meta.url);
+const CONVENTIONS = new URL("../../packages/collector/src/translate/conventions/", import.meta.url);
 
 /** Of several spellings the one with underscores. */
 function listNames(names: readonly string[]): string {

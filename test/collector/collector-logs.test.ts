@@ -7,7 +7,7 @@ import { startBackend, type AcceptedRun, type FakeBackend } from "../fakes/backe
 import { startCollector, type TestCollector, when } from "../fakes/collector.ts";
 import { protobufRequest, spanOf, T0, type TestSpan } from "../fakes/otlp.ts";
 import { jsonLogs, protobufLogs, recordOf, type TestRecord } from "../fakes/otlp-logs.ts";
-import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
+import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
 
 let backend: FakeBackend;
 let collector: TestCollector;

@@ -2,11 +2,11 @@
 // test/faults/collector-protobuf.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Decoded } from "../../src/collector/otlp/decoded.ts";
-import { isNoParent, readSpanId, readTraceId } from "../../src/collector/otlp/json-ids.ts";
-import { readJson } from "../../src/collector/otlp/json.ts";
-import { readProtobuf } from "../../src/collector/otlp/protobuf.ts";
-import type { AttributeValue } from "../../src/collector/otlp/span.ts";
+import type { Decoded } from "@holdpoint/collector/otlp/decoded.ts";
+import { isNoParent, readSpanId, readTraceId } from "@holdpoint/collector/otlp/json-ids.ts";
+import { readJson } from "@holdpoint/collector/otlp/json.ts";
+import { readProtobuf } from "@holdpoint/collector/otlp/protobuf.ts";
+import type { AttributeValue } from "@holdpoint/collector/otlp/span.ts";
 import { jsonRequest, protobufRequest, spanOf } from "../fakes/otlp.ts";
 
 function finish(reading: Generator<undefined, Decoded>): Decoded {

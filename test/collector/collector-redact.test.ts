@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { ConfigError } from "../../src/base/config/config.ts";
+import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { jsonLogs, protobufLogs, recordOf } from "../fakes/otlp-logs.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { readRules, rulesText } from "../../src/collector/rules-file.ts";
+import { readRules, rulesText } from "@holdpoint/collector/service/rules-file.ts";
 import { testConfig } from "../fakes/collector.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";

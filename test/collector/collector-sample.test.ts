@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
+import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";

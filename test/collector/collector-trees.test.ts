@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { pendingOf } from "../../src/collector/shared/span-accounting.ts";
+import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";

@@ -1,15 +1,15 @@
 // Tests of upload and tenant queues: the outcome of a batch by the backend's reply; a failing key delays no other.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SendOutcome } from "../../src/collector/upload/backend/port.ts";
-import { outcomeOf, retryAfterMs } from "../../src/collector/upload/backend/reply.ts";
-import { type Body, compress, partsOf, rawOf } from "../../src/collector/encode/batch-body.ts";
-import { createRunWriter, BOUNDARY } from "../../src/collector/encode/multipart.ts";
-import { createTenantQueues } from "../../src/collector/upload/tenant-queues.ts";
-import type { UploadJob } from "../../src/collector/upload/upload-job.ts";
-import { PLAIN_CONTENT, type TraceRun } from "../../src/collector/shared/trace-run.ts";
-import type { Tenant } from "../../src/collector/shared/tenants.ts";
-import { upload, type UploadResult } from "../../src/collector/upload/upload.ts";
+import type { SendOutcome } from "@holdpoint/collector/upload/backend/port.ts";
+import { outcomeOf, retryAfterMs } from "@holdpoint/collector/upload/backend/reply.ts";
+import { type Body, compress, partsOf, rawOf } from "@holdpoint/collector/encode/batch-body.ts";
+import { createRunWriter, BOUNDARY } from "@holdpoint/collector/encode/multipart.ts";
+import { createTenantQueues } from "@holdpoint/collector/upload/tenant-queues.ts";
+import type { UploadJob } from "@holdpoint/collector/upload/upload-job.ts";
+import { PLAIN_CONTENT, type TraceRun } from "@holdpoint/collector/shared/trace-run.ts";
+import type { Tenant } from "@holdpoint/collector/shared/tenants.ts";
+import { upload, type UploadResult } from "@holdpoint/collector/upload/upload.ts";
 import { readParts } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 

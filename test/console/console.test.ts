@@ -1,6 +1,6 @@
 // Test of the console's files as a real server sends them, built from the sources in this repository. Rules:
 //   console.1. A first load costs at most FIRST_LOAD_BYTES_MAX, packed.
-//   console.2. page-files.1 to page-files.5 of src/http/pages/page-files.ts, below a prefix.
+//   console.2. page-files.1 to page-files.5 of packages/base/src/http/pages/page-files.ts, below a prefix.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, before, test } from "node:test";

@@ -122,7 +122,7 @@ test(
   },
   async () => {
     const project = await makeProject();
-    const template = readdirSync(join(ROOT, "src/cli/template")).map((name) =>
+    const template = readdirSync(join(ROOT, "packages/holdpoint/src/cli/template")).map((name) =>
       name === "gitignore" ? ".gitignore" : name,
     );
     assert.deepEqual(readdirSync(project).toSorted(), template.toSorted());

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { PUBLISHED } from "../../src/main/published.ts";
+import { PUBLISHED } from "../../packages/holdpoint/src/main/published.ts";
 import { codeOf } from "../fixtures/how-to.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { buildPackage } from "./build-package.ts";

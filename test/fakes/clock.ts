@@ -1,6 +1,6 @@
 // A clock that a test advances. Timers fire in order; the clock awaits their effects in between.
 import { setImmediate as turn } from "node:timers/promises";
-import type { Clock } from "../../src/base/clock.ts";
+import type { Clock } from "@holdpoint/base/clock.ts";
 
 export interface FakeClock extends Clock {
   /** Advances both clocks; pending I/O and promises run between two timers. */

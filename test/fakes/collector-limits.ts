@@ -1,5 +1,5 @@
-// Limits of the collector in tests: members beside the variables, by their names in src/collector/limits.ts.
-import { COLLECTOR_LIMITS, type CollectorLimits } from "../../src/collector/limits.ts";
+// Limits of the collector in tests: members beside the variables, by their names in packages/collector/src/service/limits.ts.
+import { COLLECTOR_LIMITS, type CollectorLimits } from "@holdpoint/collector/service/limits.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

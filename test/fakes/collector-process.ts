@@ -4,13 +4,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { systemClock } from "../../src/base/clock.ts";
-import { readConfig, secretsOf } from "../../src/base/config/config.ts";
-import { createLog } from "../../src/base/log/log.ts";
-import { createCollector } from "../../src/collector/collector.ts";
-import { openBackend } from "../../src/collector/open-collector.ts";
-import { nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
-import { collectorSettings } from "../../src/collector/settings.ts";
+import { systemClock } from "@holdpoint/base/clock.ts";
+import { readConfig, secretsOf } from "@holdpoint/base/config/config.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { createCollector } from "@holdpoint/collector/service/collector.ts";
+import { openBackend } from "@holdpoint/collector/service/open-collector.ts";
+import { nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
+import { collectorSettings } from "@holdpoint/collector/service/settings.ts";
 import { readTestLimits } from "./collector-limits.ts";
 import { killingFiles } from "./files.ts";
 

@@ -1,13 +1,13 @@
 // A collector in this process, against a fake backend, with a log that tests can read.
-import { readConfig } from "../../src/base/config/config.ts";
-import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/base/log/log.ts";
-import { createHttpBackend } from "../../src/collector/upload/backend/http.ts";
-import type { Backend } from "../../src/collector/upload/backend/port.ts";
-import { createCollector, type Collector } from "../../src/collector/collector.ts";
-import { type CollectorConfig, collectorSettings } from "../../src/collector/settings.ts";
+import { readConfig } from "@holdpoint/base/config/config.ts";
+import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { createHttpBackend } from "@holdpoint/collector/upload/backend/http.ts";
+import type { Backend } from "@holdpoint/collector/upload/backend/port.ts";
+import { createCollector, type Collector } from "@holdpoint/collector/service/collector.ts";
+import { type CollectorConfig, collectorSettings } from "@holdpoint/collector/service/settings.ts";
 import { readTestLimits } from "./collector-limits.ts";
-import { type FilePort, nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
+import { type FilePort, nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
 
 export interface TestCollector {
   readonly collector: Collector;

@@ -1,6 +1,6 @@
 // File ports that fail: one ends its process at a call, one in memory simulates power cuts, one rejects or short-writes
 // on demand.
-import type { FilePort, SpoolFile } from "../../src/collector/spool/disk/file-port.ts";
+import type { FilePort, SpoolFile } from "@holdpoint/collector/spool/disk/file-port.ts";
 
 type Operation = "write" | "sync" | "create" | "openToAppend" | "openToRead" | "rename" | "unlink" | "syncDir" | "list";
 

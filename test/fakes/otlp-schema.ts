@@ -9,7 +9,7 @@ import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import type { Attributes, AttributeValue, Span } from "../../src/collector/otlp/span.ts";
+import type { Attributes, AttributeValue, Span } from "@holdpoint/collector/otlp/span.ts";
 
 type FieldRow = readonly [name: string, number: number, type: string, repeated?: boolean];
 const MESSAGES: Readonly<Record<string, readonly FieldRow[]>> = {

@@ -1,4 +1,4 @@
-// One run that kills its process, and innocent concurrent runs (src/agent/ARCHITECTURE.md, "Crash recovery").
+// One run that kills its process, and innocent concurrent runs (packages/server/ARCHITECTURE.md, "Crash recovery").
 //   agent-killer.1. All innocent runs end in success: the server neither gives them up nor blames them.
 //   agent-killer.2. The server gives the killer up after the permitted number of solo deaths.
 import assert from "node:assert/strict";

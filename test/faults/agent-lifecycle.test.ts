@@ -134,7 +134,7 @@ interface Ended {
 }
 
 async function serve(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
-  const main = [join(ROOT, "src", "main.ts"), "serve", ...args];
+  const main = [join(ROOT, "packages/holdpoint/src/main.ts"), "serve", ...args];
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, main, { env: { ...process.env, ...env } });
     return { code: 0, stdout, stderr };

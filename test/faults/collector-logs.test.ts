@@ -9,7 +9,7 @@ import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
-import { uuidOfTrace } from "../../src/collector/assemble/dotted-order.ts";
+import { uuidOfTrace } from "@holdpoint/collector/assemble/dotted-order.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
 const KILLS = full ? 20 : 3;

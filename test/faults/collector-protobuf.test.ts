@@ -2,9 +2,9 @@
 // JSON reader. HOLDPOINT_FAULTS=full: 20,000 rounds of each. SEED=… repeats a run.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DecodeError, type Decoded } from "../../src/collector/otlp/decoded.ts";
-import { readJson } from "../../src/collector/otlp/json.ts";
-import { readProtobuf } from "../../src/collector/otlp/protobuf.ts";
+import { DecodeError, type Decoded } from "@holdpoint/collector/otlp/decoded.ts";
+import { readJson } from "@holdpoint/collector/otlp/json.ts";
+import { readProtobuf } from "@holdpoint/collector/otlp/protobuf.ts";
 import {
   field,
   hexId,

@@ -8,8 +8,8 @@ import { describe, test } from "node:test";
 import { type AcceptedRun, type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
-import { RECORD } from "../../src/collector/spool/record.ts";
-import { scanFile } from "../../src/collector/spool/scan.ts";
+import { RECORD } from "@holdpoint/collector/spool/record.ts";
+import { scanFile } from "@holdpoint/collector/spool/scan.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { until } from "../harness/threads.ts";
 

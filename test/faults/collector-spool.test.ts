@@ -6,25 +6,25 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
 import { describe, test } from "node:test";
-import { type Clock, systemClock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/base/log/log.ts";
-import type { Body } from "../../src/collector/encode/batch-body.ts";
-import { createSpanAccounting, type SpanAccounting } from "../../src/collector/shared/span-accounting.ts";
-import { type FilePort, nodeFiles } from "../../src/collector/spool/disk/file-port.ts";
-import { lockSpool, SpoolInUseError } from "../../src/collector/spool/disk/lock.ts";
-import type { Spool } from "../../src/collector/spool/port.ts";
-import type { StoredRequest } from "../../src/collector/shared/span-origin.ts";
+import { type Clock, systemClock } from "@holdpoint/base/clock.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import type { Body } from "@holdpoint/collector/encode/batch-body.ts";
+import { createSpanAccounting, type SpanAccounting } from "@holdpoint/collector/shared/span-accounting.ts";
+import { type FilePort, nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
+import { lockSpool, SpoolInUseError } from "@holdpoint/collector/spool/disk/lock.ts";
+import type { Spool } from "@holdpoint/collector/spool/port.ts";
+import type { StoredRequest } from "@holdpoint/collector/shared/span-origin.ts";
 import {
   encodePlainRecord,
   encodeRecord,
   RECORD,
   sealRecord,
   SpoolVersionError,
-} from "../../src/collector/spool/record.ts";
-import { createSpool } from "../../src/collector/spool/spool.ts";
-import { placeLines } from "../../src/collector/spool/tree-log.ts";
-import { tenantIdOf } from "../../src/collector/shared/tenants.ts";
-import type { Tenant } from "../../src/collector/shared/tenants.ts";
+} from "@holdpoint/collector/spool/record.ts";
+import { createSpool } from "@holdpoint/collector/spool/spool.ts";
+import { placeLines } from "@holdpoint/collector/spool/tree-log.ts";
+import { tenantIdOf } from "@holdpoint/collector/shared/tenants.ts";
+import type { Tenant } from "@holdpoint/collector/shared/tenants.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";

@@ -57,7 +57,7 @@ test(
   "a collector with a part that never stops ends with exit code 1 and names it (stop-hangs.2)",
   PATIENCE,
   async () => {
-    const child = spawn(process.execPath, ["--import", NEVER_CLOSES, join(ROOT, "src", "main.ts"), "collector"], {
+    const child = spawn(process.execPath, ["--import", NEVER_CLOSES, join(ROOT, "packages/holdpoint/src/main.ts"), "collector"], {
       env: {
         ...process.env,
         HTTP_PORT: "0",

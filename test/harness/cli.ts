@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError } from "commander";
-import { systemClock } from "../../src/base/clock.ts";
-import { readConfig } from "../../src/base/config/config.ts";
-import { EXIT } from "../../src/cli/errors/cli-error.ts";
-import { refusalOf } from "../../src/cli/errors/refusal.ts";
-import { CLIENT_SETTINGS } from "../../src/cli/client/settings.ts";
-import { createTerminal } from "../../src/cli/output/terminal.ts";
-import { registerClientVerbs } from "../../src/cli/program/register.ts";
+import { systemClock } from "@holdpoint/base/clock.ts";
+import { readConfig } from "@holdpoint/base/config/config.ts";
+import { EXIT } from "../../packages/holdpoint/src/cli/errors/cli-error.ts";
+import { refusalOf } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
+import { CLIENT_SETTINGS } from "../../packages/holdpoint/src/cli/client/settings.ts";
+import { createTerminal } from "../../packages/holdpoint/src/cli/output/terminal.ts";
+import { registerClientVerbs } from "../../packages/holdpoint/src/cli/program/register.ts";
 import { ROOT } from "./server.ts";
 
 export interface Ended {
@@ -28,7 +28,7 @@ export interface CliOptions {
 }
 
 export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }: CliOptions = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), ...args], {
     env: { PATH: process.env["PATH"], ...env },
     ...(cwd === undefined ? {} : { cwd }),
   });

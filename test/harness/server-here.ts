@@ -1,8 +1,8 @@
 // A real server in the tests' own process, on a real socket and its own data folder: for files that need many, each
 // with other settings or another langgraph.json, and kill none. It costs a tenth of a process.
-import { refusalOf } from "../../src/cli/errors/refusal.ts";
-import type { Host, Limits } from "../../src/main/host.ts";
-import { serve } from "../../src/main/serve.ts";
+import { refusalOf } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
+import type { Host, Limits } from "../../packages/holdpoint/src/main/host.ts";
+import { serve } from "../../packages/holdpoint/src/main/serve.ts";
 import {
   databaseFor,
   parseLine,

@@ -69,7 +69,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       ...wrapped,
       YOUNG_GENERATION,
       ...(options.nodeArgs ?? []),
-      join(ROOT, "src", "main.ts"),
+      join(ROOT, "packages/holdpoint/src/main.ts"),
       "serve",
       "--config",
       options.config ?? TEST_GRAPHS,

@@ -1,4 +1,4 @@
-// The table "case × channel" of the contract for answers (src/agent/interrupts/ARCHITECTURE.md).
+// The table "case × channel" of the contract for answers (packages/server/src/interrupts/ARCHITECTURE.md).
 //   answers-channels.1. A good answer is taken over every channel, and reaches the graph as it was sent.
 //   answers-channels.3. An answer that breaks the rules of its question is refused, and the question stays open.
 //   answers-channels.5. An answer to a question with review rules carries nothing but the answer.

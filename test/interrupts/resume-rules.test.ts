@@ -8,7 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import type { ErrorCode } from "../../src/base/api-error.ts";
+import type { ErrorCode } from "@holdpoint/base/api-error.ts";
 import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import {

@@ -79,7 +79,7 @@ for (const command of ["serve", "dev"] as const)
       writeFileSync(join(folder, "langgraph.json"), JSON.stringify({ graphs }));
       symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules")); // as npm install would
       const port = await freePort();
-      child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), command], {
+      child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), command], {
         cwd: folder,
         env: { PATH: process.env["PATH"], PORT: String(port) },
         stdio: ["ignore", "pipe", "pipe"],

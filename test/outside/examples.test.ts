@@ -13,7 +13,7 @@ import { execFile, spawn } from "node:child_process";
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import type { LocalServer } from "../../src/cli/client/local-server.ts";
+import type { LocalServer } from "../../packages/holdpoint/src/cli/client/local-server.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
@@ -71,7 +71,7 @@ interface ShellResult {
 const commandFolder = temporaryFolder();
 after(() => removeFolder(commandFolder));
 for (const [name, line] of [
-  ["holdpoint", `'${process.execPath}' '${join(ROOT, "src/main.ts")}' "$@"`],
+  ["holdpoint", `'${process.execPath}' '${join(ROOT, "packages/holdpoint/src/main.ts")}' "$@"`],
   ["npx", `"$@"`],
 ] as const)
   writeFileSync(join(commandFolder, name), `#!/bin/sh\nexec ${line}\n`, { mode: 0o700 });
@@ -259,7 +259,7 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
     const folder = temporaryFolder();
     t.after(() => removeFolder(folder));
     const env = { PATH: process.env["PATH"], HOLDPOINT_DATA_DIR: folder, PORT: "0", HTTP_PORT: "0", TRACES_PORT: "0" };
-    const dev = spawn(process.execPath, [join(ROOT, "src/main.ts"), "dev", "--no-browser"], { env, cwd: folder });
+    const dev = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "dev", "--no-browser"], { env, cwd: folder });
     t.after(() => dev.kill("SIGKILL"));
     dev.stderr.resume();
     for await (const chunk of dev.stdout) if (String(chunk).includes("Ctrl-C")) break;

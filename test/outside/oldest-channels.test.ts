@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { rejectControlValues } from "../../src/graphs/langgraph/control-values.ts";
+import { rejectControlValues } from "@holdpoint/server/graphs/langgraph/control-values.ts";
 import { nestedProject } from "./nested-project.ts";
 
 test("no update writes to a channel that the oldest version of the library names", () => {

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
 import * as z from "zod";
-import { openApiDocument } from "../../src/api/openapi/document.ts";
+import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
 import { everyOperation } from "../project/operations.ts";
 import { ROOT } from "../project/source-files.ts";
 import { loadSchemas, SCHEMA_MODULES } from "./schemas.ts";

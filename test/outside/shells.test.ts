@@ -6,9 +6,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Command } from "commander";
-import type { Cli } from "../../src/cli/client/command-context.ts";
-import { completionScript, SHELLS, type Shell } from "../../src/cli/program/completion.ts";
-import { registerVerbs, type VerbPorts } from "../../src/cli/program/register.ts";
+import type { Cli } from "../../packages/holdpoint/src/cli/client/command-context.ts";
+import { completionScript, SHELLS, type Shell } from "../../packages/holdpoint/src/cli/program/completion.ts";
+import { registerVerbs, type VerbPorts } from "../../packages/holdpoint/src/cli/program/register.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 
@@ -69,7 +69,7 @@ for (const shell of SHELLS) {
 }
 
 test("a terminal gets colours, except with NO_COLOR (shells.2)", async () => {
-  const main = join(ROOT, "src", "main.ts");
+  const main = join(ROOT, "packages/holdpoint/src/main.ts");
   const inTerminal = (env: Readonly<Record<string, string>>): Promise<string> => {
     const command = `stty cols 40; "${process.execPath}" "${main}" doctor --url ${server.url}`;
     const child = spawn("script", ["-qec", command, "/dev/null"], {

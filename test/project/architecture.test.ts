@@ -2,8 +2,8 @@
 // Rules:
 //   architecture.1. ARCHITECTURE.md has the same table of rooms as this file.
 //   architecture.2. Every file under src/ is in a room, and imports only the rooms in its row; no file imports a test.
-//   architecture.3. Only src/main.ts and the entry for host programs read the environment.
-//   architecture.4. The console imports its own files, types of src/api, and code of src/api that runs in a browser.
+//   architecture.3. Only packages/holdpoint/src/main.ts and the entry for host programs read the environment.
+//   architecture.4. The console imports its own files, types of packages/api/src, and code of packages/api/src that runs in a browser.
 // Test files may import anything. The last tests plant wrong files, so that a blind check fails.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,31 +13,31 @@ import { filesBelow, ROOT } from "./source-files.ts";
 
 /** Room → the imports allowed besides itself, as in ARCHITECTURE.md. */
 const ROOMS: Readonly<Record<string, string>> = {
-  "src/base/": "—",
-  "src/http/": "base",
-  "src/api/": "base",
-  "src/collector/": "base, http",
-  "src/agent/": "base, http, api",
-  "src/graphs/": "base, agent (ports and model)",
-  "src/storage/": "base, agent (ports and model)",
-  "src/traces/": "base, http, api",
-  "src/telemetry/": "base, agent (ports and model)",
-  "src/notify/": "base, agent (ports and model)",
-  "src/openid/": "base, agent (ports and model)",
-  "src/gateways/": "base, http, api",
-  "src/cli/": "base, api",
-  "src/dev/": "base",
-  "src/main/": "all",
-  "src/exports/": "base, http, graphs, main",
-  "src/main.ts": "all",
+  "packages/base/src/": "—",
+  "packages/base/src/http/": "base",
+  "packages/api/src/": "base",
+  "packages/collector/src/": "base, http",
+  "packages/server/src/": "base, http, api",
+  "packages/server/src/graphs/": "base, agent (ports and model)",
+  "packages/server/src/storage/": "base, agent (ports and model)",
+  "packages/collector/src/traces/": "base, http, api",
+  "packages/server/src/telemetry/": "base, agent (ports and model)",
+  "packages/notify/src/adapters/": "base, agent (ports and model)",
+  "packages/server/src/openid/": "base, agent (ports and model)",
+  "packages/gateways/src/": "base, http, api",
+  "packages/holdpoint/src/cli/": "base, api",
+  "packages/holdpoint/src/dev/": "base",
+  "packages/holdpoint/src/main/": "all",
+  "packages/holdpoint/src/exports/": "base, http, graphs, main",
+  "packages/holdpoint/src/main.ts": "all",
 };
 
-const PORTS_AND_MODEL = ["src/agent/ports/", "src/agent/model/"];
+const PORTS_AND_MODEL = ["packages/server/src/ports/", "packages/server/src/model/"];
 const TEST_FILE = /\.(test|contract)\.ts$/;
 const CODE_FILE = /\.[cm]?[jt]sx?$/;
 /** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
 const IMPORT = /\b(?:from|import|require|URL)\s*\(?\s*(["'`])(\.{1,2}\/[^"'`]*)\1/g;
-const READS_ENVIRONMENT = ["src/main.ts", "src/exports/open-holdpoint.ts"];
+const READS_ENVIRONMENT = ["packages/holdpoint/src/main.ts", "packages/holdpoint/src/exports/open-holdpoint.ts"];
 const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
 
 function roomOf(path: string): string | undefined {
@@ -94,11 +94,11 @@ function consoleFaultsOf(path: string, text: string, read: Read = readSource): s
     [...part.matchAll(IMPORT)].map(([, , specifier = ""]) => posix.join(posix.dirname(path), specifier));
   for (const target of targetsOf(text.replaceAll(TYPE_IMPORT, ""))) {
     if (`${target}/`.startsWith("console/")) continue;
-    const packages = target.startsWith("src/api/") ? packagesOf(target, read) : ["no browser code"];
+    const packages = target.startsWith("packages/api/src/") ? packagesOf(target, read) : ["no browser code"];
     if (packages.length > 0) faults.push(`${path} must not import ${target}`);
   }
   for (const target of targetsOf(text)) {
-    const allowed = target.startsWith("src/") ? target.startsWith("src/api/") : true;
+    const allowed = target.startsWith("src/") ? target.startsWith("packages/api/src/") : true;
     if (!allowed && !faults.includes(`${path} must not import ${target}`))
       faults.push(`${path} must not import ${target}`);
   }
@@ -116,14 +116,14 @@ test("ARCHITECTURE.md has the same table of rooms as this test (architecture.1)"
 
 test("every source file is in a room, imports only allowed rooms, and does not read the environment (architecture.2, architecture.3)", () => {
   const files = filesBelow("src");
-  assert.ok(files.includes("src/base/config/config.ts"), "the sources were not found");
+  assert.ok(files.includes("packages/base/src/config/config.ts"), "the sources were not found");
   assert.deepEqual(
     files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
     [],
   );
 });
 
-test("the console imports its own files, types of src/api, and its code without packages (architecture.4)", () => {
+test("the console imports its own files, types of packages/api/src, and its code without packages (architecture.4)", () => {
   const files = filesBelow("console");
   assert.ok(files.includes("console/main.tsx"), "the console was not found");
   assert.deepEqual(
@@ -134,20 +134,20 @@ test("the console imports its own files, types of src/api, and its code without 
 
 test("a planted fault in the console is found (architecture.4)", () => {
   const sources: Readonly<Record<string, string>> = {
-    "src/api/b.ts": 'import { d } from "./d.ts";',
-    "src/api/d.ts": 'import type { Z } from "zod"; import { b } from "./b.ts";',
-    "src/api/c.ts": 'import { e } from "../base/e.ts";',
-    "src/base/e.ts": 'import { join } from "node:path";',
+    "packages/api/src/b.ts": 'import { d } from "./d.ts";',
+    "packages/api/src/d.ts": 'import type { Z } from "zod"; import { b } from "./b.ts";',
+    "packages/api/src/c.ts": 'import { e } from "../base/e.ts";',
+    "packages/base/src/e.ts": 'import { join } from "node:path";',
   };
   const faults = (text: string): string[] =>
     consoleFaultsOf("console/pages/a.tsx", text, (path) => sources[path] as string);
   assert.deepEqual(faults('import type { B } from "../../src/api/c.ts"; import { c } from "../parts/c.ts";'), []);
   assert.deepEqual(faults('import { b } from "../../src/api/b.ts";'), []);
   assert.deepEqual(faults('import { c } from "../../src/api/c.ts";'), [
-    "console/pages/a.tsx must not import src/api/c.ts",
+    "console/pages/a.tsx must not import packages/api/src/c.ts",
   ]);
   assert.deepEqual(faults('import type { B } from "../../src/agent/b.ts";'), [
-    "console/pages/a.tsx must not import src/agent/b.ts",
+    "console/pages/a.tsx must not import packages/server/src/b.ts",
   ]);
   assert.deepEqual(faults('import { join } from "node:path";'), ["console/pages/a.tsx must not import Node's modules"]);
 });
@@ -155,35 +155,35 @@ test("a planted fault in the console is found (architecture.4)", () => {
 const WRONG: readonly { readonly path: string; readonly text: string; readonly says: string }[] = [
   { path: "src/shed/a.ts", text: "", says: "src/shed/a.ts is in no room of ARCHITECTURE.md" },
   { path: "src/tool.ts", text: "", says: "src/tool.ts is in no room of ARCHITECTURE.md" },
-  { path: "src/main.ts/a.ts", text: "", says: "src/main.ts/a.ts is in no room of ARCHITECTURE.md" },
+  { path: "packages/holdpoint/src/main.ts/a.ts", text: "", says: "packages/holdpoint/src/main.ts/a.ts is in no room of ARCHITECTURE.md" },
   ...[
-    ["src/base/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
-    ["src/base/a.ts", 'import type { B } from "../agent/b.ts";', "src/agent/b.ts"],
-    ["src/base/a.ts", 'import {\n  b,\n} from "../api/b.ts";', "src/api/b.ts"],
-    ["src/base/a.ts", "export * from '../api/b.ts';", "src/api/b.ts"],
-    ["src/base/a.ts", 'import "../api/b.ts";', "src/api/b.ts"],
-    ["src/base/a.ts", 'const b = await import("../api/b.ts");', "src/api/b.ts"],
-    ["src/base/a.ts", "const b = await import(\n  `../api/b.ts`,\n);", "src/api/b.ts"],
-    ["src/base/a.ts", 'new Worker(new URL("../api/b.ts", import.meta.url));', "src/api/b.ts"],
-    ["src/base/a.ts", 'import { b } from "./b.test.ts";', "src/base/b.test.ts"],
-    ["src/base/a.ts", 'import b from "../main.ts";', "src/main.ts"],
-    ["src/base/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
-    ["src/agent/routes/a.ts", 'import { b } from "../../storage/b.ts";', "src/storage/b.ts"],
-    ["src/agent/a.ts", 'import { b } from "../graphs/b.ts";', "src/graphs/b.ts"],
+    ["packages/base/src/a.ts", 'import { b } from "../http/b.ts";', "packages/base/src/http/b.ts"],
+    ["packages/base/src/a.ts", 'import type { B } from "../agent/b.ts";', "packages/server/src/b.ts"],
+    ["packages/base/src/a.ts", 'import {\n  b,\n} from "../api/b.ts";', "packages/api/src/b.ts"],
+    ["packages/base/src/a.ts", "export * from '../api/b.ts';", "packages/api/src/b.ts"],
+    ["packages/base/src/a.ts", 'import "../api/b.ts";', "packages/api/src/b.ts"],
+    ["packages/base/src/a.ts", 'const b = await import("../api/b.ts");', "packages/api/src/b.ts"],
+    ["packages/base/src/a.ts", "const b = await import(\n  `../api/b.ts`,\n);", "packages/api/src/b.ts"],
+    ["packages/base/src/a.ts", 'new Worker(new URL("../api/b.ts", import.meta.url));', "packages/api/src/b.ts"],
+    ["packages/base/src/a.ts", 'import { b } from "./b.test.ts";', "packages/base/src/b.test.ts"],
+    ["packages/base/src/a.ts", 'import b from "../main.ts";', "packages/holdpoint/src/main.ts"],
+    ["packages/base/src/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
+    ["packages/server/src/routes/a.ts", 'import { b } from "../../storage/b.ts";', "packages/server/src/storage/b.ts"],
+    ["packages/server/src/a.ts", 'import { b } from "../graphs/b.ts";', "packages/server/src/graphs/b.ts"],
     [
-      "src/graphs/a.ts",
+      "packages/server/src/graphs/a.ts",
       'import { b } from "../agent/interrupts/resume-rules.ts";',
-      "src/agent/interrupts/resume-rules.ts",
+      "packages/server/src/interrupts/resume-rules.ts",
     ],
-    ["src/graphs/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
-    ["src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "src/graphs/b.ts"],
-    ["src/collector/a.ts", 'import { b } from "../agent/ports/ports.ts";', "src/agent/ports/ports.ts"],
-    ["src/cli/a.ts", 'import { b } from "../http/b.ts";', "src/http/b.ts"],
+    ["packages/server/src/graphs/a.ts", 'import { b } from "../http/b.ts";', "packages/base/src/http/b.ts"],
+    ["packages/server/src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "packages/server/src/graphs/b.ts"],
+    ["packages/collector/src/a.ts", 'import { b } from "../agent/ports/ports.ts";', "packages/server/src/ports/ports.ts"],
+    ["packages/holdpoint/src/cli/a.ts", 'import { b } from "../http/b.ts";', "packages/base/src/http/b.ts"],
   ].map(([path = "", text = "", target = ""]) => ({ path, text, says: `${path} must not import ${target}` })),
   ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map((text) => ({
-    path: "src/agent/a.ts",
+    path: "packages/server/src/a.ts",
     text,
-    says: "src/agent/a.ts must not read the environment",
+    says: "packages/server/src/a.ts must not read the environment",
   })),
 ];
 
@@ -194,16 +194,16 @@ for (const { path, text, says } of WRONG) {
 }
 
 const RIGHT: readonly (readonly [path: string, text: string])[] = [
-  ["src/base/a.ts", 'import { b } from "./b.ts"; import { createServer } from "node:http";'],
-  ["src/agent/routes/a.ts", 'import { b } from "../b.ts"; import { c } from "../../base/c.ts";'],
+  ["packages/base/src/a.ts", 'import { b } from "./b.ts"; import { createServer } from "node:http";'],
+  ["packages/server/src/routes/a.ts", 'import { b } from "../b.ts"; import { c } from "../../base/c.ts";'],
   [
-    "src/storage/sqlite/a.ts",
+    "packages/server/src/storage/sqlite/a.ts",
     'import type { B } from "../../agent/ports/ports.ts"; import { c } from "../../agent/model/model.ts";',
   ],
-  ["src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
-  ["src/base/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],
-  ["src/storage/contract/storage.contract.ts", 'import { b } from "../http/b.ts";'],
-  ["src/agent/a.ts", "const line = process.environment;"],
+  ["packages/holdpoint/src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
+  ["packages/base/src/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],
+  ["packages/server/src/storage/contract/storage.contract.ts", 'import { b } from "../http/b.ts";'],
+  ["packages/server/src/a.ts", "const line = process.environment;"],
 ];
 
 for (const [path, text] of RIGHT) {

@@ -39,7 +39,7 @@ interface Running {
 }
 
 function holdpoint(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [join(ROOT, "src", "main.ts"), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), ...args], {
     env: { PATH: process.env["PATH"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

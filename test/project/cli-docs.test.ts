@@ -9,9 +9,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Command } from "commander";
-import type { Cli } from "../../src/cli/client/command-context.ts";
-import { EXIT } from "../../src/cli/errors/cli-error.ts";
-import { type VerbPorts, registerVerbs } from "../../src/cli/program/register.ts";
+import type { Cli } from "../../packages/holdpoint/src/cli/client/command-context.ts";
+import { EXIT } from "../../packages/holdpoint/src/cli/errors/cli-error.ts";
+import { type VerbPorts, registerVerbs } from "../../packages/holdpoint/src/cli/program/register.ts";
 import { holdpoint } from "../harness/cli.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../..", "docs/reference/cli.md"), "utf8");

@@ -12,13 +12,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse, parseAllDocuments } from "yaml";
-import { AGENT_SETTINGS } from "../../src/agent/server/settings.ts";
-import { getLive, getReady } from "../../src/api/meta.ts";
-import type { Setting } from "../../src/base/config/config.ts";
-import { readHead } from "../../src/collector/receive/request-head.ts";
-import { collectorSettings } from "../../src/collector/settings.ts";
-import { TELEMETRY_SETTINGS } from "../../src/telemetry/settings.ts";
-import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+import { AGENT_SETTINGS } from "@holdpoint/server/server/settings.ts";
+import { getLive, getReady } from "@holdpoint/api/meta.ts";
+import type { Setting } from "@holdpoint/base/config/config.ts";
+import { readHead } from "@holdpoint/collector/receive/request-head.ts";
+import { collectorSettings } from "@holdpoint/collector/service/settings.ts";
+import { TELEMETRY_SETTINGS } from "@holdpoint/server/telemetry/settings.ts";
+import { TRACE_SETTINGS } from "@holdpoint/collector/traces/settings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const DEPLOY = join(ROOT, "deploy");
@@ -128,7 +128,7 @@ test("workers grow with a metric that servers have (deploy.6)", () => {
   const scaled = manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
   const names = [...JSON.stringify(scaled).matchAll(/"metric":\{"name":"(\w+)"/g)].map(([, name]) => name);
   assert.deepEqual(names, ["agent_runs_pending"]);
-  const metrics = readFileSync(join(ROOT, "src/agent/server/metrics.ts"), "utf8");
+  const metrics = readFileSync(join(ROOT, "packages/server/src/server/metrics.ts"), "utf8");
   for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
 });
 

@@ -12,7 +12,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
-import { productTables } from "../../src/main/host.ts";
+import { productTables } from "../../packages/holdpoint/src/main/host.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { ROOT } from "../harness/server.ts";
 

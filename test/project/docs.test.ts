@@ -10,13 +10,13 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { AGENT_SETTINGS } from "../../src/agent/server/settings.ts";
-import { CLIENT_SETTINGS } from "../../src/cli/client/settings.ts";
-import { collectorSettings } from "../../src/collector/settings.ts";
-import type { Setting, SettingsTable } from "../../src/base/config/config.ts";
-import { ERROR_CODES } from "../../src/base/api-error.ts";
-import { TELEMETRY_SETTINGS } from "../../src/telemetry/settings.ts";
-import { TRACE_SETTINGS } from "../../src/traces/settings.ts";
+import { AGENT_SETTINGS } from "@holdpoint/server/server/settings.ts";
+import { CLIENT_SETTINGS } from "../../packages/holdpoint/src/cli/client/settings.ts";
+import { collectorSettings } from "@holdpoint/collector/service/settings.ts";
+import type { Setting, SettingsTable } from "@holdpoint/base/config/config.ts";
+import { ERROR_CODES } from "@holdpoint/base/api-error.ts";
+import { TELEMETRY_SETTINGS } from "@holdpoint/server/telemetry/settings.ts";
+import { TRACE_SETTINGS } from "@holdpoint/collector/traces/settings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -25,11 +25,11 @@ const ROOT = join(import.meta.dirname, "../..");
  * table.
  */
 const SETTINGS_TABLES: readonly (readonly [heading: string, file: string, table: SettingsTable])[] = [
-  ["Agent server", "src/agent/server/settings.ts", AGENT_SETTINGS],
-  ["Terminal", "src/cli/client/settings.ts", CLIENT_SETTINGS],
-  ["Trace collector", "src/collector/settings.ts", collectorSettings],
-  ["Traces of runs", "src/telemetry/settings.ts", TELEMETRY_SETTINGS],
-  ["Local trace store", "src/traces/settings.ts", TRACE_SETTINGS],
+  ["Agent server", "packages/server/src/server/settings.ts", AGENT_SETTINGS],
+  ["Terminal", "packages/holdpoint/src/cli/client/settings.ts", CLIENT_SETTINGS],
+  ["Trace collector", "packages/collector/src/service/settings.ts", collectorSettings],
+  ["Traces of runs", "packages/server/src/telemetry/settings.ts", TELEMETRY_SETTINGS],
+  ["Local trace store", "packages/collector/src/traces/settings.ts", TRACE_SETTINGS],
 ];
 
 function readPage(name: string): string {

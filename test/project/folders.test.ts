@@ -21,11 +21,11 @@ const FILES_MAX = 20;
 
 /** Room → its folders, top to bottom; "." is the room's own files. ARCHITECTURE.md of the room describes each. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  "src/base": ["config", "files", "log", "modules", ".", "json"],
-  "src/exports": [".", "interrupts"],
-  "src/http": ["pages", "server", "outbound"],
-  "src/api": ["openapi", "audit", "answers", "items", ".", "a2a", "notes", "text", "traces"],
-  "src/agent": [
+  "packages/base/src": ["config", "files", "log", "modules", ".", "json"],
+  "packages/holdpoint/src/exports": [".", "interrupts"],
+  "packages/base/src/http": ["pages", "server", "outbound"],
+  "packages/api/src": ["openapi", "audit", "answers", "items", ".", "a2a", "notes", "text", "traces"],
+  "packages/server/src": [
     "notify",
     "notify/slack",
     "notify/email",
@@ -56,7 +56,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "ports",
     "model",
   ],
-  "src/graphs": [
+  "packages/server/src/graphs": [
     ".",
     "extensions",
     "schemas",
@@ -68,7 +68,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "checkpoints",
     "langgraph",
   ],
-  "src/collector": [
+  "packages/collector/src": [
     "commands",
     ".",
     "pipeline",
@@ -95,7 +95,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "shared",
     "otlp",
   ],
-  "src/storage": [
+  "packages/server/src/storage": [
     "contract",
     "postgres",
     "postgres/engine",
@@ -111,8 +111,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "shared",
     "sqlite/client",
   ],
-  "src/gateways": [".", "mcp/endpoint", "mcp", "a2a/endpoint", "a2a", "calls"],
-  "src/cli": ["program", "commands", "commands/checks", "commands/inbox", "template", "client", "errors", "output"],
+  "packages/gateways/src": [".", "mcp/endpoint", "mcp", "a2a/endpoint", "a2a", "calls"],
+  "packages/holdpoint/src/cli": ["program", "commands", "commands/checks", "commands/inbox", "template", "client", "errors", "output"],
 };
 
 const TEST_FILE = /\.(test|contract)\.tsx?$|(^|\/)testkit\.ts$/;
@@ -161,16 +161,16 @@ function upwardImports(sources: Sources): string[] {
 
 /** Room → the file whose header lists its pieces. */
 const MAINS: Readonly<Record<string, string>> = {
-  "src/agent": "server/agent-server.ts",
-  "src/api": "operation.ts",
-  "src/cli": "program/register.ts",
-  "src/collector": "collector.ts",
-  "src/dev": "welcome.ts",
-  "src/exports": "create-holdpoint.ts",
-  "src/gateways": "mcp-routes.ts",
-  "src/graphs": "graphs.ts",
-  "src/telemetry": "tracing.ts",
-  "src/traces": "server.ts",
+  "packages/server/src": "server/agent-server.ts",
+  "packages/api/src": "operation.ts",
+  "packages/holdpoint/src/cli": "program/register.ts",
+  "packages/collector/src": "collector.ts",
+  "packages/holdpoint/src/dev": "welcome.ts",
+  "packages/holdpoint/src/exports": "create-holdpoint.ts",
+  "packages/gateways/src": "mcp-routes.ts",
+  "packages/server/src/graphs": "graphs.ts",
+  "packages/server/src/telemetry": "tracing.ts",
+  "packages/collector/src/traces": "server.ts",
 };
 
 /** The names in the header's list; null without one. */
@@ -356,10 +356,10 @@ test("the pieces that headers list exist, and those of a room are complete (fold
 });
 
 test("a piece that does not exist, and one that is not listed, are found (folders.8)", () => {
-  const sources = new Map([["src/dev/welcome.ts", "// Welcome.\n// The pieces:\n//   gone.ts  nothing\n"]]);
-  assert.deepEqual(pieceFaults(sources, ["src/dev/welcome.ts", "src/dev/pending.ts"]), [
-    "src/dev/welcome.ts lists gone.ts, which does not exist",
-    "src/dev/welcome.ts does not list pending.ts",
+  const sources = new Map([["packages/holdpoint/src/dev/welcome.ts", "// Welcome.\n// The pieces:\n//   gone.ts  nothing\n"]]);
+  assert.deepEqual(pieceFaults(sources, ["packages/holdpoint/src/dev/welcome.ts", "packages/holdpoint/src/dev/pending.ts"]), [
+    "packages/holdpoint/src/dev/welcome.ts lists gone.ts, which does not exist",
+    "packages/holdpoint/src/dev/welcome.ts does not list pending.ts",
   ]);
 });
 
@@ -372,18 +372,18 @@ test("a comment that names a missing file is found, in each form of a comment (f
 
 test("a planted upward import is found, of a type too (folders.1)", () => {
   const up = 'import type { Route } from "../routes/route.ts";';
-  assert.deepEqual(upwardImports(planted(["src/agent/model/a.ts", up])), [
-    "src/agent/model/a.ts imports upward: src/agent/routes/route.ts",
+  assert.deepEqual(upwardImports(planted(["packages/server/src/model/a.ts", up])), [
+    "packages/server/src/model/a.ts imports upward: packages/server/src/routes/route.ts",
   ]);
   assert.deepEqual(
-    upwardImports(planted(["src/agent/routes/a.ts", 'import type { Run } from "../model/model.ts";'])),
+    upwardImports(planted(["packages/server/src/routes/a.ts", 'import type { Run } from "../model/model.ts";'])),
     [],
   );
 });
 
 test("a planted folder that is on no list is found (folders.2)", () => {
-  assert.deepEqual(upwardImports(planted(["src/agent/misc/a.ts", ""])), [
-    "src/agent/misc/a.ts is in no folder on the list of src/agent",
+  assert.deepEqual(upwardImports(planted(["packages/server/src/misc/a.ts", ""])), [
+    "packages/server/src/misc/a.ts is in no folder on the list of packages/server/src",
   ]);
 });
 

@@ -111,7 +111,7 @@ test("the page's own test passes (how-to.1)", async () => {
 
 test("the graphs of the approval page accept answers in the form of clients (how-to.2)", async () => {
   const cwd = written("ask-for-approval.md", "approval");
-  const { createHoldpoint } = await import("../../src/exports/create-holdpoint.ts");
+  const { createHoldpoint } = await import("../../packages/holdpoint/src/exports/create-holdpoint.ts");
   const graphOf = async (file: string): Promise<object> =>
     ((await import(pathToFileURL(join(cwd, file)).href)) as { readonly graph: object }).graph;
   const holdpoint = await createHoldpoint({

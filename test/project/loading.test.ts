@@ -9,9 +9,9 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
-import { loadGraph } from "../../src/graphs/loading/load-graph.ts";
-import { missingExports } from "../../src/graphs/loading/missing-exports.ts";
-import { importExport } from "../../src/graphs/loading/import-user-module.ts";
+import { loadGraph } from "@holdpoint/server/graphs/loading/load-graph.ts";
+import { missingExports } from "@holdpoint/server/graphs/loading/missing-exports.ts";
+import { importExport } from "@holdpoint/server/graphs/loading/import-user-module.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { OFFICIAL_TEMPLATES } from "../fixtures/official-templates.ts";
 import { writeProject, type ProjectFiles } from "../harness/project.ts";

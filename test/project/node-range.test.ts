@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { nodeCheck } from "../../src/cli/commands/checks/machine-checks.ts";
-import type { Surroundings } from "../../src/cli/commands/checks/finding.ts";
+import { nodeCheck } from "../../packages/holdpoint/src/cli/commands/checks/machine-checks.ts";
+import type { Surroundings } from "../../packages/holdpoint/src/cli/commands/checks/finding.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");

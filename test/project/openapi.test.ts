@@ -6,8 +6,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { NOTES } from "../../src/api/notes/notes.ts";
-import { openApiDocument } from "../../src/api/openapi/document.ts";
+import { NOTES } from "@holdpoint/api/notes/notes.ts";
+import { openApiDocument } from "@holdpoint/api/openapi/document.ts";
 import { everyOperation } from "./operations.ts";
 
 const operations = await everyOperation();

@@ -1,11 +1,11 @@
 // The operations of the server's API, as its descriptions list them.
 import { globSync } from "node:fs";
 import { join } from "node:path";
-import type { AnyOperation } from "../../src/api/operation.ts";
+import type { AnyOperation } from "@holdpoint/api/operation.ts";
 
-const API = join(import.meta.dirname, "../../src/api");
+const API = join(import.meta.dirname, "../../packages/api/src");
 
-/** Every operation that a file of src/api exports. */
+/** Every operation that a file of packages/api/src exports. */
 export async function everyOperation(): Promise<readonly AnyOperation[]> {
   const files = globSync("{,audit/,items/}*.ts", { cwd: API }).filter((file) => !file.endsWith(".test.ts"));
   const modules = await Promise.all(files.map((file) => import(join(API, file)) as Promise<object>));

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { findTexts, publishText } from "../../deploy/publish-texts.ts";
-import { PUBLISHED } from "../../src/main/published.ts";
+import { PUBLISHED } from "../../packages/holdpoint/src/main/published.ts";
 import { ROOT } from "../harness/server.ts";
 
 const TEXTS = findTexts().map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));

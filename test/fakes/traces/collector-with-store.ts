@@ -18,7 +18,7 @@ export async function startCollectorWithStore(
   env: Readonly<Record<string, string>> = {},
 ): Promise<CollectorWithStore> {
   const own = { HTTP_PORT: "0", TRACES_PORT: "0", HOLDPOINT_DATA_DIR: folder, LOG_JSON: "true" };
-  const process_ = spawn(process.execPath, [join(ROOT, "src", "main.ts"), "collector"], {
+  const process_ = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "collector"], {
     env: { PATH: process.env["PATH"], ...own, ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });

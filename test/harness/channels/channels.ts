@@ -10,7 +10,7 @@ import { once } from "node:events";
 import { randomUUID } from "node:crypto";
 import { Client as McpClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { WebSocket } from "ws";
-import { writeToken } from "../../../src/agent/notify/links/link-token.ts";
+import { writeToken } from "@holdpoint/notify/links/link-token.ts";
 import { signedInteraction } from "../../fakes/slack/fake-slack.ts";
 import { connect, data, message, send as sendA2a, sending } from "../../gateways/a2a-client.ts";
 import { verb } from "../cli.ts";

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Log } from "../../../src/base/log/log.ts";
-import { createSqliteStorage, type SqliteStorage } from "../../../src/storage/sqlite/storage.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import { createSqliteStorage, type SqliteStorage } from "@holdpoint/server/storage/sqlite/storage.ts";
 
 const note = (): void => undefined;
 export const SILENT: Log = { debug: note, info: note, warning: note, error: note };

@@ -1,0 +1,80 @@
+// Payload excerpt: the beginning of a payload as one line for lists, and whether it asks for a confirmation. Pure, and
+// runs in browsers.
+// Invariants:
+//   payload-excerpt.1. An excerpt has at most EXCERPT_UNITS_MAX units, and needs only part of a long payload.
+//   payload-excerpt.2. It hides no character (visible-text.1).
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { visible } from "./visible-text.ts";
+
+const EXCERPT_UNITS_MAX = 300;
+/** Bounds the walk over payloads of empty lists and objects. */
+const MEMBERS_MAX = 1000;
+const DEPTH_MAX = 20;
+
+/** `question: Refund order 4711? · amount: 30 · tags: vip, late` */
+export function excerptOf(value: Json): string {
+  const walk: Walk = { parts: [], units: 0, members: 0 };
+  collect(walk, value, "", 0);
+  const text = walk.parts.join(" · ");
+  const shown = visible(text.slice(0, EXCERPT_UNITS_MAX + 1).toWellFormed());
+  return shown.length <= EXCERPT_UNITS_MAX ? shown : `${shown.slice(0, EXCERPT_UNITS_MAX - 1).toWellFormed()}…`;
+}
+
+interface Walk {
+  readonly parts: string[];
+  units: number;
+  members: number;
+}
+
+/** payload-excerpt.1 */
+const isFull = ({ units, members }: Walk): boolean => units > EXCERPT_UNITS_MAX || members > MEMBERS_MAX;
+
+function collect(walk: Walk, value: Json, name: string, depth: number): void {
+  walk.members++;
+  if (depth > DEPTH_MAX || isFull(walk)) return;
+  if (typeof value !== "object" || value === null) {
+    const text = typeof value === "string" ? line(value) : String(value);
+    const part = name === "" ? text : `${line(name)}: ${text}`;
+    walk.parts.push(part);
+    walk.units += part.length + 3;
+    return;
+  }
+  if (Array.isArray(value)) {
+    for (const one of value as readonly Json[]) {
+      if (isFull(walk)) return;
+      collect(walk, one, name, depth + 1);
+    }
+    return;
+  }
+  for (const key in value as JsonObject) {
+    if (isFull(walk)) return;
+    collect(walk, (value as JsonObject)[key] ?? null, key, depth + 1);
+  }
+}
+
+const line = (text: string): string =>
+  text
+    .slice(0, 2 * EXCERPT_UNITS_MAX)
+    .replace(/\s+/g, " ")
+    .trim();
+
+const LISTS = ["action_requests", "actionRequests", "review_configs", "reviewConfigs"] as const;
+
+/** The payload, or one of its actions, has `dangerous: true`. */
+export function isDangerous(value: Json): boolean {
+  if (Array.isArray(value)) return (value as readonly Json[]).some(isMarked);
+  if (!isJsonObject(value)) return false;
+  if (isMarked(value)) return true;
+  return LISTS.some((key) => {
+    const list = value[key];
+    return Array.isArray(list) && (list as readonly Json[]).some(isMarked);
+  });
+}
+
+/** In the format of Agent Inbox, the mark can be in the request or its config. */
+function isMarked(value: Json): boolean {
+  if (!isJsonObject(value)) return false;
+  return [value, value["action_request"], value["config"]].some(
+    (one) => isJsonObject(one ?? null) && (one as Readonly<Record<string, Json>>)["dangerous"] === true,
+  );
+}

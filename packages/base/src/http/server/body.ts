@@ -1,0 +1,139 @@
+// Body: the bytes of a request, with a size limit, → text and JSON.
+// Invariants:
+//   body.1. Memory never holds more than `bytesMax`, whatever the headers declare.
+//   body.2. Invalid UTF-8, invalid JSON, nesting deeper than DEPTH_MAX, and in a long body an object with more than
+//        MEMBERS_MAX members are errors.
+//   body.3. Only application/json counts as JSON: a form or plain-text post from another site is rejected.
+//   body.5. After the refusal of a body, the server reads on and discards up to DISCARD_BYTES_MAX: a client that is cut
+//        off while it writes sees a broken connection instead of the reply.
+//   body.4. The shape of a long body is checked before the engine reads it.
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../../api-error.ts";
+import { findShapeFault } from "../../json/json-shape.ts";
+import { fitsDepth } from "../../json/json.ts";
+
+export const DEPTH_MAX = 500;
+const MEMBERS_MAX = 100_000;
+const LONG_UNITS = 1024 * 1024;
+const DISCARD_BYTES_MAX = 256 * 1024 * 1024;
+
+export interface JsonBody {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/**
+ * An empty body yields undefined. @throws {ApiError} `unsupported_media_type`, `body_too_large`, `malformed_json`,
+ * `body_too_deep`, `body_too_wide`
+ */
+export async function readJsonBody(incoming: IncomingMessage, bytesMax: number): Promise<JsonBody> {
+  const bytes = await readBytes(incoming, bytesMax);
+  if (bytes.length === 0) return { value: undefined, text: "" };
+  checkMediaType(incoming.headers["content-type"]); // body.3
+  const encoding = incoming.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw new ApiError("unsupported_media_type", `Content-Encoding ${encoding} is not supported.`);
+  return parseBody(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+const FORM = "application/x-www-form-urlencoded";
+const FORM_BYTES_MAX = 1024 * 1024;
+
+/** The text of a form, as it was sent. @throws {ApiError} `unsupported_media_type`, `body_too_large` */
+export async function readForm(incoming: IncomingMessage, bytesMax: number): Promise<string> {
+  const type = mediaTypeOf(incoming.headers["content-type"]);
+  if (type !== FORM) throw new ApiError("unsupported_media_type", `Content-Type must be ${FORM}.`);
+  return (await readBytes(incoming, Math.min(bytesMax, FORM_BYTES_MAX))).toString("latin1");
+}
+
+/** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
+export async function jsonBodyOf(text: string, mediaType: string | undefined, bytesMax: number): Promise<JsonBody> {
+  if (text.length > bytesMax) throw tooLarge(bytesMax, {});
+  if (text === "") return { value: undefined, text };
+  checkMediaType(mediaType);
+  return parseBody(() => text);
+}
+
+/** The refusal of a body over its limit; takes care of the bytes that are still to come (body.5). */
+export function refuseBody(incoming: IncomingMessage, bytesMax: number): ApiError {
+  incoming.removeAllListeners("data");
+  if (Number(incoming.headers["content-length"] ?? 0) > DISCARD_BYTES_MAX) {
+    incoming.pause();
+    return tooLarge(bytesMax, { Connection: "close" });
+  }
+  let bytes = 0;
+  incoming.on("error", () => undefined);
+  incoming.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DISCARD_BYTES_MAX) incoming.destroy();
+  });
+  incoming.resume();
+  return tooLarge(bytesMax, {});
+}
+
+function tooLarge(bytesMax: number, headers: Readonly<Record<string, string>>): ApiError {
+  return new ApiError("body_too_large", `The limit of this call is ${bytesMax} bytes.`, {}, headers);
+}
+
+function parseBody(read: () => string): JsonBody {
+  let text: string;
+  let value: unknown;
+  try {
+    text = read();
+    checkShape(text); // body.4
+    value = JSON.parse(text);
+    if (text.length <= LONG_UNITS && !fitsDepth(value, DEPTH_MAX)) throw tooDeep();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw new ApiError("malformed_json", error instanceof Error ? error.message : "The body is unreadable.");
+  }
+  return { value, text };
+}
+
+function checkShape(text: string): void {
+  const fault = text.length > LONG_UNITS ? findShapeFault(text, DEPTH_MAX, MEMBERS_MAX) : null;
+  if (fault === "too_deep") throw tooDeep();
+  if (fault === "too_wide")
+    throw new ApiError("body_too_wide", `An object of the body has more than ${MEMBERS_MAX} members.`);
+}
+
+function tooDeep(): ApiError {
+  return new ApiError("body_too_deep", `The body nests more than ${DEPTH_MAX} levels.`);
+}
+
+function checkMediaType(header: string | undefined): void {
+  const type = mediaTypeOf(header);
+  if (type === "application/json") return;
+  throw new ApiError(
+    "unsupported_media_type",
+    `Content-Type ${type === "" ? "is missing" : `"${type}" is not supported`}.`,
+  );
+}
+
+function mediaTypeOf(header: string | undefined): string {
+  return (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+function readBytes(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const refuse = (): void => reject(refuseBody(incoming, bytesMax));
+    if (incoming.destroyed)
+      return reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
+    if (Number(incoming.headers["content-length"] ?? 0) > bytesMax) return refuse();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bytesMax) return refuse(); // body.1
+      chunks.push(chunk);
+    });
+    incoming.on("end", () =>
+      resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks, size)),
+    );
+    incoming.on("error", reject);
+    incoming.on("close", () => {
+      if (!incoming.readableEnded)
+        reject(new ApiError("malformed_request", "The connection closed before the end of the body."));
+    });
+  });
+}

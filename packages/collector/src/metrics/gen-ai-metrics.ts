@@ -1,0 +1,199 @@
+// GenAI metrics: tokens, durations and costs of the runs that go to the backend, under the names and with the buckets of
+// OpenTelemetry's GenAI conventions, as Prometheus writes them.
+// Invariants:
+//   gen-ai-metrics.1. Senders choose models, providers and projects, so their number has a bound: beyond SERIES_MAX sets of
+//        labels, a new one counts under `other`. A label has at most LABEL_CHARS_MAX characters.
+//   gen-ai-metrics.2. A run that is sent again with more content counts once for each of tokens, duration and cost.
+//   gen-ai-metrics.3. Only model calls have tokens and costs: those of an agent are a sum over its calls.
+import { Counter, Histogram, type Registry } from "prom-client";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Prices, Tokens } from "./prices.ts";
+import type { TraceRun } from "../shared/trace-run.ts";
+
+export interface GenAiMetrics {
+  /** @returns the cost of the run in US dollars that has not counted before */
+  readonly count: (run: TraceRun) => number;
+}
+
+const TOKEN_BUCKETS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+const SECOND_BUCKETS = Array.from({ length: 14 }, (_, power) => 2 ** power / 100);
+const LABELS = ["gen_ai_operation_name", "gen_ai_provider_name", "gen_ai_request_model", "project"] as const;
+
+type Labels = Readonly<Record<(typeof LABELS)[number], string>>;
+
+const SERIES_MAX = 500;
+const LABEL_CHARS_MAX = 100;
+const OTHER = "other";
+const OTHERS: Labels = {
+  gen_ai_operation_name: OTHER,
+  gen_ai_provider_name: OTHER,
+  gen_ai_request_model: OTHER,
+  project: OTHER,
+};
+/** Runs that can be sent again: at least so many, at most twice. */
+const RUNS_KEPT = 5_000;
+/** More is no count, and would spoil the sums. */
+const TOKENS_MAX = 1e9;
+const USD_MAX = 100_000;
+const SECONDS_MAX = 7 * 86_400;
+
+const TOKENS = 1;
+const DURATION = 2;
+const COST = 4;
+
+export function createGenAiMetrics(registry: Registry, prices: Prices): GenAiMetrics {
+  const registers = [registry];
+  const usage = new Histogram({
+    name: "gen_ai_client_token_usage",
+    help: "Tokens of model calls, by input and output.",
+    labelNames: [...LABELS, "gen_ai_token_type"],
+    buckets: TOKEN_BUCKETS,
+    registers,
+  });
+  const duration = new Histogram({
+    name: "gen_ai_client_operation_duration_seconds",
+    help: "Duration of operations of generative AI.",
+    labelNames: LABELS,
+    buckets: SECOND_BUCKETS,
+    registers,
+  });
+  const cost = new Counter({
+    name: "gen_ai_cost_usd_total",
+    help: "Cost of model calls: as the sender reported it, or by the table of PRICES_FILE.",
+    labelNames: [...LABELS, "source"],
+    registers,
+  });
+  const bound = createBound();
+  const counted = createCounted();
+  return {
+    count(run) {
+      const call = readCall(run);
+      if (call === null) return 0;
+      const labels = bound(call.labels);
+      const isNew = counted(run);
+      if (isNew(DURATION)) duration.observe(labels, call.seconds);
+      if (call.tokens === null) return 0;
+      if (isNew(TOKENS)) {
+        usage.observe({ ...labels, gen_ai_token_type: "input" }, call.tokens.input);
+        if (call.tokens.output > 0) usage.observe({ ...labels, gen_ai_token_type: "output" }, call.tokens.output);
+      }
+      const byTable = call.reported === null ? prices.cost(call.model, call.tokens) : null; // prices.1
+      const usd = call.reported ?? byTable;
+      if (usd === null || !isNew(COST)) return 0;
+      cost.inc({ ...labels, source: byTable === null ? "sender" : "table" }, usd);
+      return usd;
+    },
+  };
+}
+
+/** gen-ai-metrics.1. */
+function createBound(): (labels: Labels) => Labels {
+  const known = new Set<string>();
+  return (labels) => {
+    const key = LABELS.map((name) => labels[name]).join("\0");
+    if (known.has(key)) return labels;
+    if (known.size >= SERIES_MAX) return OTHERS;
+    known.add(key);
+    return labels;
+  };
+}
+
+/** gen-ai-metrics.2: says of each part whether it is new, and notes it. */
+function createCounted(): (run: TraceRun) => (part: number) => boolean {
+  let [parts, older] = [new Map<string, number>(), new Map<string, number>()];
+  return ({ amends, id }) => {
+    // Sent again, after its first counts were forgotten: nothing more counts.
+    let now = parts.get(id) ?? older.get(id) ?? (amends ? TOKENS | DURATION | COST : 0);
+    return (part) => {
+      if ((now & part) !== 0) return false;
+      now |= part;
+      if (parts.size >= RUNS_KEPT) [parts, older] = [new Map(), parts];
+      parts.set(id, now);
+      return true;
+    };
+  };
+}
+
+interface Call {
+  readonly labels: Labels;
+  readonly model: string;
+  readonly seconds: number;
+  /** null: no model call, or one without counts. */
+  readonly tokens: Tokens | null;
+  /** Of the sender, in US dollars. */
+  readonly reported: number | null;
+}
+
+/** Operations of the conventions, as labels. */
+const OPERATIONS: ReadonlySet<string> = new Set([
+  "chat",
+  "create_agent",
+  "embeddings",
+  "execute_tool",
+  "generate_content",
+  "invoke_agent",
+  "invoke_workflow",
+  "plan",
+  "retrieval",
+  "text_completion",
+]);
+const OPERATION_OF_TYPE: Readonly<Partial<Record<string, string>>> = {
+  llm: "chat",
+  embedding: "embeddings",
+  tool: "execute_tool",
+  retriever: "retrieval",
+};
+
+/** null: no operation of generative AI. */
+function readCall({ content }: TraceRun): Call | null {
+  const { call, runType, sessionName } = content;
+  const byType = call.isCompletion ? "text_completion" : OPERATION_OF_TYPE[runType];
+  const operation = OPERATIONS.has(call.operation) ? call.operation : byType;
+  if (operation === undefined) return null;
+  const model = asLabel(call.model);
+  const isCall = runType === "llm" || runType === "embedding"; // gen-ai-metrics.3
+  const used = isCall ? call.usage : null;
+  return {
+    labels: {
+      gen_ai_operation_name: operation,
+      gen_ai_provider_name: asLabel(call.provider),
+      gen_ai_request_model: asLabel(call.requestModel) || model,
+      project: asLabel(sessionName),
+    },
+    model: model || asLabel(call.requestModel),
+    seconds: Math.min(SECONDS_MAX, Math.max(0, call.seconds)),
+    tokens: used === null ? null : readTokens(used),
+    reported: used === null ? null : readReported(used),
+  };
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function asLabel(value: string): string {
+  return value.length <= LABEL_CHARS_MAX ? value.toWellFormed() : OTHER;
+}
+
+function readTokens(usage: JsonObject): Tokens | null {
+  const details = isObject(usage["input_token_details"]) ? usage["input_token_details"] : {};
+  const input = readNumber(usage["input_tokens"], TOKENS_MAX);
+  const output = readNumber(usage["output_tokens"], TOKENS_MAX);
+  if (input === null && output === null) return null;
+  return {
+    input: input ?? 0,
+    output: output ?? 0,
+    cacheRead: readNumber(details["cache_read"], TOKENS_MAX) ?? 0,
+    cacheCreation: readNumber(details["cache_creation"], TOKENS_MAX) ?? 0,
+  };
+}
+
+function readReported(usage: JsonObject): number | null {
+  const total = readNumber(usage["total_cost"], USD_MAX);
+  const [input, output] = [readNumber(usage["input_cost"], USD_MAX), readNumber(usage["output_cost"], USD_MAX)];
+  return total ?? (input === null && output === null ? null : (input ?? 0) + (output ?? 0));
+}
+
+function readNumber(value: Json | undefined, max: number): number | null {
+  return typeof value === "number" && value >= 0 && value <= max ? value : null;
+}

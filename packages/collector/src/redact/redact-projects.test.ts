@@ -1,0 +1,38 @@
+// Redaction of one project: a request that may be the project's, however it writes the name.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { jsonRequest, spanOf } from "../../../../test/fakes/otlp.ts";
+import { createRedactor } from "./redact.ts";
+import { RedactSchema } from "./redact-schema.ts";
+
+const MAIL = "alice.canary@example.com";
+
+function redacted(rules: unknown, body: Buffer, project: string): Buffer {
+  const redactor = createRedactor(RedactSchema.parse(rules), { project: "", hashKey: null });
+  const steps = redactor.redact({ body, format: "json", signal: "traces", project, tenantId: "" });
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+describe("a rule of a project", () => {
+  const PROJECTS: readonly (readonly [project: string, written: string])[] = [
+    ["Prüfung", String.raw`Pr\u00fcfung`],
+    ["team/a", String.raw`team\/a`],
+    ["R&D", String.raw`R\u0026D`],
+    ['a"b', String.raw`a\"b`],
+    ["a\\b", String.raw`a\u005cb`],
+    ["a\nb", String.raw`a\u000ab`],
+    ["😀", String.raw`\ud83d\ude00`],
+    ["Prüfung", String.raw`{\"session\":\"Pr\\u00fcfung\"}`],
+  ];
+  for (const [project, written] of PROJECTS)
+    test(`applies to the project ${JSON.stringify(project)} where a request writes ${written}`, () => {
+      const span = spanOf(1, 0, undefined, { attributes: { given: MAIL, "langsmith.trace.session_name": "NAME" } });
+      const body = Buffer.from(jsonRequest([span], "spec").replace("NAME", written));
+      const rules = [{ name: "r", detect: ["email"], projects: [project] }];
+      assert.ok(!redacted(rules, body, "").includes(MAIL));
+      assert.ok(redacted(rules, body, "open").includes(MAIL));
+    });
+});

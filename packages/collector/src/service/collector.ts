@@ -1,0 +1,195 @@
+// Collector: all steps connected as one service.
+//   receive → redact → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
+// The pieces:
+//   receive/            HTTP and gRPC receivers: heads, bodies, decompression, memory admission
+//   redact/             personal data and secrets out of requests
+//   limit/              rate and daily quota of each key
+//   sample/             which traces are kept, which spans are dropped
+//   forward/            received requests to further OTLP receivers
+//   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
+//   logs/               log records: which are stored, the join with their spans, runs of their own
+//   pipeline/           the steps in order, batches, durable intake
+//   normalize/          spans of any sender in the attributes of the GenAI conventions
+//   translate/          a span's attributes to the content of a run
+//   assemble/           the place of every run in its trace: trace trees, dotted order
+//   encode/             runs to multipart bodies, compressed
+//   upload/             tenant queues, circuit breakers, upload cycles, dead letters
+//   upload/backend/     the port to the tracing backend, and its HTTP adapter
+//   spool/              write-ahead log of requests and batches, recovery
+//   shared/             runs, tenants, span accounting, fair share, times
+//   commands/           `collector check`, `replay`, `explain` and `redact`
+//   rules-file.ts       the rules of operators: redaction, sampling, forwarding, limits
+//   operator-file.ts    a JSON file that a setting names
+//   collector-servers.ts the HTTP and the gRPC server
+//   collector-parts.ts  creates the steps from the settings
+//   open-collector.ts   the collector with its real ports
+//   settings.ts         the settings
+//   limits.ts           the limits that no setting sets
+//   metrics.ts          the metrics
+//   gen-ai-metrics.ts   tokens, durations and costs of runs
+//   prices.ts           what a million tokens of a model cost
+//   observed-metrics.ts totals and levels of the steps
+//   scraped-value.ts    a counter or gauge that is read at each scrape
+//   start-stop-log.ts   log lines of start and stop
+// Invariants:
+//   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
+//        SHUTDOWN_TIMEOUT_MS.
+//   collector.2. In durable mode undelivered runs stay in the spool. In memory mode they go to the dead letters;
+//        without a dead-letter folder they count as lost, and `lost()` reports them. So do spans of a
+//        request that is still being read at the end.
+//   collector.3. The last log line contains the span accounting.
+//   collector.4. A change of the machine's clock affects no wait and no age: timers are monotonic, ages use a steady
+//        clock.
+import type { Clock } from "@holdpoint/base/clock.ts";
+import { ConfigError } from "@holdpoint/base/config/config.ts";
+import type { Service } from "@holdpoint/base/lifecycle.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import { type CollectorParts, createParts } from "./collector-parts.ts";
+import { createDeduplicatingLog } from "@holdpoint/base/log/deduplicating-log.ts";
+import { createServers } from "./collector-servers.ts";
+import { isHeaderSafe } from "../receive/request-head.ts";
+import type { CollectorConfig } from "./settings.ts";
+import { pendingOf, type SpanAccounting, sumOf } from "../shared/span-accounting.ts";
+import type { FilePort } from "../spool/disk/file-port.ts";
+import { lockSpool, SpoolInUseError, type SpoolLock } from "../spool/disk/lock.ts";
+import type { Spool } from "../spool/port.ts";
+import { logStart, logStop } from "./start-stop-log.ts";
+import { timeLimit } from "../shared/time-limit.ts";
+import { steady } from "@holdpoint/base/steady-clock.ts";
+import type { Backend } from "../upload/backend/port.ts";
+
+export interface CollectorPorts {
+  readonly backend: Backend;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The files of the spool. */
+  readonly files: FilePort;
+  readonly random: () => number;
+}
+
+export interface Collector extends Service {
+  address(): { readonly host: string; readonly port: number };
+  /** null: GRPC_PORT is not set. */
+  grpcAddress(): { readonly host: string; readonly port: number } | null;
+  readonly accounting: Readonly<SpanAccounting>;
+  /** Acknowledged spans that the collector lost: above 0, main exits with 1. */
+  readonly lost: () => number;
+}
+
+/** Part of SHUTDOWN_TIMEOUT_MS, reserved for the final writes: at most half of it. */
+const FINAL_WRITES_MS = 2000;
+
+/** @throws {ConfigError} when settings contradict each other. */
+export function createCollector(config: CollectorConfig, ports: CollectorPorts): Collector {
+  checkConfig(config);
+  const { backend, clock } = ports;
+  const log = createDeduplicatingLog(ports.log, clock);
+  const parts = createParts(config, { ...ports, ageClock: steady(clock), log });
+  const { accounting, delivery, durable, forwarder, pipeline, queues, spool } = parts;
+  let stopping = false;
+  let lock: SpoolLock | null = null;
+  let stopChecks: () => void = () => undefined;
+  const unwritable = (): string | null => {
+    const reason = lock?.problem() ?? spool?.failure() ?? null;
+    return reason === null ? null : `the spool cannot be written: ${reason}`;
+  };
+  const servers = createServers(config, { clock, log, parts, isStopping: () => stopping, unwritable });
+
+  async function stop(): Promise<void> {
+    stopping = true; // collector.1
+    const finalMs = Math.min(FINAL_WRITES_MS, config.shutdownTimeoutMs / 2);
+    const delivering = timeLimit(clock, config.shutdownTimeoutMs - finalMs);
+    await servers.stop();
+    await durable?.settled(delivering.signal);
+    await pipeline.flush();
+    await delivery.settled();
+    const { signal } = delivering;
+    const [, unforwarded = 0] = await Promise.all([queues.drain(signal), forwarder?.stop(signal)]);
+    if (unforwarded > 0) log.warning("forward_lost", { requests: unforwarded });
+    delivering.cancel();
+    stopChecks();
+    const left = await queues.close();
+    if (spool === null) await delivery.abandon(left); // collector.2
+    if (spool === null) loseRest(accounting, log);
+    await spool?.close();
+    backend.close();
+    lock?.release();
+    log.flush();
+    logStop(log, accounting, spool === null ? "memory" : "durable"); // collector.3
+  }
+
+  return {
+    name: "collector",
+    stop,
+    stopMs: config.shutdownTimeoutMs + FINAL_WRITES_MS,
+    async start() {
+      if (config.deadLetterDir !== null) await openFolder("DEAD_LETTER_DIR", config.deadLetterDir, ports.files.makeDir);
+      if (config.spoolDir !== null) {
+        await openFolder("SPOOL_DIR", config.spoolDir, ports.files.makeDir);
+        lock = await openFolder("SPOOL_DIR", config.spoolDir, (dir) => lockSpool(dir, clock, log));
+        await recoverSpool(lock, parts);
+      }
+      if (spool !== null) stopChecks = checkSegments(spool, clock);
+      await forwarder?.start();
+      await servers.start();
+      logStart(log, config, servers.address(), servers.grpcAddress());
+    },
+    address: () => servers.address(),
+    grpcAddress: () => servers.grpcAddress(),
+    accounting,
+    lost: () => sumOf(accounting.lost),
+  };
+}
+
+/** collector.2. */
+function loseRest(accounting: SpanAccounting, log: Log): void {
+  const items = pendingOf(accounting);
+  if (items === 0) return;
+  accounting.lost.shut_down += items;
+  log.error("items_lost", { items, reason: "not processed before the end" });
+}
+
+const CHECK_MS = 1000;
+
+/** Looks for deleted segments now and then. @returns ends that */
+function checkSegments(spool: Pick<Spool, "checkSegments">, clock: Clock): () => void {
+  let stopped = false;
+  let cancel: () => void = () => undefined;
+  const plan = (): void => {
+    if (!stopped) cancel = clock.after(CHECK_MS, () => void spool.checkSegments().finally(plan));
+  };
+  plan();
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}
+
+/** Recovers the spool, or releases the lock. */
+async function recoverSpool(lock: SpoolLock, { durable, metrics, spool }: CollectorParts): Promise<void> {
+  try {
+    const recovered = await spool?.recover();
+    if (recovered === undefined) return;
+    metrics.onBadRecords(recovered.badRecords);
+    durable?.resume(recovered);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function checkConfig(config: CollectorConfig): void {
+  if (config.apiKey !== null && !isHeaderSafe(config.apiKey))
+    throw new ConfigError([{ name: "TRACING_API_KEY", reason: "has characters that no header may have (not shown)" }]);
+}
+
+/** @throws {ConfigError} with the name of the setting when the folder is not usable. */
+async function openFolder<T>(name: string, dir: string, open: (dir: string) => T | Promise<T>): Promise<T> {
+  try {
+    return await open(dir);
+  } catch (error) {
+    if (error instanceof SpoolInUseError) throw error;
+    const reason = `${dir} cannot be used: ${error instanceof Error ? error.message : "unknown"}`;
+    throw new ConfigError([{ name, reason }]);
+  }
+}

@@ -1,0 +1,149 @@
+// Database of the trace store: one SQLite file, its tables, and durability.
+// Invariants:
+//   traces/database.1. An acknowledged transaction survives kill -9 and power loss: WAL with synchronous=FULL.
+//   traces/database.2. One process has the file; a second fails with its name. kill -9 frees it.
+//   traces/database.3. A file of a newer version stays untouched.
+//   traces/database.4. Writes fail if another file has taken the file's name (base/files/file-guard.ts).
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { Clock } from "@holdpoint/base/clock.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { guardFiles } from "@holdpoint/base/files/file-guard.ts";
+import { makeFolder } from "@holdpoint/base/files/private-folder.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Database {
+  get(sql: string, ...parameters: SQLInputValue[]): Row | null;
+  all(sql: string, ...parameters: SQLInputValue[]): readonly Row[];
+  run(sql: string, ...parameters: SQLInputValue[]): number;
+  /** Rolled back if `work` throws. @throws {ApiError} `storage_unavailable`: traces/database.4 */
+  transaction<T>(work: () => T): T;
+  /** Null, or the reason why writes fail (traces/database.4). */
+  readonly problem: () => string | null;
+  close(): void;
+}
+
+/** Each step upgrades a file by one version. Runs of a trace are adjacent, in tree order. Times are microseconds. */
+const VERSIONS: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, dotted_order TEXT NOT NULL, bytes INTEGER NOT NULL,
+    facts TEXT NOT NULL, summary TEXT NOT NULL, main TEXT NOT NULL,
+    inputs TEXT, outputs TEXT, events TEXT, extra TEXT, error TEXT, serialized TEXT
+  );
+  CREATE INDEX runs_tree ON runs (trace_id, dotted_order);
+  CREATE TABLE attachments (
+    run_id TEXT NOT NULL, trace_id TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY (run_id, name)
+  );
+  CREATE INDEX attachments_trace ON attachments (trace_id);
+  CREATE TABLE traces (
+    trace_id TEXT PRIMARY KEY, project TEXT NOT NULL, name TEXT NOT NULL, status TEXT NOT NULL, error TEXT,
+    started INTEGER NOT NULL, ended INTEGER, latency INTEGER, runs INTEGER NOT NULL, errors INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost REAL, bytes INTEGER NOT NULL,
+    thread_id TEXT, touched INTEGER NOT NULL, received_at INTEGER NOT NULL
+  );
+  CREATE INDEX traces_started ON traces (started, trace_id);
+  CREATE INDEX traces_project ON traces (project, started, trace_id);
+  CREATE INDEX traces_thread ON traces (thread_id, started, trace_id) WHERE thread_id IS NOT NULL;
+  CREATE INDEX traces_touched ON traces (touched);
+  CREATE INDEX traces_received ON traces (received_at);
+  CREATE TABLE tags (
+    trace_id TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (trace_id, kind, key, value)
+  ) WITHOUT ROWID;
+  `,
+  // Costs apart from their runs, so that a trace's cost needs no look at the runs without one. The sums of the whole
+  // store in one row, so that a start does not depend on the number of traces.
+  `
+  CREATE TABLE costs (
+    trace_id TEXT NOT NULL, run_id TEXT NOT NULL, dotted_order TEXT NOT NULL, cost REAL NOT NULL,
+    PRIMARY KEY (trace_id, run_id)
+  ) WITHOUT ROWID;
+  INSERT INTO costs SELECT trace_id, run_id, dotted_order, facts ->> '$.facts.cost' FROM runs
+    WHERE facts ->> '$.facts.cost' IS NOT NULL;
+  CREATE TABLE totals (runs INTEGER NOT NULL, bytes INTEGER NOT NULL);
+  INSERT INTO totals SELECT coalesce(sum(runs), 0), coalesce(sum(bytes), 0) FROM traces;
+  `,
+];
+
+export class TraceDatabaseError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TraceDatabaseError";
+  }
+}
+
+class TraceDatabaseInUseError extends TraceDatabaseError {
+  constructor(file: string) {
+    super(`${file} is in use by another process: stop that process first`);
+    this.name = "TraceDatabaseInUseError";
+  }
+}
+
+/** @throws {TraceDatabaseError} traces/database.2, traces/database.3 */
+export function openDatabase(folder: string, clock: Clock, log: Log): Database {
+  makeFolder(folder);
+  const file = join(folder, "traces.db");
+  closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
+  const connection = new DatabaseSync(file);
+  try {
+    connection.exec(`
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA auto_vacuum = INCREMENTAL;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA temp_store = MEMORY;
+    `);
+    migrate(connection, file);
+  } catch (error) {
+    connection.close();
+    if (error instanceof TraceDatabaseError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (/locked|busy/.test(reason)) throw new TraceDatabaseInUseError(file);
+    throw new TraceDatabaseError(`${file} cannot be opened: ${reason}`);
+  }
+  const files = guardFiles([file, `${file}-wal`], clock, log);
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    let statement = statements.get(sql);
+    if (statement === undefined) statements.set(sql, (statement = connection.prepare(sql)));
+    return statement;
+  };
+  return {
+    get: (sql, ...parameters) => prepared(sql).get(...parameters) ?? null,
+    all: (sql, ...parameters) => prepared(sql).all(...parameters),
+    run: (sql, ...parameters) => Number(prepared(sql).run(...parameters).changes),
+    transaction(work) {
+      connection.exec("BEGIN IMMEDIATE");
+      try {
+        const result = work();
+        const problem = files.problem();
+        if (problem !== null) throw new ApiError("storage_unavailable", `${problem}.`); // traces/database.4
+        connection.exec("COMMIT");
+        return result;
+      } catch (error) {
+        if (connection.isTransaction) connection.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    problem: files.problem,
+    close() {
+      files.stop();
+      connection.close();
+    },
+  };
+}
+
+function migrate(connection: DatabaseSync, file: string): void {
+  const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
+  if (version > VERSIONS.length)
+    throw new TraceDatabaseError(`${file} was written by a newer version: use that version, or another folder`);
+  connection.exec("BEGIN IMMEDIATE"); // also takes the lock for good
+  for (const step of VERSIONS.slice(version)) connection.exec(step);
+  connection.exec(`PRAGMA user_version = ${VERSIONS.length}`);
+  connection.exec("COMMIT");
+}

@@ -1,0 +1,66 @@
+// Remote: the read routes of a trace store in another process, asked in the name of this server.
+// Invariants:
+//   remote.1. Requests go to the configured address only: a redirect is an error, and callers choose nothing but ids and
+//        filters, which are encoded.
+//   remote.2. The key is in a header of the request alone: neither replies nor errors contain it, and no header of the
+//        caller is passed on.
+import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
+import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
+import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+
+export interface RemoteStore {
+  readonly url: string;
+  readonly key: string | null;
+}
+
+const TIMEOUT_MS = 15_000;
+const PATHS = [
+  "/traces",
+  "/traces/projects",
+  "/traces/runs/{run_id}",
+  "/traces/runs/{run_id}/attachments/{name}",
+  "/traces/{trace_id}",
+] as const;
+
+export function remoteTraceRoutes(store: RemoteStore): readonly HttpRoute[] {
+  return PATHS.map((path) => ({ method: "get", path, handle: (request) => asked(store, path, request) }));
+}
+
+async function asked({ url, key }: RemoteStore, path: string, { params, query }: HttpRequest): Promise<HttpReply> {
+  const filled = path.replace(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? "")); // remote.1
+  const search = new URLSearchParams(query).toString();
+  const headers = { accept: "application/json", ...(key === null ? {} : { "x-api-key": key }) };
+  let status: number;
+  let body: string;
+  try {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const reply = await fetch(`${url}${filled}${search === "" ? "" : `?${search}`}`, {
+      headers,
+      redirect: "manual",
+      signal,
+    });
+    [status, body] = [reply.status, await reply.text()];
+  } catch (error) {
+    const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw unreachable(url, `does not respond (${describeError(reason).message}): check that it runs`);
+  }
+  if (status === 200 && isJson(body)) return { status, body };
+  if (status === 404) throw new ApiError("trace_not_found", "The trace store of TRACES does not have it.");
+  if (status === 400 || status === 422)
+    throw new ApiError("invalid_request", "The trace store of TRACES rejected the filters.");
+  if (status === 401 || status === 403) throw unreachable(url, "rejects this server: check TRACES_KEY");
+  throw unreachable(url, `answered ${status}, not with traces: check that TRACES names a trace store`);
+}
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unreachable(url: string, reason: string): ApiError {
+  return new ApiError("part_unreachable", `The trace store at ${url} (TRACES) ${reason}.`);
+}

@@ -1,0 +1,136 @@
+// Routes of the trace store, for the console and the command line (request → query → reply).
+import * as z from "zod";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
+import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+import type { Cursor, TraceSearch } from "./query.ts";
+import type { TraceStore } from "./store.ts";
+
+const LIMIT_MAX = 200;
+const MS_TO_US = 1000;
+const text = z.string().min(1).max(500);
+const time = z.iso
+  .datetime({ offset: true })
+  .transform((value) => Date.parse(value) * MS_TO_US)
+  .optional();
+const milliseconds = z.coerce.number().min(0).optional();
+
+/** `metadata=tenant:acme,user:7`: every pair must match. */
+const metadata = text.optional().transform((value, context) =>
+  (value ?? "")
+    .split(",")
+    .filter((pair) => pair !== "")
+    .map((pair): [string, string] => {
+      const colon = pair.indexOf(":");
+      if (colon < 1) context.addIssue({ code: "custom", message: `"${pair}" is not of the form key:value` });
+      return [pair.slice(0, colon), pair.slice(colon + 1)];
+    }),
+);
+
+const searchQuery = z.object({
+  project: text.optional(),
+  name: text.optional(),
+  status: z.enum(["success", "error", "pending", "incomplete"]).optional(),
+  model: text.optional(),
+  tool: text.optional(),
+  thread_id: text.optional(),
+  tag: text.optional(),
+  metadata,
+  min_latency_ms: milliseconds,
+  max_latency_ms: milliseconds,
+  from: time,
+  to: time,
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(50),
+  cursor: z.string().max(500).optional(),
+});
+
+export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
+  const get = (path: string, answer: (request: HttpRequest) => HttpReply): HttpRoute => ({
+    method: "get",
+    path,
+    handle: async (request) => answer(request),
+  });
+  return [
+    get("/traces", ({ query }) => {
+      const page = store.search(searchOf(query));
+      const { next } = page;
+      const nextCursor = next === null ? null : encodeCursor(next);
+      return json({ items: page.items, next_cursor: nextCursor });
+    }),
+    get("/traces/projects", () => json(store.projects())),
+    get("/traces/runs/{run_id}", ({ params }) => found(store.run(params["run_id"] ?? ""), "The run")),
+    get("/traces/runs/{run_id}/attachments/{name}", ({ params }) => {
+      const file = store.attachment(params["run_id"] ?? "", params["name"] ?? "");
+      if (file === null) throw new ApiError("trace_not_found", "The attachment is not in the trace store.");
+      return json({ type: file.type, base64: Buffer.from(file.bytes).toString("base64") });
+    }),
+    get("/traces/{trace_id}", ({ params }) => found(store.trace(traceIdOf(params)), "The trace")),
+    {
+      method: "delete",
+      path: "/traces/{trace_id}",
+      handle: async ({ params }) => {
+        if (!store.deleteTrace(traceIdOf(params))) found(null, "The trace");
+        return { status: 204, body: null };
+      },
+    },
+  ];
+}
+
+const OTEL_ID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
+
+/** Also in the senders' form of 32 hex digits, as in their logs. */
+function traceIdOf(params: HttpRequest["params"]): string {
+  return (params["trace_id"] ?? "").replace(OTEL_ID, "$1-$2-$3-$4-$5").toLowerCase();
+}
+
+function json(value: unknown): HttpReply {
+  return { status: 200, body: JSON.stringify(value) };
+}
+
+/** @throws {ApiError} `trace_not_found` */
+function found(body: string | null, what: string): HttpReply {
+  if (body !== null) return { status: 200, body };
+  throw new ApiError(
+    "trace_not_found",
+    `${what} is not in the trace store: it never arrived, or was deleted to make room.`,
+  );
+}
+
+/** @throws {ApiError} `invalid_request` */
+function searchOf(query: HttpRequest["query"]): TraceSearch {
+  const parsed = searchQuery.safeParse(query);
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+    throw new ApiError("invalid_request", `query field ${errors[0]?.path}: ${errors[0]?.message}`, { errors });
+  }
+  const { data } = parsed;
+  const micros = (value: number | undefined): number | null => (value === undefined ? null : value * MS_TO_US);
+  return {
+    project: data.project ?? null,
+    name: data.name ?? null,
+    status: data.status ?? null,
+    model: data.model ?? null,
+    tool: data.tool ?? null,
+    threadId: data.thread_id ?? null,
+    tag: data.tag ?? null,
+    metadata: data.metadata,
+    latencyMin: micros(data.min_latency_ms),
+    latencyMax: micros(data.max_latency_ms),
+    from: data.from ?? null,
+    to: data.to ?? null,
+    limit: data.limit,
+    cursor: data.cursor === undefined ? null : decodeCursor(data.cursor),
+  };
+}
+
+function encodeCursor({ started, traceId }: Cursor): string {
+  return Buffer.from(`${started} ${traceId}`).toString("base64url");
+}
+
+function decodeCursor(cursor: string): Cursor {
+  const [started = "", traceId = ""] = Buffer.from(cursor, "base64url").toString().split(" ");
+  if (/^-?\d+$/.test(started) && traceId !== "") return { started: Number(started), traceId };
+  throw new ApiError("invalid_request", "cursor must come from a reply of this server.", {
+    errors: [{ path: "cursor", message: "must come from a reply of this server" }],
+  });
+}

@@ -1,0 +1,334 @@
+// Tests of the trace store (write.1–3, query.1–3, traces/database.1–3): a real SQLite file, random uploads with printed
+// seeds.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import * as fc from "fast-check";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import type { Clock } from "@holdpoint/base/clock.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
+import type { TraceSearch } from "./query.ts";
+import { changeOfRun, changesOfBatch, type RunChange } from "./run-change.ts";
+import { createTraceStore, type TraceStore } from "./store.ts";
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+const MIB = 1024 * 1024;
+const ALL: TraceSearch = {
+  project: null,
+  name: null,
+  status: null,
+  model: null,
+  threadId: null,
+  tag: null,
+  tool: null,
+  metadata: [],
+  latencyMin: null,
+  latencyMax: null,
+  from: null,
+  to: null,
+  limit: 100,
+  cursor: null,
+};
+
+async function open(t: TestContext, limits: { runs?: number; bytes?: number; folder?: string } = {}) {
+  const folder = limits.folder ?? mkdtempSync(join(tmpdir(), "holdpoint-traces-"));
+  const at: { now: number; sweep: () => void } = { now: START, sweep: () => undefined };
+  const after: Clock["after"] = (_ms, callback) => {
+    at.sweep = callback;
+    return () => undefined;
+  };
+  const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
+  const log = createLog({ level: "error", json: true, secrets: [], now: () => at.now, write: () => undefined });
+  const config = {
+    runsMax: limits.runs ?? 10_000,
+    traceBytesMax: limits.bytes ?? 64 * MIB,
+    traceAgeMax: 3_600_000,
+  };
+  const store = createTraceStore(folder, config, { clock, log });
+  await store.start();
+  t.after(async () => {
+    await store.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return Object.assign(at, { store, folder });
+}
+
+const uuid = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
+
+/** Run `n` of trace `trace`: the root if they are equal. */
+function run(trace: number, n: number, more: JsonObject = {}): JsonObject {
+  const segment = (id: number): string => `20260101T000000000000Z${uuid(id)}`;
+  const isRoot = trace === n;
+  return {
+    id: uuid(n),
+    trace_id: uuid(trace),
+    dotted_order: isRoot ? segment(n) : `${segment(trace)}.${segment(n)}`,
+    ...(isRoot ? {} : { parent_run_id: uuid(trace) }),
+    name: `run ${n}`,
+    run_type: isRoot ? "chain" : "llm",
+    session_name: "tests",
+    start_time: "2026-01-01T00:00:00.000000Z",
+    end_time: "2026-01-01T00:00:01.500000Z",
+    inputs: { question: n },
+    ...more,
+  };
+}
+
+const post = (...runs: JsonObject[]): readonly RunChange[] => changesOfBatch({ post: runs });
+const names = (items: readonly TraceItem[]): readonly string[] => items.map(({ name }) => name);
+
+test("a trace sums up its runs", async (t) => {
+  const { store } = await open(t);
+  const usage = { usage_metadata: { input_tokens: 7, output_tokens: 3, total_cost: 0.5 }, ls_model_name: "m-1" };
+  const failed = run(1, 3, { error: "broke", extra: { metadata: usage } });
+  store.write(post(run(1, 1, { name: "root" }), run(1, 2, { extra: { metadata: usage } }), failed));
+  const [trace] = store.search(ALL).items;
+  assert.deepEqual(trace && { ...trace, trace_id: undefined, start_us: undefined }, {
+    trace_id: undefined,
+    project: "tests",
+    name: "root",
+    status: "success",
+    error: null,
+    start_us: undefined,
+    latency_us: 1_500_000,
+    runs: 3,
+    errors: 1,
+    input_tokens: 14,
+    output_tokens: 6,
+    cost: 1,
+    thread_id: null,
+    models: ["m-1"],
+  });
+});
+
+test("a run is posted at its start and patched at its end; readers see the uploaded fields", async (t) => {
+  const { store } = await open(t);
+  const { end_time: _end, ...begun } = run(1, 1);
+  store.write(post(begun));
+  assert.equal(store.search({ ...ALL, status: "pending" }).items.length, 1);
+  const outputs = { answer: 12345678901234567890n.toString(), deep: [{ a: null }] };
+  store.write([changeOfRun("patch", { end_time: "2026-01-01T00:00:02Z", outputs }, uuid(1))]);
+  const shown = JSON.parse(store.run(uuid(1)) ?? "null") as JsonObject;
+  assert.deepEqual([shown["inputs"], shown["outputs"], shown["status"]], [{ question: 1 }, outputs, "success"]);
+  assert.equal(store.search(ALL).items[0]?.latency_us, 2_000_000);
+});
+
+test("children before their root, and a patch of an unknown run", async (t) => {
+  const { store } = await open(t);
+  store.write(post(run(1, 2)));
+  assert.equal(store.search(ALL).items[0]?.status, "incomplete");
+  const { dropped } = store.write([changeOfRun("patch", { end_time: "2026-01-01T00:00:02Z" }, uuid(9))]);
+  assert.equal(dropped, 1);
+  store.write(post(run(1, 1, { name: "late root" })));
+  const { items } = store.search(ALL);
+  assert.deepEqual([names(items), items[0]?.status, items[0]?.runs], [["late root"], "success", 2]);
+});
+
+test("in any order, and with repeats, the sums are those of the runs (write.1, write.2)", async (t) => {
+  const { store, folder } = await open(t);
+  const change = fc.record({
+    trace: fc.nat(3),
+    child: fc.nat(4),
+    tokens: fc.nat(100),
+    failed: fc.boolean(),
+    text: fc.string({ maxLength: 50 }),
+    patch: fc.boolean(),
+  });
+  const seed = Math.floor(Math.random() * 0x7fff_ffff);
+  t.diagnostic(`seed ${seed}`);
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 40 }), async (changes) => {
+      for (const { trace, child, tokens, failed, text, patch } of changes) {
+        const root = trace * 100;
+        const extra = { metadata: { usage_metadata: { input_tokens: tokens } } };
+        const body = run(root, root + child, { outputs: { text }, extra, ...(failed ? { error: text } : {}) });
+        store.write([changeOfRun(patch ? "patch" : "post", body, null)]);
+      }
+      const { runs, bytes } = store.totals();
+      const { items } = store.search(ALL);
+      let [allRuns, tokens, errors] = [0, 0, 0];
+      for (const { trace_id: id } of items) {
+        const trace = JSON.parse(store.trace(id) ?? "null") as { readonly runs: readonly JsonObject[] };
+        allRuns += trace.runs.length;
+        for (const one of trace.runs) {
+          tokens += Number(one["input_tokens"] ?? 0);
+          errors += one["status"] === "error" ? 1 : 0;
+        }
+      }
+      const sum = (of: (item: TraceItem) => number): number => items.reduce((total, item) => total + of(item), 0);
+      assert.deepEqual([runs, allRuns], [sum((item) => item.runs), sum((item) => item.runs)]);
+      assert.deepEqual([tokens, errors], [sum((item) => item.input_tokens), sum((item) => item.errors)]);
+      assert.ok(bytes > 0);
+    }),
+    { numRuns: 30, seed },
+  );
+  await store.stop();
+  const db = new DatabaseSync(join(folder, "traces.db"));
+  const both = db.prepare("SELECT (SELECT sum(bytes) FROM runs) AS runs, (SELECT sum(bytes) FROM traces) AS traces");
+  const { runs, traces } = both.get() as { readonly runs: number; readonly traces: number };
+  assert.equal(runs, traces);
+  db.close();
+});
+
+test("the least recently changed traces are deleted first, as a whole (write.3)", async (t) => {
+  const { store } = await open(t, { runs: 6 });
+  for (const trace of [10, 20, 30]) store.write(post(run(trace, trace, { name: `t${trace}` }), run(trace, trace + 1)));
+  store.write(post(run(10, 12))); // changes the first one again
+  assert.deepEqual(new Set(names(store.search(ALL).items)), new Set(["t10", "t30"]));
+  assert.equal(store.run(uuid(21)), null);
+  assert.deepEqual(store.totals().runs, 5);
+});
+
+test("one trace alone cannot fill the store: excess runs are dropped and counted (write.3)", async (t) => {
+  const { store } = await open(t, { bytes: MIB });
+  const big = { text: "x".repeat(200_000) };
+  let dropped = 0;
+  for (let n = 1; n <= 5; n++) dropped += store.write(post(run(1, n, { outputs: big }))).dropped;
+  assert.equal(dropped, 3);
+  assert.ok(store.totals().bytes <= MIB / 2);
+});
+
+test("an upload that fails half way leaves nothing, also not in the sums", async (t) => {
+  const { store } = await open(t);
+  const hostile = { ...changeOfRun("post", run(1, 2), null), fields: { outputs: "{not json" } };
+  assert.throws(() => store.write([...post(run(1, 1)), hostile]));
+  assert.deepEqual([store.search(ALL).items, store.totals()], [[], { runs: 0, bytes: 0 }]);
+});
+
+test("writes survive a restart; one process at a time (traces/database.1, traces/database.2)", async (t) => {
+  const first = await open(t);
+  first.store.write(post(run(1, 1)));
+  await assert.rejects(open(t, { folder: first.folder }), /in use by another process/);
+  await first.store.stop();
+  const second = await open(t, { folder: first.folder });
+  assert.equal(second.store.totals().runs, 1);
+});
+
+test("a file of a newer version stays untouched (traces/database.3)", async (t) => {
+  const { store, folder } = await open(t);
+  await store.stop();
+  const db = new DatabaseSync(join(folder, "traces.db"));
+  db.exec("PRAGMA user_version = 99");
+  db.close();
+  await assert.rejects(open(t, { folder }), /written by a newer version/);
+});
+
+test("search: every filter, alone and combined", async (t) => {
+  const { store } = await open(t);
+  const extra = (metadata: JsonObject): JsonObject => ({ extra: { metadata } });
+  store.write(
+    post(
+      run(1, 1, { name: "Refund agent", session_name: "shop", ...extra({ thread_id: "th-1", tenant: "a'b" }) }),
+      run(2, 2, { name: "other", start_time: "2026-01-02T00:00:00Z", end_time: "2026-01-02T00:00:09Z", error: "no" }),
+      run(3, 3, { name: "third", tags: ["beta"], ...extra({ ls_model_name: "m-2", retries: 3 }) }),
+    ),
+  );
+  const cases: readonly [Partial<TraceSearch>, readonly string[]][] = [
+    [{}, ["other", "third", "Refund agent"]],
+    [{ project: "shop" }, ["Refund agent"]],
+    [{ name: "refund" }, ["Refund agent"]],
+    [{ name: "%" }, []],
+    [{ status: "error" }, ["other"]],
+    [{ model: "m-2" }, ["third"]],
+    [{ threadId: "th-1" }, ["Refund agent"]],
+    [{ tag: "beta" }, ["third"]],
+    [{ metadata: [["tenant", "a'b"]] }, ["Refund agent"]],
+    [{ metadata: [["retries", "3"]], model: "m-2" }, ["third"]],
+    [{ metadata: [["tenant", "' OR 1=1 --"]] }, []],
+    [{ latencyMin: 2_000_000 }, ["other"]],
+    [{ latencyMax: 2_000_000 }, ["third", "Refund agent"]],
+    [{ from: Date.parse("2026-01-02T00:00:00Z") * 1000 }, ["other"]],
+    [{ to: Date.parse("2026-01-02T00:00:00Z") * 1000 }, ["third", "Refund agent"]],
+  ];
+  for (const [search, expected] of cases) {
+    assert.deepEqual(names(store.search({ ...ALL, ...search }).items), expected, JSON.stringify(search));
+  }
+});
+
+test("pages have no gap and no repeat, also while traces arrive (query.2)", async (t) => {
+  const { store } = await open(t);
+  for (let trace = 1; trace <= 25; trace++) store.write(post(run(trace, trace)));
+  const seen: string[] = [];
+  let cursor: TraceSearch["cursor"] = null;
+  do {
+    const page: ReturnType<TraceStore["search"]> = store.search({ ...ALL, limit: 10, cursor });
+    seen.push(...names(page.items));
+    cursor = page.next;
+    const at = { start_time: "2026-02-01T00:00:00Z", name: "newer" };
+    store.write(post(run(100 + seen.length, 100 + seen.length, at)));
+  } while (cursor !== null);
+  assert.equal(seen.length, 25);
+  assert.equal(new Set(seen).size, 25);
+});
+
+test("traces without a change for the maximum age are deleted", async (t) => {
+  const at = await open(t);
+  at.store.write(post(run(10, 10, { name: "quiet" }), run(20, 20, { name: "busy" })));
+  at.now += 3_600_000;
+  at.store.write(post(run(20, 21)));
+  at.now += 1;
+  at.sweep();
+  assert.deepEqual(names(at.store.search(ALL).items), ["busy"]);
+  assert.deepEqual([at.store.deleteTrace(uuid(20)), at.store.deleteTrace(uuid(20))], [true, false]);
+  assert.deepEqual(at.store.totals(), { runs: 0, bytes: 0 });
+});
+
+test("attachments belong to their run and count towards the limit", async (t) => {
+  const { store } = await open(t);
+  const bytes = Buffer.from("picture");
+  const [change] = post(run(1, 1));
+  assert.ok(change);
+  const before = store.write([change]);
+  assert.equal(before.stored, 1);
+  const plain = store.totals().bytes;
+  store.write([{ ...change, attachments: [{ name: "p", type: "image/png", bytes }] }]);
+  assert.equal(store.totals().bytes, plain + bytes.length);
+  assert.deepEqual(Buffer.from(store.attachment(uuid(1), "p")?.bytes ?? []), bytes);
+});
+
+const REFUSED: readonly [name: string, run: JsonObject, why: RegExp][] = [
+  ["no id", { ...run(1, 1), id: "x" }, /not a run id/],
+  ["another trace", { ...run(1, 2), trace_id: uuid(7) }, /trace_id does not match first part/],
+  ["a root with a parent's order", { ...run(1, 2), parent_run_id: null }, /single part for root runs/],
+  ["a child with a root's order", { ...run(1, 1), parent_run_id: uuid(5) }, /at least two parts/],
+  ["another parent", { ...run(1, 2), parent_run_id: uuid(5) }, /second to last part/],
+  ["an order that ends elsewhere", { ...run(1, 2), id: uuid(8) }, /does not end in its id/],
+  ["no order", { ...run(1, 1), dotted_order: null }, /must have trace_id and dotted_order/],
+];
+for (const [name, body, why] of REFUSED) {
+  test(`rejected: ${name} (run-change.2)`, () => {
+    assert.throws(() => post(body), why);
+  });
+}
+
+test("a store of the first version gets costs without double counts, and its sums, at the upgrade (write.4)", async (t) => {
+  const { store, folder } = await open(t);
+  const usage = (cost: number): JsonObject => ({ extra: { metadata: { usage_metadata: { total_cost: cost } } } });
+  store.write(post(run(1, 1, usage(3)), run(1, 2, usage(1))));
+  const sums = store.totals();
+  await store.stop();
+  const db = new DatabaseSync(join(folder, "traces.db"));
+  db.exec("DROP TABLE costs; DROP TABLE totals; PRAGMA user_version = 1");
+  db.close();
+  await store.start();
+  assert.deepEqual(store.totals(), sums);
+  store.write(post(run(1, 3, usage(2.5))));
+  assert.equal(store.search(ALL).items[0]?.cost, 3.5);
+  await store.stop();
+  await store.start();
+  assert.equal(store.totals().runs, 3);
+});
+
+test("a cost that a later upload removes or corrects does not stay in the sum (write.2)", async (t) => {
+  const { store } = await open(t);
+  const usage = (cost: number | null): JsonObject => ({
+    extra: { metadata: { usage_metadata: { total_cost: cost } } },
+  });
+  store.write(post(run(1, 1), run(1, 2, usage(1)), run(1, 3, usage(2))));
+  store.write(post(run(1, 2, usage(0.5)), run(1, 3, usage(null))));
+  assert.equal(store.search(ALL).items[0]?.cost, 0.5);
+});

@@ -1,0 +1,125 @@
+// Leftovers: attributes that no rule used. The run carries them whole, as extra.metadata.otel.attributes. Invariants:
+//   leftovers.1. An attribute is absent only when a rule used it or an alias with the same value, or when it is
+//        transport noise: an SDK's ids for placing its run, and the encoding of its attributes.
+//   leftovers.3. JSON under a known name is absent when the inputs or outputs have every text and number of it.
+//   leftovers.2. A text of COMPARED_CHARS or more under a known name is absent when a used attribute has the same text.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { AttributeValue } from "../../otlp/span.ts";
+import { createObjectWriter } from "../attributes/json-writer.ts";
+import { maskOf } from "../attributes/attribute-uses.ts";
+import { aliasesOf, type KeyPlan, signs } from "../attributes/known-keys.ts";
+import { jsonOf, plain } from "../attributes/plain-values.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+
+const NOISE: ReadonlySet<string> = new Set([
+  "langsmith.is_root",
+  "langsmith.root_span",
+  "langsmith.span.dotted_order",
+  "langsmith.span.parent_id",
+  "langsmith.traceable_parent_otel_span_id",
+  "logfire.json_schema",
+  "logfire.pending_parent_id",
+]);
+
+const COMPARED_CHARS = 16;
+const SAID_CHARS_MAX = 1_000_000;
+
+/** JSON text of an object, "" for none. `more` holds values of metadata whose name was taken. */
+export function leftoversText(facts: Facts, more: readonly (readonly [string, Json])[], said: string): string {
+  let rest: Map<string, AttributeValue> | null = null;
+  const used = usedTexts(facts);
+  facts.eachUse((key, value, plan, fields) => {
+    if (isUsed(plan, fields) || fateOf(facts, { key, value, plan }, used, said) !== "kept") return;
+    rest ??= new Map();
+    rest.set(key, value); // of a repeated key the last value counts
+  });
+  const kept: ReadonlyMap<string, AttributeValue> | null = rest;
+  if (kept === null && more.length === 0) return "";
+  const out = createObjectWriter();
+  for (const [key, value] of kept ?? NONE) out.put(key, plain(value));
+  for (const [name, value] of more) out.put(name, value);
+  return out.text();
+}
+
+/** A whole history: the inputs take the part before the answer, the outputs the answer. */
+const SPLIT: ReadonlySet<number> = new Set(signs("pydantic_ai.all_messages", "all_messages_events").slots);
+const BOTH_SIDES = maskOf("inputs", "outputs");
+
+/** An attribute of which a part is in no field counts as unused. */
+export function isUsed({ slot }: KeyPlan, fields: number): boolean {
+  return fields !== 0 && (!SPLIT.has(slot) || (fields & BOTH_SIDES) === BOTH_SIDES);
+}
+
+const NONE: ReadonlyMap<string, AttributeValue> = new Map();
+
+export type Fate = "kept" | "noise" | "same value";
+
+interface Unused {
+  readonly key: string;
+  readonly value: AttributeValue;
+  readonly plan: KeyPlan;
+}
+
+/** @param said inputs and outputs of the run */
+export function fateOf(
+  facts: Facts,
+  { key, value, plan }: Unused,
+  used: () => ReadonlySet<string>,
+  said: string,
+): Fate {
+  if (NOISE.has(key)) return "noise";
+  if (plan.slot < 0 || value === null) return "kept";
+  for (const slot of aliasesOf(plan.slot))
+    if (facts.slotFields(slot) !== 0 && same(facts.slotValue(slot), value)) return "same value"; // leftovers.1
+  if (typeof value !== "string" || value.length < COMPARED_CHARS) return "kept";
+  return used().has(value) || isSaid(value, said) ? "same value" : "kept";
+}
+
+/** JSON whose every text and number is in the content of the run, whatever its form (leftovers.3). */
+function isSaid(text: string, said: string): boolean {
+  if (said === "" || text.length > SAID_CHARS_MAX) return false;
+  if (!/^\s*[[{]/.test(text)) return said.includes(JSON.stringify(text).slice(1, -1));
+  const value = jsonOf(text);
+  return typeof value === "object" && hasText(value) && isWithin(value, "", said);
+}
+
+function hasText(value: Json): boolean {
+  if (typeof value === "string") return value.length >= COMPARED_CHARS;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value as JsonObject).some(hasText);
+}
+
+function isWithin(value: Json, name: string, said: string): boolean {
+  if (value === null) return true;
+  if (typeof value === "string") {
+    if (NAMED.has(name)) return true;
+    const written = JSON.stringify(value).slice(1, -1);
+    return said.includes(written) || said.includes(JSON.stringify(written).slice(1, -1));
+  }
+  if (typeof value !== "object") return said.includes(`"${name}":${String(value)}`);
+  return Object.entries(value as JsonObject).every(([key, one]) =>
+    isWithin(one, Array.isArray(value) ? name : key, said),
+  );
+}
+
+/** Names of forms: the content has the target's. */
+const NAMED: ReadonlySet<string> = new Set(["type", "role", "object"]);
+
+/** Long texts of the known attributes that rules used; collected on first use (leftovers.2). */
+export function usedTexts(facts: Facts): () => ReadonlySet<string> {
+  let texts: Set<string> | null = null;
+  return () => {
+    if (texts !== null) return texts;
+    const found = new Set<string>();
+    facts.eachUse((_key, value, plan, fields) => {
+      if (fields !== 0 && plan.slot >= 0 && typeof value === "string" && value.length >= COMPARED_CHARS)
+        found.add(value);
+    });
+    texts = found;
+    return found;
+  };
+}
+
+function same(a: AttributeValue | undefined, b: AttributeValue): boolean {
+  return a === b || (Array.isArray(a) && Array.isArray(b) && JSON.stringify(plain(a)) === JSON.stringify(plain(b)));
+}

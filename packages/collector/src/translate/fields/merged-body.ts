@@ -1,0 +1,46 @@
+// Merged body: the request or response that another attribute has, beside flattened messages.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { member } from "../attributes/indexed.ts";
+import { sources, type Sources } from "../attributes/known-keys.ts";
+import { jsonOf } from "../attributes/plain-values.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { conversation, found, type Found } from "../messages/content.ts";
+import type { Reading } from "../forms/envelopes.ts";
+import { mergeTalk } from "../forms/merge-messages.ts";
+
+/** Adds the details that the body has (merge-messages.1). */
+export function mergeBody(
+  facts: Facts,
+  body: Sources | undefined,
+  messages: readonly Json[],
+  as: Reading,
+): Found | null {
+  if (body === undefined || !facts.has(body)) return conversation(messages);
+  const mark = facts.mark();
+  const richer = mergeTalk(messages, jsonOf(facts.value(body)), as);
+  if (richer === null) facts.release(mark);
+  if (richer === null) return conversation(messages);
+  return found({
+    ...(as.role === "user" ? withoutParameters(facts, richer.rest) : richer.rest),
+    messages: richer.messages,
+  });
+}
+
+const PARAMETERS = sources("llm.invocation_parameters");
+const MODEL_NAME = sources("llm.model_name");
+
+/** A request without the settings that the invocation parameters have anyway. */
+function withoutParameters(facts: Facts, request: JsonObject): JsonObject {
+  if (Object.keys(request).length === 0) return request;
+  const mark = facts.mark();
+  const settings = jsonOf(facts.value(PARAMETERS));
+  facts.release(mark);
+  const tools = facts.familySize("tools") > 0;
+  return Object.fromEntries(
+    Object.entries(request).filter(([name, value]) => {
+      if (name === "tools") return !tools;
+      if (name === "model" && value === facts.peek(MODEL_NAME)) return false;
+      return JSON.stringify(member(settings, name)) !== JSON.stringify(value);
+    }),
+  );
+}

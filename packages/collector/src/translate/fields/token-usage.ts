@@ -1,0 +1,217 @@
+// Token usage: tokens and costs, from any convention, in the backend's words.
+// Invariants:
+//   token-usage.1. Aliases are never summed: the first source that is present counts, also when it is zero.
+//   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
+//   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
+//   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
+//   token-usage.5. A cost of 0 beside tokens is none: the sender knows no price, and the backend may.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { AttributeValue } from "../../otlp/span.ts";
+import { type Count, countOf, plus } from "../attributes/exact-count.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { member } from "../attributes/indexed.ts";
+import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
+import { tokenSums } from "../attributes/token-sums.ts";
+import { wholeUsage } from "../attributes/whole-usage.ts";
+import {
+  WHOLE,
+  TOOL_PROMPTS,
+  COST_DETAILS,
+  COSTS,
+  COST_SIGNS,
+  COUNT_OBJECTS,
+  COUNT_SOURCES,
+  PROVIDER_METADATA,
+  SIGNS,
+} from "../attributes/usage-keys.ts";
+import {
+  COUNTS,
+  type CountRow,
+  type Counts,
+  listLeaves,
+  readCounts,
+  TOOL_PROMPT_NAMES,
+} from "../attributes/usage-names.ts";
+
+/** @param outputs of the run, which may have the usage of the model's API; null for none */
+export function usageOf(facts: Facts, outputs: JsonObject | null): JsonObject | null {
+  const body = outputs === null ? null : findUsage(outputs);
+  if (body === null && !facts.has(SIGNS)) return null;
+  const before = facts.mark();
+  const whole = jsonOf(facts.value(WHOLE));
+  if (isObject(whole)) return withCosts(facts, wholeUsage(whole)); // token-usage.3
+  facts.release(before);
+  const counts = gatherCounts(facts, body);
+  const mark = facts.mark();
+  const given = (name: string): Count | undefined => counts.get(rowNamed(name));
+  const counted = given("total_tokens");
+  const { input, output, total } = tokenSums({
+    input: given("input_tokens"),
+    output: given("output_tokens"),
+    total: counted,
+    cached: plus(given("cache_read") ?? 0, given("cache_creation") ?? 0),
+    reasoning: given("reasoning") ?? 0,
+    tools: counted === undefined ? 0 : readToolPrompts(facts, body),
+    cacheIsApart: facts.span.name.startsWith(COUNTS_APART) || (body !== null && isAnthropic(body)),
+  });
+  if (total !== counted) facts.release(mark); // it is nowhere else
+  const usage: Record<string, Json> = {};
+  if (input !== undefined) usage["input_tokens"] = plain(input);
+  if (output !== undefined) usage["output_tokens"] = plain(output);
+  if (total !== undefined) usage["total_tokens"] = plain(total);
+  for (const side of ["input_token_details", "output_token_details"] as const) {
+    const parts = [...counts].filter(([row]) => row.side === side);
+    if (parts.length > 0)
+      usage[side] = Object.fromEntries(parts.map(([{ name }, count]): [string, Json] => [name, plain(count)]));
+  }
+  const all = withCosts(facts, usage);
+  return Object.keys(all).length === 0 ? null : all;
+}
+
+const ROWS: ReadonlyMap<string, CountRow> = new Map(COUNTS.toReversed().map((row) => [row.name, row]));
+const NO_ROW: CountRow = { name: "", names: [] };
+
+function rowNamed(name: string): CountRow {
+  return ROWS.get(name) ?? NO_ROW;
+}
+
+/** Attributes first, then objects in attributes, then the usage in the outputs. */
+function gatherCounts(facts: Facts, body: JsonObject | null): Counts {
+  const counts = new Map<CountRow, Count>();
+  for (const { row, from } of COUNT_SOURCES) {
+    const count = facts.count(from);
+    if (count !== undefined) counts.set(row, count);
+  }
+  for (const [from, prefix] of COUNT_OBJECTS) {
+    if (!facts.has(from)) continue;
+    const mark = facts.mark();
+    const object = structured(facts.value(from));
+    const read = readCounts(object, prefix);
+    if (read.size !== listLeaves(object, "", 3).length) facts.release(mark); // only a part of it becomes usage
+    for (const [row, count] of read) if (!counts.has(row)) counts.set(row, count);
+  }
+  if (facts.has(PROVIDER_METADATA)) {
+    const mark = facts.mark();
+    const providers = structured(facts.value(PROVIDER_METADATA));
+    facts.release(mark);
+    const objects = isObject(providers)
+      ? Object.values(providers).flatMap((one) => [one, member(one, "usage") ?? null])
+      : [];
+    for (const one of objects)
+      for (const [row, count] of readCounts(one))
+        if (row.side !== undefined && !counts.has(row)) counts.set(row, count);
+  }
+  if (body !== null) for (const [row, count] of readCounts(body)) if (!counts.has(row)) counts.set(row, count);
+  return counts;
+}
+
+const USAGE_PATHS: readonly (readonly string[])[] = [
+  ["usage"],
+  ["usage_metadata"],
+  ["usageMetadata"],
+  ["token_usage"],
+  ["tokenUsage"],
+  ["llmOutput", "tokenUsage"],
+  ["llm_output", "token_usage"],
+  ["meta", "usage"],
+];
+const MESSAGE_PATHS: readonly (readonly string[])[] = [
+  ["usage_metadata"],
+  ["usage"],
+  ["meta", "usage"],
+  ["response_metadata", "usage"],
+  ["response_metadata", "tokenUsage"],
+  ["response_metadata", "token_usage"],
+];
+
+/** The usage that the answer of a model's API has beside its messages, or in the first of them. */
+function findUsage(outputs: JsonObject): JsonObject | null {
+  const first = (name: string): Json | undefined => {
+    const list = outputs[name];
+    return Array.isArray(list) ? (list as readonly Json[])[0] : undefined;
+  };
+  return (
+    findCounts(outputs, USAGE_PATHS) ?? findCounts(first("messages"), MESSAGE_PATHS) ?? findCounts(first("meta"), META)
+  );
+}
+
+const META: readonly (readonly string[])[] = [["usage"]];
+
+function findCounts(value: Json | undefined, paths: readonly (readonly string[])[]): JsonObject | null {
+  if (!isObject(value)) return null;
+  for (const path of paths) {
+    if (value[path[0] ?? ""] === undefined) continue;
+    const found = member(value, ...path);
+    if (isObject(found) && readCounts(found).size > 0) return found;
+  }
+  return null;
+}
+
+/** Anthropic's API and Bedrock count cached tokens apart. */
+function isAnthropic(usage: JsonObject): boolean {
+  return (
+    usage["prompt_tokens"] === undefined &&
+    (usage["cache_read_input_tokens"] !== undefined || usage["cacheReadInputTokens"] !== undefined)
+  );
+}
+
+/** In no count of the backend: the attribute stays a leftover. */
+function readToolPrompts(facts: Facts, body: JsonObject | null): Count {
+  const mark = facts.mark();
+  const count = facts.count(TOOL_PROMPTS);
+  facts.release(mark);
+  const within = TOOL_PROMPT_NAMES.map((name) => countOf(body?.[name] ?? null)).find((one) => one !== undefined);
+  return count ?? within ?? countOf(body?.["toolUsePromptTokenCount"] ?? null) ?? 0;
+}
+
+/** Claude Code passes on the API's counts, in which input_tokens excludes the cache. */
+const COUNTS_APART = "claude_code.";
+
+/** Single attributes, else an object of costs of Langfuse or MLflow. */
+function withCosts(facts: Facts, usage: JsonObject): JsonObject {
+  if (!facts.has(COST_SIGNS)) return usage;
+  const costs: Record<string, Json> = {};
+  const before = facts.mark();
+  for (const [name, from] of COSTS) {
+    const cost = facts.count(from);
+    if (cost !== undefined) costs[name] = plain(cost);
+  }
+  if (facts.has(COST_DETAILS)) {
+    const mark = facts.mark();
+    const given = objectOf(jsonOf(facts.value(COST_DETAILS)));
+    const names = Object.keys(given);
+    if (names.length === 0 || !names.every((name) => COST_NAMES.has(name))) facts.release(mark);
+    for (const name of names) {
+      const target = COST_NAMES.get(name);
+      if (target !== undefined) costs[target] ??= given[name] ?? null;
+    }
+  }
+  const isFree = Object.values(costs).every((cost) => cost === 0) && countOf(usage["total_tokens"]) !== 0;
+  if (isFree && usage["total_tokens"] !== undefined) {
+    facts.release(before); // token-usage.5
+    return usage;
+  }
+  return Object.keys(costs).length === 0 ? usage : { ...costs, ...usage };
+}
+
+const COST_NAMES: ReadonlyMap<string, string> = new Map(
+  ["input", "output", "total"].flatMap((name) => [
+    [name, `${name}_cost`],
+    [`${name}_cost`, `${name}_cost`],
+  ]),
+);
+
+function objectOf(value: Json): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** SDKs write these objects as JSON or as Python prints a dict: both hold names and whole numbers. */
+function structured(value: AttributeValue | undefined): Json {
+  const json = jsonOf(value);
+  if (typeof json !== "string" || json.length > 2000) return json;
+  const pairs = [...json.matchAll(/'(\w+)':\s*(\d+)/g)].map((match): [string, Json] => [
+    match[1] ?? "",
+    plain(countOf(match[2]) ?? null),
+  ]);
+  return pairs.length === 0 ? json : Object.fromEntries(pairs);
+}

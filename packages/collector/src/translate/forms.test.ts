@@ -1,0 +1,275 @@
+// Forms × places: each form of content, of any sender, at each place where content may stand.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { BLOCK_FORMS } from "./forms/block-forms.ts";
+import { ENVELOPES } from "./forms/envelopes.ts";
+import { contentOf, parsed, type GivenSpan } from "./testkit.ts";
+
+const CALL = { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } };
+const calls = (): Json => ({ role: "assistant", content: "", tool_calls: [CALL] });
+const result = (more: JsonObject = {}): Json => ({ role: "tool", tool_call_id: "c1", content: "12 degrees", ...more });
+const says = (...blocks: readonly Json[]): Json => ({ role: "assistant", content: blocks });
+const thinks = (more: JsonObject = {}): Json => says({ type: "reasoning", reasoning: "Let me see", ...more });
+const image = (url: string, more: JsonObject = {}): Json => says({ type: "image_url", image_url: { url }, ...more });
+const URL = "https://example.com/a.png";
+const ARGS = { city: "Rome" };
+const BYTES = { type: "Buffer", data: [137, 80, 78, 71] };
+const PNG = "data:image/png;base64,iVBORw==";
+
+/** Form, part of a message, the message that it becomes. */
+const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
+  ["text", { type: "text", text: "Hi" }, says({ type: "text", text: "Hi" })],
+  ["text", { text: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { type: "text", content: "Hi" }, { role: "assistant", content: "Hi" }],
+  ["text", { type: "output_text", text: "Hi", annotations: [] }, says({ type: "text", text: "Hi", annotations: [] })],
+  ["reasoning", { text: "Let me see", thought: true }, thinks()],
+  [
+    "reasoning",
+    { reasoningContent: { reasoningText: { text: "Let me see", signature: "s" } } },
+    thinks({ signature: "s" }),
+  ],
+  ["reasoning", { reasoning_content: { reasoning_text: { text: "Let me see" } } }, thinks()],
+  ["reasoning", { reasoning: "Let me see" }, thinks()],
+  ["reasoning", { type: "thinking", thinking: "Let me see", signature: "s" }, thinks({ signature: "s" })],
+  ["reasoning", { type: "reasoning", content: "Let me see" }, thinks()],
+  ["reasoning", { type: "reasoning", summary: [{ type: "summary_text", text: "Let me see" }] }, thinks()],
+  ["refusal", { type: "refusal", refusal: "No." }, says({ type: "refusal", refusal: "No." })],
+  ["tool call", { type: "toolUse", toolUseId: "c1", name: "weather", input: ARGS }, calls()],
+  ["tool call", { toolUse: { toolUseId: "c1", name: "weather", input: ARGS } }, calls()],
+  ["tool call", { type: "tool_use", id: "c1", name: "weather", input: ARGS }, calls()],
+  ["tool call", { toolUseId: "c1", name: "weather", input: ARGS }, calls()],
+  ["tool call", { type: "tool-call", toolCallId: "c1", toolName: "weather", input: ARGS }, calls()],
+  ["tool call", { type: "tool_call", id: "c1", name: "weather", arguments: ARGS }, calls()],
+  ["tool call", { functionCall: { id: "c1", name: "weather", args: ARGS } }, calls()],
+  ["tool call", { function_call: { id: "c1", name: "weather", args: ARGS } }, calls()],
+  ["tool call", { toolRequest: { ref: "c1", name: "weather", input: ARGS } }, calls()],
+  ["tool call", { type: "function_call", call_id: "c1", name: "weather", arguments: '{"city":"Rome"}' }, calls()],
+  ["tool call", { tool_call: { id: "c1", tool_name: "weather", arguments: ARGS } }, calls()],
+  ["tool result", { type: "toolResult", toolUseId: "c1", content: [{ text: "12 degrees" }] }, result()],
+  ["tool result", { toolResult: { toolUseId: "c1", content: [{ text: "12 degrees" }] } }, result()],
+  ["tool result", { type: "tool_result", tool_use_id: "c1", content: "12 degrees" }, result()],
+  ["tool result", { type: "tool-result", toolCallId: "c1", output: { type: "text", value: "12 degrees" } }, result()],
+  ["tool result", { type: "tool_call_response", id: "c1", response: "12 degrees" }, result()],
+  [
+    "tool result",
+    { functionResponse: { id: "c1", name: "weather", response: "12 degrees" } },
+    result({ name: "weather" }),
+  ],
+  ["tool result", { toolResponse: { ref: "c1", output: "12 degrees" } }, result()],
+  ["tool result", { type: "function_call_output", call_id: "c1", output: "12 degrees" }, result()],
+  ["tool result", { tool_call_result: { result: "12 degrees", origin: { id: "c1" } } }, result()],
+  ["media", { type: "image_url", image_url: { url: URL } }, image(URL)],
+  ["media", { type: "input_image", image_url: URL }, image(URL)],
+  ["media", { type: "uri", modality: "image", uri: URL }, image(URL)],
+  ["media", { type: "image", source: { type: "url", url: URL } }, image(URL)],
+  ["media", { type: "image", image: URL }, image(URL)],
+  ["media", { type: "image", image: { image: { url: URL } } }, image(URL)],
+  ["media", { media: { url: URL, contentType: "image/png" } }, image(URL, { mime_type: "image/png" })],
+  ["media", { fileData: { fileUri: URL, mimeType: "image/png" } }, image(URL, { mime_type: "image/png" })],
+  ["media", { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw==" } }, image(PNG)],
+  ["media", { type: "blob", modality: "image", mime_type: "image/png", content: "iVBORw==" }, image(PNG)],
+  ["media", { inlineData: { mimeType: "image/png", data: "iVBORw==" } }, image(PNG)],
+  ["media", { image: { format: "png", source: { bytes: BYTES } } }, image(PNG, { format: "png" })],
+  ["media", { type: "image", image: BYTES, mediaType: "image/png" }, image(PNG)],
+  ["media", { type: "file", data: [137, 80, 78, 71], mediaType: "image/png" }, image(PNG)],
+  ["media", { type: "file", mediaType: "image/png", data: { 0: 137, 1: 80, 2: 78, 3: 71 } }, image(PNG)],
+  [
+    "media",
+    { type: "file", data: "JVBERi0=", mediaType: "application/pdf", filename: "a.pdf" },
+    says({ type: "file", source_type: "base64", mime_type: "application/pdf", data: "JVBERi0=", filename: "a.pdf" }),
+  ],
+  [
+    "media",
+    { inline_data: { mime_type: "audio/wav", data: "UklGRg==" } },
+    says({ type: "audio", source_type: "base64", mime_type: "audio/wav", data: "UklGRg==" }),
+  ],
+  ["media", { type: "input_image", file_id: "f1" }, says({ type: "image", source_type: "id", id: "f1" })],
+  ["media", { type: "file", modality: "image", file_id: "f1" }, says({ type: "image", source_type: "id", id: "f1" })],
+  ["", { type: "hologram", depth: 3 }, says({ type: "hologram", depth: 3 })],
+];
+
+const ANSWER = { role: "assistant", content: "Hello" };
+const TALK = [{ role: "system", content: "Be kind." }, { role: "user", content: "Hi" }, ANSWER];
+const GEMINI = [
+  { role: "user", parts: [{ text: "Hi" }] },
+  { role: "model", parts: [{ text: "Hello" }] },
+];
+const CHAT = [{ role: "user", content: "Hi" }, ANSWER];
+const lc = (name: string, content: string): Json => ({
+  lc: 1,
+  type: "constructor",
+  id: ["langchain_core", name],
+  kwargs: { content },
+});
+const LC = [lc("SystemMessage", "Be kind."), lc("HumanMessage", "Hi"), lc("AIMessage", "Hello")];
+
+/** Row of the table of envelopes, content, the messages that it becomes. */
+const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly Json[]])[] = [
+  ["", TALK, TALK],
+  ["", LC, TALK],
+  [
+    "",
+    [
+      ["human", "Hi"],
+      ["ai", "Hello"],
+    ].map(([type, content]) => ({ type, data: { content } })) as Json,
+    CHAT,
+  ],
+  [
+    "",
+    [
+      { role: "user", text: "Hi", files: [] },
+      { role: "assistant", text: "Hello", files: [] },
+    ],
+    CHAT,
+  ],
+  ["messages", { messages: TALK }, TALK],
+  ["messages", { system: "Be kind.", messages: CHAT }, TALK],
+  [
+    "messages",
+    {
+      system: [{ text: "Be kind." }],
+      messages: [
+        { role: "user", content: [{ text: "Hi" }] },
+        { role: "assistant", content: [{ text: "Hello" }] },
+      ],
+    },
+    TALK,
+  ],
+  ["messages", { messages: [LC] }, TALK],
+  ["contents", { contents: GEMINI, systemInstruction: { parts: [{ text: "Be kind." }] } }, TALK],
+  ["contents", { contents: GEMINI, config: { systemInstruction: "Be kind." } }, TALK],
+  ["contents", { contents: GEMINI, config: { system_instruction: "Be kind." } }, TALK],
+  ["input", { instructions: "Be kind.", input: CHAT }, TALK],
+  ["prompt", { system: "Be kind.", prompt: CHAT }, TALK],
+  [
+    "items",
+    {
+      items: [
+        { type: "message", role: "user", content: ["Hi"] },
+        { type: "message", role: "assistant", content: ["Hello"] },
+      ],
+    },
+    CHAT,
+  ],
+  ["choices", { choices: [{ index: 0, message: ANSWER }] }, [ANSWER]],
+  ["candidates", { candidates: [{ content: { role: "model", parts: [{ text: "Hello" }] } }] }, [ANSWER]],
+  ["generations", { generations: [[{ text: "Hello", message: lc("AIMessage", "Hello") }]] }, [ANSWER]],
+  ["replies", { replies: [{ role: "assistant", meta: {}, name: null, content: [{ text: "Hello" }] }] }, [ANSWER]],
+  [
+    "output",
+    { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] }] },
+    [ANSWER],
+  ],
+  ["output", { output: { message: { role: "assistant", content: [{ text: "Hello" }] } } }, [ANSWER]],
+  ["a message", { role: "assistant", content: "Hello" }, [ANSWER]],
+  ["a message", { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hello" }] }, [ANSWER]],
+  ["a message", { message: { role: "model", content: [{ text: "Hello" }] } }, [ANSWER]],
+  ["a message", { content: { role: "model", parts: [{ text: "Hello" }] } }, [ANSWER]],
+  ["text and calls", { text: "Hello", toolCalls: [] }, [ANSWER]],
+  ["a text of Bedrock", { results: [{ outputText: "Hello" }] }, [ANSWER]],
+  ["a text of Bedrock", { generation: "Hello" }, [ANSWER]],
+  ["inputs, outputs", { outputs: { messages: CHAT } }, CHAT],
+  [
+    "inputs, outputs",
+    { input: { messages: [{ role: "user", content: { content: '[{"text":"Hi"}]' } }, ANSWER] } },
+    CHAT,
+  ],
+];
+
+/** Where an answer may stand. */
+const PLACES: Readonly<Record<string, (text: string) => GivenSpan>> = Object.fromEntries(
+  [
+    "gen_ai.output.messages",
+    "output.value",
+    "traceloop.entity.output",
+    "langfuse.observation.output",
+    "gen_ai.completion",
+    "genkit:output",
+    "mlflow.spanOutputs",
+    "gcp.vertex.agent.llm_response",
+    "response_data",
+    "mastra.model_step.output",
+    "braintrust.output_json",
+    "haystack.component.output",
+    "gen_ai.task.output",
+  ].map((key) => [
+    `the attribute ${key}`,
+    (text: string) => ({ attributes: { "langsmith.span.kind": "llm", [key]: text } }),
+  ]),
+);
+const EVENTS: typeof PLACES = {
+  "an event of the operation's details": (text) => ({
+    attributes: { "gen_ai.operation.name": "chat" },
+    events: [{ name: "gen_ai.client.inference.operation.details", attributes: { "gen_ai.output.messages": text } }],
+  }),
+  "an event with the completion": (text) => ({
+    attributes: { "gen_ai.operation.name": "chat" },
+    events: [{ name: "gen_ai.content.completion", attributes: { "gen_ai.completion": text } }],
+  }),
+};
+/** Places of one message. */
+const OF_MESSAGES: typeof PLACES = {
+  "a choice of an event": (text) => ({
+    attributes: { "gen_ai.operation.name": "chat" },
+    events: [{ name: "gen_ai.choice", attributes: { message: text } }],
+  }),
+  "a flattened completion": (text) => ({
+    attributes: {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.completion.0.role": "assistant",
+      "gen_ai.completion.0.content": text,
+    },
+  }),
+};
+
+function readMessages(span: GivenSpan): Json {
+  return (parsed(contentOf(span).outputs) as JsonObject)["messages"] ?? null;
+}
+
+describe("blocks of a message", () => {
+  for (const [form, part, becomes] of PARTS)
+    test(`${form || "unknown"}: ${JSON.stringify(part).slice(0, 60)}`, () => {
+      for (const [place, write] of Object.entries({ ...PLACES, ...EVENTS })) {
+        for (const name of ["content", "parts"]) {
+          const given = JSON.stringify([{ role: "assistant", [name]: [part] }]);
+          const read = readMessages(write(given));
+          const isText = form === "text" && name === "parts" && JSON.stringify(becomes).split(",").length <= 4;
+          assert.deepEqual(
+            isText ? lighten(read) : read,
+            isText ? lighten([becomes]) : [becomes],
+            `${name} in ${place}`,
+          );
+        }
+      }
+      for (const [place, write] of Object.entries(OF_MESSAGES))
+        assert.deepEqual(lighten(readMessages(write(JSON.stringify([part])))), lighten([becomes]), place);
+    });
+
+  test("every form of the table has a row", () => {
+    const rows = new Set(PARTS.map(([form]) => form));
+    for (const { name } of BLOCK_FORMS) assert.ok(rows.has(name), name);
+  });
+});
+
+/** A list with one text is that text. */
+function lighten(messages: Json): Json {
+  return JSON.parse(JSON.stringify(messages).replaceAll(/\[\{"type":"text","text":("[^"]*")\}\]/g, "$1")) as Json;
+}
+
+describe("bodies", () => {
+  for (const [row, content, becomes] of BODIES)
+    test(`${row || "a list"}: ${JSON.stringify(content).slice(0, 60)}`, () => {
+      for (const [place, write] of Object.entries({ ...PLACES, ...EVENTS }))
+        assert.deepEqual(lighten(readMessages(write(JSON.stringify(content)))), lighten(becomes as Json), place);
+    });
+
+  test("every row of the table has a body", () => {
+    for (const { name } of ENVELOPES)
+      assert.ok(
+        BODIES.some(([row]) => row !== "" && name.startsWith(row)),
+        name,
+      );
+  });
+});

@@ -1,0 +1,185 @@
+// Block forms: the parts of a message, of every sender → content blocks, tool calls and tool results. The only table of
+// them: a form that is added here works at every place where content may stand (forms.test.ts).
+// Invariants:
+//   block-forms.1. A part is known by its type, in any spelling, or by the member that holds it: {toolUse: {…}} and
+//        {type: "toolUse", …} are one form.
+//   block-forms.2. An unknown part stays whole. What a form does not read of a part stays beside it (members.2).
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { spell, spellType } from "../attributes/spellings.ts";
+import { member, textMember } from "../attributes/indexed.ts";
+import { isObject } from "../attributes/plain-values.ts";
+import { MEDIA_HOLDERS, MEDIA_TYPES, readMedia } from "./media-forms.ts";
+import { take, withRest } from "./members.ts";
+import { CALL_TYPES, callOf, readResult, RESULT_TYPES, tellTool } from "./tool-forms.ts";
+
+export interface Part {
+  readonly kind: "block" | "call" | "result";
+  readonly value: Json;
+  /** Name of the form; "" for an unknown part. */
+  readonly form: string;
+}
+
+interface BlockForm {
+  readonly name: string;
+  readonly kind: Part["kind"];
+  /** Values of `type`. */
+  readonly types: readonly string[];
+  /** Members that hold the part, an object or a text. */
+  readonly holders: readonly string[];
+  /** null: it is none after all. */
+  readonly read: (part: JsonObject) => JsonObject | null;
+}
+
+const THOUGHT_HOLDERS = spell("reasoning_content", "reasoning", "thinking", "reasoning_text");
+
+export const BLOCK_FORMS: readonly BlockForm[] = [
+  {
+    name: "text",
+    kind: "block",
+    types: spellType("text", "input_text", "output_text", "summary_text"),
+    holders: [],
+    read: readText,
+  },
+  {
+    name: "reasoning",
+    kind: "block",
+    types: spellType("reasoning", "thinking", "redacted_thinking", "thought", "reasoning_content", "reasoning_text"),
+    holders: THOUGHT_HOLDERS,
+    read: readReasoning,
+  },
+  { name: "refusal", kind: "block", types: ["refusal"], holders: [], read: (part) => part },
+  {
+    name: "tool call",
+    kind: "call",
+    types: CALL_TYPES,
+    holders: spell("function_call", "tool_use", "tool_request", "tool_call", "tool_invocation"),
+    read: readCall,
+  },
+  {
+    name: "tool result",
+    kind: "result",
+    types: RESULT_TYPES,
+    holders: spell("function_response", "tool_result", "tool_response", "tool_call_result", "tool_call_response"),
+    read: (part) => readResult(part, readBlocks),
+  },
+  { name: "media", kind: "block", types: MEDIA_TYPES, holders: [...MEDIA_HOLDERS], read: readMedia },
+];
+
+const BY_TYPE: ReadonlyMap<string, BlockForm> = new Map(
+  BLOCK_FORMS.flatMap((form) => form.types.map((type): [string, BlockForm] => [type, form])),
+);
+const BY_HOLDER: ReadonlyMap<string, BlockForm> = new Map(
+  BLOCK_FORMS.flatMap((form) => form.holders.map((name): [string, BlockForm] => [name, form])),
+);
+const BY_NAME: ReadonlyMap<string, BlockForm> = new Map(BLOCK_FORMS.map((form) => [form.name, form]));
+
+export function readPart(part: Json): Part {
+  if (typeof part === "string") return { kind: "block", value: { type: "text", text: part }, form: "text" };
+  if (!isObject(part)) return unknown(part);
+  const typed = BY_TYPE.get(textMember(part, "type"));
+  const holder = Object.keys(part).find((name) => isHolder(part, name, typed));
+  const form = typed ?? BY_HOLDER.get(holder ?? "") ?? tellForm(part);
+  if (form === undefined) return unknown(part);
+  const value = form.read(holder === undefined || form.name === "media" ? part : openHolder(part, holder));
+  return value === null ? unknown(part) : { kind: form.kind, value, form: form.name };
+}
+
+function unknown(value: Json): Part {
+  return { kind: "block", value, form: "" };
+}
+
+/** Of a part with a type only a holder of its own form. */
+function isHolder(part: JsonObject, name: string, typed: BlockForm | undefined): boolean {
+  const form = BY_HOLDER.get(name);
+  if (form === undefined || (typed !== undefined && typed !== form)) return false;
+  const value = part[name];
+  if (isObject(value)) return true;
+  if (typed !== undefined || value === undefined || value === null) return false;
+  return form.name === "reasoning" ? typeof value === "string" : form.name === "media" && Array.isArray(value);
+}
+
+function openHolder(part: JsonObject, name: string): JsonObject {
+  const inner = part[name];
+  return isObject(inner) ? withRest(inner, part, new Set([name])) : part;
+}
+
+/** By the members, when neither a type nor a holder tells. */
+function tellForm(part: JsonObject): BlockForm | undefined {
+  const tool = part["role"] === undefined ? tellTool(part) : null;
+  if (tool !== null) return BY_NAME.get(tool === "call" ? "tool call" : "tool result");
+  const { type } = part;
+  if (type !== undefined && type !== null) return undefined;
+  if (typeof part["text"] === "string") return BY_NAME.get("text");
+  return MIMES.some((name) => typeof part[name] === "string") ? BY_NAME.get("media") : undefined;
+}
+
+const MIMES = spell("mime_type", "media_type", "content_type");
+
+function readText(part: JsonObject): JsonObject | null {
+  if (part["thought"] === true) return readReasoning(part);
+  const { content, text, type, ...rest } = part;
+  if (content === undefined) {
+    if (type === "text") return text === undefined ? { ...part, text: "" } : part;
+    return { type: "text", text: text ?? "", ...rest };
+  }
+  return {
+    type: "text",
+    text: content ?? text ?? "",
+    ...rest,
+    ...(text === undefined || content === null ? {} : { original_text: text }),
+  };
+}
+
+const THOUGHTS = ["content", "reasoning", "thinking", "text", ...spell("reasoning_text", "reasoning_content")];
+
+/** Also Bedrock's {reasoningText: {text, signature}} and the summary of OpenAI's Responses. */
+function readReasoning(part: JsonObject): JsonObject {
+  const inner = part["reasoningText"] ?? part["reasoning_text"];
+  if (isObject(inner)) return readReasoning(withRest(inner, part, REASONING_TEXT));
+  const used = new Set(["type", ...(part["thought"] === true ? ["thought"] : [])]);
+  const given = take(part, used, THOUGHTS);
+  if (given !== null && !isEmptyList(given)) {
+    const text = Array.isArray(given) ? joinTexts(given as readonly Json[]) : given;
+    return withRest({ type: "reasoning", reasoning: text ?? given }, part, used);
+  }
+  const { summary } = part;
+  const text = Array.isArray(summary) ? joinTexts(summary as readonly Json[]) : null;
+  if (text === null) return part["type"] === "reasoning" ? part : withRest({ type: "reasoning" }, part, TYPE);
+  used.add("summary");
+  return withRest({ type: "reasoning", reasoning: text }, part, used);
+}
+
+const REASONING_TEXT: ReadonlySet<string> = new Set(spell("reasoning_text"));
+const TYPE: ReadonlySet<string> = new Set(["type"]);
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** null: not only texts. */
+function joinTexts(list: readonly Json[]): string | null {
+  const texts = list.map((one) => member(one, "text"));
+  const isPlain = list.every(
+    (one) => isObject(one) && Object.keys(one).every((name) => name === "text" || name === "type"),
+  );
+  return isPlain && texts.every((one) => typeof one === "string") ? texts.join("\n\n") : null;
+}
+
+function readCall(part: JsonObject): JsonObject | null {
+  const call = callOf(part);
+  return call === part && !isObject(part["function"]) ? null : (call as JsonObject);
+}
+
+/** The blocks of a list, which holds no calls. */
+export function readBlocks(list: readonly Json[]): Json {
+  return contentOf(list.map((part) => readPart(part).value));
+}
+
+/** One text block is a text, unless it has other members. */
+export function contentOf(blocks: readonly Json[]): Json {
+  if (blocks.length === 0) return "";
+  const only = blocks[0];
+  const isPlain =
+    blocks.length === 1 && textMember(only, "type") === "text" && Object.keys(only as JsonObject).length <= 2;
+  return isPlain ? (member(only, "text") ?? "") : blocks;
+}

@@ -1,0 +1,293 @@
+// Envelopes: requests, replies and states in which conversations stand, of every API and framework. The only table of
+// them: a row that is added here works at every place where content may stand (forms.test.ts).
+// Invariants:
+//   envelopes.1. Messages come out in the target form; every member that no row reads stays beside them (members.2).
+//   envelopes.2. An object without messages is a plain value.
+//   envelopes.3. An object is tried as those envelopes only that one of its members opens: most content is none.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { spell } from "../attributes/spellings.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { prependSystem } from "./conversation.ts";
+import { withRest } from "./members.ts";
+import { isMessage, looksLikeMessages } from "./message-shapes.ts";
+import { messagesOf } from "./messages.ts";
+import { openReply } from "./open-message.ts";
+
+export interface Talk {
+  readonly messages: readonly Json[];
+  /** Members beside the messages. */
+  readonly rest: JsonObject;
+}
+
+export interface Reading {
+  /** Of messages that name none. */
+  readonly role: "user" | "assistant";
+  /** The content of a model call: a text alone is a message. */
+  readonly isCall: boolean;
+}
+
+interface Envelope {
+  readonly name: string;
+  /** It has one of these (envelopes.3). */
+  readonly members: readonly string[];
+  /** null: it is another one. */
+  readonly read: (value: JsonObject, as: Reading) => Talk | null;
+}
+
+const SYSTEM = spell("system", "system_prompt", "system_instruction", "system_instructions", "instructions");
+
+const INPUT_TEXT = spell("input_text");
+const TEXT_CALLS = spell("tool_calls");
+const INVOKED = ["completion", "generation", "generated_text", ...spell("output_text")];
+const INVOKED_LISTS = ["results", "outputs"];
+const AROUND: readonly string[] = ["inputs", "outputs", "input", "output", "request", "response", "body", "result"];
+
+export const ENVELOPES: readonly Envelope[] = [
+  {
+    name: "messages (OpenAI chat, Anthropic, Bedrock Converse and Invoke, Genkit, LangChain, AI SDK)",
+    members: ["messages"],
+    read: readMessages,
+  },
+  { name: "contents (Gemini, ADK)", members: ["contents"], read: readContents },
+  { name: "input items and instructions (OpenAI Responses)", members: ["input"], read: readInput },
+  { name: "prompt (AI SDK, Bedrock Invoke)", members: ["prompt", ...INPUT_TEXT], read: readPrompt },
+  { name: "items (LiveKit)", members: ["items"], read: (value) => readListUnder(value, "items", "user") },
+  { name: "choices (OpenAI chat)", members: ["choices"], read: (value) => readReplies(value, "choices") },
+  { name: "candidates (Gemini)", members: ["candidates"], read: (value) => readReplies(value, "candidates") },
+  { name: "generations (LangChain)", members: ["generations"], read: (value) => readReplies(value, "generations") },
+  { name: "replies (Haystack)", members: ["replies"], read: (value) => readListUnder(value, "replies", "assistant") },
+  {
+    name: "output items (OpenAI Responses), output.message (Bedrock Converse)",
+    members: ["output"],
+    read: readOutput,
+  },
+  {
+    name: "a message (Anthropic, Cohere, Genkit, Ollama, Strands, Dify, ADK)",
+    members: ["role", "message", "content", "kwargs", "event.name"],
+    read: readSingle,
+  },
+  { name: "text and calls (AI SDK, Mastra)", members: TEXT_CALLS, read: readTextAndCalls },
+  {
+    name: "a text of Bedrock's Invoke (Llama, Titan, Mistral, Claude 2)",
+    members: [...INVOKED_LISTS, ...INVOKED],
+    read: readInvoked,
+  },
+  { name: "inputs, outputs, request, response, body around one of these", members: AROUND, read: readWithin },
+];
+
+/** Member → one bit for each envelope that it opens. */
+const OPENED: ReadonlyMap<string, number> = ENVELOPES.reduce((opened, { members }, at) => {
+  for (const name of members) opened.set(name, (opened.get(name) ?? 0) | (1 << at));
+  return opened;
+}, new Map<string, number>());
+
+/** Content in any form → messages; null: a plain value. */
+export function readTalk(value: Json, as: Reading): Talk | null {
+  if (Array.isArray(value)) {
+    const list = innerList(value as readonly Json[]);
+    return looksLikeMessages(list) ? { messages: messagesOf(list, as.role), rest: {} } : null;
+  }
+  if (!isObject(value)) return null;
+  let opened = 0;
+  for (const name of Object.keys(value)) opened |= OPENED.get(name) ?? 0;
+  for (let at = 0; opened >> at !== 0; at++) {
+    const talk = ((opened >> at) & 1) === 1 ? (ENVELOPES[at]?.read(value, as) ?? null) : null;
+    if (talk !== null) return talk;
+  }
+  return null;
+}
+
+/** The only list in a list of one: LangChain's batches. */
+function innerList(value: readonly Json[]): readonly Json[] {
+  const first = value[0];
+  return value.length === 1 && Array.isArray(first) ? (first as readonly Json[]) : value;
+}
+
+function listIn(value: JsonObject, name: string): readonly Json[] | null {
+  const given = value[name];
+  const list = typeof given === "string" ? jsonWithin(given) : given;
+  return Array.isArray(list) ? innerList(list as readonly Json[]) : null;
+}
+
+function talk(value: JsonObject, used: ReadonlySet<string>, messages: readonly Json[]): Talk {
+  return { messages, rest: withRest({}, value, used) };
+}
+
+/** With the system prompt beside the messages, if any. */
+function withInstructions(value: JsonObject, used: Set<string>, messages: readonly Json[]): readonly Json[] {
+  const name = SYSTEM.find((one) => isInstruction(value[one]));
+  if (name === undefined) return messages;
+  used.add(name);
+  return prependSystem(messages, value[name] ?? null);
+}
+
+function isInstruction(value: Json | undefined): boolean {
+  if (typeof value === "string") return value !== "";
+  if (Array.isArray(value))
+    return value.length > 0 && (value as readonly Json[]).every((one) => typeof one === "string" || isObject(one));
+  return isObject(value) && (value["parts"] !== undefined || typeof value["text"] === "string" || isMessage(value));
+}
+
+function readMessages(value: JsonObject, { role }: Reading): Talk | null {
+  const list = listIn(value, "messages");
+  if (!looksLikeMessages(list)) return null;
+  const used = new Set(["messages"]);
+  return talk(value, used, withInstructions(value, used, messagesOf(list, role)));
+}
+
+const CONFIG = spell("config", "generation_config");
+
+function readContents(value: JsonObject, { role }: Reading): Talk | null {
+  const { contents } = value;
+  if (contents === undefined || contents === null) return null;
+  const isText = typeof contents === "string" || (Array.isArray(contents) && typeof contents[0] === "string");
+  const list = Array.isArray(contents) ? contents : [contents];
+  if (!isText && !looksLikeMessages(list)) return null;
+  const used = new Set(["contents"]);
+  const messages = withInstructions(value, used, messagesOf(list, role));
+  const name = CONFIG.find(
+    (one) => isObject(value[one]) && SYSTEM.some((system) => isInstruction((value[one] as JsonObject)[system])),
+  );
+  if (name === undefined) return talk(value, used, messages);
+  const taken = new Set<string>();
+  const all = withInstructions(value[name] as JsonObject, taken, messages);
+  const config = withRest({}, value[name] as JsonObject, taken);
+  used.add(name);
+  return {
+    messages: all,
+    rest: { ...withRest({}, value, used), ...(Object.keys(config).length > 0 ? { [name]: config } : {}) },
+  };
+}
+
+function readInput(value: JsonObject, as: Reading): Talk | null {
+  const { input } = value;
+  const used = new Set(["input"]);
+  if (typeof input === "string") {
+    const isRequest = typeof value["instructions"] === "string" || (as.isCall && typeof value["model"] === "string");
+    if (!isRequest || input === "") return null;
+    return talk(value, used, withInstructions(value, used, messagesOf(input, as.role)));
+  }
+  const list = listIn(value, "input");
+  if (!looksLikeMessages(list)) return null;
+  return talk(value, used, withInstructions(value, used, messagesOf(list, as.role)));
+}
+
+const PROMPTS = ["prompt", ...INPUT_TEXT];
+const PROMPT_MEMBERS: ReadonlySet<string> = new Set(["prompt", "messages", ...SYSTEM]);
+
+function readPrompt(value: JsonObject, as: Reading): Talk | null {
+  const name = PROMPTS.find((one) => value[one] !== undefined) ?? "";
+  const given = value[name];
+  const used = new Set([name]);
+  const list = listIn(value, name);
+  if (list !== null && looksLikeMessages(list))
+    return talk(value, used, withInstructions(value, used, messagesOf(list, as.role)));
+  const isAlone = Object.keys(value).every((one) => PROMPT_MEMBERS.has(one));
+  if (typeof given !== "string" || given === "" || !(isAlone || as.isCall)) return null;
+  return talk(value, used, withInstructions(value, used, messagesOf(given, as.role)));
+}
+
+function readListUnder(value: JsonObject, name: string, role: Reading["role"]): Talk | null {
+  const list = listIn(value, name);
+  return looksLikeMessages(list) ? talk(value, new Set([name]), messagesOf(list, role)) : null;
+}
+
+/** [{message | delta | content | text, finish_reason, …}] */
+function readReplies(value: JsonObject, name: string): Talk | null {
+  const list = listIn(value, name);
+  if (list === null || list.length === 0) return null;
+  const messages = list.map(openReply);
+  if (messages.some((one) => one === null)) return null;
+  return talk(value, new Set([name]), messagesOf(messages, "assistant"));
+}
+
+function readOutput(value: JsonObject): Talk | null {
+  const { output } = value;
+  const used = new Set(["output"]);
+  if (isObject(output)) {
+    const { message, ...beside } = output;
+    if (!isObject(message) || !isMessage(message)) return null;
+    return { messages: messagesOf(message, "assistant"), rest: withRest(beside, value, used) };
+  }
+  if (!looksLikeMessages(output)) return null;
+  const messages = messagesOf(output, "assistant");
+  const text = value["output_text"];
+  if (typeof text === "string" && JSON.stringify(messages).includes(JSON.stringify(text).slice(1, -1)))
+    used.add("output_text");
+  return talk(value, used, messages);
+}
+
+/** Of a reply that is a message itself. */
+const CONTENT: ReadonlySet<string> = new Set(["content"]);
+const OF_REPLY = ["id", "model", "usage", ...spell("usage_metadata", "response_metadata")];
+const OF_MESSAGE: ReadonlySet<string> = new Set(["role", "content", "parts", "text", "files"]);
+
+function readSingle(value: JsonObject, { role }: Reading): Talk | null {
+  const { message, content } = value;
+  if (typeof value["role"] !== "string" && isObject(message) && isMessage(message))
+    return talk(value, new Set(["message"]), messagesOf(message, role));
+  if (typeof value["role"] === "string" && isMessage(value)) {
+    const rest = Object.fromEntries(
+      Object.entries(value).filter(([name]) => OF_REPLY.includes(name) && !OF_MESSAGE.has(name)),
+    );
+    return { messages: messagesOf(withRest({}, value, new Set(Object.keys(rest))), role), rest };
+  }
+  if (value["kwargs"] !== undefined || value["event.name"] !== undefined)
+    return isMessage(value) ? { messages: messagesOf(value, role), rest: {} } : null;
+  if (
+    isObject(content) &&
+    (Array.isArray(content["parts"]) || (typeof content["role"] === "string" && isMessage(content)))
+  )
+    return talk(value, CONTENT, messagesOf(content, role));
+  return null;
+}
+
+function readTextAndCalls(value: JsonObject): Talk | null {
+  const name = TEXT_CALLS.find((one) => Array.isArray(value[one]));
+  const { text, role } = value;
+  if (name === undefined || role !== undefined || (text !== undefined && typeof text !== "string")) return null;
+  const calls = listIn(value, name) ?? [];
+  const used = new Set(["text", name]);
+  return talk(
+    value,
+    used,
+    messagesOf({ role: "assistant", content: text ?? "", ...(calls.length > 0 ? { tool_calls: calls } : {}) }),
+  );
+}
+
+function readInvoked(value: JsonObject, { isCall, role }: Reading): Talk | null {
+  if (!isCall || role !== "assistant") return null;
+  const list = INVOKED_LISTS.find((one) => Array.isArray(value[one])) ?? "";
+  const replies = (listIn(value, list) ?? []).map((one) => (isObject(one) ? openInvoked(one) : null));
+  if (replies.length > 0 && replies.every((one) => one !== null)) return talk(value, new Set([list]), replies);
+  const name = INVOKED.find((one) => typeof value[one] === "string");
+  if (name === undefined) return null;
+  const used = new Set([name]);
+  const thought = takeThought(value, used);
+  return talk(value, used, messagesOf({ role, content: value[name] ?? "", ...thought }));
+}
+
+/** OpenRouter writes the reasoning beside the text. */
+function takeThought(value: JsonObject, used: Set<string>): JsonObject {
+  const { reasoning } = value;
+  if (typeof reasoning !== "string" || reasoning === "") return {};
+  used.add("reasoning");
+  return { reasoning_content: reasoning };
+}
+
+function openInvoked(reply: JsonObject): JsonObject | null {
+  const name = [...INVOKED, "text"].find((one) => typeof reply[one] === "string");
+  return name === undefined
+    ? null
+    : withRest({ role: "assistant", content: reply[name] ?? "" }, reply, new Set([name]));
+}
+
+function readWithin(value: JsonObject, as: Reading): Talk | null {
+  for (const name of AROUND) {
+    const inner = jsonWithin(value[name]);
+    if (!isObject(inner) && !Array.isArray(inner)) continue;
+    const within = readTalk(inner, as);
+    if (within !== null) return { messages: within.messages, rest: withRest(within.rest, value, new Set([name])) };
+  }
+  return null;
+}

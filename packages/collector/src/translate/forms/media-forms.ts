@@ -1,0 +1,186 @@
+// Media forms: images, audio, video and files of a message, by address, data, bytes or reference → one block.
+//   image with an address or data → {type: "image_url", image_url: {url}}
+//   all others → {type: "audio" | "file" | …, source_type: "url" | "base64" | "text" | "id", …, mime_type}
+// Invariant media-forms.1: a part in which nothing says where the content is stays as it is.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { spell, spellType } from "../attributes/spellings.ts";
+import { isObject } from "../attributes/plain-values.ts";
+import { textMember } from "../attributes/indexed.ts";
+import { withRest } from "./members.ts";
+import { FORMATS } from "./media-formats.ts";
+
+type Kind = "image" | "audio" | "video" | "file" | "";
+
+/** Types of parts; "" says nothing about the content. */
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  (
+    [
+      ["image", ["image", "image_url", "input_image", "output_image", "image_file"]],
+      ["audio", ["audio", "input_audio", "output_audio", "audio_url"]],
+      ["video", ["video", "input_video", "video_url"]],
+      ["file", ["document", "document_url", "pdf"]],
+      ["", ["file", "input_file", "blob", "uri", "media", "binary", "inline_data", "file_data"]],
+    ] as const
+  ).flatMap(([kind, names]) => spellType(...names).map((name): [string, Kind] => [name, kind])),
+);
+
+export const MEDIA_TYPES: readonly string[] = [...KINDS.keys()];
+/** Members that hold a part of Gemini, Bedrock, Genkit, Anthropic or OpenAI. */
+export const MEDIA_HOLDERS: ReadonlySet<string> = new Set(
+  spell("image", "document", "video", "audio", "media", "inline_data", "file_data", "file", "image_url"),
+);
+const INNER: ReadonlySet<string> = new Set([
+  ...MEDIA_HOLDERS,
+  ...spell("source", "s3_location", "input_audio", "binary"),
+]);
+
+const MIMES = spell("mime_type", "media_type", "content_type");
+const URLS = spell("url", "uri", "file_uri", "remote_url", "image_url", "file_url", "audio_url", "video_url");
+const DATA = spell("content", "data", "base64", "bytes", "b64_json", "file_data", "image", "audio", "video", "media");
+const IDS = spell("file_id", "upload_file_id", "related_id", "id");
+const SOURCES: ReadonlySet<string> = new Set(["base64", "url", "file", "text", "bytes", "s3Location", "content", "id"]);
+const ADDRESS = /^(?:https?|data|gs|s3|file|attachment|blob|ftp):/i;
+const LEVELS_MAX = 4;
+
+/** Forms of OpenAI, which are the target's. */
+function isWritten(part: JsonObject): boolean {
+  switch (textMember(part, "type")) {
+    case "image_url":
+      return typeof textOrNull(part["image_url"], "url") === "string";
+    case "input_audio":
+    case "video_url":
+      return isObject(part[textMember(part, "type")]) && !hasBytes(part[textMember(part, "type")]);
+    case "file":
+      return (isObject(part["file"]) && !hasBytes(part["file"])) || typeof part["source_type"] === "string";
+    case "audio":
+    case "image":
+      return typeof part["source_type"] === "string";
+    default:
+      return false;
+  }
+}
+
+function hasBytes(value: Json | undefined): boolean {
+  return isObject(value) && Object.values(value).some((one) => typeof one === "object" && readBytes(one) !== null);
+}
+
+function textOrNull(value: Json | undefined, name: string): Json {
+  return isObject(value) ? (value[name] ?? null) : null;
+}
+
+/** @returns null: no media (media-forms.1) */
+export function readMedia(part: JsonObject): JsonObject | null {
+  if (isWritten(part)) return part;
+  const type = textMember(part, "type");
+  const { flat, held } = openHolders(part);
+  const used = new Set(KINDS.has(textMember(flat, "type")) ? ["type"] : []);
+  const named = takeText(flat, used, MIMES);
+  const format = textMember(flat, "format").toLowerCase();
+  const mime = named || (Object.hasOwn(FORMATS, format) ? (FORMATS[format] ?? "") : "");
+  const data = takeData(flat, used);
+  const address = takeText(flat, used, URLS) || (ADDRESS.test(data) ? data : "");
+  const content = address === data ? "" : data;
+  const id = address === "" && content === "" ? takeText(flat, used, IDS) : "";
+  if (address === "" && content === "" && id === "") return null;
+  const said = textMember(flat, "modality");
+  const known = KINDS.get(type) || held;
+  const kind = known || toKind(said) || toKind(mime.split("/", 1)[0] ?? "") || "file";
+  const name = kind === "video" ? "file" : kind;
+  const detail = textMember(flat, "detail");
+  if (kind === "image" && id === "" && detail !== "") used.add("detail");
+  if ([kind, name, mime.split("/", 1)[0]].includes(said)) used.add("modality");
+  const media = writeMedia({ kind: name, mime, address, content, id, detail });
+  const isSaid = mime !== "" && (address.startsWith(`data:${mime}`) || (content !== "" && kind === "image"));
+  const typed = mime === "" || isSaid || "mime_type" in media ? media : { ...media, mime_type: mime };
+  return withRest(typed, flat, used);
+}
+
+interface Source {
+  readonly kind: Kind;
+  readonly mime: string;
+  readonly address: string;
+  readonly content: string;
+  readonly id: string;
+  readonly detail: string;
+}
+
+function writeMedia({ kind, mime, address, content, id, detail }: Source): JsonObject {
+  if (id !== "") return { type: kind, source_type: "id", id };
+  if (kind === "image")
+    return {
+      type: "image_url",
+      image_url: {
+        url: address || `data:${mime || "application/octet-stream"};base64,${content}`,
+        ...(detail === "" ? {} : { detail }),
+      },
+    };
+  if (address !== "") return { type: kind, source_type: "url", url: address };
+  if (!/^[\w+/=\s-]*$/.test(content)) return { type: kind, source_type: "text", text: content };
+  return { type: kind, source_type: "base64", mime_type: mime || "application/octet-stream", data: content };
+}
+
+function toKind(word: string): Kind {
+  return word === "image" || word === "audio" || word === "video" ? word : "";
+}
+
+/** {image: {format, source: {bytes}}} → {format, bytes}, an image. */
+function openHolders(part: JsonObject): { readonly flat: JsonObject; readonly held: Kind } {
+  let flat = part;
+  let held: Kind = "";
+  for (let level = 0; level < LEVELS_MAX; level++) {
+    const name = Object.keys(flat).find((one) => INNER.has(one) && isHolder(flat[one]));
+    if (name === undefined) break;
+    held ||= KINDS.get(name) ?? "";
+    const { type, ...members } = flat[name] as JsonObject;
+    const isSource = type === undefined || (typeof type === "string" && (SOURCES.has(type) || KINDS.has(type)));
+    flat = withRest(isSource ? members : { type, ...members }, flat, new Set([name]));
+  }
+  return { flat, held };
+}
+
+function isHolder(value: Json | undefined): boolean {
+  return isObject(value) && readBytes(value) === null;
+}
+
+/** The first of these with text, "" for none. Others stay unless they say the same or nothing. */
+function takeText(from: JsonObject, used: Set<string>, names: readonly string[]): string {
+  const name = names.find((one) => typeof from[one] === "string" && from[one] !== "");
+  const text = name === undefined ? "" : (from[name] as string);
+  for (const one of names) if (from[one] === text || (text !== "" && from[one] === null)) used.add(one);
+  return text;
+}
+
+function takeData(from: JsonObject, used: Set<string>): string {
+  let data = "";
+  for (const name of DATA) {
+    const value = from[name];
+    if (value === undefined) continue;
+    const read = typeof value === "string" ? value : readBytes(value);
+    if (data === "" && read !== null) data = read;
+    if (read === "" || value === null || (read !== null && read === data)) used.add(name);
+  }
+  return data;
+}
+
+const BYTES_MIN = 4;
+
+/** {"type": "Buffer", "data": [137, …]}, [137, …] or {"0": 137, …} → base64; null for anything else. */
+export function readBytes(value: Json): string | null {
+  if (Array.isArray(value)) {
+    const list = value as readonly Json[];
+    return list.length >= BYTES_MIN && list.every(isByte)
+      ? Buffer.from(list as readonly number[]).toString("base64")
+      : null;
+  }
+  if (!isObject(value)) return null;
+  if (value["type"] === "Buffer" && Array.isArray(value["data"]) && (value["data"] as readonly Json[]).every(isByte))
+    return Buffer.from(value["data"] as readonly number[]).toString("base64");
+  if (value["0"] === undefined) return null;
+  const list = Object.values(value);
+  const isIndexed = Object.keys(value).every((name, at) => name === String(at));
+  return isIndexed ? readBytes(list) : null;
+}
+
+function isByte(value: Json): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 255;
+}

@@ -1,0 +1,67 @@
+// Merge messages: a conversation that a span has twice, flattened into attributes and as the JSON of the request or
+// response.
+// Invariants:
+//   merge-messages.1. The longer conversation is the base; of two messages at one place, from the end, each member that
+//        one lacks comes from the other. Content is lacking when it is empty, or says less than the other's.
+//        A member that says something else stays as `other_<name>`.
+//   merge-messages.2. JSON that holds no messages changes nothing.
+//   merge-messages.3. Nothing of the JSON is lost: members beside the messages are the rest, members beside a message
+//        of the answer stay with it. Empty ones, and the text of a message repeated, go.
+import type { Json } from "@holdpoint/base/json/json.ts";
+import { isObject } from "../attributes/plain-values.ts";
+import { readTalk, type Reading, type Talk } from "./envelopes.ts";
+
+/** @param body a request, a response or a framework's state; null when it has no messages, or fewer */
+export function mergeTalk(flattened: readonly Json[], body: Json, as: Reading): Talk | null {
+  const read = readTalk(body, as);
+  if (read === null || read.messages.length < Math.max(flattened.length, 1)) return null;
+  const missing = read.messages.length - flattened.length; // the first ones: system messages
+  const messages = read.messages.map((one, at) =>
+    missing === 0
+      ? joinMessage(flattened[at] ?? one, one)
+      : at < missing
+        ? one
+        : joinMessage(one, flattened[at - missing] ?? one),
+  );
+  return { messages, rest: read.rest };
+}
+
+function joinMessage(message: Json, other: Json): Json {
+  if (!isObject(message) || !isObject(other)) return message;
+  const out: Record<string, Json> = { ...message };
+  for (const [name, value] of Object.entries(other)) {
+    const own = out[name];
+    if (own === undefined || own === null || own === value) {
+      if (value !== null) out[name] = value;
+      continue;
+    }
+    const isOther = name === "content" ? lacks(own, value) : !saysAll(own, value) && saysAll(value, own);
+    const [winner, loser] = isOther ? [value, own] : [own, value];
+    out[name] = winner;
+    if (!saysAll(winner, loser)) out[`other_${name}`] = loser;
+  }
+  return out;
+}
+
+/** True when the value has every text of the other one. */
+export function saysAll(value: Json, other: Json): boolean {
+  if (other === value) return true;
+  const text = JSON.stringify(value);
+  return textsOf(other).every((one) => text.includes(JSON.stringify(one).slice(1, -1)));
+}
+
+/** Without the types of blocks and calls. */
+function textsOf(value: Json): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(textsOf);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, one]) => (name === "type" ? [] : textsOf(one)));
+}
+
+function lacks(content: Json | undefined, other: Json | undefined): boolean {
+  if (other === undefined || other === null || other === "") return false;
+  if (content === undefined || content === null || content === "") return true;
+  if (!Array.isArray(other)) return false;
+  if (!Array.isArray(content)) return other.length > 1;
+  return content.length < other.length || (saysAll(other, content) && !saysAll(content, other));
+}

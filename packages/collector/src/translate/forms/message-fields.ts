@@ -1,0 +1,137 @@
+// Message fields: the calls, the parts and the call id of a message, wherever its sender puts them.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { spell } from "../attributes/spellings.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
+import { type Part, readPart } from "./block-forms.ts";
+import { take } from "./members.ts";
+import { callOf, joinCalls } from "./tool-forms.ts";
+
+const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
+
+/** A message of a tool names its call; null when it does so already. */
+export function takeCallId(message: JsonObject, used: Set<string>): { readonly tool_call_id: Json } | null {
+  if (message["tool_call_id"] !== undefined) return null;
+  const id = take(message, used, CALL_IDS);
+  return id === null ? null : { tool_call_id: id };
+}
+
+const CALLS = spell("tool_calls");
+
+/** null: none, or none to change. */
+export function takeCalls(message: JsonObject, used: Set<string>): readonly Json[] | null {
+  const name = CALLS.find((one) => message[one] !== undefined);
+  const list = name === undefined ? null : listOf(jsonWithin(message[name]));
+  const single = jsonWithin(message["function_call"] ?? message["functionCall"]);
+  if (isObject(single) && !Array.isArray(message["parts"])) {
+    used.add(message["function_call"] === undefined ? "functionCall" : "function_call");
+    if (name !== undefined && list !== null) used.add(name);
+    return joinCalls((list ?? []).map(readListed), [callOf(single)]);
+  }
+  if (name === undefined || list === null) return null;
+  const calls = list.map(readListed);
+  const isSame = name === "tool_calls" && list === message[name] && calls.every((one, at) => one === list[at]);
+  if (isSame) return null;
+  used.add(name);
+  return calls;
+}
+
+/** LiveKit writes a list of JSON texts. A call in the target form stays the same object. */
+function readListed(given: Json): Json {
+  const call = jsonWithin(given);
+  if (!isObject(call)) return call;
+  const inner = call["function"];
+  const isWritten =
+    call["type"] === "function" &&
+    isObject(inner) &&
+    typeof inner["arguments"] === "string" &&
+    call["name"] === undefined;
+  return isWritten && call["call_id"] === undefined
+    ? call
+    : callOf(readPart(call).kind === "call" ? readPart(call).value : call);
+}
+
+const THOUGHTS = spell("reasoning_content");
+const FILES = ["files", "images"];
+
+/** The parts of a message; null when its content is plain or has the target form. */
+export function takeParts(message: JsonObject, used: Set<string>): readonly Part[] | null {
+  const { content, text } = message;
+  const given = listOf(message["parts"]);
+  const own = given ?? readList(content) ?? readList(message["contents"]);
+  const thought = THOUGHTS.find((name) => typeof message[name] === "string" && message[name] !== "");
+  const said = content === undefined && given === null && typeof text === "string" ? text : null; // Dify
+  const files = FILES.flatMap((name) => readFiles(message, name, used));
+  if (own === null && thought === undefined && said === null && files.length === 0) return null;
+  const parts = (own ?? []).map(readPart);
+  const isWritten =
+    given === null && own === content && parts.every(({ kind, value }, at) => kind === "block" && value === own?.[at]);
+  if (isWritten && thought === undefined && files.length === 0) return null;
+  if (given !== null) used.add("parts");
+  if (given === null || content === "") used.add("content");
+  else if (content !== undefined) {
+    used.add("content");
+    parts.unshift(...(readList(content) ?? [content]).map(readPart)); // forms/messages.1
+  }
+  if (own !== null && own === message["contents"]) used.add("contents");
+  if (own === null && content !== undefined && content !== null && content !== "") parts.unshift(readPart(content));
+  if (said !== null) {
+    used.add("text");
+    for (const name of FILES) if (isEmptyList(message[name])) used.add(name);
+    parts.unshift(readPart(said));
+  }
+  if (thought !== undefined) {
+    used.add(thought);
+    parts.unshift(readPart({ type: "reasoning", reasoning: message[thought] ?? "" }));
+  }
+  return [...parts, ...files];
+}
+
+/** A list of blocks, one block, or JSON text of such a list; null for other content. */
+function readList(content: Json | undefined): readonly Json[] | null {
+  if (Array.isArray(content)) return content as readonly Json[];
+  if (isObject(content)) {
+    const inner = openContent(content);
+    if (inner !== content) return readList(inner) ?? [inner];
+    return readPart(content).form === "" ? null : [content];
+  }
+  if (typeof content !== "string" || !startsList(content)) return null;
+  const blocks = jsonWithin(content);
+  const isBlocks = Array.isArray(blocks) && (blocks as readonly Json[]).every(isBlock);
+  return isBlocks ? (blocks as readonly Json[]) : null;
+}
+
+/** Perhaps JSON of a list of blocks. */
+export function startsList(content: string): boolean {
+  return /^\s*\[\s*\{/.test(content);
+}
+
+function isBlock(item: Json): boolean {
+  return isObject(item) && (typeof item["type"] === "string" || readPart(item).form !== "");
+}
+
+/** {content: "…"} and {message: "…", finish_reason} of AgentCore, {parts: […]} of Gemini. */
+function openContent(content: JsonObject): Json {
+  const name = ["parts", "content", "message"].find((one) => content[one] !== undefined);
+  const isOnly = name !== undefined && Object.keys(content).length === 1;
+  return isOnly ? (content[name] ?? "") : content;
+}
+
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function readFiles(message: JsonObject, name: string, used: Set<string>): readonly Part[] {
+  const list = listOf(message[name]);
+  if (list === null || list.length === 0) return [];
+  const kind = name === "images" ? "image" : "file";
+  const parts = list.map((one) =>
+    readPart(typeof one === "string" ? { type: kind, data: one } : isObject(one) ? { type: kind, ...one } : one),
+  );
+  if (!parts.every(({ form }) => form === "media")) return [];
+  used.add(name);
+  return parts;
+}
+
+export function listOf(content: Json | undefined): readonly Json[] | null {
+  return Array.isArray(content) ? (content as readonly Json[]) : null;
+}

@@ -1,0 +1,151 @@
+// Messages: every sender's way of writing a chat message → {role, content, tool_calls?, tool_call_id?, name?, …}.
+// Content is a string when it is one piece of text, else a list of blocks. Unknown parts stay unchanged. Invariants:
+//   forms/messages.1. Every part stays: text, calls and results in their fields, all others in `content`.
+//   forms/messages.2. A message that already has the target form comes back as the same object, and a list of such
+//        messages as the same list.
+//   forms/messages.3. Blocks that stand in a list without a message around them are one message: calls and reasoning
+//        of the assistant, a result its own.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { isObject } from "../attributes/plain-values.ts";
+import { contentOf, type Part, readPart } from "./block-forms.ts";
+import { withRest } from "./members.ts";
+import { listOf, startsList, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
+import { readBare } from "./message-shapes.ts";
+import { openMessage } from "./open-message.ts";
+import { joinCalls } from "./tool-forms.ts";
+
+/** A list of messages, a single one, blocks, or text → messages in the target form. */
+export function messagesOf(value: Json, role = "user"): readonly Json[] {
+  const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
+  if (list.every(isWritten)) return list; // forms/messages.2, at the least cost: most messages are such
+  const bare = list.map(readBare);
+  const spoken = bare.some((one) => one !== null && isAssistants(one)) && bare.every((one) => one?.kind !== "result");
+  const own = spoken && bare.every((one) => one !== null) ? "assistant" : role;
+  const out: Json[] = [];
+  let joins = false; // the last message and a bare block are one
+  for (const [at, item] of list.entries()) {
+    const part = bare[at] ?? null;
+    const made = part === null ? readMessage(item, role) : [writeBare(part, own)];
+    const isOpen = part === null ? isItem(item) : part.kind !== "result";
+    const last = out.at(-1);
+    const first = made[0];
+    if (joins && isOpen && isObject(last) && isObject(first) && last["role"] === first["role"])
+      out.splice(-1, 1, joinMessages(last, first));
+    else out.push(...made);
+    joins = isOpen;
+  }
+  return Array.isArray(value) && out.length === value.length && out.every((one, at) => one === value[at]) ? list : out;
+}
+
+const WRITTEN_ROLES: ReadonlySet<Json | undefined> = new Set(["system", "developer", "user", "assistant"]);
+const WRITTEN: ReadonlySet<string> = new Set(["role", "content", "finish_reason"]);
+
+/** A text in the target form, with nothing to read beside it. */
+function isWritten(item: Json): boolean {
+  if (!isObject(item)) return false;
+  const { role, content } = item;
+  if (typeof content !== "string" || !WRITTEN_ROLES.has(role)) return false;
+  for (const name of Object.keys(item)) if (!WRITTEN.has(name)) return false;
+  return !startsList(content);
+}
+
+/** An item of OpenAI's Responses, which its neighbours continue. */
+function isItem(item: Json): boolean {
+  return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
+}
+
+function isAssistants({ kind, form }: Part): boolean {
+  return kind === "call" || form === "reasoning" || form === "refusal";
+}
+
+function writeBare(part: Part, role: string): Json {
+  if (part.kind === "result") return part.value;
+  if (part.kind === "call") return { role: "assistant", content: "", tool_calls: [part.value] };
+  return { role: isAssistants(part) ? "assistant" : role, content: contentOf([part.value]) };
+}
+
+const JOINED: ReadonlySet<string> = new Set(["role", "content", "tool_calls"]);
+
+function joinMessages(message: JsonObject, next: JsonObject): JsonObject {
+  const calls = joinCalls(listOf(message["tool_calls"]) ?? [], listOf(next["tool_calls"]) ?? []);
+  const blocks = [...blocksOf(message["content"]), ...blocksOf(next["content"])];
+  const made = { ...message, content: contentOf(blocks), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  return withRest(made, next, JOINED);
+}
+
+function blocksOf(content: Json | undefined): readonly Json[] {
+  if (content === undefined || content === "" || content === null) return [];
+  return Array.isArray(content) ? (content as readonly Json[]) : [readPart(content).value];
+}
+
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ["model", "assistant"],
+  ["ai", "assistant"],
+  ["human", "user"],
+]);
+
+function readMessage(item: Json, defaultRole: string): readonly Json[] {
+  if (!isObject(item)) return item === null ? [] : [{ role: defaultRole, content: item }];
+  const message = openMessage(item);
+  const { role: given } = message;
+  const role = typeof given === "string" ? (ROLES.get(given) ?? given) : defaultRole;
+  const used = new Set<string>();
+  const callId = role === "tool" || given === "function" ? takeCallId(message, used) : null;
+  const calls = takeCalls(message, used);
+  const parts = takeParts(message, used);
+  if (parts === null) {
+    const isSame = message === item && role === given && calls === null && callId === null;
+    if (isSame) return [item]; // forms/messages.2
+    const own = calls === null ? {} : { tool_calls: calls };
+    return [withRest({ role, ...callId, ...own }, message, new Set([...used, "role"]))];
+  }
+  return assembleParts({ message, role, defaultRole, calls, callId, used }, parts);
+}
+
+/** Of messages with only results, which become messages of tools. */
+const RESULT_ROLES: ReadonlySet<string> = new Set(["tool", "user", "function", "assistant", "model"]);
+const NONE: ReadonlySet<string> = new Set();
+
+interface Assembled {
+  readonly message: JsonObject;
+  readonly role: string;
+  readonly defaultRole: string;
+  readonly calls: readonly Json[] | null;
+  readonly callId: { readonly tool_call_id: Json } | null;
+  readonly used: ReadonlySet<string>;
+}
+
+function assembleParts(
+  { message, role, calls: own, callId, used }: Assembled,
+  parts: readonly Part[],
+): readonly Json[] {
+  const values = (kind: Part["kind"]): readonly Json[] =>
+    parts.filter((one) => one.kind === kind).map((one) => one.value);
+  const [blocks, called, results] = [values("block"), values("call"), values("result") as readonly JsonObject[]];
+  const { role: given, ...members } = withRest({}, message, used);
+  const isKnown =
+    given === undefined ||
+    (typeof given === "string" && (called.length + blocks.length > 0 || RESULT_ROLES.has(given)));
+  const said = withoutNothing(members);
+  const rest = isKnown ? said : { ...said, original_role: given };
+  if (blocks.length === 0 && called.length === 0 && own === null && results.length > 0)
+    return results.map((one, at) => (at > 0 ? one : withRest(one, { ...callId, ...rest }, NONE)));
+  const before = own ?? listOf(message["tool_calls"]) ?? [];
+  const calls = joinCalls(before, called);
+  const taken = calls.length > 0 ? new Set(["tool_calls"]) : NONE;
+  const made: JsonObject = {
+    role,
+    ...callId,
+    content: contentOf(blocks),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+  const isOwnList = Array.isArray(rest["tool_calls"]);
+  const whole = withRest(made, rest, isOwnList ? taken : NONE);
+  return parts[0]?.kind === "result" ? [...results, whole] : [whole, ...results];
+}
+
+/** Haystack and Strands write a name of null and an empty `meta`. */
+function withoutNothing({ name, meta, ...members }: JsonObject): JsonObject {
+  const isEmpty = meta === undefined || meta === null || (isObject(meta) && Object.keys(meta).length === 0);
+  return { ...(name === undefined || name === null ? {} : { name }), ...(isEmpty ? {} : { meta }), ...members };
+}

@@ -1,0 +1,158 @@
+// Tool forms: calls and results in any spelling → {id, type: "function", function} and {role: "tool", tool_call_id}.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { spell, spellType } from "../attributes/spellings.ts";
+import { isObject } from "../attributes/plain-values.ts";
+import { take, withRest } from "./members.ts";
+
+const NAMES = spell("name", "tool_name");
+const NAMES_AND_FUNCTION = [...NAMES, "function"];
+const ARGUMENTS = spell("arguments", "args", "input", "parameters");
+const CALL_IDS = spell("call_id", "id", "tool_call_id", "tool_use_id", "ref");
+const RESULT_IDS = spell("call_id", "tool_call_id", "tool_use_id", "id", "ref");
+const CONTENT = ["content"];
+const RESULTS = ["response", "result"];
+/** Ids that no other block has. */
+const TOOL_IDS = spell("call_id", "tool_call_id", "tool_use_id");
+
+export const CALL_TYPES = spellType(
+  "function",
+  "tool_call",
+  "tool_use",
+  "function_call",
+  "tool_request",
+  "tool_invocation",
+  "custom",
+  "custom_tool_call",
+  "server_tool_call",
+  "server_tool_use",
+  "mcp_call",
+  "mcp_tool_use",
+);
+export const RESULT_TYPES = spellType(
+  "tool_call_response",
+  "tool_result",
+  "tool_response",
+  "tool_call_result",
+  "function_response",
+  "function_call_output",
+  "custom_tool_call_output",
+  "server_tool_call_response",
+  "mcp_tool_result",
+  "web_search_tool_result",
+  "code_execution_tool_result",
+);
+/** Their type says more than that they are calls. */
+const NOTED_TYPES: ReadonlySet<string> = new Set(
+  spellType("custom", "custom_tool_call", "server_tool_call", "server_tool_use", "mcp_call", "mcp_tool_use"),
+);
+const PLAIN_CALLS: ReadonlySet<string> = new Set(CALL_TYPES.filter((name) => !NOTED_TYPES.has(name)));
+const NONE: ReadonlySet<string> = new Set();
+
+/** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
+export function callOf(call: Json): Json {
+  if (!isObject(call)) return call;
+  const { function: inner, type } = call;
+  const used = new Set<string>();
+  const own = isObject(inner) ? inner : {};
+  const name = take(call, used, typeof inner === "string" ? NAMES_AND_FUNCTION : NAMES, own["name"]);
+  const given = take(call, used, ARGUMENTS, own["arguments"]);
+  if (name === null && given === null) return call;
+  const id = take(call, used, CALL_IDS);
+  if (isObject(inner)) used.add("function");
+  if (typeof type === "string" && PLAIN_CALLS.has(type)) used.add("type");
+  const text = typeof given === "string" ? given : JSON.stringify(given ?? {});
+  const made = { type: "function", function: { ...own, name, arguments: text } };
+  if (call["call_id"] !== undefined && call["id"] !== undefined && !used.has("id") && call["item_id"] === undefined) {
+    const { id: item, ...beside } = call; // of an item of OpenAI's Responses
+    return withRest({ id, ...made, item_id: item }, beside, used);
+  }
+  return withRest(id === null ? made : { id, ...made }, call, used);
+}
+
+/** A tool's result in any spelling → its message. @param read a list of blocks → content */
+export function readResult(part: JsonObject, read: (blocks: readonly Json[]) => Json): JsonObject {
+  const used = new Set(["type"]);
+  const origin = part["origin"]; // Haystack: the call
+  const call = isObject(origin) ? origin : {};
+  const id = take(part, used, RESULT_IDS, call["id"]);
+  const name = take(part, used, NAMES, call["tool_name"]);
+  const response = take(part, used, RESULTS);
+  const { output } = part;
+  const isOutput = response === null && output !== undefined;
+  if (isOutput) used.add("output");
+  const { value, ...beside } = isOutput ? openOutput(output) : { value: response ?? take(part, used, CONTENT) };
+  const made = {
+    role: "tool",
+    ...(id === null ? {} : { tool_call_id: id }),
+    ...(name === null ? {} : { name }),
+    content: writeContent(value, read),
+    ...beside,
+  };
+  if (!isObject(origin)) return withRest(made, part, used);
+  const { id: _id, tool_name: _name, ...more } = origin;
+  used.add("origin");
+  return withRest(withRest(made, part, used), withoutEmpty(more), NONE);
+}
+
+function writeContent(response: Json, read: (blocks: readonly Json[]) => Json): Json {
+  if (Array.isArray(response)) return read(response as readonly Json[]);
+  if (response === null) return "";
+  return typeof response === "string" ? response : JSON.stringify(response);
+}
+
+/**
+ * AI SDK 5 wraps a result as {type: "text" | "json" | "content" | "error-text" | "error-json", value}. A failed one is
+ * told by `status`, and what the type and the value do not say stays as `output`.
+ */
+function openOutput(output: Json): { readonly value: Json; readonly status?: "error"; readonly output?: Json } {
+  if (!isObject(output) || output["value"] === undefined || output["type"] === undefined) return { value: output };
+  const { value, type, ...more } = output;
+  const rest = typeof type === "string" && OUTPUT_TYPES.has(type) ? more : { type, ...more };
+  return {
+    value: value ?? null,
+    ...(typeof type === "string" && type.startsWith("error-") ? { status: "error" } : {}),
+    ...(Object.keys(rest).length > 0 ? { output: rest } : {}),
+  };
+}
+
+const OUTPUT_TYPES: ReadonlySet<string> = new Set(["text", "json", "content", "error-text", "error-json"]);
+
+/** Calls and results that neither a type nor a holder names: their ids do. */
+export function tellTool(part: JsonObject): "call" | "result" | null {
+  const isNamed = part["toolName"] !== undefined || part["tool_name"] !== undefined;
+  const hasId = hasAny(part, TOOL_IDS);
+  if (!hasId && !isNamed) return null;
+  if ((isNamed || part["name"] !== undefined) && hasAny(part, ARGUMENTS)) return "call";
+  return hasId && hasAny(part, [...RESULTS, "output", "content"]) ? "result" : null;
+}
+
+function hasAny(part: JsonObject, names: readonly string[]): boolean {
+  return names.some((name) => part[name] !== undefined);
+}
+
+/** Of the calls of one message: the same call, as a block and in a list, is one. */
+export function joinCalls(list: readonly Json[], more: readonly Json[]): readonly Json[] {
+  const out = [...list];
+  for (const call of more) {
+    const at = out.findIndex((one) => isSameCall(one, call));
+    const known = out[at];
+    if (at === -1) out.push(call);
+    else if (isObject(known) && isObject(call)) out[at] = withRest(known, call, NONE);
+  }
+  return out;
+}
+
+function isSameCall(one: Json, other: Json): boolean {
+  if (!isObject(one) || !isObject(other)) return one === other;
+  if (one["id"] !== undefined && other["id"] !== undefined) return one["id"] === other["id"];
+  return JSON.stringify(one["function"]) === JSON.stringify(other["function"]);
+}
+
+export function withoutEmpty(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null || value === "") return true;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+}

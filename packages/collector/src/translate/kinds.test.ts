@@ -1,0 +1,291 @@
+// Kinds of payloads that reports of bugs had: what a run of them must be, beyond the forms of content.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Json } from "@holdpoint/base/json/json.ts";
+import { member } from "./attributes/indexed.ts";
+import { contentOf, extraOf, parsed, table, translated, type Given } from "./testkit.ts";
+
+const CHAT: Given = {
+  "gen_ai.operation.name": "chat",
+  "gen_ai.provider.name": "openai",
+  "gen_ai.request.model": "gpt-4o",
+};
+const USAGE = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+
+/** The usage of an API, in the words of each, with 60 cached tokens inside or on top of the input. */
+const SPELLINGS: Readonly<Record<string, Json>> = {
+  OpenAI: {
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    total_tokens: 120,
+    prompt_tokens_details: { cached_tokens: 60 },
+  },
+  "OpenAI Responses": {
+    input_tokens: 100,
+    output_tokens: 20,
+    total_tokens: 120,
+    input_tokens_details: { cached_tokens: 60 },
+  },
+  "OpenAI in camel case": {
+    promptTokens: 100,
+    completionTokens: 20,
+    totalTokens: 120,
+    promptTokensDetails: { cachedTokens: 60 },
+  },
+  Anthropic: { input_tokens: 40, output_tokens: 20, cache_read_input_tokens: 60 },
+  Bedrock: { inputTokens: 40, outputTokens: 20, cacheReadInputTokens: 60 },
+  Gemini: { promptTokenCount: 100, candidatesTokenCount: 20, totalTokenCount: 120, cachedContentTokenCount: 60 },
+  "Gemini in snake case": { prompt_token_count: 100, candidates_token_count: 20, cached_content_token_count: 60 },
+  DeepSeek: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_cache_hit_tokens: 60 },
+  "AI SDK": { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedInputTokens: 60 },
+};
+
+describe("usage", () => {
+  const wanted = { ...USAGE, input_token_details: { cache_read: 60 } };
+  for (const [api, usage] of Object.entries(SPELLINGS)) {
+    test(`${api}: in the answer`, () => {
+      const answer = { choices: [{ message: { role: "assistant", content: "Hi" } }], usage };
+      const run = contentOf({
+        attributes: { "openinference.span.kind": "LLM", "output.value": JSON.stringify(answer) },
+      });
+      assert.deepEqual(extraOf(run).metadata["usage_metadata"], wanted);
+    });
+    if (!["Anthropic", "Bedrock"].includes(api))
+      test(`${api}: in Langfuse's details`, () => {
+        const attributes = {
+          "langfuse.observation.type": "generation",
+          "langfuse.observation.usage_details": JSON.stringify(usage),
+        };
+        assert.deepEqual(extraOf(contentOf({ attributes })).metadata["usage_metadata"], wanted);
+      });
+  }
+  for (const [name, key] of Object.entries({
+    OpenLIT: "gen_ai.usage.prompt_tokens_details.cache_read",
+    ".NET": "gen_ai.usage.cached_input_tokens",
+    Logfire: "gen_ai.usage.details.cached_tokens",
+    conventions: "gen_ai.usage.cache_read.input_tokens",
+  }))
+    test(`${name}: as an attribute`, () => {
+      const attributes = { ...CHAT, "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20, [key]: 60 };
+      assert.deepEqual(extraOf(contentOf({ attributes })).metadata["usage_metadata"], wanted);
+    });
+
+  test("a cost of 0 beside tokens is none", () => {
+    const attributes = {
+      ...CHAT,
+      "gen_ai.usage.input_tokens": 100,
+      "gen_ai.usage.output_tokens": 20,
+      "gen_ai.usage.cost": 0,
+    };
+    const { metadata } = extraOf(contentOf({ attributes }));
+    assert.deepEqual(metadata["usage_metadata"], USAGE);
+    assert.equal(member(metadata["otel"], "attributes", "gen_ai.usage.cost"), 0);
+  });
+});
+
+describe("models and providers", () => {
+  const MODELS: readonly (readonly [
+    provider: string,
+    model: string,
+    becomes: readonly [string | undefined, string],
+  ])[] = [
+    ["", "googleai/gemini-2.5-flash", ["google_genai", "gemini-2.5-flash"]],
+    ["", "vertexai/gemini-2.5-flash", ["google_vertexai", "gemini-2.5-flash"]],
+    ["", "openai/gpt-4o", ["openai", "gpt-4o"]],
+    ["openai", "openai/gpt-4o", ["openai", "gpt-4o"]],
+    ["openrouter", "openai/gpt-4o", ["openrouter", "openai/gpt-4o"]],
+    ["", "models/gemini-2.5-flash", [undefined, "gemini-2.5-flash"]],
+    ["", "meta-llama/Llama-3", [undefined, "meta-llama/Llama-3"]],
+  ];
+  for (const [provider, model, [said, name]] of MODELS)
+    test(`${provider} ${model}`, () => {
+      const attributes = {
+        "gen_ai.request.model": model,
+        ...(provider === "" ? {} : { "gen_ai.provider.name": provider }),
+      };
+      const { metadata, params } = extraOf(contentOf({ attributes }));
+      assert.deepEqual([metadata["ls_provider"], metadata["ls_model_name"], params["model"]], [said, name, model]);
+    });
+});
+
+describe("what a span is", () => {
+  const TYPES: readonly (readonly [name: string, attributes: Given, type: string])[] = [
+    ["the arguments of a tool alone", { "gen_ai.tool.call.arguments": "{}" }, "tool"],
+    ["the result of a tool alone", { "gen_ai.tool.call.result": "12" }, "tool"],
+    ["MCP calls a tool", { "mcp.method.name": "tools/call", "gen_ai.tool.name": "t" }, "tool"],
+    ["MCP gets a prompt", { "mcp.method.name": "prompts/get", "gen_ai.tool.name": "t" }, "prompt"],
+    ["MCP lists tools", { "mcp.method.name": "tools/list" }, "chain"],
+    ["a database of vectors", { "db.system": "qdrant" }, "retriever"],
+    ["another name of its attribute", { "db.system.name": "milvus" }, "retriever"],
+    ["any other database", { "db.system": "postgresql" }, "chain"],
+    ["a request of ADK's without a model", { "gcp.vertex.agent.llm_request": '{"contents":[]}' }, "llm"],
+  ];
+  for (const [name, attributes, type] of TYPES) test(name, () => assert.equal(contentOf({ attributes }).runType, type));
+
+  test("the filter keeps a search for vectors", () =>
+    assert.ok(translated({ attributes: { "db.system": "chroma" } }, { filterNonGenAi: true }).content !== null));
+
+  test("a span that has not ended is no run", () =>
+    assert.equal(translated({ attributes: { ...CHAT, "logfire.span_type": "pending_span" } }).content, null));
+});
+
+describe("nothing twice", () => {
+  const TEXT = "A question of some length";
+  const MESSAGES = [{ role: "user", content: TEXT }];
+  const FLAT: Given = {
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": TEXT,
+  };
+  const BODIES: Readonly<Record<string, Given>> = {
+    "the items of OpenAI's Responses": { ...FLAT, "input.value": JSON.stringify({ input: MESSAGES }) },
+    "a list of messages": { ...FLAT, "input.value": JSON.stringify(MESSAGES) },
+    "Gemini's contents": {
+      ...FLAT,
+      "input.value": JSON.stringify({ contents: [{ role: "user", parts: [{ text: TEXT }] }] }),
+    },
+    "the text alone": { ...FLAT, "input.value": TEXT },
+    "another attribute in another form": {
+      ...CHAT,
+      "gen_ai.input.messages": JSON.stringify(MESSAGES),
+      "gen_ai.prompt": JSON.stringify({ contents: [{ role: "user", parts: [{ text: TEXT }] }] }),
+    },
+  };
+  for (const [name, attributes] of Object.entries(BODIES))
+    test(name, () => assert.equal(JSON.stringify(contentOf({ attributes })).split(TEXT).length - 1, 1));
+
+  test("stop sequences", () => {
+    const run = contentOf({ attributes: { ...CHAT, "gen_ai.request.stop_sequences": ["STOP-HERE"] } });
+    assert.equal(JSON.stringify(run).split("STOP-HERE").length - 1, 1);
+  });
+
+  test("bytes as a list of numbers are an attachment", () => {
+    const bytes = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(3000, 7)]);
+    const run = contentOf({ attributes: { "input.value": JSON.stringify({ picture: { image: bytes } }) } });
+    assert.deepEqual(
+      run.attachments.map(({ mimeType }) => mimeType),
+      ["image/png"],
+    );
+    assert.ok(run.inputs.length < 200);
+  });
+});
+
+describe("content", () => {
+  const cut = (more: string): Given => ({
+    ...CHAT,
+    "gen_ai.input.messages": `[{"role":"system","content":"Be kind."},${more}`,
+  });
+  table([
+    {
+      name: "JSON that was cut off keeps its complete messages",
+      span: { attributes: cut('{"role":"user","parts":[{"type":"text","content":"A long q') },
+      run: {
+        inputs: {
+          messages: [{ role: "system", content: "Be kind." }],
+          truncated: '{"role":"user","parts":[{"type":"text","content":"A long q',
+        },
+      },
+    },
+    {
+      name: "JSON that was cut off in its first message is text",
+      span: { attributes: { ...CHAT, "gen_ai.input.messages": '[{"role":"user","content":"A long q' } },
+      run: { inputs: { input: '[{"role":"user","content":"A long q' } },
+    },
+    {
+      name: "a text that its sender calls one",
+      span: { attributes: { "output.value": '{"a":1}', "output.mime_type": "text/plain" } },
+      run: { outputs: { text: '{"a":1}' } },
+    },
+    {
+      name: "Logfire's events beside its request and response",
+      span: {
+        attributes: {
+          ...CHAT,
+          request_data: '{"model":"gpt-4o"}',
+          response_data: '{"usage":{}}',
+          events: JSON.stringify([
+            { "event.name": "gen_ai.user.message", content: "Hi", role: "user" },
+            { "event.name": "gen_ai.choice", index: 0, message: { role: "assistant", content: "Hello" } },
+          ]),
+        },
+      },
+      run: {
+        inputs: { messages: [{ role: "user", content: "Hi" }] },
+        outputs: { messages: [{ role: "assistant", content: "Hello" }] },
+      },
+    },
+    {
+      name: "the texts of ai.embedMany",
+      span: { attributes: { "ai.operationId": "ai.embedMany", "ai.values": ['"tea"', '"rain"'] } },
+      run: { inputs: { input: ["tea", "rain"] } },
+    },
+    {
+      name: "Pydantic AI's texts to embed",
+      span: { attributes: { "gen_ai.operation.name": "embeddings", inputs: '["tea"]' } },
+      run: { inputs: { input: ["tea"] } },
+    },
+    {
+      name: "vectors in any answer",
+      span: {
+        attributes: {
+          "openinference.span.kind": "EMBEDDING",
+          "output.value": JSON.stringify({ model: "e3", data: [{ embedding: [0.1, 0.2, 0.3, 0.4], index: 0 }] }),
+        },
+      },
+      run: { outputs: { model: "e3", embeddings: { count: 1, dimensions: 4 } } },
+    },
+    {
+      name: "metadata and tags of Langfuse's newer names",
+      span: { attributes: { "langfuse.metadata.team": "core", "langfuse.tags": ["a"] } },
+      run: { metadata: { team: "core" }, tags: ["a"] },
+    },
+    {
+      name: "the function of AI SDK 7 names its root",
+      span: {
+        name: "invoke_agent gpt-5",
+        attributes: {
+          "gen_ai.operation.name": "invoke_agent",
+          "gen_ai.request.model": "gpt-5",
+          "gen_ai.agent.name": "my-function",
+        },
+      },
+      run: { name: "my-function" },
+    },
+    {
+      name: "an error of the model's client",
+      span: {
+        attributes: CHAT,
+        events: [
+          {
+            name: "gen_ai.client.operation.exception",
+            attributes: { "exception.type": "APIError", "exception.message": "no quota" },
+          },
+        ],
+      },
+      run: { error: "APIError: no quota" },
+    },
+    {
+      name: "what a log record says of itself is no part of a message",
+      span: {
+        attributes: CHAT,
+        events: [{ name: "gen_ai.user.message", attributes: { content: "Hi", "otel.scope.name": "openai" } }],
+      },
+      run: { inputs: { messages: [{ role: "user", content: "Hi" }] } },
+    },
+  ]);
+
+  test("an image without data gives way to the request's", () => {
+    const source = { type: "base64", media_type: "image/png", data: "iVBORw==" };
+    const attributes = {
+      "openinference.span.kind": "LLM",
+      "llm.input_messages.0.message.role": "user",
+      "llm.input_messages.0.message.contents.0.message_content.type": "image",
+      "input.value": JSON.stringify({ messages: [{ role: "user", content: [{ type: "image", source }] }] }),
+    };
+    assert.deepEqual(parsed(contentOf({ attributes }).inputs), {
+      messages: [
+        { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw==" } }] },
+      ],
+    });
+  });
+});

@@ -1,0 +1,190 @@
+// Content: the building blocks of inputs and outputs. Both are ordered lists of sources; the first source with a result
+// wins. Invariants:
+//   content.1. Inputs and outputs are JSON objects: other values become a member with the name in the table.
+//   content.2. A sender's JSON object keeps its text after a check: digits and order stay unchanged.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { AttributeValue } from "../../otlp/span.ts";
+import type { Facts } from "../attributes/span-facts.ts";
+import { readCutList } from "../attributes/cut-json.ts";
+import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
+import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
+import { spell } from "../attributes/spellings.ts";
+import { readTalk, type Talk } from "../forms/envelopes.ts";
+import { withRest } from "../forms/members.ts";
+import { isMessage } from "../forms/message-shapes.ts";
+import { messagesOf } from "../forms/messages.ts";
+import type { SpanTalk } from "./span-events.ts";
+import type { RunType } from "../../shared/trace-run.ts";
+
+export interface Found {
+  readonly value: JsonObject;
+  /** The text of exactly this value, when there is one. */
+  readonly source: string | null;
+}
+
+export interface Subject {
+  readonly facts: Facts;
+  readonly talk: SpanTalk;
+  readonly type: RunType;
+}
+
+export interface ContentSource {
+  (subject: Subject): Found | null;
+  /** Yields nothing without one of these. */
+  readonly when?: Sources;
+}
+
+/** A source that applies only to spans with one of these attributes. */
+export function given(when: Sources, source: (subject: Subject) => Found | null): ContentSource {
+  return Object.assign((subject: Subject) => source(subject), { when });
+}
+
+export function firstOf(list: readonly ContentSource[], subject: Subject): Found | null {
+  const { facts } = subject;
+  for (const source of list) {
+    if (source.when !== undefined && !facts.has(source.when)) continue;
+    const mark = facts.mark();
+    const found = source(subject);
+    if (found !== null) return found;
+    facts.release(mark);
+  }
+  return null;
+}
+
+export function found(value: JsonObject): Found {
+  return { value, source: null };
+}
+
+/** Where content that is no object goes. */
+export type Key = "input" | "output" | "text";
+
+/**
+ * Content in any form: messages become {messages, …}, another object is itself, everything else {[key]: value}. Empty
+ * text is nothing. Tools have no messages: their arguments and results stay as they are.
+ */
+export function readContent(parsed: Parsed, key: Key, type: RunType): Found | null {
+  const { value } = parsed;
+  if (value === null || value === "") return null;
+  const talk = type === "tool" ? null : readTalk(value, { role: toRole(key), isCall: type === "llm" });
+  if (talk !== null) return writeTalk(key === "input" ? talk : renameUsage(talk), parsed);
+  if (isObject(value)) return { value, source: parsed.source };
+  return (typeof value === "string" ? readCut(value, key) : null) ?? found({ [key]: value });
+}
+
+function toRole(key: Key): "user" | "assistant" {
+  return key === "input" ? "user" : "assistant";
+}
+
+/** A sender's object with messages in the target form keeps its text (content.2). */
+function writeTalk({ messages, rest }: Talk, { value, source }: Parsed): Found {
+  const isSame =
+    isObject(value) && value["messages"] === messages && Object.keys(rest).length === Object.keys(value).length - 1;
+  return isSame ? { value, source } : found(withRest({ messages }, rest, NONE));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const USAGE = spell("usage_metadata");
+
+/** The name is the backend's own for tokens (token-usage.ts), which are not all that a sender counts. */
+function renameUsage({ messages, rest }: Talk): Talk {
+  const name = USAGE.find((one) => rest[one] !== undefined);
+  if (name === undefined) return { messages, rest };
+  return { messages, rest: withRest({ usage: rest[name] ?? null }, rest, new Set([name])) };
+}
+
+/**
+ * JSON that a limit of the attribute cut off: the messages that are complete, and the rest as text. Never a message
+ * with JSON as its text.
+ */
+function readCut(text: string, key: Key): Found | null {
+  const cut = readCutList(text);
+  if (cut === null || !cut.items.every(isMessage)) return null;
+  return found({ messages: messagesOf(cut.items, toRole(key)), truncated: cut.rest });
+}
+
+/** The same for what a convention calls messages: a text alone is one. */
+export function readMessages(given: AttributeValue | undefined, key: Key, type: RunType): Found | null {
+  return given === undefined ? null : readSpoken(unwrapValue(given), key, type);
+}
+
+/** `readMessages` of a value that is read already. */
+export function readSpoken(parsed: Parsed, key: Key, type: RunType): Found | null {
+  const { value } = parsed;
+  if (Array.isArray(value) && value.length === 0) return null;
+  const read = readContent(parsed, key, type === "tool" ? "chain" : type);
+  if (read === null || read.value["messages"] !== undefined) return read;
+  if (typeof value === "string" && /^\s*[[{]/.test(value)) return read; // cut off, without one whole message
+  return conversation(messagesOf(value, toRole(key)));
+}
+
+/** Senders that say so mean a text, also when it looks like JSON. */
+const MIMES: ReadonlyMap<string, Sources> = new Map(
+  ["input", "output"].map((side): [string, Sources] => [`${side}.value`, sources(`${side}.mime_type`)]),
+);
+
+/** One attribute after the other, each wrapped under `key`. */
+export function attributes(key: Key, ...names: readonly string[]): ContentSource {
+  const list = names.map((name) => ({ one: sources(name), mime: MIMES.get(name) }));
+  const all = union(...list.map(({ one }) => one));
+  return given(all, ({ facts, type }) => {
+    for (const { mime, one } of list) {
+      if (!facts.has(one)) continue;
+      const mark = facts.mark();
+      const given = facts.value(one) ?? null;
+      const isText = typeof given === "string" && mime !== undefined && facts.peek(mime) === "text/plain";
+      const result = isText ? found({ [key]: given.toWellFormed() }) : readContent(unwrapValue(given), key, type);
+      if (result !== null) return result;
+      facts.release(mark);
+    }
+    return null;
+  });
+}
+
+/** {messages}, or nothing when there are none. */
+export function conversation(messages: readonly Json[]): Found | null {
+  return messages.length === 0 ? null : found({ messages });
+}
+
+/**
+ * Marks of the backend's own SDK: on its spans `gen_ai.prompt` and `gen_ai.completion` are the whole inputs and
+ * outputs.
+ */
+const OWN_SDK: Sources = signs(
+  "langsmith.span.id",
+  "langsmith.span.kind",
+  "langsmith.trace.id",
+  "langsmith.trace.name",
+  "langsmith.span.dotted_order",
+  "langsmith.span.parent_id",
+);
+
+/**
+ * The SDK's exporter adds these marks to the AI SDK's spans too, and half of their content: their own rules read those.
+ */
+const FOREIGN: Sources = signs("ai.operationId");
+
+export function ofOwnSdk(source: ContentSource): ContentSource {
+  return (subject) => (subject.facts.has(OWN_SDK) && !subject.facts.has(FOREIGN) ? source(subject) : null);
+}
+
+export function onlyFor(type: RunType, list: readonly ContentSource[]): ContentSource {
+  return (subject) => (subject.type === type ? firstOf(list, subject) : null);
+}
+
+/** Where the list of an all-in-one history ends and the answer begins: before the last message of the assistant. */
+export function splitHistory(messages: readonly Json[]): {
+  readonly before: readonly Json[];
+  readonly answer: readonly Json[];
+} {
+  const at = messages.findLastIndex((message) => isObject(message) && message["role"] === "assistant");
+  return at === -1 ? { before: messages, answer: [] } : { before: messages.slice(0, at), answer: messages.slice(at) };
+}
+
+/** The attribute's list, or nothing: then the attribute stays unused. */
+export function listWithin(facts: Facts, from: Sources): readonly Json[] {
+  const mark = facts.mark();
+  const list = jsonOf(facts.value(from));
+  if (Array.isArray(list)) return list as readonly Json[];
+  facts.release(mark);
+  return [];
+}

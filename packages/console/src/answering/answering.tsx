@@ -1,0 +1,127 @@
+// Answering: the draft answer of one item, and its way into the outbox.
+// Invariants:
+//   answering.1. An answer can be taken back: the outbox holds it for undo. A confirmation comes first where the request
+//        is dangerous, and where the person has switched the undo off. It shows exactly the answer to send.
+//   answering.2. An answer goes to the interrupt of its draft, by id.
+//   answering.3. An undone answer is the draft again.
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, useEffect, useState } from "react";
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import { type Answer, answersBody } from "../data/inbox/calls.ts";
+import { keyOf } from "../data/inbox/item.ts";
+import { INBOX } from "../data/inbox/live.ts";
+import { parcelOf, post, undoneAnswer } from "../data/inbox/outbox.ts";
+import { holdSecs } from "../hooks/preferences.ts";
+import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
+import { useValue } from "../hooks/value.ts";
+import { Button } from "../ui/controls.tsx";
+import { CopyCurl } from "../ui/copy.tsx";
+import type { Draft } from "./model/draft.ts";
+import { type IntentKind, intent, takeIntent } from "./model/intent.ts";
+import { reportOne } from "./model/report.ts";
+import type { Request } from "./model/request.ts";
+import "./answering.css";
+import { ActionsAnswer } from "./actions-answer.tsx";
+import { ConfirmDialog } from "./confirm-dialog.tsx";
+import type { EditorProps } from "./editor-props.ts";
+import { FormAnswer } from "./form-answer.tsx";
+import { PlainAnswer } from "./plain-answer.tsx";
+
+export function Answering({
+  item,
+  request,
+  onAnswered,
+}: {
+  readonly item: InboxItem;
+  readonly request: Request;
+  /** The answer is in the outbox. */
+  readonly onAnswered?: () => void;
+}): ReactNode {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState<Draft | null>(null);
+  const wanted = useIntent(keyOf(item));
+  const confirms = useValue(holdSecs) === 0 || item.dangerous; // answering.1
+  const [undone] = useState(() => undoneAnswer(keyOf(item)));
+  const send = (given: Draft): void => {
+    setDraft(null);
+    if (parcelOf(item) !== undefined) return; // a second key press
+    const done = (): void => void queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+    post(given.label, [answerTo(item, given)], holdSecs.get() * 1000, (results) => {
+      reportOne(given, results[0]);
+      done();
+    });
+    onAnswered?.();
+  };
+  const props = { item, onReview: confirms ? setDraft : send, confirms, wanted, undone };
+  return (
+    <>
+      <Editor request={request} {...props} />
+      {draft === null ? null : (
+        <ConfirmDialog
+          title={draft.label}
+          draft={draft}
+          dangerous={item.dangerous}
+          curl={<CopyCurl method="POST" path="/inbox/answers" body={answersBody([answerTo(item, draft)])} />}
+          onConfirm={() => send(draft)}
+          onClose={() => setDraft(null)}
+        />
+      )}
+    </>
+  );
+}
+
+function Editor({ request, ...props }: EditorProps & { readonly request: Request }): ReactNode {
+  switch (request.kind) {
+    case "actions":
+      return <ActionsAnswer request={request} {...props} />;
+    case "form":
+      return <FormAnswer schema={request.schema} {...props} />;
+    case "plain":
+      return <PlainAnswer payload={request.payload} {...props} />;
+    case "breakpoint":
+      return <Continue {...props} />;
+    default:
+      return request satisfies never;
+  }
+}
+
+/** answering.2. A breakpoint has no answer and only continues. */
+function answerTo(item: InboxItem, { resume }: Draft): Answer {
+  const ids = { thread_id: item.thread_id, interrupt_id: item.id };
+  return resume === undefined ? ids : { ...ids, resume };
+}
+
+function useIntent(key: string): IntentKind | null {
+  const current = useValue(intent);
+  const [wanted, setWanted] = useState<IntentKind | null>(null);
+  useEffect(() => {
+    const taken = current === null ? null : takeIntent(key);
+    if (taken !== null) setWanted(taken);
+  }, [current, key]);
+  return wanted;
+}
+
+function Continue({ item, onReview, wanted }: EditorProps): ReactNode {
+  const review = (): void =>
+    onReview({
+      label: `Continue at ${item.node}`,
+      resume: undefined,
+      parts: [{ kind: "text", title: item.node, text: "The run continues." }],
+    });
+  useShortcuts("This item", [{ keys: "a", label: "Continue", run: review, once: true, form: ANSWER_FORM }]);
+  useEffect(() => {
+    if (wanted === "approve") review();
+    // Depends on the intent only, not on the identity of `review`.
+  }, [wanted]);
+  return (
+    <div className="answer">
+      <h3>Continue?</h3>
+      <p className="muted">The thread stays paused until someone continues it.</p>
+      <div className="actions">
+        <Button kind="primary" hint="a" onClick={review}>
+          Continue
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// Failed answer: an answer whose run failed without using it, with the error; and the way to have its question asked
+// again, once the server does not do it by itself.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import { problemMessage } from "../api/problem.ts";
+import { getAudit, getItem } from "../data/inbox/calls.ts";
+import { askAgain } from "../data/inbox/item-calls.ts";
+import { keyOf } from "../data/inbox/item.ts";
+import { INBOX } from "../data/inbox/live.ts";
+import { Button } from "../ui/controls.tsx";
+import { RelativeTime } from "../ui/time.tsx";
+import { showToast } from "../ui/toast.tsx";
+
+export function FailedAnswer({ item }: { readonly item: InboxItem }): ReactNode {
+  const { failed_answer: failed, answered, state, thread_status: status } = item;
+  if (failed === undefined) return null;
+  const waits = state === "answered" && status === "error" && answered?.run_id === failed.run_id;
+  if (state !== "open" && !waits) return null;
+  return (
+    <div className="note amber" role="status">
+      <strong>
+        The answer failed <RelativeTime at={failed.at} />
+      </strong>
+      <span>
+        {failed.error}: {failed.message}
+      </span>
+      {waits ? <AskAgain item={item} /> : <span>The question is open again.</span>}
+    </div>
+  );
+}
+
+function AskAgain({ item }: { readonly item: InboxItem }): ReactNode {
+  const [sending, setSending] = useState(false);
+  const queries = useQueryClient();
+  const send = async (): Promise<void> => {
+    setSending(true);
+    try {
+      queries.setQueryData([INBOX, "item", keyOf(item)], await askAgain(item));
+      showToast("The question is asked again.");
+    } catch (error) {
+      showToast(problemMessage(error), { tone: "amber" });
+    }
+    setSending(false);
+    await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+  };
+  return (
+    <Button needs="threads:answer" disabled={sending} onClick={() => void send()}>
+      Ask again
+    </Button>
+  );
+}
+
+/** The failed answer at which a thread has ended. */
+export function FailedAnswerOfThread({ threadId }: { readonly threadId: string }): ReactNode {
+  const { data: trail } = useQuery({
+    queryKey: [INBOX, "audit", threadId],
+    queryFn: ({ signal }) => getAudit(threadId, signal),
+  });
+  const id = trail?.items.findLast(({ action }) => action === "answered")?.interrupt_id ?? null;
+  const named = { thread_id: threadId, id: id ?? "" };
+  const { data: item } = useQuery({
+    queryKey: [INBOX, "item", keyOf(named)],
+    enabled: id !== null,
+    queryFn: ({ signal }) => getItem(named, signal),
+  });
+  return item === undefined ? null : <FailedAnswer item={item} />;
+}

@@ -1,0 +1,94 @@
+// Tests of bulk decisions: what is taken together, what is left out (bulk-dialog.1 of bulk-dialog.tsx).
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import { planOf } from "./bulk.ts";
+
+const APPROVE = { type: "approve" } as const;
+
+let count = 0;
+function item(value: unknown, more: Partial<InboxItem> = {}): InboxItem {
+  count++;
+  return {
+    id: `i${count}`,
+    thread_id: "t",
+    graph_id: "shop",
+    node: "approval",
+    kind: "tool_approval",
+    action: null,
+    state: "open",
+    value,
+    ...more,
+  } as unknown as InboxItem;
+}
+const refund = (amount: number, more: Partial<InboxItem> = {}) =>
+  item({ action_requests: [{ name: "refund", args: { amount } }] }, { action: "refund", ...more });
+const ids = (list: readonly { readonly id: string }[]): readonly string[] => list.map(({ id }) => id);
+
+test("items of one graph and one action are approved together, each with its own args", () => {
+  const [one, two] = [refund(1), refund(2)];
+  const plan = planOf([one, two], APPROVE);
+  assert.equal(plan.what, "refund");
+  assert.deepEqual(plan.left, []);
+  assert.deepEqual(
+    plan.taken.map(({ resume, args }) => [resume, args]),
+    [
+      [{ decisions: [{ type: "approve" }] }, { amount: 1 }],
+      [{ decisions: [{ type: "approve" }] }, { amount: 2 }],
+    ],
+  );
+});
+
+test("excludes another graph, another action, another number of actions, items that do not allow approval, and closed items", () => {
+  const first = refund(1);
+  const others = [
+    refund(2, { graph_id: "bank" }),
+    item({ action_requests: [{ name: "mail", args: {} }] }),
+    item({ action_requests: [{ name: "refund" }, { name: "refund" }] }),
+    item({
+      action_requests: [{ name: "refund" }],
+      review_configs: [{ action_name: "refund", allowed_decisions: ["reject"] }],
+    }),
+    refund(3, { state: "answered" }),
+    item("Why?", { kind: "question" }),
+  ];
+  const plan = planOf([first, ...others], APPROVE);
+  assert.deepEqual(ids(plan.taken.map(({ item: taken }) => taken)), ids([first]));
+  assert.deepEqual(ids(plan.left), ids(others));
+});
+
+test("the first approvable item determines the group", () => {
+  const plan = planOf([item("Why?"), refund(1), refund(2)], APPROVE);
+  assert.equal(plan.taken.length, 2);
+  assert.equal(planOf([item("Why?")], APPROVE).taken.length, 0);
+});
+
+test("breakpoints before the same node are passed together, without an answer", () => {
+  const stop = () => item(null, { kind: "breakpoint", node: "send" });
+  const plan = planOf([stop(), stop(), item(null, { kind: "breakpoint", node: "plan" })], APPROVE);
+  assert.equal(plan.what, "send");
+  assert.deepEqual(
+    plan.taken.map(({ resume }) => resume),
+    [undefined, undefined],
+  );
+  assert.equal(plan.left.length, 1);
+});
+
+test("a rejection has the message in the terms of each dialect, and leaves out items that do not allow it", () => {
+  const agentInbox = item({
+    action_request: { action: "refund", args: { amount: 3 } },
+    config: { allow_accept: true, allow_respond: true, allow_ignore: false, allow_edit: false },
+  });
+  const stop = item(null, { kind: "breakpoint", node: "send" });
+  const rejected = planOf([refund(1), agentInbox, stop, item("Why?")], { type: "reject", message: " Too much " });
+  assert.deepEqual(
+    rejected.taken.map(({ resume }) => resume),
+    [{ decisions: [{ type: "reject", message: "Too much" }] }, [{ type: "response", args: "Too much" }]],
+  );
+  assert.deepEqual(
+    rejected.left.map(({ kind }) => kind),
+    ["breakpoint", "tool_approval"],
+  );
+  const silent = planOf([refund(1), agentInbox], { type: "reject", message: "" });
+  assert.deepEqual(ids(silent.left), [agentInbox.id], "it accepts a rejection only as a message");
+});

@@ -1,0 +1,46 @@
+// Question card: an open interrupt of the thread, with its title and its place.
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { recognise } from "@holdpoint/api/dialects.ts";
+import { callText } from "@holdpoint/api/text/payload-text.ts";
+import type { Interrupt } from "../../../api/types.ts";
+import type { Json } from "../../../json/json.ts";
+import { Chip } from "../../../ui/controls.tsx";
+
+export function QuestionCard({
+  question,
+  children,
+}: {
+  readonly question: Interrupt;
+  /** The way to answer. */
+  readonly children: ReactNode;
+}): ReactNode {
+  const node = question.ns.at(-1)?.split(":")[0] ?? "";
+  const { title, actions } = recognise((question.value ?? null) as Json, null);
+  const hint = actions.length > 1 ? actions.map(callText).join(" · ") : "";
+  return (
+    <section className="question-card" aria-label="Pending answer">
+      <div className="row">
+        <Chip tone="amber">pending answer</Chip>
+        <span className="muted truncate">{node}</span>
+      </div>
+      <p className="question-text">{title}</p>
+      <p className="muted small">{hint}</p>
+      {children}
+    </section>
+  );
+}
+
+export function AnswerLink({
+  threadId,
+  question,
+}: {
+  readonly threadId: string;
+  readonly question: Interrupt;
+}): ReactNode {
+  return (
+    <Link to="/inbox/$threadId/$interruptId" params={{ threadId, interruptId: question.id }} className="button primary">
+      Answer
+    </Link>
+  );
+}

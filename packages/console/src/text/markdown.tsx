@@ -1,0 +1,26 @@
+// Markdown: renders a graph's text. Untrusted: no HTML, no external images, links open in a new tab.
+import { lazy, Suspense, type ReactNode } from "react";
+import { visible } from "@holdpoint/api/text/visible-text.ts";
+import { Visible } from "./visible.tsx";
+
+/** Loads beside the page's data: tables and lists that appear later would move what is below them. */
+const loading = import("./rendered-markdown.tsx");
+loading.catch(() => undefined); // appears where it is used
+const Rendered = lazy(() => loading);
+const PLAIN = /^[^*_`#[\]<>|~\n]*$/;
+
+/** Text without markup skips the renderer. */
+export function Markdown({ text }: { readonly text: string }): ReactNode {
+  if (PLAIN.test(text)) {
+    return (
+      <p>
+        <Visible text={text} />
+      </p>
+    );
+  }
+  return (
+    <Suspense fallback={<p className="prewrap">{visible(text)}</p>}>
+      <Rendered text={visible(text)} />
+    </Suspense>
+  );
+}

@@ -1,0 +1,74 @@
+// Push configs: push notification configurations of the protocol as webhooks of the API, which signs and checks every
+// delivery. Credentials go in and never come out.
+import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
+import { RequestMalformedError } from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { OwnApi } from "../calls/own-api.ts";
+import { refusable } from "./refusals.ts";
+import type { TaskRuns } from "./task-runs.ts";
+
+export type PushMethods = Pick<
+  A2ARequestHandler,
+  | "createTaskPushNotificationConfig"
+  | "getTaskPushNotificationConfig"
+  | "listTaskPushNotificationConfigs"
+  | "deleteTaskPushNotificationConfig"
+>;
+
+export interface PushParts {
+  readonly api: OwnApi;
+  readonly found: (taskId: string) => Promise<TaskRuns>;
+  /** Of the caller: it gets events in its version of the protocol. */
+  readonly isLegacy: boolean;
+}
+
+interface Webhook {
+  readonly webhook_id: string;
+  readonly url: string;
+}
+
+export function pushMethods({ api, found, isLegacy }: PushParts): PushMethods {
+  const pathOf = async (taskId: string): Promise<string> => {
+    const { contextId, taskId: runId } = await found(taskId);
+    return `/threads/${contextId}/runs/${runId}/webhooks`;
+  };
+  const list = async (taskId: string): Promise<readonly Webhook[]> =>
+    (await refusable(api.call("GET", await pathOf(taskId)))) as unknown as readonly Webhook[];
+  return {
+    async createTaskPushNotificationConfig(config) {
+      const body = webhookOf(config, isLegacy);
+      const added = await refusable(api.call("POST", await pathOf(config.taskId), { body }));
+      return { ...config, id: (added as unknown as Webhook).webhook_id };
+    },
+    async getTaskPushNotificationConfig({ taskId, id }) {
+      const webhooks = await list(taskId);
+      const webhook = id === "" ? webhooks[0] : webhooks.find((one) => one.webhook_id === id);
+      if (webhook === undefined) throw new RequestMalformedError(`The task has no push notification config ${id}.`);
+      return configOf(taskId, webhook);
+    },
+    async listTaskPushNotificationConfigs({ taskId }) {
+      return { configs: (await list(taskId)).map((webhook) => configOf(taskId, webhook)), nextPageToken: "" };
+    },
+    async deleteTaskPushNotificationConfig({ taskId, id }) {
+      await refusable(api.call("DELETE", `${await pathOf(taskId)}/${encodeURIComponent(id)}`));
+    },
+  };
+}
+
+/** A config of a message, or of a call, as a webhook. */
+export function webhookOf(
+  { id, url, token, authentication }: TaskPushNotificationConfig,
+  isLegacy: boolean,
+): JsonObject {
+  const scheme = authentication?.scheme ?? "";
+  const headers: Record<string, Json> = {
+    ...(token === "" ? {} : { "X-A2A-Notification-Token": token }),
+    ...(scheme === "" ? {} : { Authorization: `${scheme} ${authentication?.credentials ?? ""}`.trim() }),
+  };
+  return { url, format: isLegacy ? "a2a_0.3" : "a2a", headers, ...(id === "" ? {} : { webhook_id: id }) };
+}
+
+function configOf(taskId: string, { webhook_id: id, url }: Webhook): TaskPushNotificationConfig {
+  return { tenant: "", id, taskId, url, token: "", authentication: undefined };
+}

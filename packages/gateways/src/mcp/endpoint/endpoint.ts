@@ -1,0 +1,147 @@
+// Endpoint: one HTTP request to `/mcp`. Requests of revision 2026-07-28 are complete in themselves; those of 2025 get a
+// session id that carries the client's facts, so that no session is stored.
+// Invariants:
+//   endpoint.1. A reply to an elicitation request answers its interrupt in whichever process it arrives, if the server
+//        has sent that request to this caller.
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Clock } from "@holdpoint/base/clock.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { answerItems, isForOthers } from "../../calls/answer-items.ts";
+import { answerOf } from "../../calls/flat-form.ts";
+import { itemOf } from "../../calls/inbox-items.ts";
+import type { OwnApi } from "../../calls/own-api.ts";
+import { type AskedForms, NOT_ASKED } from "../asked-forms.ts";
+import { sessionIdOf } from "../client-facts.ts";
+import { elicitPlaceOf } from "../elicit-ids.ts";
+import { elicitedOf } from "../elicitation.ts";
+import { createListChanges } from "./list-changes.ts";
+import { noticeStream } from "./notice-stream.ts";
+import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
+import { createRunningCalls } from "../running-calls.ts";
+import { createMcpServer } from "../server.ts";
+
+export interface EndpointOptions {
+  readonly version: string;
+  readonly publicUrl: () => string;
+  readonly newId: () => string;
+  readonly assistantsVersion: () => Promise<string>;
+  readonly clock: Clock;
+  /** Streams and waits end before the port waits for its replies. */
+  readonly onStop: (callback: () => void) => void;
+  readonly onError: (error: Error) => void;
+}
+
+export interface EndpointRequest {
+  readonly request: Request;
+  /** Undefined without a body. */
+  readonly body: Json | undefined;
+  readonly api: OwnApi;
+  readonly asked: AskedForms;
+}
+
+export interface Endpoint {
+  readonly fetch: (call: EndpointRequest) => Promise<Response>;
+  readonly close: () => Promise<void>;
+}
+
+const SESSION_HEADER = "mcp-session-id";
+
+export function createEndpoint(options: EndpointOptions): Endpoint {
+  const { version, publicUrl, newId, clock, onError } = options;
+  const stop = new AbortController();
+  options.onStop(() => stop.abort(new Error("the server stops")));
+  const bus = createListChanges(options.assistantsVersion, clock);
+  const replies = createElicitReplies();
+  const running = createRunningCalls();
+  const handler = createMcpHandler(
+    ({ era, authInfo, requestInfo }) =>
+      createMcpServer({
+        api: authInfo?.extra?.["api"] as OwnApi,
+        asked: authInfo?.extra?.["asked"] as AskedForms,
+        publicUrl: publicUrl(),
+        version,
+        sessionId: requestInfo?.headers.get(SESSION_HEADER) ?? null,
+        replies,
+        running,
+        stopping: stop.signal,
+        isLegacy: era === "legacy",
+      }),
+    { onerror: onError, bus },
+  );
+  return {
+    async fetch({ request, body, api, asked }) {
+      if (request.method === "GET") {
+        if (!takesEvents(request)) return notAcceptable();
+        return noticeStream(bus, clock, AbortSignal.any([request.signal, stop.signal]));
+      }
+      if (request.method === "DELETE") return new Response(null, { status: 204 }); // sessions are not stored
+      const message = isJsonObject(body ?? null) ? (body as JsonObject) : {};
+      if (isReply(message)) {
+        void takeReply({ api, asked }, message, replies.arrived).catch(onError);
+        return new Response(null, { status: 202 });
+      }
+      if (message["method"] === "notifications/cancelled") cancelCall(message, request);
+      const authInfo = { token: "", clientId: "", scopes: [], extra: { api, asked } };
+      const response = await handler.fetch(request, { authInfo, ...(body === undefined ? {} : { parsedBody: body }) });
+      return message["method"] === "initialize" ? withSession(response, message) : response;
+    },
+    close: () => handler.close(),
+  };
+
+  function cancelCall({ params }: JsonObject, request: Request): void {
+    const requestId = isJsonObject(params ?? null) ? (params as JsonObject)["requestId"] : undefined;
+    if (typeof requestId !== "string" && typeof requestId !== "number") return;
+    running.cancel({ sessionId: request.headers.get(SESSION_HEADER), requestId });
+  }
+
+  function withSession(response: Response, { params }: JsonObject): Response {
+    const capabilities = isJsonObject(params ?? null) ? ((params as JsonObject)["capabilities"] ?? null) : null;
+    const headers = new Headers(response.headers);
+    headers.set(SESSION_HEADER, sessionIdOf(capabilities, newId));
+    return new Response(response.body, { status: response.status, headers });
+  }
+}
+
+/** A browser or curl accepts everything without asking for events: its stream would stay open unread. */
+function takesEvents({ headers }: Request): boolean {
+  return /(^|,)\s*text\/(event-stream|\*)\s*(;|,|$)/i.test(headers.get("accept") ?? "");
+}
+
+const notAcceptable = (): Response =>
+  Response.json(
+    {
+      jsonrpc: "2.0",
+      id: null,
+      error: {
+        code: -32_000,
+        message:
+          "Not acceptable: GET is the stream of notifications, and needs `Accept: text/event-stream`. Send calls with POST.",
+      },
+    },
+    { status: 406 },
+  );
+
+function isReply(message: JsonObject): boolean {
+  return "id" in message && !("method" in message) && ("result" in message || "error" in message);
+}
+
+/** endpoint.1. */
+async function takeReply(
+  { api, asked }: Pick<EndpointRequest, "api" | "asked">,
+  { id, result }: JsonObject,
+  arrived: (id: string, refusal: ElicitRefusal | null) => void,
+): Promise<void> {
+  const place = elicitPlaceOf(id);
+  if (place === null) return;
+  const settle = (refusal: ElicitRefusal | null): void => arrived(id as string, refusal);
+  const elicited = elicitedOf(result);
+  if (elicited === null || elicited.action !== "accept") return settle({ kind: "declined" });
+  const item = await itemOf(api, place.threadId, place.interruptId);
+  if (item === null || item.state !== "open" || Object.keys(elicited.content).length === 0) return; // a link was opened
+  if (!(await asked.has(item.id))) return settle({ kind: "refused", reason: NOT_ASKED });
+  const answer = answerOf(item, elicited.content);
+  if (!answer.ok) return settle({ kind: "refused", reason: answer.reason });
+  const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
+  if (answered === undefined || answered.ok) return settle(null);
+  settle({ kind: isForOthers(answered) ? "for_others" : "refused", reason: answered.reason });
+}

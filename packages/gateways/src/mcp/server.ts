@@ -1,0 +1,195 @@
+// MCP server: the handlers of one request, over the official SDK.
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
+  Server,
+  type ServerContext,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { configOfAssistant, configOfRun } from "../calls/assistant-config.ts";
+import type { RunPlace } from "../calls/run-object.ts";
+import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
+import { startRun } from "../calls/start-run.ts";
+import type { AskedForms } from "./asked-forms.ts";
+import { callAgent, callResume, finish, startOf } from "./agent-calls.ts";
+import { factsOf } from "./client-facts.ts";
+import { type Elicits, elicitsOf } from "./elicitation.ts";
+import type { CallStream, ElicitReplies } from "./pause-legacy.ts";
+import { repeatedCallOf } from "./pause-modern.ts";
+import { progressOf } from "./progress.ts";
+import type { RunningCalls } from "./running-calls.ts";
+import { setTaskHandlers } from "./task-handlers.ts";
+import { taskAt, taskIdOf } from "./tasks.ts";
+import { errorResult, follow, type ToolCall } from "./tool-call.ts";
+import { type Agent, findAgent, RESUME, RESUME_TOOL, toolPage } from "./tools.ts";
+
+export interface McpServerParts {
+  readonly api: OwnApi;
+  readonly asked: AskedForms;
+  readonly publicUrl: string;
+  readonly version: string;
+  readonly sessionId: string | null;
+  readonly replies: ElicitReplies;
+  readonly running: RunningCalls;
+  /** Ends waits for people: the run stays paused. */
+  readonly stopping: AbortSignal;
+  /** Revisions of 2025. */
+  readonly isLegacy: boolean;
+}
+
+const INSTRUCTIONS =
+  "Each tool runs an agent. A run may pause for a person: the result then has the status `paused`, and names the thread, the open interrupts and a link.";
+
+export function createMcpServer(parts: McpServerParts): Server {
+  const server = new Server(
+    { name: "holdpoint", version: parts.version },
+    { capabilities: capabilitiesOf(parts), instructions: INSTRUCTIONS },
+  );
+  if (parts.isLegacy)
+    setTaskHandlers(server, parts.api, (place, context) => resultOfTask(server, parts, place, context));
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    const offset = offsetOf(params?.cursor);
+    const { tools, next } = await refusable(toolPage(parts.api, offset));
+    return {
+      tools: [...(offset === 0 ? [RESUME] : []), ...tools.map((tool) => (parts.isLegacy ? asTask(tool) : tool))],
+      ...(next === null ? {} : { nextCursor: cursorOf(next) }),
+    };
+  });
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const args = (params.arguments ?? {}) as JsonObject;
+    const base = {
+      api: parts.api,
+      asked: parts.asked,
+      publicUrl: parts.publicUrl,
+      signal: context.mcpReq.signal,
+      stopping: parts.stopping,
+      notes: [],
+      forOthers: new Set<string>(),
+    };
+    try {
+      if (params.name === RESUME_TOOL) return await callResume({ ...base, config: null }, args, configOfAssistant);
+      const tool = await findAgent(parts.api, params.name);
+      if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: "${params.name}".`);
+      const asked = (params as { readonly task?: unknown }).task;
+      if (parts.isLegacy && asked !== undefined) return await createTask(base.api, tool, args, context);
+      return await callTool(server, parts, { ...base, config: tool.config }, { tool, args, context });
+    } catch (error) {
+      if (error instanceof ApiRefusal) return errorResult(`${error.message} (${error.code})`);
+      throw error;
+    }
+  });
+  return server;
+}
+
+async function callTool(
+  server: Server,
+  parts: McpServerParts,
+  call: ToolCall,
+  { tool, args, context }: { readonly tool: Agent; readonly args: JsonObject; readonly context: ServerContext },
+) {
+  const { mcpReq } = context;
+  const meta = (mcpReq._meta ?? {}) as JsonObject;
+  const progress = progressOf(call.api, meta["progressToken"], (notification) => mcpReq.notify(notification));
+  const legacy = parts.isLegacy ? { stream: streamOf(server, context), replies: parts.replies } : null;
+  const leave = parts.running.enter({ sessionId: parts.sessionId, requestId: mcpReq.id });
+  const signal = AbortSignal.any([call.signal, leave.signal]);
+  try {
+    return await callAgent({ ...call, signal }, tool, {
+      // A client of 2025 may lose its connection in a call; later revisions cancel a call by closing it.
+      cancelOn: parts.isLegacy ? leave.signal : signal,
+      args,
+      meta,
+      elicits: elicitsFor(parts, context),
+      repeated: repeatedCallOf(mcpReq.requestState<string>(), mcpReq.inputResponses),
+      legacy,
+      onRun: progress.follow,
+    });
+  } finally {
+    progress.end();
+    leave.end();
+  }
+}
+
+function capabilitiesOf({ isLegacy }: McpServerParts) {
+  return {
+    tools: { listChanged: true },
+    ...(isLegacy ? { tasks: { cancel: {}, requests: { tools: { call: {} } } } } : {}),
+  };
+}
+
+function asTask(tool: Tool): Tool {
+  return { ...tool, execution: { taskSupport: "optional" } };
+}
+
+async function createTask(api: OwnApi, { assistantId }: Agent, args: JsonObject, { mcpReq }: ServerContext) {
+  const place = await startRun(api, startOf(assistantId, args, (mcpReq._meta ?? {}) as JsonObject));
+  return { content: [], task: await taskAt(api, place) };
+}
+
+async function resultOfTask(
+  server: Server,
+  parts: McpServerParts,
+  place: RunPlace,
+  context: ServerContext,
+): Promise<JsonObject> {
+  const { api, asked: forms, publicUrl, replies, stopping } = parts;
+  const call = {
+    api,
+    asked: forms,
+    publicUrl,
+    signal: context.mcpReq.signal,
+    stopping,
+    notes: [],
+    forOthers: new Set<string>(),
+    config: await configOfRun(api, place),
+  };
+  const stream = streamOf(server, context, { [RELATED_TASK_META_KEY]: { taskId: taskIdOf(place) } });
+  const outcome = await follow(call, place);
+  const asked = { elicits: elicitsFor(parts, context), legacy: { stream, replies } };
+  return (await finish(call, outcome, asked, new Map())) as unknown as JsonObject;
+}
+
+/** The capability of the request itself, otherwise that of the session. */
+function elicitsFor({ sessionId }: McpServerParts, { mcpReq }: ServerContext): Elicits {
+  const own = ((mcpReq.envelope ?? {}) as JsonObject)[CLIENT_CAPABILITIES_META_KEY];
+  return isJsonObject(own ?? null) ? elicitsOf((own as JsonObject)["elicitation"]) : factsOf(sessionId).elicits;
+}
+
+/** @param meta of the requests that the server sends */
+function streamOf(server: Server, { mcpReq }: ServerContext, meta: JsonObject | null = null): CallStream {
+  const related = { relatedRequestId: mcpReq.id };
+  return {
+    async request(id, method, params) {
+      const sent = { ...params, ...(meta === null ? {} : { _meta: meta }) };
+      await server.transport?.send({ jsonrpc: "2.0", id, method, params: sent }, related);
+    },
+    async notify(method, params) {
+      await server.transport?.send({ jsonrpc: "2.0", method, params: { ...params } }, related);
+    },
+  };
+}
+
+/** A refusal of the API as an error of the protocol. */
+async function refusable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ApiRefusal)
+      throw new ProtocolError(ProtocolErrorCode.InvalidRequest, `${error.message} (${error.code})`);
+    throw error;
+  }
+}
+
+function cursorOf(offset: number): string {
+  return Buffer.from(String(offset)).toString("base64url");
+}
+
+function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const offset = Number(Buffer.from(cursor, "base64url").toString());
+  if (Number.isInteger(offset) && offset > 0 && offset < 1e9) return offset;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, "The cursor is not from a reply of this server.");
+}

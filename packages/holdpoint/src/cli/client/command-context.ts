@@ -1,0 +1,23 @@
+// Command context: the dependencies of every CLI command, and its exit codes.
+// Invariants:
+//   command-context.1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
+//   command-context.2. A command reads no environment, clock or terminal except its own arguments.
+import type { Clock } from "@holdpoint/base/clock.ts";
+import type { ExitCode } from "../errors/cli-error.ts";
+import type { LocalServer } from "./local-server.ts";
+import type { ClientConfig } from "./settings.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+export interface Cli {
+  /** How a shell starts this program: `npx holdpoint`. */
+  readonly program: string;
+  readonly terminal: Terminal;
+  /** @throws {ConfigError} */
+  readonly config: () => Promise<ClientConfig>;
+  /** The server that runs on the data folder of this environment; null without one. @throws {ConfigError} */
+  readonly localServer: () => Promise<LocalServer | null>;
+  readonly clock: Clock;
+  readonly readFile: (path: string) => string;
+  /** Runs a command, reports its failure, and ends the process with its exit code (command-context.1). */
+  readonly run: (verb: () => Promise<ExitCode>) => Promise<void>;
+}

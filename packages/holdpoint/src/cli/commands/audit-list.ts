@@ -1,0 +1,44 @@
+// Audit list: entries of the audit trail of all threads, newest first.
+import type { FoundAuditEntry } from "@holdpoint/api/audit/audit.ts";
+import { type ServerOptions, agentClient } from "../client/api-client.ts";
+import type { Cli } from "../client/command-context.ts";
+import { auditEntries } from "../client/resolve-id.ts";
+import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { jsonText, shortIds } from "../output/sanitize.ts";
+import { type PrintOptions, printColumns } from "../output/print.ts";
+import type { Column } from "../output/table.ts";
+
+export interface AuditFilter extends ServerOptions, PrintOptions {
+  readonly search?: string;
+  readonly by?: string;
+  readonly action?: string;
+  readonly thread?: string;
+  readonly since?: string;
+  readonly limit: number;
+}
+
+export async function listAudit(cli: Cli, filter: AuditFilter): Promise<ExitCode> {
+  const client = await agentClient(cli, filter);
+  const { search: q, by, action, thread: thread_id, since } = filter;
+  const entries = await auditEntries(client, { q, by, action, thread_id, since }, filter.limit);
+  printColumns(cli, entries, buildColumns, { ...filter, none: "No matching entries." });
+  return EXIT.done;
+}
+
+function buildColumns(
+  entries: readonly FoundAuditEntry[],
+  _now: number,
+  wide: boolean,
+): readonly Column<FoundAuditEntry>[] {
+  const thread = wide ? String : shortIds(entries.map((entry) => entry.thread_id));
+  return [
+    { title: "AT", cell: (entry) => (wide ? entry.at : entry.at.slice(0, 19).replace("T", " ")) },
+    { title: "ACTION", cell: (entry) => entry.action },
+    { title: "BY", cell: (entry) => entry.by, least: 6 },
+    { title: "VIA", cell: (entry) => entry.via, optional: true },
+    { title: "TITLE", cell: (entry) => entry.title ?? "", least: 10 },
+    { title: "VALUE", cell: (entry) => (entry.value === null ? "" : jsonText(entry.value)), least: 8, optional: true },
+    { title: "RUN", cell: (entry) => entry.run_status ?? "", optional: true },
+    { title: "THREAD", cell: (entry) => thread(entry.thread_id), optional: true },
+  ];
+}

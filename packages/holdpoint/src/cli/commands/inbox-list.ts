@@ -1,0 +1,179 @@
+// Inbox views: the list, and one item with everything a decision needs.
+import { type Action, type Question, recognise } from "@holdpoint/api/dialects.ts";
+import { type ServerOptions, agentClient } from "../client/api-client.ts";
+import type { Cli } from "../client/command-context.ts";
+import { EXIT, type ExitCode } from "../errors/cli-error.ts";
+import { findItems, inboxItems } from "../client/resolve-id.ts";
+import { type PrintOptions, paint, printJson, printColumns } from "../output/print.ts";
+import type { Column } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { duration, jsonText, oneLine, printable, shortIds, wrap } from "../output/sanitize.ts";
+import type { InboxItem } from "../client/api-types.ts";
+
+export interface InboxFilter extends ServerOptions, PrintOptions {
+  readonly search?: string;
+  readonly graph?: string;
+  readonly assistant?: string;
+  readonly node?: string;
+  readonly kind?: string;
+  readonly thread?: string;
+  readonly olderThan?: string;
+  readonly metadata?: string;
+  readonly claimedBy?: string;
+  readonly unclaimed?: boolean;
+  readonly newest?: boolean;
+  readonly byDeadline?: boolean;
+  readonly limit: number;
+}
+
+export async function listItems(cli: Cli, filter: InboxFilter): Promise<ExitCode> {
+  const client = await agentClient(cli, filter);
+  const query = {
+    q: filter.search,
+    graph_id: filter.graph,
+    assistant_id: filter.assistant,
+    node: filter.node,
+    kind: filter.kind,
+    thread_id: filter.thread,
+    older_than: filter.olderThan,
+    metadata: filter.metadata,
+    claimed_by: filter.claimedBy,
+    unclaimed: filter.unclaimed,
+    sort: filter.byDeadline === true ? "deadline" : filter.newest === true ? "newest" : "oldest",
+  };
+  const items = await inboxItems(client, query, filter.limit);
+  printColumns(cli, items, buildColumns, { ...filter, none: "No pending interrupts." });
+  return EXIT.done;
+}
+
+function buildColumns(items: readonly InboxItem[], now: number, wide: boolean): readonly Column<InboxItem>[] {
+  const id = wide ? String : shortIds(items.map((item) => item.id));
+  const thread = wide ? String : shortIds(items.map((item) => item.thread_id));
+  return [
+    { title: "ID", cell: (item) => id(item.id) },
+    { title: "AGE", cell: (item) => duration(now - Date.parse(item.created_at)), right: true },
+    { title: "GRAPH", cell: (item) => item.graph_id, least: 8 },
+    { title: "NODE", cell: (item) => item.node, least: 6, optional: true },
+    { title: "KIND", cell: (item) => item.kind, optional: true },
+    { title: "TITLE", cell: (item) => item.title, least: 12 },
+    { title: "DUE", cell: (item) => dueIn(item, now), optional: true },
+    { title: "CLAIMED", cell: (item) => item.claim?.by ?? "", least: 6, optional: true },
+    { title: "THREAD", cell: (item) => thread(item.thread_id), optional: true },
+  ];
+}
+
+function dueIn({ deadline }: InboxItem, now: number): string {
+  if (deadline === null) return "";
+  const left = Date.parse(deadline.expires_at) - now;
+  return left <= 0 ? "overdue" : duration(left);
+}
+
+export async function showItem(cli: Cli, word: string, options: ServerOptions & PrintOptions): Promise<ExitCode> {
+  const client = await agentClient(cli, options);
+  const [item] = await findItems(client, [word]);
+  if (item === undefined) return EXIT.failed;
+  if (options.json === true) printJson(cli.terminal, item);
+  else cli.terminal.out(`${itemLines(cli, item, cli.clock.now()).join("\n")}\n`);
+  return EXIT.done;
+}
+
+export function questionOf(item: InboxItem): Question {
+  return recognise(item.value, item.response_schema ?? null);
+}
+
+/** One item with its question and the commands that answer it. */
+export function itemLines(
+  { terminal, program }: Pick<Cli, "terminal" | "program">,
+  item: InboxItem,
+  now: number,
+): readonly string[] {
+  const { columns } = terminal;
+  const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
+  const { claim, deadline, answered } = item;
+  const block = (text: string): readonly string[] =>
+    columns === null ? printable(text).split("\n") : wrap(printable(text), columns);
+  return [
+    paint(terminal, "bold", oneLine(item.title)),
+    "",
+    fact("id", item.id),
+    fact("thread", item.thread_id),
+    fact("graph", `${item.graph_id}, node ${item.node}`),
+    fact("waiting", `${duration(now - Date.parse(item.created_at))}, since ${item.created_at}`),
+    ...(claim === null ? [] : [fact("claimed", `by ${claim.by}`)]),
+    ...reviewFacts(item).map(([name, text]) => fact(name, text)),
+    ...(deadline === null
+      ? []
+      : [fact("deadline", `${deadline.expires_at}, then: ${deadline.on_expiry ?? "the item stays open"}`)]),
+    ...(item.state === "open" ? [] : [fact("state", item.state)]),
+    ...(answered === undefined
+      ? []
+      : [fact("answered", `by ${answered.by} at ${answered.at}: ${jsonText(answered.value)}`)]),
+    "",
+    ...(item.kind === "breakpoint" ? block(`The run stopped before ${item.node}.`) : asked(terminal, item, block)),
+    ...(item.state === "open" ? ["", ...hints(item, program)] : []),
+  ];
+}
+
+/** Who may answer, the votes, and the follow-up date. */
+function reviewFacts({ review, snoozed_until: until }: InboxItem): readonly (readonly [name: string, text: string])[] {
+  const snoozed = until === undefined ? [] : [["snoozed", `until ${until}`] as const];
+  if (review === undefined) return snoozed;
+  const { assignees, excluded, approvals, rejections, votes, next_escalation: next, fault } = review;
+  const votesText = votes
+    .map(({ by, verdict }) => `${by} ${verdict === "approve" ? "approves" : "rejects"}`)
+    .join(", ");
+  return [
+    ...snoozed,
+    ...assignees.map((list) => ["for", list.join(", ")] as const),
+    ...(excluded.length === 0 ? [] : [["not by", excluded.join(", ")] as const]),
+    ["approvals", `${approvals.given} of ${approvals.needed}`],
+    ...(rejections.needed === 1 ? [] : [["rejected", `${rejections.given} of ${rejections.needed}`] as const]),
+    ...(votes.length === 0 ? [] : [["votes", votesText] as const]),
+    ...(next === null ? [] : [["escalates", `to ${next.assignees.join(", ")} at ${next.at}`] as const]),
+    ...(fault === null ? [] : [["fault", `nobody may answer: ${fault}`] as const]),
+  ];
+}
+
+function asked(terminal: Terminal, item: InboxItem, block: (text: string) => readonly string[]): readonly string[] {
+  const question = questionOf(item);
+  if (question.actions.length === 0) {
+    const schema =
+      question.schema === null
+        ? []
+        : ["", paint(terminal, "dim", "answer schema"), ...block(jsonText(question.schema, 2))];
+    return [...block(typeof item.value === "string" ? item.value : jsonText(item.value, 2)), ...schema];
+  }
+  return question.actions.flatMap((action, index) => [
+    ...(index === 0 ? [] : [""]),
+    ...actionLines(terminal, action, index, block),
+  ]);
+}
+
+function actionLines(
+  terminal: Terminal,
+  { name, description, args, allowed }: Action,
+  index: number,
+  block: (text: string) => readonly string[],
+): readonly string[] {
+  return [
+    `${index + 1}. ${paint(terminal, "cyan", oneLine(name ?? "an action"))}  ${paint(terminal, "dim", allowed.join(", "))}`,
+    ...(description === null ? [] : block(description)),
+    ...block(jsonText(args, 2)),
+  ];
+}
+
+/** The commands that answer the item. */
+function hints(item: InboxItem, program: string): readonly string[] {
+  const id = item.id.slice(0, 12);
+  if (item.kind === "breakpoint") return [`${program} inbox approve ${id}`];
+  const { allowed, actions, schema } = questionOf(item);
+  const text = `${program} inbox answer ${id} --text "…"`;
+  const value = `${program} inbox answer ${id} '<JSON>'`;
+  const line: Readonly<Record<string, string | readonly string[]>> = {
+    approve: `${program} inbox approve ${id}`,
+    edit: `${program} inbox edit ${id} --set name=value`,
+    reject: `${program} inbox reject ${id} --message "why"`,
+    respond: actions.length > 0 ? text : schema === null ? [text, value] : value,
+  };
+  return allowed.flatMap((decision) => line[decision] ?? []);
+}

@@ -1,0 +1,63 @@
+// Terminal: the streams of a process, for CLI commands.
+// Invariants:
+//   terminal.1. If the reader closes the output early (`| head`), the process ends quietly.
+//   terminal.2. Colours only on a terminal, and never with NO_COLOR.
+import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
+import type { Env } from "@holdpoint/base/config/config.ts";
+
+export interface Streams {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+
+const COLUMNS_LEAST = 20;
+
+/** @param end ends the process at once, with exit code 0 */
+export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end: () => void): Terminal {
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (error.code === "EPIPE") end(); // terminal.1
+    else throw error;
+  };
+  stdout.on("error", onError);
+  stderr.on("error", onError);
+  const { NO_COLOR, COLUMNS } = env;
+  const given = Number(COLUMNS);
+  const columns = stdout.columns || (Number.isInteger(given) && given > 0 ? given : null);
+  const ask = async (question: string): Promise<string> => {
+    const lines = createInterface({ input: stdin, output: stderr });
+    try {
+      return await lines.question(question);
+    } finally {
+      lines.close();
+    }
+  };
+  return {
+    out: (chunk) => void stdout.write(chunk),
+    err: (chunk) => void stderr.write(chunk),
+    columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
+    colour: stdout.isTTY === true && (NO_COLOR === undefined || NO_COLOR === ""), // terminal.2
+    watched: stderr.isTTY === true,
+    readInput: () => text(stdin),
+    ask: stdin.isTTY === true && stderr.isTTY === true ? ask : null,
+  };
+}
+
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /**
+   * Width of a line in columns; null if the output is no terminal and no width is set: lines have their full length.
+   */
+  readonly columns: number | null;
+  readonly colour: boolean;
+  /** Whether a person can watch progress: the error output is a terminal. */
+  readonly watched: boolean;
+  /** All of standard input, for values too long for a command line. */
+  readonly readInput: () => Promise<string>;
+  /** The reply of the person at the terminal; null without an interactive terminal. */
+  readonly ask: ((question: string) => Promise<string>) | null;
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env node
+// Main: the command line. Only this file reads the environment, handles signals and sets exit codes.
+// The pieces:
+//   holdpoint/main/host.ts               the machine, and the configuration of a process
+//   holdpoint/main/product.ts            the package: its version, its folder
+//   holdpoint/main/serve.ts              `holdpoint serve`
+//   holdpoint/main/dev.ts                `holdpoint dev`
+//   holdpoint/main/dev-parts.ts          its services, started in order
+//   holdpoint/main/collect.ts            `holdpoint collector` and its tools
+//   holdpoint/main/agent-server.ts       the parts of the agent server, put together
+//   holdpoint/main/surface.ts            the routes beside the API: pages, gateways, custom app
+//   holdpoint/main/storage.ts            SQLite or PostgreSQL, with the matching engine
+//   holdpoint/main/tracing.ts            the server's own traces
+//   holdpoint/main/graph-environment.ts  the environment of the deployment's code
+//   holdpoint/main/verb-ports.ts         the ports of the commands in cli/
+// A command imports its parts on use, so the others cost nothing at start.
+import { readFileSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { stopping as partsInStop } from "@holdpoint/base/lifecycle.ts";
+import type { Command as Program } from "commander";
+import type { Cli } from "./cli/client/command-context.ts";
+import { programName } from "./cli/client/program-name.ts";
+import type { DevOptions } from "./main/dev.ts";
+import type { Host, LongRunningProcess } from "./main/host.ts";
+
+import { readProduct } from "./main/product.ts";
+import type { ServeOptions } from "./main/serve.ts";
+
+enableCompileCache();
+
+/** An invalid command line. */
+const EXIT_USAGE = 2;
+
+const host: Host = {
+  env: { ...process.env },
+  environment: process.env,
+  processId: process.pid,
+  nodeVersion: process.versions.node,
+  platform: process.platform,
+  isTerminal: { out: process.stdout.isTTY, err: process.stderr.isTTY },
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  product: readProduct(),
+  program: programName(process.argv[1] ?? "", process.env, process.cwd()),
+};
+
+async function main(argv: readonly string[]): Promise<void> {
+  const { Command } = await import("commander");
+  const { withSuggestion } = await import("./cli/program/suggest.ts");
+  const program: Program = new Command("holdpoint")
+    .configureOutput({ outputError: (text, write) => write(withSuggestion(program, host.program, text)) })
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
+    .description("Runs LangGraph.js graphs that pause for human input, and resumes each exactly once after the answer.")
+    .version(host.product.version)
+    .commandsGroup("Services:");
+  const serveCommand = (name: string, description: string) =>
+    program
+      .command(name)
+      .description(description)
+      .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
+      .option("-p, --port <number>", "port to listen on (PORT)")
+      .option("-H, --host <address>", "address to listen on (HOST)")
+      .option("-d, --data-dir <folder>", "folder of the database (HOLDPOINT_DATA_DIR)")
+      .option("-n, --n-jobs-per-worker <number>", "maximum number of concurrent runs (N_JOBS_PER_WORKER)")
+      .option("--print-config", "print the effective configuration, with secrets masked, and exit");
+  serveCommand("serve", "run the agent server")
+    .option("--role <role>", "role of this process with DATABASE_URI: api, worker or all (HOLDPOINT_ROLE)")
+    .action((options: ServeOptions) => lasting(async () => (await import("./main/serve.ts")).serve(host, options)));
+  serveCommand("dev", "run agent server, collector and trace store here; without a langgraph.json, the sample graphs")
+    .option("--no-browser", "do not open the console (it never opens without a terminal or in CI)")
+    .option("--studio", "allow the hosted Studio (https://smith.langchain.com) for this start, and print its link")
+    .option("--origin <url...>", "allow the page at this address, such as a hosted chat or inbox, for this start")
+    .action((options: DevOptions) => lasting(async () => (await import("./main/dev.ts")).dev(host, options)));
+  program
+    .command("migrate")
+    .description("migrate the database of DATABASE_URI to this version, and exit; running servers continue meanwhile")
+    .option("-c, --config <file>", "path of langgraph.json (LANGGRAPH_CONFIG)")
+    .action((options: { readonly config?: string }) =>
+      command(async () => (await import("./main/storage.ts")).migrate(host, options)),
+    );
+  addCollector(program);
+  const [{ registerVerbs }, { createVerbPorts }] = await Promise.all([
+    import("./cli/program/register.ts"),
+    import("./main/verb-ports.ts"),
+  ]);
+  registerVerbs(program, await createCli(), createVerbPorts(host));
+  await program.parseAsync([...argv]);
+}
+
+function addCollector(program: Program): void {
+  const collector = program
+    .command("collector")
+    .description("run the trace collector proxy: OTLP traces in, the tracing backend's runs out")
+    .option("--print-config", "print the effective configuration, with secrets masked, and exit")
+    .action((options: { readonly printConfig?: boolean }) =>
+      lasting(async () => (await import("./main/collect.ts")).collect(host, options)),
+    );
+  collector
+    .command("check")
+    .description("test the endpoint, the key, the folders and one small upload; exit code 1 if one fails")
+    .option("--json", "print JSON")
+    .action((options: { readonly json?: boolean }) =>
+      judged(async () => (await import("./main/collect.ts")).checkUploads(host, options)),
+    );
+  collector
+    .command("replay")
+    .description("upload the dead letters of TRACING_API_KEY again; exit code 1 if some remain")
+    .option("--json", "print JSON")
+    .action((options: { readonly json?: boolean }) =>
+      judged(async () => (await import("./main/collect.ts")).replay(host, options)),
+    );
+  collector
+    .command("explain <file>")
+    .description("show how each span attribute in an OTLP file is mapped; uploads nothing")
+    .option("--json", "print JSON")
+    .action((file: string, options: { readonly json?: boolean }) =>
+      command(async () => (await import("./main/collect.ts")).explain(host, file, options)),
+    );
+  collector
+    .command("rules [file]")
+    .description("check a file of rules for what the collector stores and sends; default: RULES_FILE")
+    .option("--schema", "print the JSON Schema of the file instead")
+    .action((file: string | undefined, options: { readonly schema?: boolean }) =>
+      command(async () => (await import("./main/collect.ts")).rules(host, file, options)),
+    );
+  collector
+    .command("redact <file>")
+    .description("apply the redaction rules of RULES_FILE to an OTLP file and print the result; uploads nothing")
+    .option("--dry-run", "print which rules match, and where, instead")
+    .option("--signal <signal>", "what the file holds: traces, logs or metrics", "traces")
+    .option("--json", "with --dry-run: print JSON")
+    .action((file: string, options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string }) =>
+      command(async () => (await import("./main/collect.ts")).redact(host, file, options)),
+    );
+}
+
+/** Runs a command, and prints the error that stopped it. */
+async function command(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { refusalOf } = await import("./cli/errors/refusal.ts");
+    const { message, exitCode } = refusalOf(error);
+    host.err(`holdpoint: ${message}\n`);
+    process.exit(exitCode);
+  }
+}
+
+function judged(work: () => Promise<boolean>): Promise<void> {
+  return command(async () => {
+    if (!(await work())) process.exitCode = 1;
+  });
+}
+
+function lasting(work: () => Promise<LongRunningProcess | null>): Promise<void> {
+  return command(async () => {
+    const started = await work();
+    if (started === null) return;
+    stopOnSignals(started);
+    await started.announce(); // after the signal handlers: a reader of this output may send a signal
+  });
+}
+
+/** The process's ports for the commands of packages/holdpoint/src/cli. */
+async function createCli(): Promise<Cli> {
+  const [{ createTerminal }, { systemClock: clock }, { configOf }] = await Promise.all([
+    import("./cli/output/terminal.ts"),
+    import("@holdpoint/base/clock.ts"),
+    import("./main/host.ts"),
+  ]);
+  return {
+    program: host.program,
+    terminal: createTerminal(process, host.env, () => process.exit(0)),
+    clock,
+    config: async () => configOf((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
+    localServer: async () => (await import("./main/host.ts")).localServerOf(host),
+    readFile: (path) => readFileSync(path, "utf8"),
+    run: (verb) =>
+      command(async () => {
+        const exitCode = await verb();
+        process.stdout.write("", () => process.exit(exitCode)); // loaded graphs may have left timers
+      }),
+  };
+}
+
+/** npm passes Ctrl-C on to a process that the terminal told already: within this time they are one signal. */
+const ONE_SIGNAL_MS = 1000;
+
+/** The first signal drains, within a limit whatever hangs; a second one ends at once. */
+function stopOnSignals({ stop, stopMs, log, exitCode }: LongRunningProcess): void {
+  let firstAt: number | undefined;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (firstAt !== undefined) {
+      if (performance.now() - firstAt > ONE_SIGNAL_MS) process.exit(1);
+      return;
+    }
+    firstAt = performance.now();
+    log.info("stopping", { signal });
+    setTimeout(() => {
+      log.error("stop_hung", { parts: partsInStop().join(", "), after_ms: stopMs });
+      process.exit(1);
+    }, stopMs);
+    stop().then(
+      () => {
+        log.info("stopped");
+        process.exit(exitCode());
+      },
+      (error: unknown) => {
+        log.error("stop_failed", { reason: String(error) });
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  // Code of a graph may leave a promise unhandled. Its run has its own end; the process continues.
+  process.on("unhandledRejection", (reason) => log.error("unhandled_rejection", { reason: String(reason) }));
+}
+
+await main(process.argv); // last, so that everything above is there

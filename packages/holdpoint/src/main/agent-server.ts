@@ -1,0 +1,222 @@
+// Agent server: its parts, chosen by configuration and langgraph.json, started and stopped as one.
+import type { RequestListener } from "node:http";
+import { assistantDefaults, defaultsText } from "@holdpoint/server/model/assistant-defaults.ts";
+import type { Storage, Store } from "@holdpoint/server/ports/ports.ts";
+import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
+import type { AgentServer } from "@holdpoint/server/server/agent-server.ts";
+import type { Surface } from "@holdpoint/server/server/api-surface.ts";
+import { describeError } from "@holdpoint/base/api-error.ts";
+import { ConfigError } from "@holdpoint/base/config/config.ts";
+import { stopPart, type Service } from "@holdpoint/base/lifecycle.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import type { GraphsConfig } from "@holdpoint/server/graphs/config/langgraph-json.ts";
+import type { DeployedGraphs } from "@holdpoint/server/graphs/graphs.ts";
+import type { PreparedSources } from "@holdpoint/server/graphs/loading/prepare-sources.ts";
+import type { Library } from "@holdpoint/server/graphs/langgraph/library.ts";
+import { setGraphEnvironment } from "./graph-environment.ts";
+import { type Host, productSecrets } from "./host.ts";
+import { openAccess } from "./access.ts";
+import { chooseNotify } from "./notify.ts";
+import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
+import { openRoutes, readSurface, openGateways, type ServerParts } from "./surface.ts";
+
+export interface RunningServer extends Service {
+  /** With its prefix; only the prefix when embedded. */
+  readonly url: string;
+  /** For the requests that a host program passes; null with a port. */
+  readonly listener: RequestListener | null;
+  readonly graphs: readonly string[];
+  /** Graphs that were left out because they do not load. */
+  readonly failed: readonly string[];
+  readonly deployed: DeployedGraphs;
+  readonly registerGraphs: () => Promise<void>;
+  readonly announce: () => void;
+}
+
+/** @throws {Error} the reason why it cannot start; nothing stays open then */
+export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
+  const { config, graphs, log } = parts;
+  await setEnvironment(host, parts);
+  const [{ loadLibrary }] = await Promise.all([
+    import("@holdpoint/server/graphs/langgraph/library.ts"),
+    import("@holdpoint/server/server/agent-server.ts"), // on later use: modules load while others are read
+    import("@holdpoint/server/graphs/graphs.ts"),
+    import("@holdpoint/server/graphs/extensions/sdk-globals.ts"),
+  ]);
+  const { installSourceHooks } = await import("@holdpoint/server/graphs/loading/source-hooks.ts");
+  installSourceHooks(); // before LangGraph loads
+  const sources = prepare(graphs);
+  const library = await loadLibrary(graphs.folder);
+  const storage = await openStorage(host, config, library.version, log);
+  await storage.start();
+  const { forget } = await sources;
+  try {
+    return await startOver(host, parts, library, storage);
+  } catch (error) {
+    await storage.stop();
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+/** Beside the load of the library. */
+async function prepare({ graphs }: GraphsConfig): Promise<PreparedSources> {
+  const { prepareSources } = await import("@holdpoint/server/graphs/loading/prepare-sources.ts");
+  return prepareSources(graphs.flatMap((source) => ("given" in source ? [] : [source.file])));
+}
+
+async function setEnvironment(host: Host, { config, graphs, embedded = false }: ServerParts): Promise<void> {
+  if (embedded) for (const [name, value] of Object.entries(graphs.env)) host.environment[name] ??= value;
+  else setGraphEnvironment(host.environment, { listed: config.graphEnv, ...(await productSecrets()), graphs });
+}
+
+async function startOver(
+  host: Host,
+  parts: ServerParts,
+  library: Library,
+  storage: OpenedStorage,
+): Promise<RunningServer> {
+  const { config, graphs: graphsConfig, log, localServices, embedded = false } = parts;
+  const [{ createAgentServer }, { registerSdkGlobals }, { systemClock }, { createIdSource }, { createMetrics }] =
+    await Promise.all([
+      import("@holdpoint/server/server/agent-server.ts"),
+      import("@holdpoint/server/graphs/extensions/sdk-globals.ts"),
+      import("@holdpoint/base/clock.ts"),
+      import("@holdpoint/base/ids.ts"),
+      import("@holdpoint/base/metrics.ts"),
+    ]);
+  const store = await openStore(config, graphsConfig, storage, log);
+  const globals = registerSdkGlobals(library, log, config.mountPrefix ?? graphsConfig.http.mountPrefix);
+  const graphs = await openGraphs(parts, library, storage, store);
+  for (const { graphId } of graphsConfig.graphs) {
+    const reason = graphs.loadProblem(graphId);
+    if (reason !== null) log.error("graph_not_loaded", { graph: graphId, reason });
+  }
+  const surface = await readSurface(parts);
+  const graphConfig = defaultsText(config.graphConfig, graphsConfig.env["LANGGRAPH_CONFIG"]);
+  checkDefaults(graphConfig);
+  const own = { ...config, graphConfig };
+  const newId = createIdSource(Date.now, await storage.transaction((tx) => tx.newestRunId()));
+  const server = createAgentServer(own, {
+    storage,
+    store,
+    graphs,
+    ...(await openAccess({ ...parts, storage, clock: systemClock, newId, prefix: surface.mountPrefix })),
+    surface,
+    engine: await openEngine(config, storage, log),
+    webhooks: graphsConfig.webhooks,
+    notify: await chooseNotify(config),
+    pages: await openRoutes(host, parts, surface),
+    gateways: await openGateways(host, parts, surface),
+    localServices: config.console
+      ? {
+          ...localServices,
+          loadProblem: (graphId) => graphs.loadProblem(graphId),
+          versions: { ...localServices.versions, langgraph: library.version },
+        }
+      : null,
+    threadTtl: graphsConfig.checkpointer,
+    versions: { holdpoint: host.product.version, library: library.version },
+    log,
+    clock: systemClock,
+    newId,
+    metrics: createMetrics(),
+    embedded,
+  });
+  globals.bind(server.loopback);
+  await server.start();
+  const stop = async (): Promise<void> => {
+    try {
+      await stopPart(server);
+    } finally {
+      globals.remove();
+      await stopPart(storage); // the folder is left clean in any case
+    }
+  };
+  return { ...runningServer(host, parts, { server, surface, graphs }), stop };
+}
+
+/** @throws {ConfigError} */
+function checkDefaults(graphConfig: string): void {
+  try {
+    assistantDefaults(graphConfig);
+  } catch (error) {
+    throw new ConfigError([{ name: "LANGGRAPH_CONFIG", reason: describeError(error).message }]);
+  }
+}
+
+interface StartedParts {
+  readonly server: AgentServer;
+  readonly surface: Surface;
+  readonly graphs: DeployedGraphs;
+}
+
+function runningServer(
+  { product }: Host,
+  { config, graphs: graphsConfig, log, embedded = false }: ServerParts,
+  { server, surface, graphs }: StartedParts,
+): Omit<RunningServer, "stop"> {
+  const url = embedded ? "" : urlOf(server.address());
+  const names = graphs.list().map(({ graphId }) => graphId);
+  const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
+  return {
+    name: "holdpoint",
+    start: () => Promise.resolve(),
+    stopMs: null,
+    url: `${url}${surface.mountPrefix}`,
+    listener: server.listener,
+    graphs: names,
+    failed: graphsConfig.graphs.map(({ graphId }) => graphId).filter((one) => graphs.loadProblem(one) !== null),
+    deployed: graphs,
+    registerGraphs: server.registerGraphs,
+    announce: () => log.info("listening", { url, graphs: names, ...kept, version: product.version }),
+  };
+}
+
+async function openGraphs(
+  { config, graphs, tracing, log, leavesOutFailed = false }: ServerParts,
+  library: Library,
+  storage: Storage,
+  store: Store,
+): Promise<DeployedGraphs> {
+  const [{ createGraphs }, { createTypeReader }, { systemClock: clock }] = await Promise.all([
+    import("@holdpoint/server/graphs/graphs.ts"),
+    import("@holdpoint/server/graphs/schemas/type-reader.ts"),
+    import("@holdpoint/base/clock.ts"),
+  ]);
+  const types = createTypeReader(graphs, config.schemaTimeoutMs, { clock, log });
+  return createGraphs(graphs, {
+    library,
+    storage,
+    store,
+    types,
+    tracing,
+    clock,
+    interruptBytesMax: config.interruptBytesMax,
+    leavesOutFailed,
+  });
+}
+
+/** @throws {Error} if the embedding function does not load */
+async function openStore(
+  config: AgentConfig,
+  { folder, store }: GraphsConfig,
+  storage: Storage,
+  log: Log,
+): Promise<Store & Service> {
+  const [{ createStore }, { systemClock: clock }] = await Promise.all([
+    import("@holdpoint/server/store/store.ts"),
+    import("@holdpoint/base/clock.ts"),
+  ]);
+  const { index, ...times } = store;
+  const embedder =
+    index === null ? null : await (await import("@holdpoint/server/graphs/extensions/embedder.ts")).loadEmbedder(index, folder);
+  const options = { ...times, itemBytesMax: config.storeItemBytesMax, fields: index?.fields ?? [] };
+  return createStore(options, { storage, clock, log, embedder });
+}
+
+/** Null without authentication. */
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,176 @@
+// Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
+// one.
+import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
+import { stopPart } from "@holdpoint/base/lifecycle.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
+import type { TraceServer } from "@holdpoint/collector/traces/server.ts";
+import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
+import { explainInUse } from "./in-use.ts";
+import {
+  configOf,
+  localServerOf,
+  openLog,
+  printConfigOf,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+  type LongRunningProcess,
+} from "./host.ts";
+
+/** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
+const STOP_SPARE_MS = 3000;
+
+/** @returns null with --print-config */
+export async function collect(
+  host: Host,
+  options: { readonly printConfig?: boolean },
+): Promise<LongRunningProcess | null> {
+  const { table, config } = await collectorConfig(host);
+  if (options.printConfig === true) {
+    await printConfigOf(host, table, config);
+    return null;
+  }
+  setStartFlags();
+  const log = await openLog(host, table, config);
+  await warnOfUnknown(host, log);
+  const { runCollector } = await import("@holdpoint/collector/service/open-collector.ts");
+  const traces = config.endpoint === null ? await openOwnStore(host, config, log) : null;
+  const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
+  await collector.start();
+  return {
+    log,
+    async stop() {
+      try {
+        await stopPart(collector);
+      } finally {
+        if (traces !== null) await stopPart(traces); // last: the collector's final uploads still reach their backend
+      }
+    },
+    stopMs: config.shutdownTimeoutMs + STOP_SPARE_MS,
+    exitCode: () => (collector.lost() > 0 ? 1 : 0),
+    announce: () => Promise.resolve(), // it reports its own end, with its limits
+  };
+}
+
+/** @throws {Error} also if another process has the folder, with its address */
+async function openOwnStore(host: Host, config: TraceConfig, log: Log): Promise<TraceServer> {
+  try {
+    return await openTraceServer(host, config, log);
+  } catch (error) {
+    throw explainInUse(error, config.dataDir);
+  }
+}
+
+/** @returns true if every step succeeded */
+export async function checkUploads(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
+  const { checkCollector } = await import("@holdpoint/collector/commands/check.ts");
+  const { config } = await collectorConfig(host);
+  const steps = await checkCollector(await reachedBackend(host, config), { isLocal: config.endpoint === null });
+  const lines = steps.map(({ name, outcome, detail }) => `${outcome.padEnd(8)} ${name}: ${detail}`);
+  host.out(`${options.json === true ? JSON.stringify(steps) : lines.join("\n")}\n`);
+  return steps.every(({ outcome }) => outcome !== "failed");
+}
+
+/** @returns true if no dead letter is left */
+export async function replay(host: Host, options: { readonly json?: boolean }): Promise<boolean> {
+  const { replayDeadLetters } = await import("@holdpoint/collector/commands/replay.ts");
+  const { config } = await collectorConfig(host);
+  const result = await replayDeadLetters(await reachedBackend(host, config));
+  const { sent, kept, otherKey, problems } = result;
+  const lines = [`sent ${sent}, kept ${kept} (of another key: ${otherKey})`, ...problems];
+  host.out(`${options.json === true ? JSON.stringify(result) : lines.join("\n")}\n`);
+  return kept === 0;
+}
+
+/**
+ * The named backend, or the trace store of this project's process: never another one that listens on a usual port.
+ * @throws {CliError} without either
+ */
+async function reachedBackend<C extends CollectorConfig & TraceConfig>(host: Host, config: C): Promise<C> {
+  if (config.endpoint !== null) return config;
+  const byPort = (host.env["TRACES_PORT"] ?? "") === "" ? null : localUrl(config.tracePort);
+  const found = (await localServerOf(host))?.tracesUrl ?? byPort;
+  if (found !== null) return localBackend(config, found);
+  const { CliError, EXIT } = await import("../cli/errors/cli-error.ts");
+  throw new CliError(
+    `TRACING_ENDPOINT is not set, and no trace store runs in this project: start one with ${host.program} dev, or name one with TRACES_PORT`,
+    EXIT.unavailable,
+  );
+}
+
+/** Prints where each attribute of the spans in a file goes. */
+export async function explain(host: Host, path: string, options: { readonly json?: boolean }): Promise<void> {
+  const [{ explainFile, explainedText }, { printable }] = await Promise.all([
+    import("@holdpoint/collector/commands/explain.ts"),
+    import("../cli/output/sanitize.ts"),
+  ]);
+  const { config } = await collectorConfig(host);
+  const spans = await explainFile(path, config);
+  host.out(`${options.json === true ? JSON.stringify(spans) : printable(explainedText(spans))}\n`);
+}
+
+/** Checks RULES_FILE, or prints the JSON Schema of its format. */
+export async function rules(
+  host: Host,
+  file: string | undefined,
+  options: { readonly schema?: boolean },
+): Promise<void> {
+  const { readRules, rulesJsonSchema, rulesText } = await import("@holdpoint/collector/service/rules-file.ts");
+  if (options.schema === true) return host.out(`${JSON.stringify(rulesJsonSchema(), null, 2)}\n`);
+  const { config } = await collectorConfig(host);
+  const rulesFile = file ?? config.rulesFile;
+  host.out(`${rulesFile ?? "RULES_FILE is not set"}: ${rulesText(readRules({ ...config, rulesFile }))}\n`);
+}
+
+/** Prints a redacted file, or with --dry-run what the rules find in it. */
+export async function redact(
+  host: Host,
+  path: string,
+  options: { readonly dryRun?: boolean; readonly json?: boolean; readonly signal?: string },
+): Promise<void> {
+  const [{ findingsText, redactFile }, { printable }] = await Promise.all([
+    import("@holdpoint/collector/commands/redact.ts"),
+    import("../cli/output/sanitize.ts"),
+  ]);
+  const { config } = await collectorConfig(host);
+  const signal = options.signal === "logs" || options.signal === "metrics" ? options.signal : "traces";
+  const { body, findings } = await redactFile(path, config, signal);
+  if (options.dryRun !== true) host.out(body.toString());
+  else host.out(`${options.json === true ? JSON.stringify(findings) : printable(findingsText(findings))}\n`);
+}
+
+export async function collectorConfig(host: Host) {
+  const [{ collectorSettings }, { TRACE_SETTINGS }, { LOG_SETTINGS }] = await Promise.all([
+    import("@holdpoint/collector/service/settings.ts"),
+    import("@holdpoint/collector/traces/settings.ts"),
+    import("@holdpoint/base/config/log-settings.ts"),
+  ]);
+  const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
+  return { table, config: { ...(await readLimits(host)), ...(await configOf(table, host.env)) } };
+}
+
+/** The embedded tracing backend, started: the collector's backend is a URL. */
+export async function openTraceServer(
+  { product }: Host,
+  config: TraceConfig,
+  log: Log,
+  queries = true,
+): Promise<TraceServer> {
+  const [{ createTraceServer }, { systemClock }] = await Promise.all([
+    import("@holdpoint/collector/traces/server.ts"),
+    import("@holdpoint/base/clock.ts"),
+  ]);
+  const traces = createTraceServer(config, { clock: systemClock, log, version: product.version, queries });
+  await traces.start();
+  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.dataDir });
+  return traces;
+}
+
+export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
+
+/** Without an endpoint, traces stay on this machine, in the store at `url`, and no sender needs a key. */
+export function localBackend<C extends CollectorConfig>(config: C, url: string | null): C {
+  if (url === null) return config;
+  return { ...config, endpoint: url, apiKey: config.apiKey ?? "local", explainAttributes: true };
+}

@@ -1,0 +1,74 @@
+// Verb ports: the parts of other rooms that the terminal's commands use.
+import { join } from "node:path";
+import { graphConfigFile } from "@holdpoint/server/model/assistant-defaults.ts";
+import type { VerbPorts } from "../cli/program/register.ts";
+import { collectorConfig } from "./collect.ts";
+import { findGraphConfig } from "./graph-config.ts";
+import { setGraphEnvironment } from "./graph-environment.ts";
+import { configOf, isReadable, openLog, productSecrets, type Host } from "./host.ts";
+import { findOwnPackage } from "./own-package.ts";
+import { withStorage } from "./storage.ts";
+
+export function createVerbPorts(host: Host): VerbPorts {
+  const { root, nodeRequired, dependencies } = host.product;
+  const agentConfig = async () => configOf((await import("@holdpoint/server/server/settings.ts")).AGENT_SETTINGS, host.env);
+  const folderOf = async (dataDir: string | undefined): Promise<string> => {
+    const config = await agentConfig();
+    if (dataDir === undefined && config.databaseUri !== null)
+      throw new Error("the data is in PostgreSQL (DATABASE_URI): back it up with pg_dump");
+    return dataDir ?? config.dataDir;
+  };
+  return {
+    mover: {
+      backUp: async (dataDir, file) =>
+        (await import("@holdpoint/server/storage/sqlite/backup.ts")).backUp(await folderOf(dataDir), file),
+      exportTo: (dataDir, file) =>
+        withStorage(host, dataDir, async (storage, versions) =>
+          (await import("@holdpoint/server/storage/dump/dump-file.ts")).exportFile(storage, versions, file),
+        ),
+      importFrom: (dataDir, file) =>
+        withStorage(host, dataDir, async (storage, versions) =>
+          (await import("@holdpoint/server/storage/dump/dump-file.ts")).importFile(storage, versions, file),
+        ),
+    },
+    template: {
+      folder: join(root, "packages/holdpoint/src/cli/template"),
+      own: findOwnPackage(host.product),
+      versions: dependencies,
+    },
+    validate: async (file) => {
+      const { validateFile } = await import("@holdpoint/server/graphs/validate.ts");
+      const { graphConfig, graphEnv: listed } = await agentConfig();
+      const path = await findGraphConfig({ graphConfig }, file, host.program);
+      const secrets = await productSecrets();
+      console.log = console.error; // output of graphs during loading is not part of the result
+      const log = await openLog(host, {}, { logLevel: "error", logJson: null });
+      return validateFile(
+        path,
+        host.env,
+        (graphs) => setGraphEnvironment(host.environment, { listed, ...secrets, graphs }),
+        log,
+      );
+    },
+    testNotifications: async (rule) => (await import("./notify.ts")).testNotifications(await agentConfig(), rule),
+    around: {
+      nodeVersion: `v${host.nodeVersion}`,
+      nodeRequired,
+      agent: agentConfig,
+      collector: async () => {
+        const { httpPort: port, tracePort: tracesPort, endpoint } = (await collectorConfig(host)).config;
+        const isSet = (name: string): boolean => (host.env[name] ?? "") !== "";
+        return { port, tracesPort, endpoint, named: { port: isSet("HTTP_PORT"), tracesPort: isSet("TRACES_PORT") } };
+      },
+      graphs: async () => {
+        const file = graphConfigFile((await agentConfig()).graphConfig);
+        if (!isReadable(file)) return null;
+        const { graphs, remarks } = (await import("@holdpoint/server/graphs/config/langgraph-json.ts")).readGraphsConfig(
+          file,
+          host.env,
+        );
+        return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
+      },
+    },
+  };
+}

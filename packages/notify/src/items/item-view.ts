@@ -1,0 +1,74 @@
+// Item view: an item of the inbox as a message shows it, and the decisions that a message can offer.
+import { type DecisionType, recognise } from "@holdpoint/api/dialects.ts";
+import { visible } from "@holdpoint/api/text/visible-text.ts";
+import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
+import type { Interrupt } from "@holdpoint/server/model/model.ts";
+import { maskSecrets } from "@holdpoint/server/model/payload/mask-secrets.ts";
+
+/** `continue` is for breakpoints. */
+export type Choice = DecisionType | "continue";
+
+export interface ItemView {
+  readonly title: string;
+  readonly choices: readonly Choice[];
+  /** Arguments of the only action; undefined unless they can be edited. */
+  readonly editable: Json | undefined;
+  /** The answer is a text as it is, not JSON. */
+  readonly plainText: boolean;
+}
+
+export function viewOf({ kind, node, value, responseSchema }: Interrupt): ItemView {
+  if (kind === "breakpoint") {
+    return {
+      title: `Breakpoint before ${visible(node)}`,
+      choices: ["continue"],
+      editable: undefined,
+      plainText: false,
+    };
+  }
+  const asked = recognise(value, responseSchema);
+  const [action] = asked.actions;
+  const isOne = asked.actions.length === 1;
+  const choices = asked.allowed.filter((choice) => choice !== "edit" || isOne);
+  const type = asked.schema?.["type"];
+  return {
+    title: asked.title,
+    choices,
+    editable: isOne && choices.includes("edit") ? action?.args : undefined,
+    plainText: asked.actions.length > 0 || asked.schema === null || type === "string",
+  };
+}
+
+/** `approved`, `rejected`, …: the effect of an answer, in a word; `answered` if its form is unknown. */
+export function verdictOf(value: Json): string {
+  const list = isJsonObject(value) ? value["decisions"] : value;
+  const types = (Array.isArray(list) ? (list as readonly Json[]) : []).map((one) =>
+    isJsonObject(one) ? one["type"] : null,
+  );
+  const words = new Set(types.map((type) => WORDS.get(type ?? null) ?? "answered"));
+  if (words.size === 1) return [...words][0] ?? "answered";
+  if (words.size > 1) return "decided";
+  return value === true ? "approved" : value === false ? "rejected" : "answered";
+}
+
+const WORDS = new Map<Json, string>([
+  ["approve", "approved"],
+  ["accept", "approved"],
+  ["edit", "approved with changes"],
+  ["reject", "rejected"],
+  ["respond", "answered"],
+  ["response", "answered"],
+  ["ignore", "ignored"],
+]);
+
+/** The end of an item as one sentence; null while it is open. */
+export function endOf(item: Interrupt | null): string | null {
+  if (item === null) return "No longer waiting: the thread was deleted.";
+  if (item.state === "open") return null;
+  const { answer } = item;
+  if (item.state === "abandoned" || answer === null)
+    return "No longer waiting: the thread continued without an answer.";
+  if (item.kind === "breakpoint") return `Continued by ${visible(answer.by)}.`;
+  const word = verdictOf(maskSecrets(answer.value, item.responseSchema));
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)} by ${visible(answer.by)}.`;
+}

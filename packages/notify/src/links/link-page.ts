@@ -1,0 +1,88 @@
+// Link page: the page of a one-use link: the question with its decisions, or the reason why there is none. Pure.
+// Invariants:
+//   link-page.1. Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
+//   link-page.2. The page has no scripts, and loads nothing. Other pages cannot frame it.
+//   link-page.3. The page decides nothing: every decision is a form that a person submits.
+import { visible } from "@holdpoint/api/text/visible-text.ts";
+import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+import type { Interrupt } from "@holdpoint/server/model/model.ts";
+import { type Choice, viewOf } from "../items/item-view.ts";
+
+const LABELS: Readonly<Record<Choice, string>> = {
+  approve: "Approve",
+  reject: "Reject",
+  edit: "Approve with changes",
+  respond: "Send answer",
+  ignore: "Ignore",
+  continue: "Continue",
+};
+const SHOWN_UNITS_MAX = 20_000;
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:42rem;padding:0 1rem}
+pre{background:#8881;padding:1rem;overflow:auto;white-space:pre-wrap;overflow-wrap:anywhere}
+form{margin:1rem 0;padding:1rem;border:1px solid #8885;border-radius:.5rem}
+textarea{width:100%;min-height:6rem;font:inherit;box-sizing:border-box}
+button{font:inherit;padding:.5rem 1rem;margin-top:.5rem}:root{color-scheme:light dark}`;
+
+/** @param console address of the item in the console */
+export function questionPage(item: Interrupt, person: string, console: string, problem: string | null): HttpReply {
+  const { title, choices } = viewOf(item);
+  const value = visible(JSON.stringify(item.value, null, 2) ?? "null");
+  const shown = value.length <= SHOWN_UNITS_MAX ? value : `${value.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…`;
+  return page(problem === null ? 200 : 422, title, [
+    `<p>${escapeHtml(visible(item.graphId))} · ${escapeHtml(visible(item.node))}</p>`,
+    ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
+    ...(item.kind === "breakpoint" ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
+    `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
+    ...choices.map((choice) => formOf(item, choice)), // link-page.3
+    `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
+  ]);
+}
+
+/** A page that only says something: the link was used, the question is answered. */
+export function messagePage(status: number, title: string, text: string, console: string | null): HttpReply {
+  const link = console === null ? [] : [`<p><a href="${escapeHtml(console)}">Open in the console</a></p>`];
+  return page(status, title, [`<p>${escapeHtml(text)}</p>`, ...link]);
+}
+
+function formOf(item: Interrupt, choice: Choice): string {
+  const { editable, plainText } = viewOf(item);
+  const hidden = `<input type="hidden" name="choice" value="${choice}">`;
+  return `<form method="post">${hidden}${fieldOf(choice, editable, plainText)}<button>${LABELS[choice]}</button></form>`;
+}
+
+function fieldOf(choice: Choice, editable: ReturnType<typeof viewOf>["editable"], plainText: boolean): string {
+  const field = (label: string, text = "", more = " required"): string =>
+    `<label>${label}<textarea name="text"${more}>\n${escapeHtml(text)}</textarea></label>`;
+  if (choice === "reject") return field("Reason (optional)", "", "");
+  if (choice === "respond") return field(plainText ? "Answer" : "Answer, as JSON");
+  return choice === "edit" ? field("Arguments, as JSON", visible(JSON.stringify(editable, null, 2) ?? "")) : "";
+}
+
+function page(status: number, title: string, parts: readonly string[]): HttpReply {
+  const heading = escapeHtml(visible(title));
+  return {
+    status,
+    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${heading}</title><style>${STYLE}</style></head><body><h1>${heading}</h1>${parts.join("\n")}</body></html>`,
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Cache-Control": "no-store",
+      "Content-Security-Policy":
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'", // link-page.2
+      "X-Content-Type-Options": "nosniff",
+      "X-Frame-Options": "DENY",
+      "Referrer-Policy": "same-origin",
+      "X-Robots-Tag": "noindex",
+    },
+  };
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}

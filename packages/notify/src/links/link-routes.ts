@@ -1,0 +1,133 @@
+// Link routes: one-use links of e-mails: a GET shows the question, a POST decides.
+// Invariants:
+//   link-routes.1. A GET changes nothing, however often scanners and previews open the link.
+//   link-routes.2. A link answers once: after that it is marked as used. A repetition before the mark is the same answer
+//     (remote-answer.2), so a crash in between doubles nothing.
+//   link-routes.4. Only a person who may still answer sees the question: a link outlives neither the person's removal nor
+//     the role.
+//   link-routes.3. A link that is used, expired, forged or about a closed question says so.
+import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
+import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { authorize } from "@holdpoint/server/auth/authorize.ts";
+import type { AgentContext } from "@holdpoint/server/context/context.ts";
+import type { Caller, Interrupt, Origin } from "@holdpoint/server/model/model.ts";
+import { resolveCaller } from "../items/callers.ts";
+import { answerRemotely } from "../items/remote-answer.ts";
+import type { Directory } from "../rules/directory.ts";
+import { type Choice, endOf, viewOf } from "../items/item-view.ts";
+import { messagePage, questionPage } from "./link-page.ts";
+import { type ReadToken, readToken } from "./link-token.ts";
+
+export interface LinkPorts {
+  readonly agent: AgentContext;
+  readonly directory: Directory;
+  readonly secret: string;
+  readonly linkOf: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
+}
+
+/** A used link stays marked for so long past its end: a clock that goes forward and back must not revive it. */
+const SPENT_MS = 400 * 24 * 60 * 60 * 1000;
+
+export const LINK_PATH = "/answer";
+
+export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
+  const route = (
+    method: "get" | "post",
+    reply: (found: Usable & { readonly caller: Caller }, request: HttpRequest) => Promise<HttpReply>,
+  ): HttpRoute => ({
+    method,
+    path: `${LINK_PATH}/{token}`,
+    async handle(request) {
+      const found = await usable(ports, request.params["token"] ?? "");
+      if (!("item" in found)) return found;
+      const caller = await findCaller(ports, found, request); // link-routes.4
+      return "status" in caller ? caller : reply({ ...found, caller }, request);
+    },
+  });
+  return [
+    route("get", async ({ token, item }) => questionPage(item, token.person, ports.linkOf(item), null)),
+    route("post", (found, request) => decide(ports, found, request)),
+  ];
+}
+
+interface Usable {
+  readonly token: ReadToken;
+  readonly item: Interrupt;
+}
+
+/** @returns the open question of the link, or the page that says why there is none (link-routes.3) */
+async function usable({ agent, secret, linkOf }: LinkPorts, text: string): Promise<Usable | HttpReply> {
+  const token = readToken(text, secret);
+  if (token === null) return messagePage(404, "This link is not valid", "Open the link as it is in the e-mail.", null);
+  const { threadId, interruptId, expiresAt, id } = token;
+  const console = linkOf(token);
+  const { item, isSpent } = await agent.storage.transaction(async (tx) => ({
+    item: await tx.interrupt(threadId, interruptId),
+    isSpent: await tx.isSpent(id),
+  }));
+  const end = endOf(item);
+  if (isSpent)
+    return messagePage(410, "This link was used", end ?? "A link works once. Answer in the console.", console);
+  if (item === null || end !== null) return messagePage(410, "This question is closed", end ?? "", console);
+  if (expiresAt <= agent.clock.now())
+    return messagePage(410, "This link has expired", "The question is still open: answer in the console.", console);
+  return { token, item };
+}
+
+/** The person of the link, or the page that says why there is none. */
+async function findCaller(
+  { agent, directory, linkOf }: LinkPorts,
+  { token, item }: Usable,
+  request: HttpRequest,
+): Promise<Caller | HttpReply> {
+  const contact = await agent.storage.read((tx) => directory.byName(tx, token.person));
+  const origin: Origin = { address: request.remoteAddress, userAgent: readUserAgent(request), via: "email" };
+  try {
+    const caller = await resolveCaller(agent, contact, origin);
+    if (agent.access !== null) await authorize(agent.access, caller, "threads:answer", { thread_id: item.threadId });
+    return caller;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error;
+    return messagePage(403, "You cannot answer this question", error.message, linkOf(item));
+  }
+}
+
+async function decide(
+  ports: LinkPorts,
+  { token, item, caller }: Usable & { readonly caller: Caller },
+  request: HttpRequest,
+): Promise<HttpReply> {
+  const { agent, linkOf } = ports;
+  const { threadId, interruptId, id, person, expiresAt } = token;
+  const form = new URLSearchParams(await request.readForm());
+  const choice = viewOf(item).choices.find((one) => one === form.get("choice"));
+  const console = linkOf(item);
+  if (choice === undefined) return questionPage(item, person, console, "Choose one of the decisions.");
+  const text = (form.get("text") ?? "").replaceAll("\r\n", "\n");
+  const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id });
+  if (outcome.kind === "refused") {
+    if (outcome.closed) return messagePage(410, "This question is closed", outcome.reason, console);
+    return questionPage(item, person, console, outcome.reason);
+  }
+  const now = agent.clock.now();
+  await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now) + SPENT_MS, now)); // link-routes.2
+  const { note } = outcome;
+  if (note !== null) return messagePage(200, "Your vote is counted", note, console);
+  return messagePage(200, DONE[choice], "Your answer is stored. You can close this page.", console);
+}
+
+const DONE: Readonly<Record<Choice, string>> = {
+  approve: "Approved",
+  reject: "Rejected",
+  edit: "Approved with changes",
+  respond: "Answered",
+  ignore: "Ignored",
+  continue: "Continued",
+};
+
+const USER_AGENT_UNITS_MAX = 256;
+
+function readUserAgent({ headers }: HttpRequest): string | null {
+  return headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
+}

@@ -1,0 +1,48 @@
+// Link token: the signed text of a one-use link, bound to one person and one question until a time. Pure.
+// Invariants:
+//   link-token.1. The signature covers every member. A text of another form, or of another secret, is no token.
+//   link-token.2. A token names the question, never a decision: the page asks for it.
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { contentHash } from "@holdpoint/base/ids.ts";
+
+export interface LinkToken {
+  readonly threadId: string;
+  readonly interruptId: string;
+  /** Name of the person who answers by it. */
+  readonly person: string;
+  readonly expiresAt: number;
+}
+
+export interface ReadToken extends LinkToken {
+  /** Identifies the token where it is marked as used. */
+  readonly id: string;
+}
+
+/** Distinguishes tokens from other texts signed with the same secret. */
+const PURPOSE = "holdpoint answer link 1";
+const TEXT_UNITS_MAX = 2000;
+
+export function writeToken({ threadId, interruptId, person, expiresAt }: LinkToken, secret: string): string {
+  const body = Buffer.from(JSON.stringify([threadId, interruptId, person, expiresAt])).toString("base64url");
+  return `${body}.${sign(body, secret)}`;
+}
+
+/** @returns null if the text is no token of this secret (link-token.1) */
+export function readToken(text: string, secret: string): ReadToken | null {
+  const [body = "", signature = "", ...more] = text.split(".");
+  if (text.length > TEXT_UNITS_MAX || more.length > 0) return null;
+  const wanted = Buffer.from(sign(body, secret));
+  const given = Buffer.from(signature);
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
+  const [threadId, interruptId, person, expiresAt] = JSON.parse(Buffer.from(body, "base64url").toString()) as [
+    string,
+    string,
+    string,
+    number,
+  ];
+  return { threadId, interruptId, person, expiresAt, id: contentHash(`link ${body}`) };
+}
+
+function sign(body: string, secret: string): string {
+  return createHmac("sha256", secret).update(`${PURPOSE}\n${body}`).digest("base64url");
+}

@@ -1,0 +1,78 @@
+// Messages of the Slack app: an item with buttons for its decisions, its end, and a list of items. Pure.
+// Invariants:
+//   slack-messages.1. Every text keeps to Slack's limits, and the rules of slack-message.ts: escaped, nothing hidden.
+//   slack-messages.2. A button names its item, not the answer: the server builds the answer from what the item allows.
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { visible } from "@holdpoint/api/text/visible-text.ts";
+import type { Interrupt } from "@holdpoint/server/model/model.ts";
+import { cut, linkButton, mrkdwn, slackMessage, type SlackMessage } from "@holdpoint/server/webhooks/slack-message.ts";
+import { type Choice, endOf, viewOf } from "../items/item-view.ts";
+
+export const LABELS: Readonly<Record<Choice, string>> = {
+  approve: "Approve",
+  reject: "Reject…",
+  edit: "Edit…",
+  respond: "Answer…",
+  ignore: "Ignore",
+  continue: "Continue",
+};
+const STYLES: Partial<Readonly<Record<Choice, string>>> = { approve: "primary", continue: "primary", reject: "danger" };
+/** Slack's limit for the text of an input. */
+export const INPUT_UNITS_MAX = 3000;
+const TITLE_UNITS_MAX = 500;
+
+/** @param answers whether people may answer in Slack */
+export function askMessage(item: Interrupt, link: string, answers: boolean): SlackMessage {
+  const buttons = answers ? choicesOf(item).map((choice) => buttonOf(item, choice)) : [];
+  return slackMessage(item, link, [
+    ...buttons,
+    linkButton(buttons.length > 0 ? "Open" : "Answer", link, buttons.length === 0),
+  ]);
+}
+
+/** Decisions that fit into Slack: an edit needs arguments that fit into an input. */
+export function choicesOf(item: Interrupt): readonly Choice[] {
+  const { choices, editable } = viewOf(item);
+  const fits = editable !== undefined && editText(editable).length <= INPUT_UNITS_MAX;
+  return choices.filter((choice) => choice !== "edit" || fits);
+}
+
+export function editText(args: Json): string {
+  return visible(JSON.stringify(args, null, 2));
+}
+
+function buttonOf({ threadId, interruptId }: Interrupt, choice: Choice): JsonObject {
+  const style = STYLES[choice];
+  return {
+    type: "button",
+    action_id: choice,
+    value: `${threadId} ${interruptId}`, // slack-messages.2
+    text: { type: "plain_text", text: LABELS[choice] },
+    ...(style === undefined ? {} : { style }),
+  };
+}
+
+/** The message after the item has ended. @param item null if it was deleted */
+export function endMessage(item: Interrupt | null, link: string): SlackMessage {
+  const end = mrkdwn(endOf(item) ?? "", TITLE_UNITS_MAX);
+  const context: JsonObject = { type: "context", elements: [{ type: "mrkdwn", text: end }] };
+  if (item === null) return { text: end, blocks: [context] };
+  const { text, blocks } = slackMessage(item, link, [linkButton("Open", link, false)]);
+  return { text: `${cut(text, 2000)} ${end}`, blocks: [...blocks, context] };
+}
+
+/** Several items as one message, each with its link. */
+export function listMessage(items: readonly Interrupt[], linkOf: (item: Interrupt) => string): SlackMessage {
+  const header = `${items.length} questions are waiting`;
+  return {
+    text: header,
+    blocks: [
+      { type: "header", text: { type: "plain_text", text: header, emoji: false } },
+      ...items.map((item): JsonObject => {
+        const title = mrkdwn(viewOf(item).title.replaceAll(/[|\n]/g, " "), TITLE_UNITS_MAX);
+        const origin = mrkdwn(visible(`${item.graphId} · ${item.node}`), TITLE_UNITS_MAX);
+        return { type: "section", text: { type: "mrkdwn", text: `<${linkOf(item)}|${title}>\n${origin}` } };
+      }),
+    ],
+  };
+}

@@ -1,0 +1,84 @@
+// Payload: an interaction of Slack, a click on a button or a submitted form. Pure.
+// Invariant slack-payload.1: any JSON is accepted. A payload of another type, or with other members, asks for nothing.
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Choice } from "../items/item-view.ts";
+import { LABELS } from "./messages.ts";
+import { CALLBACK, INPUT } from "./modal.ts";
+
+interface Common {
+  readonly member: string;
+  readonly threadId: string;
+  readonly interruptId: string;
+  readonly choice: Choice;
+  /** Channel for notes to the member. */
+  readonly channel: string;
+}
+
+export type Interaction =
+  | (Common & { readonly kind: "click"; readonly ts: string; readonly trigger: string })
+  | (Common & { readonly kind: "form"; readonly text: string });
+
+/** @returns null for an interaction without an effect, such as a click on a link */
+export function interactionOf(payload: Json): Interaction | null {
+  const member = text(at(payload, "user", "id"));
+  if (member === null) return null;
+  const type = at(payload, "type");
+  if (type === "block_actions") return clickOf(payload, member);
+  return type === "view_submission" ? formOf(payload, member) : null;
+}
+
+function clickOf(payload: Json, member: string): Interaction | null {
+  const actions = at(payload, "actions");
+  const action = Array.isArray(actions) ? ((actions as readonly Json[])[0] ?? null) : null;
+  const [threadId = "", interruptId = ""] = text(at(action, "value"))?.split(" ") ?? [];
+  const choice = choiceOf(at(action, "action_id"));
+  const [trigger, channel, ts] = [
+    text(at(payload, "trigger_id")),
+    text(at(payload, "container", "channel_id")),
+    text(at(payload, "container", "message_ts")),
+  ];
+  if (choice === null || trigger === null || channel === null || ts === null) return null;
+  if (!isAddress(threadId, interruptId)) return null;
+  return { kind: "click", member, threadId, interruptId, choice, channel, ts, trigger };
+}
+
+function formOf(payload: Json, member: string): Interaction | null {
+  if (at(payload, "view", "callback_id") !== CALLBACK) return null;
+  const state = parsed(text(at(payload, "view", "private_metadata")) ?? "");
+  const choice = choiceOf(at(state, "choice"));
+  const [threadId, interruptId] = [text(at(state, "thread_id")) ?? "", text(at(state, "interrupt_id")) ?? ""];
+  const channel = text(at(state, "channel"));
+  if (choice === null || channel === null || !isAddress(threadId, interruptId)) return null;
+  const value = text(at(payload, "view", "state", "values", INPUT, INPUT, "value")) ?? "";
+  return { kind: "form", member, threadId, interruptId, choice, channel, text: value };
+}
+
+function isAddress(threadId: string, interruptId: string): boolean {
+  return /^[\da-f-]{36}$/.test(threadId) && /^[\da-f]{32}$/.test(interruptId);
+}
+
+function choiceOf(value: Json): Choice | null {
+  return typeof value === "string" && Object.hasOwn(LABELS, value) ? (value as Choice) : null;
+}
+
+function at(value: Json, ...path: readonly string[]): Json {
+  let found = value;
+  for (const name of path) {
+    if (!isJsonObject(found) || !Object.hasOwn(found, name)) return null;
+    found = found[name] ?? null;
+  }
+  return found;
+}
+
+function text(value: Json): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function parsed(value: string): JsonObject {
+  try {
+    const json = JSON.parse(value) as Json;
+    return isJsonObject(json) ? json : {};
+  } catch {
+    return {};
+  }
+}

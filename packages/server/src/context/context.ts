@@ -1,0 +1,44 @@
+// Agent context: the dependencies of operations. An operation is a function of the context and a request; routes call
+// only operations.
+import type { Clock } from "@holdpoint/base/clock.ts";
+import type { NewId } from "@holdpoint/base/ids.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
+import type { Thread } from "../model/model.ts";
+import type { Notifier } from "../webhooks/interrupt-notifier.ts";
+import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
+import type { InboxChanges, QueueLimit, RunEvents, SearchIndex, WebhookOutbox, Worker } from "./services.ts";
+
+export interface AgentContext {
+  readonly storage: Storage;
+  /** The long-term memory. */
+  readonly store: Store;
+  readonly graphs: Graphs;
+  /** Null without authentication. */
+  readonly access: Access | null;
+  readonly headers: ConfigurableHeaders;
+  readonly worker: Worker;
+  readonly events: RunEvents;
+  readonly inbox: InboxChanges;
+  readonly webhooks: WebhookOutbox;
+  readonly notifier: Notifier;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly log: Log;
+  readonly limits: AgentLimits;
+  readonly queueLimit: QueueLimit;
+  readonly search: SearchIndex;
+  /** Reports a new or changed cron, so that the scheduler recalculates its next tick. */
+  readonly wakeCrons: () => void;
+}
+
+export interface AgentLimits {
+  readonly assistantsMax: number;
+  readonly cronsMax: number;
+  /** Of a request member that is small by nature (api/member-size.ts), in bytes of JSON. */
+  readonly memberBytesMax: number;
+  /** Of the answers of one call, in bytes of JSON. */
+  readonly answerBytesMax: number;
+  /** Default for new threads without a TTL of their own. */
+  readonly threadTtl: Pick<Thread, "ttlMs" | "ttlStrategy">;
+}

@@ -1,0 +1,139 @@
+// Saver state: the rows that a run has written since its last commit, and the part of its own history that the next
+// write builds on.
+import type { Blob, Checkpoint, Encoded, TaskWrites, WriteSet } from "../../model/model.ts";
+import type { History, Tx } from "../../ports/ports.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Library } from "../langgraph/library.ts";
+import type { AnswerPlaces } from "./answer-places.ts";
+import type { Codec } from "./codec/value-codec.ts";
+import type { EncodedValue } from "./encode-values.ts";
+import { type PendingTasks, createPendingTasks } from "./pending-tasks.ts";
+import { type RecentStates, createRecentStates } from "./state-lookup.ts";
+
+export interface SaverOptions {
+  readonly library: Library;
+  readonly codec: Codec;
+  readonly threadId: string;
+  readonly runId: string;
+  readonly fingerprint: string;
+  /** Part of every checkpoint's metadata. */
+  readonly metadata: JsonObject;
+  /** Input of the run, and its text, which is in the storage already. */
+  readonly storedInput: { readonly value: unknown; readonly text: Encoded } | null;
+  /** Channels of the state. */
+  readonly outputs: string | readonly string[];
+  /** Channels that reads may skip. */
+  readonly history: History;
+  readonly read: <T>(query: (tx: Tx) => T | Promise<T>) => Promise<T>;
+  /** Task id → number of its valid saved answers; reads drop the answers after those. */
+  readonly answersKept: ReadonlyMap<string, number>;
+  /** Absent where no graph runs. */
+  readonly places?: AnswerPlaces;
+  /** The run begins with new input: results of finished branches count, and their successors do not run. */
+  readonly keepsResults: boolean;
+  /** Of the interrupts of one task, in bytes of JSON. */
+  readonly interruptBytesMax: number;
+  /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */
+  readonly onWrite: () => Promise<void> | undefined;
+  /** Stores all writes so far, so that reads find them. */
+  readonly settle: () => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Where the value of a channel is stored: a checkpoint's id, or `#hash` of a blob. */
+export interface Origin {
+  readonly version: unknown;
+  readonly from: string;
+}
+export type Origins = ReadonlyMap<string, Origin>;
+
+export interface KnownCheckpoint {
+  readonly checkpointId: string;
+  readonly parentId: string | null;
+  readonly origins: Origins;
+}
+
+export interface SaverState {
+  readonly options: SaverOptions;
+  /** Text of the metadata that every checkpoint begins with, without its closing brace. */
+  readonly metadataStart: string;
+  readonly pending: PendingTasks;
+  readonly rootStates: RecentStates;
+  readonly knownBlobs: Set<string>;
+  /** The newest checkpoint of each namespace. */
+  readonly originsOf: Map<string, KnownCheckpoint>;
+  /** Key of a task's writes → index → text of the write. */
+  readonly entriesOf: Map<string, Map<number, string>>;
+  /** The same key → path of the task. */
+  readonly taskPaths: Map<string, string>;
+  rootCheckpointId: string | null;
+  failed: boolean;
+  /** Results of finished branches are part of the state that the new input meets (keep-results.ts). */
+  keptResults: boolean;
+  forgetsResults: boolean;
+  checkpoints: Checkpoint[];
+  writes: Map<string, TaskWrites>;
+  blobs: Blob[];
+}
+
+export function newSaverState(options: SaverOptions): SaverState {
+  return {
+    options,
+    metadataStart: JSON.stringify(callersMetadata(options.metadata)).slice(0, -1),
+    pending: createPendingTasks(),
+    rootStates: createRecentStates(options.outputs),
+    knownBlobs: new Set(),
+    originsOf: new Map(),
+    entriesOf: new Map(),
+    taskPaths: new Map(),
+    rootCheckpointId: null,
+    failed: false,
+    keptResults: false,
+    forgetsResults: false,
+    checkpoints: [],
+    writes: new Map(),
+    blobs: [],
+  };
+}
+
+/** Place of the writes of one task. */
+export interface TaskAddress {
+  readonly ns: string;
+  readonly checkpointId: string;
+  readonly taskId: string;
+}
+
+export function taskKey({ ns, checkpointId, taskId }: TaskAddress): string {
+  return `${ns}\n${checkpointId}\n${taskId}`;
+}
+
+export function taskOfKey(key: string): TaskAddress {
+  const [ns = "", checkpointId = "", taskId = ""] = key.split("\n");
+  return { ns, checkpointId, taskId };
+}
+
+/** LangGraph reads its own keys here, and some checkpoints lack them: a caller must not supply them instead. */
+function callersMetadata(metadata: JsonObject): JsonObject {
+  const { counters_since_delta_snapshot: _counters, delta_writes_versioned: _versioned, ...rest } = metadata;
+  return rest;
+}
+
+/** Takes the rows since the last call. */
+export function takeRows(state: SaverState): WriteSet {
+  const set: WriteSet = { checkpoints: state.checkpoints, writes: [...state.writes.values()], blobs: state.blobs };
+  state.checkpoints = [];
+  state.writes = new Map();
+  state.blobs = [];
+  return set;
+}
+
+/** `#hash` of a large value, which is or becomes a blob; null for a small one. */
+export function blobReference(state: SaverState, { encoded, hash }: EncodedValue): string | null {
+  if (hash === null) return null;
+  if (!state.knownBlobs.has(hash)) {
+    state.knownBlobs.add(hash);
+    const { threadId, storedInput } = state.options;
+    if (encoded !== storedInput?.text) state.blobs.push({ threadId, hash, data: encoded });
+  }
+  return `#${hash}`;
+}

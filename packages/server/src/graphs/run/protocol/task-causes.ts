@@ -1,0 +1,81 @@
+// Task causes: the call or edge that started a task, for the `cause` of the namespace below it.
+// Invariants:
+//   task-causes.1. A task that a tool call started names the call, where the task has it in its input.
+//   task-causes.2. Another task names the node before it, if the superstep before had tasks of one node only: the library
+//        does not say which of several wrote to its trigger. The first superstep of a run has no cause.
+//   task-causes.3. The order of their tasks distinguishes supersteps of a graph: all start before the first one ends.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Namespace } from "./child-lifecycle.ts";
+
+export interface StartedTask {
+  readonly id: string;
+  readonly name: string;
+  readonly input?: unknown;
+  readonly triggers?: unknown;
+}
+
+interface Superstep {
+  /** Nodes of its tasks. */
+  readonly nodes: Set<string>;
+  readonly before: ReadonlySet<string>;
+  isEnding: boolean;
+}
+
+export interface TaskCauses {
+  /** @param graph namespace of the graph that has the task */
+  started(graph: Namespace, task: StartedTask): void;
+  ended(graph: Namespace, task: StartedTask): void;
+  /** Of the namespace of a task in progress. */
+  of(namespace: Namespace): JsonObject | null;
+}
+
+const keyOf = (namespace: Namespace): string => namespace.join("|");
+
+export function createTaskCauses(): TaskCauses {
+  const causes = new Map<string, JsonObject>();
+  const supersteps = new Map<string, Superstep>();
+  const superstepOf = (graph: Namespace): Superstep => {
+    const key = keyOf(graph);
+    const known = supersteps.get(key);
+    if (known?.isEnding === false) return known;
+    const next: Superstep = { nodes: new Set(), before: known?.nodes ?? new Set(), isEnding: false }; // task-causes.3
+    supersteps.set(key, next);
+    return next;
+  };
+  return {
+    started(graph, task) {
+      const superstep = superstepOf(graph);
+      superstep.nodes.add(task.name);
+      const cause = toolCallOf(task.input) ?? nodeBefore(task.triggers, superstep.before);
+      if (cause !== null) causes.set(keyOf([...graph, `${task.name}:${task.id}`]), cause);
+    },
+    ended(graph, task) {
+      const path = keyOf([...graph, `${task.name}:${task.id}`]);
+      const superstep = supersteps.get(keyOf(graph));
+      if (superstep !== undefined) superstep.isEnding = true;
+      causes.delete(path);
+      supersteps.delete(path); // of a graph below the task
+    },
+    of: (namespace) => causes.get(keyOf(namespace)) ?? null,
+  };
+}
+
+/** task-causes.1. A tool node that is started for each call has the call in its input, under one of these names. */
+function toolCallOf(input: unknown): JsonObject | null {
+  if (typeof input !== "object" || input === null) return null;
+  const { lg_tool_call: own, tool_call: other } = input as Readonly<Record<string, unknown>>;
+  const call = own ?? other;
+  const id = typeof call === "object" && call !== null && "id" in call ? call.id : null;
+  return typeof id === "string" ? { type: "toolCall", tool_call_id: id } : null;
+}
+
+const PUSHED = "__pregel_push";
+const EDGE = /^branch:to:/;
+
+/** task-causes.2. */
+function nodeBefore(triggers: unknown, before: ReadonlySet<string>): JsonObject | null {
+  const [node, ...others] = before;
+  if (node === undefined || others.length > 0 || !Array.isArray(triggers)) return null;
+  if (triggers.includes(PUSHED)) return { type: "send", from_node: node };
+  return triggers.some((one) => EDGE.test(String(one))) ? { type: "edge", from_node: node } : null;
+}

@@ -1,0 +1,163 @@
+// Stream events: LangGraph's chunks → the events for clients, mode by mode.
+// Invariants:
+//   stream-events.1. Events that show a pause wait until the pause is stored; all others go out at once.
+//   stream-events.2. Interrupts appear with the server's ids. Interrupts of earlier runs do not appear again.
+//   stream-events.3. An event becomes text at once: later changes by a node are not in it.
+//   stream-events.4. `messages/complete` follows the `values` it comes from, as in the reference.
+import type { StreamMode, StreamRequest } from "../../model/model.ts";
+import type { HeldEvent, RunSink } from "../../ports/ports.ts";
+import type { Json } from "@holdpoint/base/json/json.ts";
+import type { Codec } from "../checkpoints/codec/value-codec.ts";
+import type { RawEvent } from "../langgraph/compiled-graph.ts";
+import type { Library } from "../langgraph/library.ts";
+import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
+import { type MessageEvents, createMessageEvents } from "./message-events.ts";
+import { createExtensions } from "./protocol/extension-channels.ts";
+import { createProtocolEvents } from "./protocol/protocol-events.ts";
+import {
+  type DebugChunk,
+  type LibraryTaskChunk,
+  checkpointChunk,
+  isCheckpoint,
+  withCheckpointOf,
+  withQuestions,
+} from "./stream-shapes.ts";
+
+export interface StreamEvents {
+  chunk(chunk: Chunk): void;
+  raw(event: RawEvent): void;
+  /** The graph runs again from its interrupt: events that showed it no longer count. */
+  again(): void;
+  held(): readonly HeldEvent[];
+  /** The graph paused or ended by itself: the last output of its stream transformers. */
+  closing(): Promise<void>;
+  /** The graph ended without a pause. */
+  ended(how: "completed" | "failed" | "interrupted"): void;
+}
+
+interface EventStream {
+  readonly codec: Codec;
+  readonly asked: ReadonlySet<StreamMode>;
+  readonly checkpointOf: (values: unknown) => string | null;
+  readonly emit: RunSink["emit"];
+  held: HeldEvent[];
+}
+
+export interface EventSources {
+  readonly library: Library;
+  readonly codec: Codec;
+  /** Factories of stream transformers that the graph was compiled with. */
+  readonly transformers: unknown;
+}
+
+/** @param checkpointOf the checkpoint with exactly this state, if one is saved */
+export function createStreamEvents(
+  { library, codec, transformers }: EventSources,
+  request: StreamRequest,
+  checkpointOf: (values: unknown) => string | null,
+  { emit }: Pick<RunSink, "emit">,
+): StreamEvents {
+  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, emit, held: [] };
+  const messages = createMessageEvents(library, (name, payload) => send(stream, name, payload));
+  const holdLine = (name: string, json: Json): void => holdJson(stream, name, json);
+  const protocolOutput = { emit, hold: holdLine, now: Date.now };
+  const protocol = request.protocol === true ? createProtocolEvents(codec, protocolOutput) : null;
+  const extensions = protocol === null ? null : createExtensions(transformers, library.langgraph, protocol.extension);
+  return {
+    chunk(chunk) {
+      extensions?.chunk(chunk);
+      protocol?.chunk(chunk);
+      const isRootState = chunk.mode === "values" && chunk.ns.length === 0;
+      if (protocol === null || isRootState) takeChunk(stream, messages, chunk); // REST readers of the protocol see its states
+    },
+    raw(event) {
+      if (event.tags?.includes("langsmith:hidden") === true) return;
+      if (showsPause(event.data)) hold(stream, "events", event);
+      else send(stream, "events", event);
+    },
+    again() {
+      stream.held = [];
+    },
+    held: () => stream.held,
+    async closing() {
+      await extensions?.ended();
+    },
+    ended: (how) => protocol?.ended(how),
+  };
+}
+
+function takeChunk(stream: EventStream, messages: MessageEvents, { ns, mode, payload }: Chunk): void {
+  const { asked } = stream;
+  const atRoot = ns.length === 0;
+  const name = atRoot ? mode : `${mode}|${ns.join("|")}`;
+  switch (mode) {
+    case "values":
+      takeValues(stream, name, payload, atRoot);
+      if (atRoot && asked.has("messages") && !isPause(payload)) messages.state(payload); // stream-events.4
+      return;
+    case "messages": {
+      const [message, metadata] = payload as readonly [unknown, unknown];
+      if (asked.has("messages-tuple")) send(stream, name, payload);
+      if (asked.has("messages")) messages.token(message, metadata);
+      return;
+    }
+    case "updates":
+      if (!isPause(payload)) send(stream, name, payload);
+      else if (!atRoot) hold(stream, name, payload);
+      return;
+    case "tasks":
+      if (asked.has("tasks")) takeTask(stream, name, payload as LibraryTaskChunk);
+      return;
+    case "checkpoints":
+      // LangGraph adds an unrequested short form before values.
+      if (asked.has("checkpoints") && isCheckpoint(payload)) send(stream, name, checkpointChunk(payload));
+      return;
+    case "debug":
+      return takeDebug(stream, name, payload as DebugChunk);
+    default:
+      if (asked.has(mode as StreamMode)) send(stream, name, payload);
+  }
+}
+
+function takeValues(stream: EventStream, name: string, payload: unknown, atRoot: boolean): void {
+  if (!stream.asked.has("values")) return;
+  if (isPause(payload)) {
+    if (!atRoot) hold(stream, name, payload); // the root's own event comes with the end of the run
+    return;
+  }
+  const reference = atRoot ? stream.checkpointOf(payload) : null;
+  if (reference === null) return send(stream, name, payload);
+  const { codec, emit } = stream;
+  emit({ name, data: { reference, text: () => codec.clientText(payload) } });
+}
+
+function takeTask(stream: EventStream, name: string, task: LibraryTaskChunk): void {
+  const shown = withCheckpointOf(task);
+  if (task.interrupts?.length) hold(stream, name, shown);
+  else send(stream, name, shown);
+}
+
+function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
+  if (chunk.type === "checkpoint") send(stream, name, { ...chunk, payload: checkpointChunk(chunk.payload) });
+  else if (chunk.payload.interrupts?.length) hold(stream, name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
+  else send(stream, name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
+}
+
+/** stream-events.3. */
+function send({ codec, emit }: EventStream, name: string, payload: unknown): void {
+  emit({ name, data: codec.clientText(payload) });
+}
+
+function hold(stream: EventStream, name: string, payload: unknown): void {
+  holdJson(stream, name, stream.codec.toClientJson(payload));
+}
+
+/** stream-events.1, stream-events.2. */
+function holdJson({ held }: EventStream, name: string, json: Json): void {
+  held.push({ name, text: (questions) => JSON.stringify(withQuestions(json, questions)) });
+}
+
+/** True if a chunk of a graph at any depth shows a pause. */
+function showsPause({ chunk }: RawEvent["data"]): boolean {
+  return isPause(chunk) || (Array.isArray(chunk) && chunk.some(isPause));
+}

@@ -1,0 +1,59 @@
+// Escalation of items: extends the assignees of open items whose time has come, and notifies.
+// Invariants:
+//   escalate-items.1. The transaction that extends the assignees also stores the audit entry and the notification.
+//   escalate-items.2. An answer that commits first wins: a closed item does not escalate.
+import type { AgentContext } from "../context/context.ts";
+import type { AuditEntry, Interrupt } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { type Escalated, escalate } from "../model/review/escalation.ts";
+
+const NAME = "escalation";
+
+/** Items per batch. */
+const BATCH = 100;
+
+export async function escalateDue(agent: AgentContext): Promise<void> {
+  let found: number;
+  do {
+    const due = await agent.storage.transaction((tx) => tx.dueEscalations(agent.clock.now(), BATCH));
+    for (const item of due) await escalateItem(agent, item);
+    found = due.length;
+  } while (found === BATCH);
+}
+
+async function escalateItem(agent: AgentContext, { threadId, interruptId }: Interrupt): Promise<void> {
+  const at = agent.clock.now();
+  const done = await agent.storage.transaction(async (tx) => {
+    const thread = await tx.thread(threadId);
+    const interrupt = await tx.interrupt(threadId, interruptId);
+    if (thread?.status !== "interrupted" || interrupt?.state !== "open") return null; // escalate-items.2
+    const escalated = escalate(interrupt, at);
+    if (escalated === null) return null;
+    await store(agent, tx, escalated, at);
+    return { ...escalated, metadata: thread.metadata };
+  });
+  if (done === null) return;
+  if (agent.notifier.takeStored()) agent.webhooks.wake();
+  agent.inbox.changed("updated", done.interrupt, done.metadata);
+  agent.log.info("item_escalated", { thread_id: threadId, interrupt_id: interruptId, assignees: done.added });
+}
+
+/** escalate-items.1. */
+async function store(agent: AgentContext, tx: Tx, { interrupt, added }: Escalated, at: number): Promise<void> {
+  const { threadId, interruptId, runId, assistantId } = interrupt;
+  const entry: AuditEntry = {
+    threadId,
+    at,
+    action: "escalated",
+    by: NAME,
+    via: "deadline",
+    interruptId,
+    runId: null,
+    value: added,
+  };
+  await tx.putInterrupts([interrupt]);
+  await tx.audit([entry]);
+  const run = await tx.run(threadId, runId);
+  const assistant = await tx.assistant(assistantId);
+  await agent.notifier.escalated(tx, interrupt, { run, assistantMetadata: assistant?.metadata ?? {}, added, at });
+}

@@ -1,0 +1,102 @@
+// On paused: what new input, an update, a goto and a cron do to a thread that waits for a person. Decided where the run is
+// accepted, under the lock of the thread (docs/concepts/runs-and-pauses.md has the table).
+// Invariants:
+//   on-paused.1. The run's own choice counts, then that of its assistant. Without any, the pause is given up. A run whose
+//     `multitask_strategy` is `reject` has made its choice, unless it also names another.
+//   on-paused.2. A run that answers or continues the pause goes through, whatever the choice.
+//   on-paused.3. An input counts as the answer only for the one open question; its schema and its rules apply as to any
+//     answer.
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Interrupt, MultitaskStrategy, OnPaused, Thread } from "../model/model.ts";
+import { serializeInterrupt } from "../wire/api-objects.ts";
+import { openInterrupts } from "./problem-details.ts";
+import type { Intent } from "./run-intent.ts";
+
+export const ON_PAUSED = ["abandon", "reject", "enqueue", "answer"] as const satisfies readonly OnPaused[];
+
+/** Member of an assistant's metadata. */
+const ASSISTANT_KEY = "on_paused";
+
+/** A run to accept on a thread. */
+export interface PausedCall {
+  readonly thread: Thread;
+  /** All interrupts of the thread. */
+  readonly known: readonly Interrupt[];
+  readonly intent: Intent;
+  readonly onPaused: OnPaused | null;
+  readonly multitaskStrategy: MultitaskStrategy;
+  /** Metadata of its assistant. */
+  readonly assistant: JsonObject;
+  readonly answerBytesMax: number;
+}
+
+export interface PausedDecision {
+  /** The intent in view of the choice: an input may be an answer. */
+  readonly intent: Intent;
+  /** The run waits for the end of the pause. */
+  readonly waits: boolean;
+}
+
+/** @throws {ApiError} `thread_paused`, `answer_ambiguous`, `answer_too_large` */
+export function decideOnPaused(call: PausedCall): PausedDecision {
+  const { thread, intent, onPaused, multitaskStrategy, assistant } = call;
+  const goesThrough = intent.kind === "resume" || intent.kind === "continue"; // on-paused.2
+  if (thread.status !== "interrupted" || goesThrough) return { intent, waits: false };
+  const own = onPaused ?? (multitaskStrategy === "reject" ? "reject" : null);
+  const policy = own ?? readOnPaused(assistant) ?? "abandon"; // on-paused.1
+  switch (policy) {
+    case "abandon":
+      return { intent, waits: false };
+    case "enqueue":
+      return { intent, waits: true };
+    case "answer":
+      return { intent: inputAsAnswer(call), waits: false };
+    case "reject":
+      throw paused(call, `and ${onPaused === null && own !== null ? "multitask_strategy" : "on_paused"} is reject`);
+    default:
+      return policy satisfies never;
+  }
+}
+
+/** on-paused.3. */
+function inputAsAnswer(call: PausedCall): Intent {
+  const { thread, known, intent, answerBytesMax } = call;
+  if (intent.kind !== "input") throw paused(call, "and only an input can be its answer");
+  const open = openInterrupts(thread, known);
+  const [only] = open;
+  if (only === undefined) throw paused(call, "at a breakpoint, which takes no answer");
+  if (open.length > 1) {
+    const detail = `${open.length} interrupts are pending: send {"<interrupt id>": <answer>} for one or more of them.`;
+    throw new ApiError("answer_ambiguous", detail, details(call));
+  }
+  if (exceedsBytes(intent.input, answerBytesMax)) {
+    throw new ApiError("answer_too_large", `The input is an answer, and those have at most ${answerBytesMax} bytes.`);
+  }
+  return { kind: "resume", resume: { [only.interruptId]: intent.input } };
+}
+
+function paused(call: PausedCall, why: string): ApiError {
+  return new ApiError("thread_paused", `The thread waits for a person, ${why}.`, details(call));
+}
+
+function details({ thread, known }: PausedCall): JsonObject {
+  const pending = openInterrupts(thread, known).map((interrupt) => serializeInterrupt(interrupt, true));
+  return { thread_status: thread.status, pending, see: `/threads/${thread.threadId}/state` };
+}
+
+/** on-paused.1. @returns null without a valid choice */
+function readOnPaused(metadata: JsonObject): OnPaused | null {
+  return ON_PAUSED.find((one) => one === metadata[ASSISTANT_KEY]) ?? null;
+}
+
+/** @throws {ApiError} `invalid_request`: with a typo, a question would be given up */
+export function checkOnPaused(metadata: JsonObject): void {
+  const given: Json | undefined = metadata[ASSISTANT_KEY];
+  if (given === undefined || readOnPaused(metadata) !== null) return;
+  const message = `must be one of ${ON_PAUSED.join(", ")}`;
+  throw new ApiError("invalid_request", `body field metadata.${ASSISTANT_KEY}: ${message}`, {
+    errors: [{ path: `metadata.${ASSISTANT_KEY}`, message }],
+  });
+}

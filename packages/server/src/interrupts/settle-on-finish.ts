@@ -1,0 +1,210 @@
+// Interrupt rows at the end of a run: which interrupts are open after a pause, and after any other end. Pure.
+import { isDeepStrictEqual } from "node:util";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { AnswerFailure, AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKind, Run } from "../model/model.ts";
+import type { OpenInterrupt, UnusedAnswer } from "../ports/ports.ts";
+import { summarise } from "../wire/interrupt-summary.ts";
+import { excludeAuthors, lostVotes, withoutVotes } from "../model/review/four-eyes.ts";
+import { reviewOf } from "../model/review/review-rules.ts";
+import { answerSchema } from "./answer-schema.ts";
+import { breakpointOf } from "./breakpoint.ts";
+import { deadlineOf } from "./deadline.ts";
+
+/** End of a run as the graph produced it, or as a cancellation imposed it. */
+export interface RunOutcome {
+  readonly endedBy: EndedBy;
+  readonly pause: PauseKind | null;
+  readonly error: ErrorInfo | null;
+  /** The graph rejected an answer, so its interrupt is open again. */
+  readonly answerRefused?: boolean;
+  /** The state refused the input, so nothing of the run stays. */
+  readonly inputRefused?: boolean;
+  readonly interrupts: readonly OpenInterrupt[];
+  /** Nodes held back by a breakpoint. */
+  readonly next: readonly string[];
+}
+
+export function isCancellation(endedBy: EndedBy): boolean {
+  return endedBy === "cancel" || endedBy === "rollback";
+}
+
+export interface InterruptChanges {
+  readonly changed: readonly Interrupt[];
+  readonly open: readonly Interrupt[];
+  readonly audit: readonly AuditEntry[];
+}
+
+/** A finished run, and the interrupts of its thread before the end. */
+export interface FinishedOnThread {
+  readonly run: Run;
+  readonly outcome: RunOutcome;
+  /** All interrupts of the thread. */
+  readonly known: readonly Interrupt[];
+  readonly at: number;
+}
+
+export interface PausedOnThread extends FinishedOnThread {
+  readonly rootCheckpointId: string | null;
+  /** Metadata of the run's assistant. */
+  readonly assistant: JsonObject;
+  /** Names of the callers who made the state of the thread. */
+  readonly startedBy: readonly string[];
+  /** Ids of open interrupts whose votes were for other circumstances than those of this run. */
+  readonly outdated: ReadonlySet<string>;
+}
+
+/** Opens the interrupts or the breakpoint of a pause, and abandons other open interrupts. */
+export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
+  const { run, outcome, known, rootCheckpointId, at } = paused;
+  const before = new Map(known.filter(({ state }) => state === "open").map((one) => [interruptKey(one), one]));
+  const open = outcome.interrupts.map((raised) => opened(paused, raised, earlierOf(known, raised)));
+  const cleared = open.filter((one) => lostVotes(before.get(interruptKey(one)), one));
+  if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
+    const { threadId } = run;
+    const { assistant, startedBy } = paused;
+    const review = reviewOf({ value: null, responseSchema: null, assistant, startedBy, at });
+    const item = breakpointOf({ run, threadId, checkpointId: rootCheckpointId, next: outcome.next, at });
+    open.push({ ...item, review, escalatesAt: review?.escalations[0]?.at ?? null });
+  }
+  const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
+  const dropped = known.filter((interrupt) => interrupt.state === "open" && !raisedIds.has(interrupt.interruptId));
+  return { open, changed: [...open, ...dropped.map(abandoned)], audit: cleared.map((one) => votesCleared(one, at)) };
+}
+
+interface Earlier {
+  /** The row of the same interrupt, if it was open already. */
+  readonly before: Interrupt | null;
+  readonly failure: AnswerFailure | null;
+}
+
+function earlierOf(known: readonly Interrupt[], raised: OpenInterrupt): Earlier {
+  const same = known.filter((one) => interruptKey(one) === interruptKey(raised));
+  return {
+    before: same.find(({ state }) => state === "open") ?? null,
+    failure: same.find(({ failure }) => failure !== null)?.failure ?? null,
+  };
+}
+
+function votesCleared({ threadId, interruptId, runId }: Interrupt, at: number): AuditEntry {
+  return { threadId, at, action: "votes_cleared", by: "server", via: "server", interruptId, runId, value: null };
+}
+
+/** Keeps the id, time, assignment and deadline of an open interrupt, and with the same payload its rules and votes (votes.4). */
+function opened(
+  { run, rootCheckpointId, assistant, startedBy, outdated, at }: PausedOnThread,
+  { deadline: configured, answers, ...raised }: OpenInterrupt,
+  { before, failure }: Earlier,
+): Interrupt {
+  const source = configured === undefined ? raised : { ...raised, deadline: configured };
+  const { expiresAt, onExpiry } = before ?? deadlineOf(source, assistant, at);
+  const { value } = raised;
+  const responseSchema = answerSchema({ ...raised, ...(answers === undefined ? {} : { answers }) });
+  const isSame = before !== null && isDeepStrictEqual([value, responseSchema], [before.value, before.responseSchema]);
+  const kept = isSame && outdated.has(before.interruptId) ? withoutVotes(before) : null;
+  const review = isSame ? (kept ?? before).review : reviewOf({ value, responseSchema, assistant, startedBy, at });
+  const interrupt: Interrupt = {
+    ...raised,
+    responseSchema,
+    interruptId: before?.interruptId ?? raised.interruptId,
+    threadId: run.threadId,
+    rootCheckpointId: rootCheckpointId ?? raised.checkpointId,
+    state: "open",
+    createdAt: before?.createdAt ?? at,
+    runId: run.runId,
+    graphId: run.graphId,
+    assistantId: run.assistantId,
+    node: raised.ns.at(-1)?.split(":")[0] ?? "",
+    kind: summarise(raised.value, raised.responseSchema).kind,
+    claim: before?.claim ?? null,
+    expiresAt,
+    onExpiry,
+    review,
+    snoozedUntil: before?.snoozedUntil ?? null,
+    escalatesAt: review?.escalations[0]?.at ?? null,
+    answer: null,
+    failure,
+  };
+  return excludeAuthors(interrupt, startedBy);
+}
+
+export interface EndedOnThread extends FinishedOnThread {
+  /** Answers that no task used; null if the run was rolled back. */
+  readonly unused: readonly UnusedAnswer[] | null;
+  /** Interrupts that this run abandoned at its start, if its input never reached the state. */
+  readonly givenUp: readonly string[];
+  /** A newer run replaced this one, so its interrupts stay closed. */
+  readonly overruled: boolean;
+  /** Newest checkpoint of the thread. */
+  readonly rootCheckpointId: string | null;
+  /** How often a question is asked again after its node threw. */
+  readonly askAgainMax: number;
+}
+
+/**
+ * Interrupts after a run without a pause (finish-run.3). After a result none stays open. After another end, those are
+ * open at which the state still waits: answers that were not used are asked for again, and their siblings stay open.
+ */
+export function interruptsAfterEnd(ended: EndedOnThread): InterruptChanges {
+  const { run, outcome, known, overruled, rootCheckpointId, at } = ended;
+  const { endedBy, answerRefused = false } = outcome;
+  const untouched = known.filter(({ state }) => state === "open");
+  if (endedBy === "done" || overruled) return { open: [], changed: untouched.map(abandoned), audit: [] };
+  const again = known.filter((one) => isUnused(ended, one) || isGivenUp(ended, one));
+  const after = again.map((one): Interrupt => askedAgain(one, failureOf(ended, one), ended));
+  const reopened = after.filter(({ state }) => state === "open");
+  const stays = (one: Interrupt): boolean =>
+    isCancellation(endedBy)
+      ? reopened.length > 0 || ((run.request.command?.answers ?? []).length === 0 && run.request.goesFirst)
+      : one.rootCheckpointId === rootCheckpointId;
+  const [left, dropped] = [untouched.filter(stays), untouched.filter((one) => !stays(one))];
+  const value = answerRefused ? (outcome.error?.error ?? "answer_invalid") : endedBy;
+  return {
+    open: [...left, ...reopened],
+    changed: [...after, ...dropped.map(abandoned)],
+    audit: reopened.map(({ interruptId }) => {
+      const { threadId, runId } = run;
+      return { threadId, at, action: "reopened", by: "server", interruptId, runId, value };
+    }),
+  };
+}
+
+function isUnused({ run, unused, outcome, rootCheckpointId }: EndedOnThread, interrupt: Interrupt): boolean {
+  const { answer, interruptId } = interrupt;
+  if (interrupt.state !== "answered" || answer?.runId !== run.runId) return false;
+  if (!isCancellation(outcome.endedBy) && interrupt.rootCheckpointId !== rootCheckpointId) return false;
+  return (unused ?? run.request.command?.answers ?? []).some((one) => one.interruptId === interruptId);
+}
+
+function isGivenUp({ givenUp, rootCheckpointId }: EndedOnThread, interrupt: Interrupt): boolean {
+  return givenUp.includes(interrupt.interruptId) && interrupt.rootCheckpointId === rootCheckpointId;
+}
+
+/** Null for a cancelled answer, which did not fail. */
+function failureOf({ run, outcome, unused, at }: EndedOnThread, interrupt: Interrupt): AnswerFailure | null {
+  const { endedBy, error } = outcome;
+  if (isCancellation(endedBy) || interrupt.answer === null) return interrupt.failure;
+  const threw = unused?.some((one) => one.interruptId === interrupt.interruptId && one.threw === true) === true;
+  const times = (interrupt.failure?.times ?? 0) + (threw && outcome.answerRefused !== true ? 1 : 0);
+  return { runId: run.runId, error: error?.error ?? endedBy, message: error?.message ?? "", at, times };
+}
+
+/** Beyond the limit the answer stays: the thread fails, and a person may ask again. */
+function askedAgain(interrupt: Interrupt, failure: AnswerFailure | null, { askAgainMax }: EndedOnThread): Interrupt {
+  const isNew = failure !== interrupt.failure;
+  if (isNew && failure !== null && failure.times > askAgainMax && failure.times > (interrupt.failure?.times ?? 0)) {
+    return { ...interrupt, failure };
+  }
+  // A default answer that failed is not repeated: the interrupt stays open, overdue.
+  const onExpiry = isNew && interrupt.answer?.by === "deadline" ? null : interrupt.onExpiry;
+  const review = interrupt.review === null ? null : { ...interrupt.review, votes: [] }; // the decision starts anew
+  return { ...interrupt, state: "open", answer: null, onExpiry, review, failure };
+}
+
+function abandoned(interrupt: Interrupt): Interrupt {
+  return { ...interrupt, state: "abandoned" };
+}
+
+/** Identity of an interrupt across library versions, which change its id. An open interrupt keeps its id. */
+export function interruptKey({ graphNs, taskId, index }: Pick<Interrupt, "graphNs" | "taskId" | "index">): string {
+  return `${graphNs} ${taskId} ${index}`;
+}

@@ -1,0 +1,75 @@
+// Vote settlement: accepted answers → those that decide their interrupt, and those that only count towards a decision.
+// Invariants:
+//   settle-votes.1. A run carries deciding answers only. The other answers of the call are votes on interrupts that stay
+//     open; without a deciding answer there is no run.
+//   settle-votes.2. Every vote has an audit entry.
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import type { AuditEntry, AuditVia, Caller, Interrupt } from "../model/model.ts";
+import { authorOf } from "../model/audit-author.ts";
+import type { InterruptTx } from "../ports/ports.ts";
+import { serializeReview } from "../wire/review-object.ts";
+import { RefusedAnswers } from "./problem-details.ts";
+import type { AcceptedAnswers } from "./resume-rules.ts";
+import { countVote, tallyOf } from "../model/review/votes.ts";
+
+export interface SettledAnswers {
+  /** Null if no answer decides. */
+  readonly answers: AcceptedAnswers | null;
+  /** Interrupts that stay open, each with the vote. */
+  readonly voted: readonly Interrupt[];
+  /** Those of them whose vote is new. */
+  readonly changed: readonly Interrupt[];
+}
+
+/** @throws {ApiError} `too_many_votes` */
+export function settleVotes({ answers, interrupts }: AcceptedAnswers, caller: Caller, at: number): SettledAnswers {
+  const counted = interrupts.map((one, index) => countVote(one, answers[index]?.value ?? null, caller, at));
+  const deciding = counted.flatMap(({ decided }, index) => (decided ? [index] : []));
+  const voted = counted.flatMap(({ decided, interrupt }) => (decided ? [] : [interrupt]));
+  const changed = voted.filter((one) => !interrupts.includes(one));
+  if (deciding.length === 0) return { answers: null, voted, changed };
+  const chosen = {
+    answers: answers.filter((_answer, index) => deciding.includes(index)),
+    interrupts: counted.flatMap(({ decided, interrupt }) => (decided ? [interrupt] : [])),
+  };
+  return { answers: chosen, voted, changed }; // settle-votes.1
+}
+
+export async function storeVotes(
+  tx: Pick<InterruptTx, "putInterrupts" | "audit">,
+  voted: readonly Interrupt[],
+  { caller, via, at }: { readonly caller: Caller; readonly via: AuditVia | undefined; readonly at: number },
+): Promise<void> {
+  if (voted.length === 0) return;
+  const author = authorOf(caller, via);
+  const entries = voted.map(({ threadId, interruptId, review }): AuditEntry => {
+    const vote = review?.votes.find(({ by }) => by === caller.name);
+    const value = vote === undefined ? null : { verdict: vote.verdict, answer: vote.value };
+    return { ...author, threadId, at, action: "voted", interruptId, runId: null, value }; // settle-votes.2
+  });
+  await tx.putInterrupts(voted);
+  await tx.audit(entries);
+}
+
+/** The reply to a call whose answers all count as votes only. */
+export function approvalsPending(voted: readonly Interrupt[]): RefusedAnswers {
+  const problems = new Map(voted.map((interrupt) => [interrupt.interruptId, pendingProblem(interrupt)]));
+  const [first] = problems.values();
+  if (first === undefined) throw new Error("a call without any vote");
+  return new RefusedAnswers(first, problems);
+}
+
+export function pendingProblem(interrupt: Interrupt): ApiError {
+  const { threadId, interruptId, review } = interrupt;
+  const { approvals, rejections } = tallyOf(interrupt);
+  const counts = [
+    `${approvals} of ${review?.approvals ?? 1} approvals`,
+    ...(rejections === 0 ? [] : [`${rejections} of ${review?.rejections ?? 1} rejections`]),
+  ];
+  const detail = `Your answer is counted: interrupt ${interruptId} has ${counts.join(" and ")}.`;
+  return new ApiError("approvals_pending", detail, {
+    interrupt_id: interruptId,
+    review: review === null ? null : serializeReview(interrupt, null),
+    see: `/inbox/${threadId}/${interruptId}`,
+  });
+}

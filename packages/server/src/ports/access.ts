@@ -1,0 +1,53 @@
+// Access port: authentication and authorization of callers.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Caller, Scope, Vote } from "../model/model.ts";
+import type { Tx } from "./storage.ts";
+
+/** Request members available to authentication. */
+export interface AccessRequest {
+  readonly method: string;
+  /** Path and query, as received. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The renewed check of an open stream, which is no use of a session. */
+  readonly isRecheck?: boolean;
+}
+
+/** Operation to authorize: an event such as `threads:create_run`, and the members of the request. */
+export interface AuthorizationQuery {
+  readonly event: string;
+  readonly value: JsonObject;
+}
+
+export interface AuthorizationDecision {
+  readonly scope: Scope;
+  /** The members, including additions by the handler such as an owner in the metadata. */
+  readonly value: JsonObject;
+}
+
+export interface Access {
+  /** Ends of credentials in this process; absent where handlers of the deployment decide. */
+  readonly changes?: AccessChanges;
+  /** @throws {ApiError} `unauthenticated` */
+  authenticate(request: AccessRequest): Promise<Caller>;
+  /** @throws {ApiError} `forbidden` */
+  authorize(caller: Caller, question: AuthorizationQuery): Promise<AuthorizationDecision>;
+  /**
+   * Role and limits of a person who acts outside the console, by the rules of the sign-in; null without a role. Absent
+   * where no rules say so.
+   */
+  grantOf?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
+  /**
+   * False for a vote of a person or a key that no longer exists, or no longer has the role to answer: it does not count
+   * any more. Absent where handlers of the deployment decide.
+   */
+  isCurrent?(tx: Pick<Tx, "person" | "keysNamed">, vote: Pick<Vote, "by" | "via">): Promise<boolean>;
+}
+
+/** Tells open streams of this process that the credentials of a caller may have ended. */
+export interface AccessChanges {
+  /** A session, key or person of this name has ended. */
+  ended(name: string): void;
+  /** @returns an unsubscribe function */
+  onEnded(name: string, callback: () => void): () => void;
+}

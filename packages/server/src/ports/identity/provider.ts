@@ -1,0 +1,46 @@
+// Identity provider port: the OpenID Connect provider that people sign in with.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+
+/** One attempt to sign in; its secrets stay in the browser that began it. */
+export interface SignInAttempt {
+  readonly state: string;
+  readonly nonce: string;
+  /** PKCE verifier. */
+  readonly verifier: string;
+}
+
+/** A person, as the provider describes it after all its tokens have been checked. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Claims of the ID token, completed by those of the user info. */
+  readonly claims: JsonObject;
+  readonly idToken: string;
+}
+
+/** A logout at the provider: of one session there, or of all sessions of a person. At least one of both is known. */
+export interface ProviderLogout {
+  readonly issuer: string;
+  readonly subject: string | null;
+  /** `sid` */
+  readonly providerSession: string | null;
+}
+
+export interface IdentityProvider {
+  newAttempt(): SignInAttempt;
+  /** Address to send the browser to. @throws {Error} if the provider cannot be reached */
+  authorizationUrl(attempt: SignInAttempt, redirectUri: string): Promise<string>;
+  /**
+   * Redeems the code of the callback, once.
+   * @param callback the address that the provider sent the browser to, with its query
+   * @throws {Error} for a code, state, nonce or token that does not fit
+   */
+  identify(callback: URL, attempt: SignInAttempt): Promise<Identity>;
+  /** Address that ends the session at the provider; null if it has none. @param idToken null if it is not known */
+  signOutUrl(idToken: string | null, returnTo: string): Promise<string | null>;
+  /**
+   * Checks the logout token of a back-channel logout: one of the provider for this client, unused and recent.
+   * @throws {Error} if the provider's keys cannot be fetched
+   */
+  loggedOut(token: string): Promise<ProviderLogout | { readonly invalid: string }>;
+}

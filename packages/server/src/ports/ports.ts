@@ -1,0 +1,23 @@
+// Ports: interfaces that the agent room requires. Adapters live in graphs/ and storage/; packages/holdpoint/src/main/ selects them.
+export type * from "./access.ts";
+export type * from "./assistants.ts";
+export type * from "./results/awaitable.ts";
+export type * from "./checkpoints.ts";
+export type * from "./crons.ts";
+export type * from "./engine.ts";
+export type * from "./events.ts";
+export type * from "./graphs.ts";
+export type * from "./identity/keys.ts";
+export type * from "./identity/people.ts";
+export type * from "./identity/provider.ts";
+export type * from "./identity/sessions.ts";
+export type * from "./inbox/search.ts";
+export type * from "./interrupts.ts";
+export type * from "./runs.ts";
+export type * from "./storage.ts";
+export type * from "./store.ts";
+export type * from "./threads.ts";
+export type * from "./tracing.ts";
+export type * from "./webhooks.ts";
+export type * from "./notify/mailer.ts";
+export type * from "./notify/slack.ts";

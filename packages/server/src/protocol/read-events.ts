@@ -1,0 +1,192 @@
+// Read events: the protocol events of a thread for one reader: stored events, then new ones.
+// Invariants:
+//   read-events.1. Events come in the order of their seq, each once. Only stored events are shown, so that every process shows the same.
+//   read-events.2. A replay follows replay-rules.ts.
+//   read-events.3. A thread that does not exist, or is not within the reader's scope, is silent; both look the same. A thread
+//        that leaves the scope disconnects its reader.
+//   read-events.4. A reader holds one page of rows at a time. It ends only when its thread is deleted; the last event
+//        closes the questions that it was shown.
+//   read-events.5. A storage that fails ends no reader: it goes on from its place when the storage is back.
+import { retryWhileUnavailable } from "@holdpoint/base/storage-failure.ts";
+import { inScope } from "../auth/scope.ts";
+import type { AgentContext } from "../context/context.ts";
+import type { Scope } from "../model/model.ts";
+import type { StoredEvents } from "../ports/ports.ts";
+import { createWakeSignal, CutOff } from "../runs/streams/subscription.ts";
+import { convertedRow, wantedBy } from "./convert/converted-row.ts";
+import { type EventFilter, matches } from "./event-filter.ts";
+import { createSelection } from "./shared-selection.ts";
+import { createShownRequests } from "./shown-requests.ts";
+import { rowOf } from "./convert/event-place.ts";
+import { rowsAfter } from "./shared-read.ts";
+import { admits, attachedTo, type Attached } from "./replay-rules.ts";
+import type { WireEvent } from "./convert/wire-event.ts";
+
+export interface ReadQuery {
+  readonly threadId: string;
+  readonly filter: EventFilter;
+  /** Asked each time: it may change while the reader stays. */
+  readonly scope: () => Scope;
+  /** The thread exists, and is within the scope. */
+  readonly onAttached: () => void;
+}
+
+/** Events of one row, of rows of a replay, or of the baseline. */
+export interface Piece {
+  readonly isBaseline: boolean;
+  /** Stored after the reader attached. */
+  readonly isLive: boolean;
+  readonly events: readonly WireEvent[];
+}
+
+export interface Reading {
+  /** Ends when the thread is deleted. @throws {CutOff} when the server stops, or after cut(). */
+  readonly events: AsyncGenerator<Piece>;
+  readonly leave: () => void;
+  /** Ends the reading with CutOff: its caller may not read the thread any more. */
+  readonly cut: () => void;
+  /** Looks at the thread again: the scope may have changed. */
+  readonly look: () => void;
+}
+
+/** The thread left the scope of its reader: its owner changed, or the rights of the reader. */
+export class OutOfReach extends CutOff {}
+
+export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
+  const { threadId, filter, onAttached } = query;
+  const signal = createWakeSignal(agent.events, threadId);
+  const { since } = filter;
+  let isCut = false;
+  const select = createSelection(filter);
+  const requests = createShownRequests();
+  const wanted = wantedBy(filter);
+  const whenAvailable = <T>(read: () => Promise<T>): Promise<{ readonly found: T }> =>
+    readWhenAvailable(agent, signal.left, read);
+  const openNow = async (): Promise<(interruptId: string) => boolean> => {
+    const { found } = await whenAvailable(() => agent.storage.read(async (tx) => tx.interrupts(threadId, "open")));
+    const open = new Set(found.map(({ interruptId }) => interruptId));
+    return (interruptId) => open.has(interruptId);
+  };
+  /** The events of rows that come together, row by row. */
+  async function* shown(rows: readonly StoredEvents[], at: Attached): AsyncGenerator<Piece> {
+    let isOpen: ((interruptId: string) => boolean) | null = null;
+    for (const row of rows) {
+      if (signal.left()) return;
+      if (isCut) throw new CutOff("the caller may not read the thread any more");
+      const { found } = await whenAvailable(() => convertedRow(agent, row, wanted));
+      let events = select(found);
+      const isLive = row.seq > at.replayed;
+      if (!isLive && since === null && events.some(({ gate }) => gate.kind !== "none")) {
+        if (isOpen === null && events.some(asksStorage)) isOpen = await openNow();
+        events = events.filter(({ gate }) => admits(gate, at, isOpen ?? (() => true)));
+      }
+      requests.take(events);
+      if (events.length > 0) yield { isBaseline: false, isLive, events };
+    }
+  }
+  async function* events(): AsyncGenerator<Piece> {
+    try {
+      let attached: Attached | null = null;
+      let baseline: readonly WireEvent[] = [];
+      let last = since === null ? 0 : Math.max(0, rowOf(since) - 1);
+      while (!signal.left()) {
+        if (isCut) throw new CutOff("the caller may not read the thread any more");
+        const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
+        if (found === "deleted") {
+          yield { isBaseline: false, isLive: true, events: requests.deleted(last, agent.clock.now()) };
+          return; // read-events.4
+        }
+        if (found === "out_of_reach") throw new OutOfReach("the thread left the scope of its reader");
+        const newest = typeof found === "object" && "rows" in found ? found.rows.at(-1)?.seq : undefined;
+        const isBehind = newest !== undefined && newest <= (attached?.replayed ?? 0);
+        if (attached !== null && baseline.length > 0 && !isBehind) {
+          requests.take(baseline);
+          yield { isBaseline: true, isLive: false, events: baseline };
+          baseline = [];
+        }
+        if (found === "nothing_yet") {
+          await signal.next();
+          continue;
+        }
+        if ("runs" in found) {
+          attached = found;
+          onAttached();
+          baseline = found.baseline.filter((event) => matches(filter, event));
+          continue;
+        }
+        if (attached === null) continue;
+        yield* joined(shown(found.rows, attached));
+        last = newest ?? last;
+      }
+    } finally {
+      signal.leave();
+    }
+  }
+  const cut = (): void => {
+    isCut = true;
+    signal.wake();
+  };
+  return { events: events(), leave: signal.leave, cut, look: signal.wake };
+}
+
+/** read-events.5. @throws {CutOff} when the reader leaves or the server stops first */
+async function readWhenAvailable<T>(
+  { clock, events }: AgentContext,
+  left: () => boolean,
+  read: () => Promise<T>,
+): Promise<{ readonly found: T }> {
+  const found = await retryWhileUnavailable(
+    clock,
+    async () => ({ found: await read() }),
+    () => left() || events.stopped(),
+  );
+  if (found === null) throw new CutOff("the storage is not back");
+  return found;
+}
+
+const JOINED_UNITS = 64 * 1024;
+
+/** Joins short rows of a replay: each piece costs a write to the connection. */
+async function* joined(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let waiting: Piece[] = [];
+  let units = 0;
+  const take = (): Piece => {
+    const [first, ...more] = waiting as [Piece, ...Piece[]];
+    waiting = [];
+    units = 0;
+    return more.length === 0 ? first : { ...first, events: [first, ...more].flatMap(({ events }) => events) };
+  };
+  for await (const piece of pieces) {
+    waiting.push(piece);
+    for (const { text } of piece.events) units += text.length;
+    if (piece.isLive || units >= JOINED_UNITS) yield take();
+  }
+  if (waiting.length > 0) yield take();
+}
+
+/** Whether a question is open now decides about the event. */
+function asksStorage({ gate }: WireEvent): boolean {
+  return gate.kind === "question" || gate.kind === "closed";
+}
+
+/** The first look attaches; each other one takes rows of the replay, or those that came later. */
+async function nextOf(
+  agent: AgentContext,
+  { threadId, scope, filter }: ReadQuery,
+  after: number,
+  attached: Attached | null,
+): Promise<{ readonly rows: readonly StoredEvents[] } | Attached | "nothing_yet" | "deleted" | "out_of_reach"> {
+  if (attached === null) {
+    return agent.storage.read(async (tx) => {
+      const thread = await tx.thread(threadId);
+      const isThere = thread !== null && inScope(thread.metadata, scope()); // read-events.3
+      return isThere ? attachedTo(agent, tx, thread, filter) : "nothing_yet";
+    });
+  }
+  const { thread, rows } = await rowsAfter(agent, threadId, after);
+  if (thread === null) return "deleted";
+  if (!inScope(thread.metadata, scope())) return "out_of_reach"; // read-events.3
+  const behind = rows.filter(({ seq }) => seq <= attached.replayed);
+  if (behind.length > 0) return { rows: behind };
+  return rows.length > 0 ? { rows } : "nothing_yet";
+}

@@ -1,0 +1,50 @@
+// Audit query: the parameters of a search of the audit trail → the query of the storage.
+import type { searchAudit } from "@holdpoint/api/audit/audit.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { isUuid } from "@holdpoint/base/ids.ts";
+import type { Json } from "@holdpoint/base/json/json.ts";
+import type { AuditSearch } from "../../inbox/audit/search-audit.ts";
+import type { Scope } from "../../model/model.ts";
+import { queryWords } from "../../model/search/search-words.ts";
+import type { AuditPlace } from "../../ports/ports.ts";
+
+type Parameters = NonNullable<(typeof searchAudit)["query"]["_output"]>;
+
+const WORDS_MAX = 10;
+
+/** @throws {ApiError} `invalid_request` */
+export function auditSearchOf(query: Parameters, scope: Scope): AuditSearch {
+  return {
+    scope,
+    threadId: query.thread_id ?? null,
+    graphId: query.graph_id ?? null,
+    assistantId: query.assistant_id ?? null,
+    actions: query.action ?? [],
+    by: query.by ?? null,
+    via: query.via ?? null,
+    since: query.since ?? null,
+    until: query.until ?? null,
+    words: (query.text ?? "")
+      .split(/\s+/)
+      .filter((word) => word !== "")
+      .slice(0, WORDS_MAX),
+    search: queryWords(query.q),
+    after: query.cursor === undefined ? null : placeOf(query.cursor),
+    limit: query.limit,
+  };
+}
+
+export function cursorOf({ at, threadId, seq }: AuditPlace): string {
+  return Buffer.from(JSON.stringify([at, threadId, seq])).toString("base64url");
+}
+
+function placeOf(cursor: string): AuditPlace {
+  try {
+    const [at, threadId, seq] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as readonly Json[];
+    if (typeof at === "number" && typeof threadId === "string" && typeof seq === "number" && isUuid(threadId))
+      return { at, threadId, seq };
+  } catch {
+    // rejected below
+  }
+  throw new ApiError("invalid_request", "cursor is not from an earlier reply of this call.");
+}

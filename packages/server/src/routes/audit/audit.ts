@@ -1,0 +1,65 @@
+// Routes of the audit trail: of one thread, and of all.
+import * as contract from "@holdpoint/api/audit/audit.ts";
+import { getAudit } from "@holdpoint/api/inbox.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { exportTrail, type AuditFormat } from "../../inbox/audit/audit-export.ts";
+import { readAudit } from "../../inbox/audit/audit-trail.ts";
+import { exportAudit, foundObjects, searchAudit } from "../../inbox/audit/search-audit.ts";
+import { verifyAudit, type AuditFault, type AuditReport } from "../../inbox/audit/verify-audit.ts";
+import type { AgentContext } from "../../context/context.ts";
+import { createSight } from "../../auth/sight.ts";
+import { id, json, route, type AgentRoute } from "../route.ts";
+import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+import { auditSearchOf, cursorOf } from "./audit-query.ts";
+
+export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
+  return [
+    route(contract.verifyAudit, async ({ query, scope }) => {
+      if (scope !== null) {
+        const detail =
+          "The chains of the audit trail are over all threads: only callers that may see every thread can verify them.";
+        throw new ApiError("forbidden", detail);
+      }
+      return json(reportObject(await verifyAudit(agent, query.anchor ?? [])));
+    }),
+    route(contract.searchAudit, async ({ query, ...call }) => {
+      const sight = createSight(call);
+      const search = auditSearchOf(query, call.scope);
+      if (search.search.length > 0) await agent.search.catchUp();
+      if (query.format !== "json")
+        return fileReply(query.format, exportAudit(agent, search, { format: query.format, sight }));
+      const { rows, next } = await searchAudit(agent, search);
+      return json({ items: await foundObjects(rows, sight), next_cursor: next === null ? null : cursorOf(next) });
+    }),
+    route(getAudit, async ({ query, ...call }) => {
+      const sight = createSight(call);
+      const { after, limit, format } = query;
+      const threadId = id(call.ids, "thread_id");
+      const first = await readAudit(agent, { threadId, after, limit }, sight);
+      if (format === "json") return json({ items: first.items, next_after: first.next });
+      return fileReply(format, exportTrail(agent, { threadId, after }, { format, sight }));
+    }),
+  ];
+}
+
+const TYPES: Readonly<Record<AuditFormat, string>> = { csv: "text/csv", ndjson: "application/x-ndjson" };
+
+function fileReply(format: AuditFormat, body: AsyncGenerator<string>): HttpReply {
+  return { status: 200, body, headers: { "Content-Type": `${TYPES[format]}; charset=utf-8` } };
+}
+
+function reportObject({ entries, deleted, heads, faults, faultCount }: AuditReport): object {
+  return {
+    intact: faultCount === 0,
+    entries,
+    deleted,
+    chains: heads.length,
+    anchor: heads.map(({ chain, count, hash }) => `${chain}:${count}:${hash}`).join(","),
+    faults: faults.map(faultObject),
+    fault_count: faultCount,
+  };
+}
+
+function faultObject({ fault, chain, position, last, threadId, seq }: AuditFault): object {
+  return { fault, chain, position, last_position: last, thread_id: threadId, seq };
+}

@@ -1,0 +1,86 @@
+// Routes of people and keys: parse → operation → reply.
+import * as contract from "@holdpoint/api/identity.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { limitsOf } from "../../auth/role-limits.ts";
+import { createKey, revokeKey } from "../../auth/stored-keys.ts";
+import type { AgentContext } from "../../context/context.ts";
+import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
+import { NO_CONTENT, type AgentRoute, id, json, route } from "../route.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export function identityRoutes(agent: AgentContext): readonly AgentRoute[] {
+  const { storage, clock, log } = agent;
+  return [
+    route(contract.createKey, async ({ body, caller }) => {
+      requireRoles(caller);
+      const days = body.expires_in_days ?? null;
+      const { stored, key } = await createKey(agent, caller, {
+        name: body.name,
+        role: body.role,
+        limits: requireLimits(body.assistants, body.metadata),
+        expiresAt: days === null ? null : clock.now() + Math.ceil(days * DAY_MS),
+      });
+      log.info("key_created", { key: stored.keyId, name: stored.name, role: stored.role, by: caller.name });
+      return json({ ...keyObject(stored), key });
+    }),
+    route(contract.listKeys, async () => {
+      const keys = await storage.read((tx) => tx.keys());
+      return json({ keys: keys.map(keyObject) });
+    }),
+    route(contract.revokeKey, async ({ ids, caller }) => {
+      const { keyId, name } = await revokeKey(agent, id(ids, "key_id"));
+      agent.access?.changes?.ended(name);
+      log.info("key_revoked", { key: keyId, name, by: caller.name });
+      return NO_CONTENT;
+    }),
+    route(contract.listPeople, async ({ query: { group = null, after = null, limit } }) => {
+      const people = await storage.read((tx) => tx.people({ group, after, limit }));
+      const last = people.length < limit ? null : (people.at(-1)?.name ?? null);
+      return json({ people: people.map(personObject), next_after: last });
+    }),
+    route(contract.deletePerson, async ({ ids, caller }) => {
+      const name = id(ids, "person");
+      if (!(await storage.transaction((tx) => tx.deletePerson(name))))
+        throw new ApiError("person_not_found", `No person with the name ${name} has signed in.`);
+      agent.access?.changes?.ended(name);
+      log.info("person_removed", { name, by: caller.name });
+      return NO_CONTENT;
+    }),
+  ];
+}
+
+/** A key that no request could use would be a false promise. @throws {ApiError} `keys_unused` */
+function requireRoles({ role }: Caller): void {
+  if (role !== undefined) return;
+  const detail =
+    "This server has no roles: set up sign-in, or start with one key in HOLDPOINT_API_KEYS. With auth.path, the handlers decide about keys.";
+  throw new ApiError("keys_unused", detail);
+}
+
+/** @throws {ApiError} `invalid_request` */
+function requireLimits(assistants: unknown, metadata: unknown): RoleLimits {
+  const limits = limitsOf(assistants, metadata);
+  if (typeof limits === "string") throw new ApiError("invalid_request", `body: ${limits}.`);
+  return limits;
+}
+
+const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+function keyObject({ keyId, name, role, limits, createdBy, createdAt, expiresAt, usedAt }: StoredKey): object {
+  return {
+    key_id: keyId,
+    name,
+    role,
+    ...limits,
+    created_by: createdBy,
+    created_at: timeOf(createdAt),
+    expires_at: timeOf(expiresAt),
+    last_used_at: timeOf(usedAt),
+  };
+}
+
+function personObject({ name, displayName, email, groups, createdAt, seenAt }: Person): object {
+  const times = { created_at: timeOf(createdAt), last_seen_at: timeOf(seenAt) };
+  return { name, display_name: displayName, email, groups, ...times };
+}

@@ -1,0 +1,36 @@
+import type { Ask, Reach } from "../auth/authorize.ts";
+import type { AgentContext } from "../context/context.ts";
+import { findAssistant, namesBuiltIn } from "../threads/assistants/assistants.ts";
+import { requireCron } from "../runs/crons/crons.ts";
+import type { Scope } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { inScope } from "../auth/scope.ts";
+import { requireThread, threadNotFound } from "../threads/find-thread.ts";
+
+/**
+ * Checks that the objects in a path exist and are within the caller's scope (authorize.1).
+ * @throws {ApiError} `thread_not_found`, `assistant_not_found`, `cron_not_found`
+ */
+export async function requireInScope(
+  agent: AgentContext,
+  ids: Readonly<Record<string, string>>,
+  scope: NonNullable<Scope>,
+): Promise<void> {
+  await agent.storage.transaction(async (tx) => {
+    if (ids["thread_id"] !== undefined) await requireThreadInScope(tx, ids["thread_id"], scope);
+    if (ids["cron_id"] !== undefined) await requireCron(tx, ids["cron_id"], scope);
+    if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], { scope });
+  });
+}
+
+/** @throws {ApiError} `thread_not_found` (authorize.1) */
+export async function requireThreadInScope(tx: Tx, threadId: string, scope: Scope): Promise<void> {
+  const thread = await requireThread(tx, threadId);
+  if (!inScope(thread.metadata, scope)) throw threadNotFound(threadId);
+}
+
+/** Everyone who may start runs may use a built-in assistant. Any other assistant must be readable by the caller. */
+export async function reachOf(agent: AgentContext, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
+  const everybodys = namesBuiltIn(agent, assistantId);
+  return { threads, assistants: everybodys ? null : await ask("assistants:read", { assistant_id: assistantId }) };
+}

@@ -1,0 +1,188 @@
+// Route: an operation of the contract with its handler. The route parses and authorizes; the handler only acts.
+// Invariants:
+//   route.1. An unauthenticated caller is rejected before the body is read, and before any lookup.
+//   route.2. An operation acts only after the authorization of its event.
+//   route.3. A streamed reply ends with the access of its caller (while-admitted.ts).
+import { isDeepStrictEqual } from "node:util";
+import {
+  type AccessEvent,
+  type AnyOperation,
+  type Operation,
+  parse,
+  parsePathIds,
+  takesBody,
+} from "@holdpoint/api/operation.ts";
+import { bodyBytesMaxOf, checkMemberSizes } from "@holdpoint/api/member-size.ts";
+import { type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
+import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
+import type { JsonBody } from "@holdpoint/base/http/server/body.ts";
+import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
+import { fromAccessValue, isRunEvent, toAccessValue } from "../auth/handler-value.ts";
+import { ANONYMOUS, type Ask, authorize } from "../auth/authorize.ts";
+import type { AgentContext } from "../context/context.ts";
+import type { Caller, Scope } from "../model/model.ts";
+import type { Access } from "../ports/ports.ts";
+import { requireInScope } from "./path-scope.ts";
+import { whileAdmitted } from "./while-admitted.ts";
+
+export interface Call<Query, Body> {
+  readonly ids: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly request: HttpRequest & { readonly body: JsonBody };
+  readonly caller: Caller;
+  /**
+   * Scope of the objects in the path. Operations apply it themselves to lists, to ids in the body, and to run creation,
+   * whose thread may not exist yet.
+   */
+  readonly scope: Scope;
+  /** Authorizes events beyond that of the contract. */
+  readonly ask: Ask;
+}
+
+export interface AgentRoute {
+  readonly operation: AnyOperation;
+  readonly bind: (agent: AgentContext) => HttpRoute;
+}
+
+/** @param watches whether the operation itself ends its stream with the access of the caller (route.3) */
+export function route<Query, Body>(
+  operation: Operation<Query, Body>,
+  act: (call: Call<Query, Body>) => Promise<HttpReply>,
+  { watches = false } = {},
+): AgentRoute {
+  const { method, path } = operation;
+  const handle = async (agent: AgentContext, request: HttpRequest): Promise<HttpReply> => {
+    const access = operation.access === "public" ? null : agent.access;
+    const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request); // route.1
+    const ids = parsePathIds(request.params, operation);
+    const query = parse(operation.query, request.query, "query");
+    const sent = takesBody(operation) ? await readSized(request, operation, agent.limits.memberBytesMax) : NO_BODY;
+    // A missing body counts as an empty object, because clients send none for it.
+    const body = parse(operation.body, sent.value ?? {}, "body");
+    const call = { ids, query, body, caller, request: { ...request, body: sent } };
+    const { access: event } = operation;
+    const checked = (reply: HttpReply, isSame: (now: Caller) => Promise<boolean>): HttpReply =>
+      access === null || watches ? reply : lastingReply(reply, { agent, access, request, caller, isSame });
+    if (access === null || event === "public" || event === "authenticated") {
+      return checked(await act({ ...call, scope: null, ask: async () => null }), async () => true);
+    }
+    const ask: Ask = async (other, value) => (await authorize(access, caller, other, value)).scope;
+    const admitted = await admit(access, event, call);
+    if (admitted.scope !== null && !isRunEvent(event)) await requireInScope(agent, ids, admitted.scope);
+    const isSame = async (now: Caller): Promise<boolean> =>
+      isDeepStrictEqual((await admit(access, event, { ...call, caller: now })).scope, admitted.scope);
+    return checked(await act({ ...call, ...admitted, ask }), isSame); // route.2
+  };
+  return {
+    operation,
+    bind: (agent) => ({
+      method,
+      path,
+      guarded: operation.access !== "public",
+      handle: (request) => handle(agent, request),
+    }),
+  };
+}
+
+/** @throws {ApiError} as `readBody`; `member_too_large` */
+async function readSized(request: HttpRequest, operation: AnyOperation, memberBytesMax: number): Promise<JsonBody> {
+  const sent = await request.readBody(bodyBytesMaxOf(operation, memberBytesMax));
+  checkMemberSizes(sent.value, operation.large, memberBytesMax, sent.text.length);
+  return sent;
+}
+
+interface Lasting {
+  readonly agent: AgentContext;
+  readonly access: Access;
+  readonly request: HttpRequest;
+  readonly caller: Caller;
+  /** Whether a caller has the rights that the call had. */
+  readonly isSame: (now: Caller) => Promise<boolean>;
+}
+
+/** route.3. */
+function lastingReply(reply: HttpReply, { agent, access, request, caller, isSame }: Lasting): HttpReply {
+  const { body } = reply;
+  if (body === null || typeof body === "string") return reply;
+  const { changes } = access;
+  const check = async (): Promise<boolean> => isSame(await access.authenticate({ ...request, isRecheck: true }));
+  return { ...reply, body: whileAdmitted(body, { clock: agent.clock, changes, name: caller.name, check }) };
+}
+
+const NO_BODY: JsonBody = { value: undefined, text: "" };
+const USER_AGENT_UNITS_MAX = 256;
+
+/** The caller with the origin of the call, for the audit trail. */
+export function withOrigin(
+  caller: Caller,
+  { remoteAddress, headers, via }: Pick<HttpRequest, "remoteAddress" | "headers" | "via">,
+): Caller {
+  const userAgent = headers["user-agent"]?.slice(0, USER_AGENT_UNITS_MAX) ?? null;
+  const gateway = via === undefined ? {} : { via };
+  return { ...caller, origin: { address: remoteAddress, userAgent, ...gateway } };
+}
+
+interface Admitted<Query, Body> {
+  readonly scope: Scope;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/** Authorizes every member of a list in the body. The call must stay within the intersection of the scopes. */
+async function admit<Query, Body>(
+  access: Access,
+  event: AccessEvent,
+  call: Pick<Call<Query, Body>, "ids" | "query" | "body" | "caller">,
+): Promise<Admitted<Query, Body>> {
+  const { ids, caller } = call;
+  const query = call.query as JsonObject;
+  const one = async (body: JsonObject) => {
+    const parts = { ids, query, body };
+    const { scope, value } = await authorize(access, caller, event, toAccessValue(event, parts));
+    return { scope, ...fromAccessValue(event, parts, value) };
+  };
+  if (!Array.isArray(call.body)) {
+    const { scope, ...changed } = await one(isJsonObject(call.body) ? call.body : {});
+    return { scope, query: changed.query as Query, body: changed.body as Body };
+  }
+  let scope: Scope = null;
+  const members: JsonObject[] = [];
+  for (const member of call.body as readonly JsonObject[]) {
+    const answer = await one(member);
+    if (answer.scope !== null) scope = [...(scope ?? []), ...answer.scope];
+    members.push(answer.body);
+  }
+  return { scope, query: call.query, body: members as Body };
+}
+
+export function json(value: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply {
+  return jsonText(JSON.stringify(value), headers);
+}
+
+export function jsonText(body: string, headers: Readonly<Record<string, string>> = {}): HttpReply {
+  return { status: 200, body, headers };
+}
+
+export const NO_CONTENT: HttpReply = { status: 204, body: null };
+
+export function paginationHeaders(total: number, offset: number, count: number): Readonly<Record<string, string>> {
+  const next = offset + count;
+  return {
+    "X-Pagination-Total": String(total),
+    ...(next < total ? { "X-Pagination-Next": String(next) } : {}),
+  };
+}
+
+/** Keeps the requested members; all without a selection. */
+export function select(value: object, members: readonly string[] | null | undefined): object {
+  if (members === null || members === undefined) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => members.includes(name)));
+}
+
+/** Path parameter matched by the router. */
+export function id(ids: Readonly<Record<string, string>>, name: string): string {
+  const value = ids[name];
+  if (value === undefined) throw new Error(`the path has no ${name}`);
+  return value;
+}

@@ -1,0 +1,259 @@
+// Run acceptance: the decision about one requested run, and its writes, inside the transaction of start-run.ts.
+// Checks come first: thread, target, compatibility, strategy, queue. Then the run claims its thread and is stored.
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import { inScope, stamped } from "../../auth/scope.ts";
+import type { AgentContext } from "../../context/context.ts";
+import { FIRST_EVENT } from "../../events/event-log.ts";
+import { storeBegin } from "../../events/first-event-id.ts";
+import { noteClosed, noteEnd } from "../../events/thread-note.ts";
+import { dropLostVotes } from "../../interrupts/current-votes.ts";
+import { decideOnPaused } from "../../interrupts/on-paused.ts";
+import { storeVotes } from "../../interrupts/settle-votes.ts";
+import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
+import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
+import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
+import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
+import { threadNotFound } from "../../threads/find-thread.ts";
+import { graphChangeOf } from "../../threads/graph-change.ts";
+import { NO_TTL, newThread } from "../../threads/new-thread.ts";
+import { findAsker } from "./continuation.ts";
+import { checkGraphCompatibility } from "./graph-compatibility.ts";
+import { newRun } from "./new-run.ts";
+import { type RunCall, runRequestOf } from "./run-request.ts";
+import { continuesThread, idempotencyKeyOf, readNewest, readStartSnapshot } from "./start-snapshot.ts";
+import { firstRunOf } from "../../webhooks/a2a-event.ts";
+import { traceLinkOf } from "./trace-link.ts";
+import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
+import { type Target, targetOf, answeredWaits } from "./run-target.ts";
+import { placeInQueue } from "./queue-placement.ts";
+
+export interface StartedRun {
+  readonly run: Run;
+  /** False if an earlier call with the same Idempotency-Key created the run. */
+  readonly created: boolean;
+  /** Interrupts that stay open: the answers to them only counted as votes. */
+  readonly voted: readonly Interrupt[];
+}
+
+/** A call whose answers all counted as votes only: there is no run. */
+export interface VotesOnly {
+  readonly run: null;
+  readonly voted: readonly Interrupt[];
+  readonly metadata: JsonObject;
+}
+
+export interface Accepted extends StartedRun {
+  readonly history: History;
+  /** The first event of a run that starts at once is stored. */
+  readonly isBegun: boolean;
+  /** Runs displaced by this one: pending ones have ended, running ones are to be aborted after the commit. */
+  readonly displaced: readonly Run[];
+  /** Inbox items closed by this run, with the metadata of the thread. */
+  readonly closed: readonly Interrupt[];
+  readonly metadata: JsonObject;
+}
+
+/** @throws {ApiError} for every refusal */
+export async function acceptRun(
+  agent: AgentContext,
+  tx: Tx,
+  caller: Caller,
+  start: GivenStart,
+): Promise<Accepted | VotesOnly> {
+  const { threadId, call, slotFree } = start;
+  const { intent } = start.given;
+  if (call.webhook !== null) agent.webhooks.check(call.webhook, true);
+  if (call.notify !== null && call.notify !== false) agent.webhooks.check(call.notify.url, false);
+  for (const { url } of call.webhooks ?? []) agent.webhooks.check(url, false);
+  const reading = readStartSnapshot(agent.graphs, tx, { caller, threadId, call, intent });
+  // Starting point of a run that starts here, read along with the two round trips of the snapshot.
+  const newest = slotFree && continuesThread(intent) && call.checkpointId === null ? readNewest(tx, threadId) : null;
+  try {
+    const snapshot = await reading;
+    if (snapshot.repeated !== null) return repeatedRun(snapshot.repeated);
+    const accepted = await decide(agent, tx, { caller, start, intent, snapshot, at: agent.clock.now() });
+    if (accepted.run === null) return accepted;
+    const history = accepted.history === "stored" ? await newest : null;
+    return history === null ? accepted : { ...accepted, history };
+  } finally {
+    await newest; // no statement of the transaction may be in flight at its end
+  }
+}
+
+function repeatedRun(run: Run): Accepted {
+  return { run, created: false, history: "stored", isBegun: false, displaced: [], closed: [], voted: [], metadata: {} };
+}
+
+async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise<Accepted | VotesOnly> {
+  const { caller, at } = asked;
+  const { threadId, call } = asked.start;
+  const { assistant, known, stored } = asked.snapshot;
+  const thread =
+    visibleThread(threadId, call, stored) ?? (await createThread(tx, agent.limits.threadTtl, asked.start, at));
+  const { request, waits } = await inViewOfPause(agent, tx, thread, asked);
+  const { start, snapshot } = request;
+  const current = { ...snapshot, known: await dropLostVotes(agent.access, tx, known) };
+  const target = await targetOf(tx, thread, { ...request, snapshot: current });
+  const { intent, forkFrom, answers, breakpoint, voted } = target;
+  requireRightsFor(agent, request, thread, target);
+  await storeVotes(tx, target.changed, { caller, via: call.via, at });
+  if (answers === null && voted.length > 0) return { run: null, voted, metadata: thread.metadata };
+  await checkGraphCompatibility(agent.graphs, tx, {
+    thread,
+    known,
+    intent,
+    graphId: assistant.graphId,
+    forkFrom,
+    writtenBy: snapshot.writtenBy,
+  });
+  const placement = await placeInQueue(agent, tx, thread, { ...request, intent, waits });
+  const { busy, dueAt, continuesPause, claimed, displaced } = placement;
+  const asAnswer = answers !== null && forkFrom === null; // it resumes at the pause, for any checkpoint in the call
+  const open = openOf(known);
+  const asker = await findAsker(tx, { thread, intent, answered: answers?.interrupts ?? [], open, breakpoint });
+  const runRequest = runRequestOf({
+    headers: agent.headers,
+    caller,
+    call: asAnswer ? { ...call, subgraph: null } : call,
+    intent,
+    answers,
+    assistant,
+    threadConfig: thread.config,
+    asker,
+    checkpointId: forkFrom,
+    goesFirst: continuesPause,
+  });
+  const trace =
+    continuesPause || forkFrom !== null
+      ? await traceLinkOf(tx, { caller, asker }, answeredWaits(target, continuesPause), open)
+      : null;
+  const run = newRun({
+    runId: agent.newId(),
+    threadId,
+    call,
+    assistant,
+    workerId: claimed ? agent.worker.id() : null,
+    claimed,
+    dueAt,
+    request: trace === null ? runRequest : { ...runRequest, trace },
+    input: start.given.input,
+    at,
+  });
+  agent.graphs.checkContext(run);
+  const changed = graphChangeOf(thread, assistant, run.request.config);
+  let closed: readonly Interrupt[] = [];
+  if (busy || dueAt !== null) {
+    if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
+  } else {
+    await tx.takeThread(threadId, thread.status, { ...changed, updatedAt: at }); // start-run.1
+    const resolved = { caller, via: call.via, run, intent, answers, forkFrom, thread, known, breakpoint, at };
+    closed = await resolveOnStart(tx, resolved);
+  }
+  await noteChanges(tx, { displaced, closed }, { newId: agent.newId, at, goneAt: agent.events.goneAt(run) });
+  const isBegun = await store(agent, tx, { caller, start, run });
+  await putWebhooks(agent, tx, run, call.webhooks ?? []);
+  const history = thread.checkpointId === null ? "none" : "stored";
+  return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
+}
+
+/** on-paused.ts. An input that counts as the answer becomes one. */
+async function inViewOfPause(
+  { limits: { answerBytesMax } }: AgentContext,
+  tx: Pick<Tx, "checkpointFingerprint">,
+  thread: Thread,
+  asked: StartRequest,
+): Promise<{ readonly request: StartRequest; readonly waits: boolean }> {
+  const { start, snapshot } = asked;
+  const { assistant, known } = snapshot;
+  const { onPaused, multitaskStrategy } = start.call;
+  const chosen = { onPaused, multitaskStrategy, assistant: assistant.metadata };
+  const call = { thread, known, intent: asked.intent, ...chosen, answerBytesMax };
+  const { intent, waits } = decideOnPaused(call);
+  if (intent === asked.intent) return { request: asked, waits };
+  const writtenBy = await tx.checkpointFingerprint(thread.threadId, null);
+  const given = { intent, input: null, inputHash: null };
+  return { request: { ...asked, intent, start: { ...start, given }, snapshot: { ...snapshot, writtenBy } }, waits };
+}
+
+/** For readers of the thread: displaced runs that had not started, and questions that this run closed. */
+async function noteChanges(
+  tx: Tx,
+  { displaced, closed }: Pick<Accepted, "displaced" | "closed">,
+  note: Parameters<typeof noteEnd>[2],
+): Promise<void> {
+  for (const other of displaced) {
+    if (other.status !== "running") await noteEnd(tx, { run: other }, note);
+  }
+  for (const how of ["answered", "abandoned"] as const) {
+    const items = closed.filter(({ state }) => state === how);
+    await noteClosed(tx, items, how, note);
+  }
+}
+
+/** @throws {ApiError} `forbidden` */
+function requireRightsFor(
+  agent: AgentContext,
+  { start: { call }, snapshot: { assistant, known } }: StartRequest,
+  thread: Thread,
+  { intent, breakpoint }: Pick<Target, "intent" | "breakpoint">,
+): void {
+  requireRights({
+    rights: call.rights ?? {},
+    thread,
+    intent,
+    graph: agent.graphs.describe(assistant.graphId),
+    assistantId: assistant.assistantId,
+    breakpoints: { before: call.interruptBefore, after: call.interruptAfter },
+    open: [...openOf(known), ...(breakpoint === null ? [] : [breakpoint])],
+  });
+}
+
+async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {
+  const { threadId, createdAt } = run;
+  for (const { webhookId, ...given } of webhooks) {
+    const place = { threadId, runId: firstRunOf(run), webhookId: webhookId ?? agent.newId() };
+    await tx.putRunWebhook({ ...given, ...place, createdAt });
+  }
+}
+
+function openOf(known: readonly Interrupt[]): readonly Interrupt[] {
+  return known.filter(({ state }) => state === "open");
+}
+
+/** @returns whether the first event of the run is stored with it */
+async function store(
+  agent: AgentContext,
+  tx: Tx,
+  stored: { readonly caller: Caller; readonly start: GivenStart; readonly run: Run },
+): Promise<boolean> {
+  const { caller, run } = stored;
+  const { call, given } = stored.start;
+  await tx.insertRun(run, given.inputHash);
+  await noteDisabledBreakpoints(agent, tx, caller, run);
+  const { threadId, runId, createdAt, status } = run;
+  if (status === "pending") await tx.queueNext(threadId);
+  if (call.idempotencyKey !== null) {
+    const key = idempotencyKeyOf(caller, call, call.idempotencyKey);
+    await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4
+  }
+  if (status !== "running") return false;
+  return (await storeBegin(tx, run, FIRST_EVENT, { wakes: agent.events.wakes, at: createdAt })).isBegun;
+}
+
+/** start-run.5. @returns null if the call creates the thread */
+function visibleThread(threadId: string, call: RunCall, thread: Thread | null): Thread | null {
+  if (thread !== null && inScope(thread.metadata, call.reach.threads)) return thread;
+  if (thread !== null || call.ifNotExists === "reject") throw threadNotFound(threadId);
+  return null;
+}
+
+async function createThread(
+  tx: Pick<ThreadTx, "insertThread">,
+  defaultTtl: Pick<Thread, "ttlMs" | "ttlStrategy">,
+  { threadId, call, newThread: given = { ...defaultTtl, onCompletion: "keep" } }: RunStart,
+  at: number,
+): Promise<Thread> {
+  const created = { ...newThread(threadId, stamped(call.metadata, call.reach.threads), NO_TTL, at), ...given };
+  await tx.insertThread(created);
+  return created;
+}

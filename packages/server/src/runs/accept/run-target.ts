@@ -1,0 +1,143 @@
+// Run target: the point of the thread where a run begins, and the answers and breakpoint that it ends.
+import { isForPeopleOnly } from "@holdpoint/api/person-only.ts";
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import { answererRefusal, requireAssignable } from "../../interrupts/assignments.ts";
+import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
+import { type Intent, atBreakpoint, gotoTargets, nodesOf } from "../../interrupts/run-intent.ts";
+import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
+import { reviewRefusal } from "../../model/review/reviewers.ts";
+import { countVote } from "../../model/review/votes.ts";
+import type { Assistant, Caller, Interrupt, Thread } from "../../model/model.ts";
+import type { CheckpointTx, Tx } from "../../ports/ports.ts";
+import { requireOnlyAnswer } from "./only-answer.ts";
+import type { RunCall } from "./run-request.ts";
+import type { StartRequest } from "./run-start.ts";
+
+export interface Target extends SettledAnswers {
+  /** The intent in view of the thread: a bare value at a breakpoint continues it. */
+  readonly intent: Intent;
+  /** Checkpoint of a fork; null if the run continues the thread. */
+  readonly forkFrom: string | null;
+  readonly breakpoint: Interrupt | null;
+}
+
+/** @throws {ApiError} for a checkpoint that does not exist, and for every refused answer */
+export async function targetOf(
+  tx: Tx,
+  thread: Thread,
+  { caller, start: { call }, intent: given, snapshot, at }: StartRequest,
+): Promise<Target> {
+  const { known, writtenBy } = snapshot;
+  const { threadId } = thread;
+  const forkFrom = olderCheckpoint(call, thread, known, given);
+  const intent = forkFrom === null && thread.pause === "breakpoint" ? atBreakpoint(given) : given;
+  if (call.afterSeconds !== 0) refuseDelayedAnswer(thread, intent);
+  if (call.subgraph !== null) await requireCheckpoint(tx, threadId, call.subgraph.ns, call.subgraph.checkpointId);
+  if (forkFrom !== null && writtenBy === null)
+    throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${forkFrom}.`);
+  const settled =
+    intent.kind === "resume"
+      ? await settle(tx, thread, { intent, forkFrom, caller, call, known, assistant: snapshot.assistant, at })
+      : NO_ANSWERS;
+  const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
+  if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
+    const detail = `The thread is no longer paused at the breakpoint ${call.atBreakpoint}.`;
+    throw new ApiError("interrupt_stale", detail);
+  }
+  if (call.via === "inbox" && breakpoint !== null) requireAssignable(breakpoint, caller, at);
+  const passing = { intent, forkFrom, caller, call, assistant: snapshot.assistant, at };
+  const passed =
+    breakpoint === null || intent.kind === "resume" ? settled : await passBreakpoint(tx, breakpoint, passing);
+  return { intent, forkFrom, breakpoint, ...passed };
+}
+
+const NO_ANSWERS: SettledAnswers = { answers: null, voted: [], changed: [] };
+
+interface Answering {
+  readonly intent: Extract<Intent, { readonly kind: "resume" }>;
+  readonly forkFrom: string | null;
+  readonly caller: Caller;
+  readonly call: RunCall;
+  readonly known: readonly Interrupt[];
+  readonly assistant: Assistant;
+  readonly at: number;
+}
+
+/** Gateways for the models of other programs. */
+const PROGRAMS: ReadonlySet<string> = new Set(["mcp", "a2a"]);
+
+/** @throws {ApiError} for every refused answer, and `forbidden` */
+async function settle(
+  tx: Pick<Tx, "run">,
+  thread: Thread,
+  { intent, forkFrom, caller, call, known, assistant, at }: Answering,
+): Promise<SettledAnswers> {
+  const { via } = call;
+  const refusal = answererRefusal(caller, via, at);
+  const accepted = acceptAnswers(thread, known, intent.resume, {
+    olderCheckpoint: forkFrom,
+    fork: intent.fork === true,
+    refusal,
+  });
+  if (via === "deadline") return { answers: accepted, voted: [], changed: [] }; // the rules of the interrupt have the default answer
+  const isProgram = PROGRAMS.has(caller.origin?.via ?? "");
+  for (const interrupt of accepted.interrupts) {
+    if (interrupt.review === null && !isProgram) continue;
+    const asker = await tx.run(thread.threadId, interrupt.runId);
+    if (isProgram && isForPeopleOnly(interrupt, asker?.request.config ?? assistant.config)) {
+      const detail = `Only a person may answer the interrupt ${interrupt.interruptId}.`;
+      throw new ApiError("forbidden", detail, { interrupt_id: interrupt.interruptId });
+    }
+    if (interrupt.review === null) continue;
+    requireOnlyAnswer({ call, intent, assistant, forkFrom, interrupt, asker });
+  }
+  return forkFrom === null ? settleVotes(accepted, caller, at) : { answers: accepted, voted: [], changed: [] };
+}
+
+/**
+ * A breakpoint of an assistant with review rules: whoever continues it must be a reviewer, and so many must agree.
+ * @throws {ApiError} for a caller whom the rules exclude
+ */
+async function passBreakpoint(
+  tx: Pick<Tx, "run">,
+  breakpoint: Interrupt,
+  { intent, forkFrom, caller, call, assistant, at }: Omit<Answering, "intent" | "known"> & { readonly intent: Intent },
+): Promise<SettledAnswers> {
+  const { review, threadId, runId } = breakpoint;
+  const continues = (intent.kind === "continue" || intent.kind === "command") && forkFrom === null;
+  const update = intent.kind === "command" ? intent.update : undefined;
+  const isBypass = intent.kind === "command" && nodesOf(gotoTargets(intent.goto)).length > 0; // has a right of its own
+  if (review === null || !continues || isBypass) return NO_ANSWERS;
+  const asker = runId === "" ? null : await tx.run(threadId, runId);
+  const answer = { kind: "resume", resume: null, ...(update === undefined ? {} : { update }) } as const;
+  requireOnlyAnswer({ call, intent: answer, assistant, forkFrom, interrupt: breakpoint, asker });
+  const refusal = reviewRefusal(breakpoint, caller);
+  if (refusal !== null) throw refusal;
+  const { interrupt, decided } = countVote(breakpoint, null, caller, at);
+  return decided
+    ? NO_ANSWERS
+    : { answers: null, voted: [interrupt], changed: interrupt === breakpoint ? [] : [interrupt] };
+}
+
+/** The human waits that the run ends. */
+export function answeredWaits({ answers, breakpoint }: Target, continuesPause: boolean): readonly Interrupt[] {
+  return answers?.interrupts ?? (continuesPause && breakpoint !== null ? [breakpoint] : []);
+}
+
+/** @throws {ApiError} `checkpoint_not_found` */
+async function requireCheckpoint(
+  tx: Pick<CheckpointTx, "checkpoint">,
+  threadId: string,
+  ns: string,
+  checkpointId: string,
+): Promise<void> {
+  if ((await tx.checkpoint(threadId, ns, checkpointId)) !== null) return;
+  throw new ApiError("checkpoint_not_found", `The thread has no checkpoint ${checkpointId} in "${ns}".`);
+}
+
+/** A run that ends a pause claims the thread at acceptance, so it cannot start later. */
+function refuseDelayedAnswer(thread: Thread, intent: Intent): void {
+  const continues = thread.status === "interrupted" && intent.kind === "continue";
+  if (intent.kind !== "resume" && !continues) return;
+  throw new ApiError("answer_delayed", "A run that answers or continues a pause cannot have after_seconds.");
+}

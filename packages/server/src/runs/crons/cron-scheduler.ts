@@ -1,0 +1,142 @@
+// Cron scheduler: waits for the next due tick and starts its run.
+// Invariants:
+//   cron-scheduler.1. A tick starts at most one run: one transaction claims the tick and starts the run. This holds
+//     after a crash, with a clock that goes back, and with several servers on one storage.
+//   cron-scheduler.2. One run replaces all ticks missed during a downtime. No run starts after the end of the cron.
+//   cron-scheduler.3. A tick with a permanently refused run is skipped, so that it does not block others. A cron
+//     without its assistant or thread is disabled.
+//   cron-scheduler.4. After a temporary failure (a full queue, an unavailable storage, an unknown commit) the tick
+//     stays due and is retried.
+import { isoTime } from "@holdpoint/base/clock.ts";
+import { ApiError, describeError, type ErrorCode } from "@holdpoint/base/api-error.ts";
+import type { Service } from "@holdpoint/base/lifecycle.ts";
+import type { AgentContext } from "../../context/context.ts";
+import { nextTick } from "./cron-schedule.ts";
+import { runCallOf } from "./crons.ts";
+import type { Cron } from "../../model/model.ts";
+import type { RunStart } from "../accept/run-start.ts";
+import { startRun } from "../accept/start-run.ts";
+import { statelessStart } from "../accept/stateless-runs.ts";
+
+export interface CronScheduler extends Service {
+  /** Signals changed crons. */
+  wake(): void;
+}
+
+/** Timers use a monotonic clock. A jump of the wall clock is detected within this time. */
+const LOOK_AGAIN_MS = 60_000;
+const TRY_AGAIN_MS = 5000;
+const DUE_BATCH = 100;
+
+export function createCronScheduler(agent: AgentContext): CronScheduler {
+  const { clock, log } = agent;
+  let running = false;
+  let polling: Promise<void> | null = null;
+  /** Set by wake() during a check, whose result may be stale. */
+  let again = false;
+  let cancel: () => void = () => undefined;
+
+  const poll = async (): Promise<void> => {
+    const waitMs = await runDue(agent, () => running).catch((error: unknown) => {
+      log.warning("crons_delayed", { reason: describeError(error).message });
+      return TRY_AGAIN_MS;
+    });
+    polling = null;
+    if (again) wake();
+    else if (running) cancel = clock.after(waitMs, wake);
+  };
+  const wake = (): void => {
+    again = polling !== null;
+    if (again || !running) return;
+    cancel();
+    polling = poll();
+  };
+  return {
+    name: "crons",
+    wake,
+    async start() {
+      running = true;
+      wake();
+    },
+    async stop() {
+      running = false;
+      cancel();
+      await polling;
+    },
+  };
+}
+
+/**
+ * @returns the time until the next tick
+ * @throws on a temporary failure (cron-scheduler.4)
+ */
+async function runDue(agent: AgentContext, mayGoOn: () => boolean): Promise<number> {
+  const { storage, clock } = agent;
+  for (;;) {
+    const due = await storage.transaction((tx) => tx.dueCrons(clock.now(), DUE_BATCH));
+    for (const cron of due) if (mayGoOn()) await runTick(agent, cron);
+    if (due.length === 0 || !mayGoOn()) break;
+  }
+  const next = await storage.transaction((tx) => tx.nextCronAt());
+  return next === null ? LOOK_AGAIN_MS : Math.min(Math.max(next - clock.now(), 0), LOOK_AGAIN_MS);
+}
+
+class TickTaken extends Error {}
+
+async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
+  const at = agent.clock.now();
+  const dueAt = cron.nextAt;
+  if (dueAt === null) return;
+  try {
+    const nextAt = nextTick(cron, at); // from now, not from the due time (cron-scheduler.2)
+    if (cron.endTime !== null && at >= cron.endTime) {
+      await agent.storage.transaction((tx) => tx.claimTick(cron.cronId, dueAt, null));
+      return;
+    }
+    const { run } = await startRun(agent, cron.caller, {
+      ...startOf(agent, cron, dueAt),
+      first: async (tx) => {
+        if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickTaken(); // cron-scheduler.1
+      },
+    });
+    agent.log.debug("cron_run_started", { cron_id: cron.cronId, run_id: run.runId, thread_id: run.threadId });
+  } catch (error) {
+    if (error instanceof TickTaken) return;
+    if (!(error instanceof ApiError) || PASSING.has(error.code)) throw error;
+    await passOver(agent, cron, dueAt, error);
+  }
+}
+
+/** Includes `commit_unknown`: if the commit succeeded, the retry finds that the tick is taken (cron-scheduler.1). */
+const PASSING: ReadonlySet<ErrorCode> = new Set([
+  "overloaded",
+  "shutting_down",
+  "storage_unavailable",
+  "commit_unknown",
+  "worker_not_listed",
+]);
+
+/** The run's metadata identify the cron and the tick. */
+function startOf(agent: AgentContext, cron: Cron, dueAt: number): RunStart {
+  const payload = { ...cron.payload, assistant_id: cron.assistantId };
+  const metadata = { ...cron.metadata, cron_id: cron.cronId, cron_due: isoTime(dueAt) };
+  const call = runCallOf(payload, metadata, cron.reach);
+  if (cron.threadId !== null) return { threadId: cron.threadId, call };
+  return statelessStart(agent.newId, { call, onCompletion: cron.onRunCompleted, threadId: null });
+}
+
+/** cron-scheduler.3 */
+async function passOver(agent: AgentContext, cron: Cron, dueAt: number, error: ApiError): Promise<void> {
+  const { cronId } = cron;
+  const hopeless = error.code === "assistant_not_found" || error.code === "thread_not_found" || isBroken(error);
+  await agent.storage.transaction(async (tx) => {
+    const at = agent.clock.now();
+    if (!(await tx.claimTick(cronId, dueAt, hopeless ? null : nextTick(cron, at)))) return;
+    if (hopeless) await tx.updateCron(cronId, { enabled: false, updatedAt: at });
+  });
+  const { code, message: reason } = error;
+  agent.log.warning(hopeless ? "cron_disabled" : "cron_tick_passed_over", { cron_id: cronId, code, reason });
+}
+
+/** The cron was valid once, but no longer is. */
+const isBroken = ({ code }: ApiError): boolean => code === "cron_schedule_invalid" || code === "invalid_request";

@@ -1,0 +1,110 @@
+// Attempt: executes one claimed run in its slot, and publishes its end after the commit (worker.2).
+import { setImmediate } from "node:timers/promises";
+import { metadataOf } from "../../events/synthetic-events.ts";
+import type { RunEnd, Tx } from "../../ports/ports.ts";
+import type { Awaitable } from "../../ports/ports.ts";
+import type { RunWaiters } from "../../context/services.ts";
+import type { AbortReason } from "./abort-reason.ts";
+import type { Claimed } from "./claim-run.ts";
+import { type Executed, executeRun } from "./execute-run.ts";
+import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
+import type { Finished } from "./finish-run.ts";
+import { beginProbation } from "./probation.ts";
+import type { Quarantine } from "./quarantine.ts";
+import type { UnknownClaims } from "./recovery.ts";
+
+export interface AttemptPorts extends WorkerPorts {
+  readonly options: WorkerOptions;
+  readonly ends: RunWaiters;
+  readonly unknownClaims: UnknownClaims;
+  readonly quarantine: Quarantine;
+  readonly isDraining: () => boolean;
+  /** Claims the next run for the slot. @param runId the run whose end claims it */
+  readonly claimNext: (tx: Tx, runId: string) => Awaitable<Claimed | null>;
+}
+
+/** @returns the next run of the slot, claimed with the end of this one */
+export async function executeAttempt(
+  claimed: Claimed,
+  controller: AbortController,
+  ports: AttemptPorts,
+): Promise<Claimed | null> {
+  const { run, history } = claimed;
+  const { clock, engine, options, quarantine, ends } = ports;
+  const admission = quarantine.admit(run, controller.signal);
+  const endProbation = admission !== null && (await admission) ? await beginProbation(run, ports) : null;
+  const startedAt = clock.monotonic();
+  const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
+  const eventLog = ports.events.open(run, claimed.eventStart);
+  if (claimed.eventStart.isBegun) await showBegin(run, ports);
+  else eventLog.append(metadataOf(run));
+  const executed = await executeRun(run, history, controller, {
+    ...ports,
+    eventLog,
+    crashesMax: options.crashesMax,
+    askAgainMax: options.askAgainMax,
+    claimNext: (tx) => ports.claimNext(tx, run.runId),
+    mayContinue: engine.lease.holds,
+    leaveMs: () => (eventLog.needsStored() ? LEAVE_READERS_MS : claimed.direct || engine.peers.alone ? 0 : LEAVE_MS),
+    onGraphEnd: stopTimer,
+    onFailure: ports.unknownClaims.failed,
+    onUnstored() {
+      eventLog.append({ name: "error", data: JSON.stringify(UNSTORED) });
+      ends.gone(run.runId, "not_stored");
+    },
+  });
+  stopTimer();
+  endProbation?.();
+  ports.events.close(eventLog);
+  if (executed.finished === null) {
+    if (executed.left === "deleted") eventLog.drain({ events: [DELETED], text: "{}", goneAt: 0 }).committed();
+    publishDeparture(claimed, executed.left, ports);
+  } else
+    publishEnd(claimed, { ...executed, finished: executed.finished, durationMs: clock.monotonic() - startedAt }, ports);
+  return executed.next;
+}
+
+/**
+ * Wakes the readers of the thread. They read the stored begin (first-event-id.2) before the graph starts: its first step
+ * keeps the event loop busy for milliseconds, and their read would join its first commit.
+ */
+async function showBegin({ threadId }: Claimed["run"], { events: { wakes } }: AttemptPorts): Promise<void> {
+  wakes.wake(threadId);
+  if (wakes.listeners(threadId) === 0) return;
+  await setImmediate(); // the readers ask for the row
+  await setImmediate(); // they have read it
+}
+
+/** The run did not end here: it was deleted, requeued or taken over, or its end is not stored. */
+function publishDeparture({ run }: Claimed, left: Executed["left"], { engine, ends, log }: AttemptPorts): void {
+  if (left === "taken_over") engine.wakes.wake(run.runId); // readers continue with the stored events: worker.4
+  else ends.gone(run.runId, left);
+  if (left === "taken_over" || left === "requeued") engine.queue.wake();
+  log.info("run_left", { run_id: run.runId, thread_id: run.threadId, left });
+}
+
+/** worker.2. */
+function publishEnd(
+  { run, direct }: Claimed,
+  ended: { readonly finished: Finished; readonly valuesText: () => string; readonly durationMs: number },
+  ports: AttemptPorts,
+): void {
+  const { finished, valuesText, durationMs } = ended;
+  const { run: after, pause, interrupts } = finished;
+  ports.onPending(finished.pending, finished.metadata);
+  const describe = (): RunEnd => ({ run: after, pause, interrupts, valuesText: valuesText() });
+  ports.ends.ended(run, describe, !direct);
+  ports.onRunEnd(after, durationMs, finished.hasWebhooks);
+  const { status, endedBy, attempt, graphId } = after;
+  const ids = { run_id: run.runId, thread_id: run.threadId, graph_id: graphId };
+  ports.log.debug("run_ended", { ...ids, status, ended_by: endedBy, attempt, duration_ms: Math.round(durationMs) });
+  if (endedBy === "failure") ports.log.warning("run_failed", { ...ids, ...after.error });
+}
+
+/** Delay before the thread of a stateless run is deleted, if its caller may be in another process. */
+const LEAVE_MS = 60_000;
+/** And if a reader in this process may be behind: the rest of a long stream is in the storage alone. */
+const LEAVE_READERS_MS = 10 * 60_000;
+
+const DELETED = { name: "error", data: JSON.stringify({ error: "Deleted", message: "the thread was deleted" }) };
+const UNSTORED = { error: "StorageError", message: "the writes of the run cannot be stored at present" };

@@ -1,0 +1,183 @@
+// Run execution: one attempt of one run, from the first step of the graph to the transaction that ends it.
+// Invariants:
+//   execute-run.1. A failed or refused write ends only its own attempt, which then can neither succeed nor pause.
+//   execute-run.2. An end that cannot be stored for another reason than the storage (execute-run.5) is retried as a
+//     failure until it is stored; the callers get an error at once.
+//   execute-run.3. The storage may repeat the work of a transaction. So drained data is kept until the commit, or
+//     restored first.
+//   execute-run.4. A write of a run is stored only after its earlier writes, because checkpoints refer to earlier ones.
+//   execute-run.5. A run that fails because of the storage has not failed, whether a read of its graph, one of its
+//     writes or its end failed: it is requeued, and continues from its stored state (requeue-after-outage.ts). The
+//     cause decides (storage-failure.ts).
+import { describeError } from "@holdpoint/base/api-error.ts";
+import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
+import type { Claimed } from "./claim-run.ts";
+import { endEventsOf } from "../../events/end-events.ts";
+import type { DrainedEvents } from "../../events/event-log.ts";
+import { type Finished, finishRun, outcomeOf } from "./finish-run.ts";
+import type { Run, WriteSet } from "../../model/model.ts";
+import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
+import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
+import type { AbortReason } from "./abort-reason.ts";
+import type { ExecutePorts } from "./execution-ports.ts";
+import { pauseBefore, requeueAfterOutage } from "./requeue-after-outage.ts";
+import { requeueRun } from "./requeue-run.ts";
+import { type OwnSink, committed, createSink, restore, refusalReason } from "./run-sink.ts";
+import { announcer } from "../../webhooks/run-ended-event.ts";
+
+export interface Executed {
+  /** Null if the run did not end here. */
+  readonly finished: Finished | null;
+  readonly left: "deleted" | "taken_over" | "requeued" | "not_stored";
+  readonly next: Claimed | null;
+  /** JSON text of the final state. */
+  readonly valuesText: () => string;
+}
+
+const NO_VALUES = (): null => null;
+const NO_VALUES_TEXT = (): string => "{}";
+
+export async function executeRun(
+  run: Run,
+  history: History,
+  controller: AbortController,
+  ports: ExecutePorts,
+): Promise<Executed> {
+  const { storage, graphs, clock, log } = ports;
+  const sink = createSink(run, controller, ports);
+  const result = await graphs.run(run, sink, controller.signal, history);
+  sink.close();
+  ports.onGraphEnd();
+  const reason = controller.signal.aborted ? (controller.signal.reason as AbortReason) : null;
+  const { outcome } = result;
+  const values = outcome.kind === "failed" || outcome.kind === "aborted" ? {} : outcome.values;
+  let text: string | null = null;
+  const valuesText = (): string => (text ??= graphs.clientText(values));
+  const left = (why: Executed["left"]): Executed => ({ finished: null, left: why, next: null, valuesText });
+
+  if (reason === "deleted" || reason === "taken_over") return left(reason);
+  if (reason === "shutdown" && outcome.kind === "aborted") {
+    await requeueAtStop(run, { rest: result.rest, sink }, ports).catch(() => undefined);
+    return left("requeued"); // if even that fails, the next start recovers the run
+  }
+  if (reason === null && outcome.kind === "failed" && outcome.storageFailed === true) {
+    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
+  }
+  let drained: DrainedEvents | null = null;
+  let notStored: unknown = null;
+  try {
+    const stored = await storage.transaction(async (tx) => {
+      restore(drained); // execute-run.3
+      drained = null;
+      const announce = announcer(graphs, () => ("values" in outcome ? valuesText() : null));
+      const finished = await finishRun(tx, {
+        run,
+        result,
+        outcome: outcomeOf(result, reason),
+        at: clock.now(),
+        announce,
+        withEarlier: sink.withEarlier,
+        leaveMs: ports.leaveMs(),
+        askAgainMax: ports.askAgainMax,
+      });
+      // Only with the lock: before, the failure may be that of a transaction that the storage is about to repeat.
+      sink.check(); // execute-run.1, execute-run.4: earlier writes have ended, or are in this transaction
+      if (finished !== null) await ports.notifier.notify(tx, finished);
+      drained = await storeEndEvents(tx, finished, { ...result, valuesText }, ports);
+      const left = finished === null ? await refusalReason(tx, run) : ("deleted" as const);
+      return { finished, left, next: await ports.claimNext(tx) };
+    });
+    committed(drained);
+    return { ...stored, valuesText };
+  } catch (error) {
+    notStored = error;
+    ports.onFailure(error);
+    log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
+  }
+  restore(drained);
+  if (isStorageFailure(notStored)) {
+    return { ...(await requeueAfterOutage(run, sink, ports)), next: null, valuesText: NO_VALUES_TEXT }; // execute-run.5
+  }
+  const failed = await storeFailure(run, { result, sink }, ports);
+  if (failed === undefined) return left("not_stored");
+  return { ...failed, next: null, valuesText };
+}
+
+/** execute-run.2. @returns undefined if the process stops before the storage recovers */
+async function storeFailure(
+  run: Run,
+  { result, sink }: { readonly result: GraphRunResult; readonly sink: OwnSink },
+  ports: ExecutePorts,
+): Promise<Pick<Executed, "finished" | "left"> | undefined> {
+  const lost: GraphRunResult = {
+    ...result,
+    outcome: { kind: "aborted" },
+    rest: EMPTY_WRITE_SET,
+    checkpointId: null,
+    overlay: null,
+    held: [],
+  };
+  for (let attempt = 0; ; attempt++) {
+    let drained: DrainedEvents | null = null;
+    try {
+      const announce = announcer(ports.graphs, NO_VALUES);
+      const stored = await ports.storage.transaction(async (tx) => {
+        restore(drained); // execute-run.3
+        drained = null;
+        const finished = await finishRun(tx, {
+          run,
+          result: lost,
+          outcome: outcomeOf(lost, "write_failed"),
+          at: ports.clock.now(),
+          announce,
+          withEarlier: sink.withEarlier,
+          leaveMs: ports.leaveMs(),
+          askAgainMax: ports.askAgainMax,
+        });
+        drained = await storeEndEvents(tx, finished, { ...lost, valuesText: () => "{}" }, ports);
+        return { finished, left: finished === null ? await refusalReason(tx, run) : ("deleted" as const) };
+      });
+      committed(drained);
+      return stored;
+    } catch (error) {
+      restore(drained);
+      ports.log.error("run_not_stored", { run_id: run.runId, reason: describeError(error).message });
+    }
+    if (attempt === 0) ports.onUnstored();
+    if (ports.isDraining()) return undefined;
+    await pauseBefore(attempt, ports.clock);
+  }
+}
+
+/** The transaction of the end also stores its events, so that readers see the same end after a crash. */
+async function storeEndEvents(
+  tx: Tx,
+  finished: Finished | null,
+  { outcome, held, valuesText: textOfValues }: GraphRunResult & { readonly valuesText: () => string },
+  { events, eventLog }: ExecutePorts,
+): Promise<DrainedEvents | null> {
+  if (finished === null) return null;
+  const valuesText = (): string | null => ("values" in outcome ? textOfValues() : null);
+  const end = endEventsOf(finished, held, valuesText, events.goneAt(finished.run));
+  return finished.threadIsGone ? eventLog.drain(end) : events.store(tx, eventLog, end);
+}
+
+async function requeueAtStop(
+  run: Run,
+  { rest, sink }: { readonly rest: WriteSet; readonly sink: OwnSink },
+  ports: ExecutePorts,
+): Promise<void> {
+  let drained: DrainedEvents | null = null;
+  await ports.storage.transaction(async (tx) => {
+    restore(drained); // execute-run.3
+    drained = null;
+    const isCurrent = await tx.isCurrent(run);
+    sink.check(); // execute-run.4
+    if (!isCurrent) return;
+    await tx.putWriteSet(sink.withEarlier(rest));
+    drained = await ports.events.store(tx, ports.eventLog);
+    const announce = announcer(ports.graphs, NO_VALUES);
+    await requeueRun(tx, run, { cause: "stopped", crashesMax: ports.crashesMax, at: ports.clock.now(), announce });
+  });
+  committed(drained);
+}

@@ -1,0 +1,167 @@
+// Run slots: the runs in progress in this process, and the claims that fill free slots (worker.1).
+import { FIRST_EVENT } from "../../events/event-log.ts";
+import type { ChooseRun, Slot, Tx } from "../../ports/ports.ts";
+import type { RunWaiters } from "../../context/services.ts";
+import type { AbortReason } from "./abort-reason.ts";
+import { executeAttempt } from "./attempt.ts";
+import { type Claimed, beginClaimed, claimBy } from "./claim-run.ts";
+import type { WorkerOptions, WorkerPorts } from "./execution-ports.ts";
+import { createQuarantine } from "./quarantine.ts";
+import type { UnknownClaims } from "./recovery.ts";
+
+export interface RunSlots {
+  readonly reserve: () => Slot | null;
+  readonly inProgress: () => readonly string[];
+  readonly isInProgress: (runId: string) => boolean;
+  readonly used: () => number;
+  /** Attempts since the start. */
+  readonly begun: () => number;
+  /** @returns false if the run is not in this process */
+  readonly abort: (runId: string, reason: AbortReason) => boolean;
+  abortAll(reason: AbortReason): void;
+  /** Stops claiming runs. */
+  drain(): void;
+  readonly isDraining: () => boolean;
+  /** Resolves once the runs in progress have ended. */
+  readonly settled: () => Promise<unknown>;
+}
+
+export interface SlotPorts extends WorkerPorts {
+  readonly ends: RunWaiters;
+  readonly unknownClaims: UnknownClaims;
+}
+
+export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlots {
+  const { queue, lease } = ports.engine;
+  const inProgress = new Map<string, { readonly abort: (reason: AbortReason) => void; readonly done: Promise<void> }>();
+  const claims = createClaims(ports);
+  const quarantine = createQuarantine(ports.clock, () => queue.slotFree());
+  let free = options.slots;
+  let begun = 0;
+  let draining = false;
+
+  const freeSlot = (): void => {
+    free++;
+    queue.slotFree();
+  };
+  const attemptPorts = {
+    ...ports,
+    options,
+    quarantine,
+    isDraining: () => draining,
+    claimNext: (tx: Tx, runId: string) =>
+      draining || !quarantine.isOpen(runId) ? null : claims.claim(tx, queue.next, null),
+  };
+  /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
+  const begin = (claimed: Claimed): void => {
+    const { run, cancelled } = claimed;
+    begun++;
+    const controller = new AbortController();
+    const reason = claims.started(run.runId) ?? cancelled;
+    if (reason !== null) controller.abort(reason satisfies AbortReason);
+    const done = executeAttempt(claimed, controller, attemptPorts).then((next) => {
+      if (inProgress.get(run.runId) === entry) inProgress.delete(run.runId); // it may be here in a later attempt
+      quarantine.left(run.runId);
+      if (next === null) freeSlot();
+      else begin(next);
+    });
+    const entry = { abort: (reason: AbortReason) => controller.abort(reason), done };
+    inProgress.set(run.runId, entry);
+  };
+
+  return {
+    reserve() {
+      if (free === 0 || draining || !lease.holds() || !quarantine.isOpen()) return null;
+      free--; // worker.1
+      return createSlot(ports, claims, { begin, release: freeSlot });
+    },
+    inProgress: () => [...inProgress.keys()],
+    isInProgress: (runId) => inProgress.has(runId),
+    used: () => options.slots - free,
+    begun: () => begun,
+    abort(runId, reason) {
+      const found = inProgress.get(runId);
+      found?.abort(reason);
+      return found !== undefined || claims.abort(runId, reason);
+    },
+    abortAll(reason) {
+      for (const { abort } of inProgress.values()) abort(reason);
+    },
+    drain: () => void (draining = true),
+    isDraining: () => draining,
+    settled: () => Promise.all([...inProgress.values()].map(({ done }) => done)),
+  };
+}
+
+interface Claims {
+  /** @param chosen collects the claimed run, for dropUnstarted() */
+  claim(tx: Tx, choose: ChooseRun, chosen: Set<string> | null): Promise<Claimed | null>;
+  /** @returns the reason of an abort since the claim */
+  started(runId: string): AbortReason | null;
+  /** @returns false if no transaction has claimed the run */
+  readonly abort: (runId: string, reason: AbortReason) => boolean;
+  dropUnstarted(runIds: Iterable<string>): void;
+}
+
+/** Runs claimed by a transaction but not started yet. A cancellation in between applies at their start. */
+function createClaims({ engine, clock, events }: WorkerPorts): Claims {
+  const unstarted = new Map<string, AbortReason | null>();
+  return {
+    async claim(tx, choose, chosen) {
+      const at = clock.now();
+      const claimed = await choose(tx, claimBy(engine.lease.workerId(), at));
+      if (claimed === null) return null;
+      unstarted.set(claimed.run.runId, null);
+      chosen?.add(claimed.run.runId);
+      return beginClaimed(tx, claimed, { wakes: events.wakes, at });
+    },
+    started(runId) {
+      const reason = unstarted.get(runId) ?? null;
+      unstarted.delete(runId);
+      return reason;
+    },
+    abort(runId, reason) {
+      if (!unstarted.has(runId)) return false;
+      unstarted.set(runId, reason);
+      return true;
+    },
+    dropUnstarted(runIds) {
+      for (const runId of runIds) unstarted.delete(runId);
+    },
+  };
+}
+
+function createSlot(
+  { storage, unknownClaims }: SlotPorts,
+  claims: Claims,
+  { begin, release }: { readonly begin: (claimed: Claimed) => void; readonly release: () => void },
+): Slot {
+  let held = true;
+  const releaseOnce = (): void => {
+    if (held) release();
+    held = false;
+  };
+  const start = (claimed: Claimed): void => {
+    held = false;
+    begin(claimed);
+  };
+  return {
+    release: releaseOnce,
+    start: (run, history, isBegun) =>
+      start({ run, history, eventStart: { ...FIRST_EVENT, isBegun }, cancelled: null, direct: true }),
+    async claim(choose) {
+      const chosen = new Set<string>();
+      try {
+        const claimed = await storage.transaction((tx) => claims.claim(tx, choose, chosen));
+        if (claimed !== null) start(claimed);
+        return claimed !== null;
+      } catch (error) {
+        unknownClaims.failed(error);
+        throw error;
+      } finally {
+        claims.dropUnstarted(chosen); // it has started, or the claim failed
+        releaseOnce();
+      }
+    },
+  };
+}

@@ -1,0 +1,183 @@
+// Agent server: assembles the agent room behind one port, and starts and stops its parts in order.
+// The pieces:
+//   server/       this assembly, API surface, settings, metrics, retention, notices of other processes
+//   store/        the long-term memory
+//   protocol/     the thread protocol: commands and event streams
+//   routes/       parse → operation → reply
+//   audit/        the audit trail and its export
+//   crons/        scheduled runs
+//   notify/       notifications by rules: Slack, e-mail, and answers from there
+//   inbox/        open items over all threads: list, assign, answer, deadlines
+//   search/       the index behind searches for words
+//   streams/      readers of runs and threads
+//   runs/         read, cancel, wait; accept/ decides about new runs, execute/ is the worker
+//   assistants/   assistants and their versions
+//   threads/      threads and their states
+//   context.ts    dependencies of the operations
+//   services.ts   interfaces of the running parts that operations use
+//   read-rows.ts  rows of a list, read as they are sent
+//   chunks.ts     lists in chunks of bounded size
+//   merged-metadata.ts  the metadata of an object after a call that adds to it
+//   interrupts/   rules of pauses and answers
+//   events/       event logs of runs, and the inbox feed
+//   webhooks/     outbox, notifications, delivery
+//   auth/         keys, sign-in, sessions, roles, scopes, values for handlers
+//   serializers/  rows → API objects
+//   review/       reviewers of an interrupt, and the approvals that it needs
+//   ports/        interfaces to storage, graphs and engine
+//   model/        entities and state machines
+// Invariants:
+//   agent-server.1. The port opens after the worker has started and the graphs are registered.
+//   agent-server.2. stop() first stops claiming, then delivers results to waiting callers while runs end, then closes
+//     the port.
+import { type Service, group } from "@holdpoint/base/lifecycle.ts";
+import { type EmbeddedListener, createEmbeddedListener } from "@holdpoint/base/http/server/embedded-listener.ts";
+import { type Loopback, createLoopback } from "@holdpoint/base/http/server/loopback-client.ts";
+import { type HttpService, createHttpService } from "@holdpoint/base/http/server/server.ts";
+import { registerGraphs } from "../threads/assistants/assistants.ts";
+import { createSeqFloor } from "../events/seq-floor.ts";
+import { DEADLINE_POLL_MS, createDeadlines } from "../inbox/deadline-scheduler.ts";
+import { assistantDefaults } from "../model/assistant-defaults.ts";
+import { createListener, createUpgradeHandler } from "./http-listener.ts";
+import { createAgentMetrics } from "./metrics.ts";
+import { syncWithPeers } from "./peer-sync.ts";
+import { createRetention } from "./retention.ts";
+import { createServerContext, type ServerContext, slotsOf } from "./server-context.ts";
+import type { AgentServerPorts } from "./server-ports.ts";
+import type { AgentConfig } from "./settings.ts";
+
+export interface AgentServer extends Service {
+  /** Throws if embedded. */
+  readonly address: HttpService["address"];
+  /** Listener for the requests of a host program; null with a port. */
+  readonly listener: EmbeddedListener["listener"] | null;
+  /** Requests to the server from inside its process. */
+  readonly loopback: Loopback;
+  /** Creates missing built-in assistants after a reload of the graphs. */
+  readonly registerGraphs: () => Promise<void>;
+}
+
+const SWEEP_EVERY_MS = 60_000;
+/** Additional time for replies in progress at the end of the grace period: their callers have just got results. */
+const DRAIN_SPARE_MS = 3000;
+/** Time to requeue runs aborted at the end of the grace period. */
+const SETTLE_MS = 5000;
+
+export function createAgentServer(config: AgentConfig, ports: AgentServerPorts): AgentServer {
+  const { storage, surface, clock, embedded } = ports;
+  const graceMs = config.shutdownGraceSecs * 1000;
+  let graceEndsAt = Infinity;
+  let address = { host: config.host, port: config.port }; // until the port is open
+  const counted = createAgentMetrics(ports.metrics, storage, {
+    slots: slotsOf(config),
+    running: () => context.worker.running(),
+    boundUnits: storage.boundUnits,
+  });
+  const own = {
+    counted,
+    loopback: (...request: Parameters<Loopback>) => loopback(...request),
+    publicUrl: () => config.publicUrl ?? `${embedded ? "http://localhost" : urlOf(address)}${surface.mountPrefix}`,
+  };
+  const context = createServerContext(config, ports, own);
+  const listener = createListener(config, ports, context, own);
+  const loopback = createLoopback(listener);
+  const drained = {
+    name: "http",
+    listener,
+    stopMs: graceMs + DRAIN_SPARE_MS + SETTLE_MS,
+    drainMs: () => Math.max(0, graceEndsAt - clock.monotonic()) + DRAIN_SPARE_MS,
+  };
+  const http = createPort(config, ports, context, drained);
+  const embeddedListener = embedded ? createEmbeddedListener({ ...drained, log: ports.log }) : null;
+  const opened = part("address", async () => {
+    if (!embedded) address = http.address();
+  });
+  const register = (): Promise<void> => registerGraphs(context.agent, assistantDefaults(config.graphConfig));
+  const parts = group(
+    "agent server",
+    partsOf(config, ports, context, { http: embeddedListener ?? http, opened, graphs: part("graphs", register) }),
+  );
+  return {
+    name: parts.name,
+    start: () => parts.start(),
+    stop() {
+      graceEndsAt = clock.monotonic() + graceMs;
+      return parts.stop();
+    },
+    stopMs: null,
+    address: () => http.address(),
+    listener: embeddedListener?.listener ?? null,
+    loopback,
+    registerGraphs: register,
+  };
+}
+
+/** A worker process accepts no WebSockets, nor does a server without the routes of threads. */
+function createPort(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  { agent }: ServerContext,
+  {
+    drainMs,
+    ...service
+  }: Pick<EmbeddedListener, "name" | "listener"> & { readonly stopMs: number; readonly drainMs: () => number },
+): HttpService {
+  const isUpgraded = config.role !== "worker" && !ports.surface.disabled.includes("threads");
+  return createHttpService({
+    ...service,
+    host: config.host,
+    port: config.port,
+    limits: { drainMs },
+    ...(isUpgraded ? { onUpgrade: createUpgradeHandler(config, ports, agent) } : {}),
+  });
+}
+
+/** The parts in the order of their start. They stop in reverse. */
+function partsOf(
+  config: AgentConfig,
+  { engine, store, threadTtl, signIn }: AgentServerPorts,
+  { agent, worker, events, compaction, inbox, webhooks, notify, crons, search }: ServerContext,
+  { http, opened, graphs }: { readonly http: Service; readonly opened: Service; readonly graphs: Service },
+): readonly Service[] {
+  // The worker starts before the port opens, and stops before the port closes (agent-server.1, agent-server.2). If the
+  // port does not open, the part that started the worker stops it.
+  let workerStops: Promise<void> | null = null;
+  const stopWorker = (): Promise<void> => (workerStops ??= worker.stop());
+  const stopMs = config.shutdownGraceSecs * 1000 + SETTLE_MS;
+  return [
+    graphs,
+    createSeqFloor(agent),
+    engine.lease,
+    syncWithPeers(agent, engine.peers),
+    { name: "claiming", start: () => worker.start(), stop: stopWorker, stopMs },
+    webhooks,
+    ...(notify?.watch ? [notify.watch] : []),
+    http,
+    opened,
+    events,
+    { name: "worker", start: () => Promise.resolve(), stop: stopWorker, stopMs },
+    // Inbox subscriptions never end by themselves, so they end before the port waits for its replies.
+    { name: "inbox", start: () => Promise.resolve(), stop: async () => inbox.close() },
+    compaction,
+    crons,
+    search,
+    store,
+    createDeadlines(agent, engine.peers.alone ? undefined : DEADLINE_POLL_MS),
+    createRetention(agent, {
+      runsMs: config.keepRunsMs,
+      checkpointsMs: config.keepCheckpointsMs,
+      auditMs: config.keepAuditMs,
+      expirePaused: config.expirePaused,
+      everyMs: threadTtl.sweepEveryMs ?? SWEEP_EVERY_MS,
+      sweepSessions: signIn === null ? null : () => signIn.sessions.sweep(),
+    }),
+  ];
+}
+
+function part(name: string, start: () => Promise<void>): Service {
+  return { name, start, stop: () => Promise.resolve() };
+}
+
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

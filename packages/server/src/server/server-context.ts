@@ -1,0 +1,178 @@
+// Server context: creates the services behind the operations (events, inbox feed, webhooks, worker, crons), and the
+// agent context over them.
+import { guardedPost, resolveHost } from "@holdpoint/base/http/outbound/guarded-post.ts";
+import { type Loopback, postHere } from "@holdpoint/base/http/server/loopback-client.ts";
+import { createConfigurableHeaders } from "../auth/configurable-headers.ts";
+import type { AgentContext } from "../context/context.ts";
+import { type CronScheduler, createCronScheduler } from "../runs/crons/cron-scheduler.ts";
+import { type Compaction, createCompaction } from "../events/compaction.ts";
+import { type EventHub, type EventLimits, createEventHub } from "../events/event-hub.ts";
+import { type InboxFeed, createInboxFeed } from "../events/inbox-feed.ts";
+import { createQueueLimit } from "../runs/accept/queue-limit.ts";
+import { createWorker } from "../runs/execute/worker.ts";
+import { createSearchIndexer, type SearchIndexer } from "../inbox/search/search-indexer.ts";
+import type { Worker } from "../context/services.ts";
+import { createNotifier } from "../webhooks/interrupt-notifier.ts";
+import { type Webhooks, createWebhooks } from "../webhooks/webhook-sender.ts";
+import type { AgentMetrics } from "./metrics.ts";
+import type { Notify } from "./notify-service.ts";
+import type { AgentServerPorts } from "./server-ports.ts";
+import type { AgentConfig } from "./settings.ts";
+
+export interface ServerContext {
+  readonly agent: AgentContext;
+  readonly events: EventHub;
+  readonly compaction: Compaction;
+  readonly inbox: InboxFeed;
+  readonly webhooks: Webhooks;
+  /** Null without notification rules. */
+  readonly notify: Notify | null;
+  readonly worker: Worker;
+  readonly crons: CronScheduler;
+  readonly search: SearchIndexer;
+}
+
+/** Functions of the server that exist only after the context. They are called after the start. */
+export interface ServerLinks {
+  readonly loopback: Loopback;
+  /** Address of the server for links to the console. */
+  readonly publicUrl: () => string;
+  readonly counted: AgentMetrics;
+}
+
+export function slotsOf(config: AgentConfig): number {
+  return config.role === "api" ? 0 : config.jobsPerWorker;
+}
+
+export function createServerContext(config: AgentConfig, ports: AgentServerPorts, links: ServerLinks): ServerContext {
+  const { storage, store, graphs, engine, access, clock, newId, log } = ports;
+  const events = createEventHub({ wakes: engine.wakes, clock, limits: eventLimits(config) });
+  const notify = createServerNotify(ports, links, () => webhooks.wake());
+  const inbox = createInboxFeed(newId, engine.wakes, () => {
+    engine.peers.notify({ kind: "inbox" });
+    notify?.watch?.changed();
+  });
+  if (notify?.watch) inbox.onAdded(notify.watch.opened);
+  const webhooks = createServerWebhooks(config, ports, links, notify);
+  const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
+  const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: chooseFormat(config.notifyUrl) };
+  const notifier = createNotifier(target, links.publicUrl, ports.notify !== null);
+  const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, notifier, ...links });
+  const agent: AgentContext = {
+    storage,
+    store,
+    graphs,
+    access,
+    headers: createConfigurableHeaders(ports.surface.configurableHeaders),
+    worker,
+    events,
+    inbox,
+    webhooks,
+    notifier,
+    clock,
+    newId,
+    log,
+    limits: {
+      assistantsMax: config.assistantsMax,
+      cronsMax: config.cronsMax,
+      memberBytesMax: config.memberBytesMax,
+      answerBytesMax: config.answerBytesMax,
+      threadTtl: ports.threadTtl.fallback,
+    },
+    queueLimit: createQueueLimit(config.pendingRunsMax, clock),
+    search: { catchUp: () => search.catchUp() },
+    wakeCrons: () => crons.wake(),
+  };
+  const crons = createCronScheduler(agent);
+  const search = createSearchIndexer(agent);
+  return { agent, events, compaction, inbox, webhooks, notify, worker, crons, search };
+}
+
+function createServerNotify(
+  { notify, signIn, storage, clock, log }: AgentServerPorts,
+  { publicUrl }: ServerLinks,
+  wakeOutbox: () => void,
+): Notify | null {
+  return notify?.({ storage, clock, log, publicUrl, wakeOutbox, roleRules: signIn?.rules ?? null }) ?? null;
+}
+
+function createServerWebhooks(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  links: ServerLinks,
+  notify: Notify | null,
+): Webhooks {
+  const { storage, clock, log, surface } = ports;
+  return createWebhooks(
+    {
+      policy: ports.webhooks,
+      secret: config.webhookSecret,
+      attemptsMax: config.webhookAttemptsMax,
+      retryMs: config.webhookRetryMs,
+      userAgent: `holdpoint/${ports.versions.holdpoint}`,
+    },
+    {
+      storage,
+      clock,
+      log,
+      random: Math.random,
+      post: (post, policy, limits, signal) =>
+        post.url.startsWith("/")
+          ? postHere(links.loopback, `${surface.mountPrefix}${post.url}`, post, { ...limits, signal })
+          : guardedPost(post, policy, { ...limits, signal }, { resolve: resolveHost, clock }),
+      isOwnRoute: (path) => surface.app?.claim("POST", path) === "first",
+      onOutcome: links.counted.onWebhook,
+      channels: notify?.channels ?? {},
+    },
+  );
+}
+
+function createServerWorker(
+  config: AgentConfig,
+  ports: AgentServerPorts,
+  parts: ServerLinks &
+    Pick<ServerContext, "events" | "compaction" | "inbox" | "webhooks"> &
+    Pick<AgentContext, "notifier">,
+): Worker {
+  const { storage, graphs, engine, clock, log } = ports;
+  const { events, compaction, inbox, webhooks, notifier, counted } = parts;
+  return createWorker(
+    {
+      slots: slotsOf(config),
+      timeoutMs: config.jobTimeoutSecs * 1000,
+      graceMs: config.shutdownGraceSecs * 1000,
+      crashesMax: config.jobAttemptsMax,
+      askAgainMax: config.askAgainMax,
+    },
+    {
+      storage,
+      graphs,
+      events,
+      engine,
+      clock,
+      log,
+      notifier,
+      onPending: inbox.added,
+      onRunEnd(run, durationMs, hasWebhooks) {
+        counted.onRunEnd(run, durationMs);
+        compaction.ended(run);
+        if (notifier.takeStored() || hasWebhooks || run.request.webhook !== undefined) webhooks.wake();
+      },
+    },
+  );
+}
+
+function eventLimits(config: AgentConfig): EventLimits {
+  return {
+    eventsMax: config.streamEventsMax,
+    bytesMax: config.streamBytesMax,
+    keptMs: config.streamKeptSecs * 1000,
+    resumableKeptMs: config.resumableStreamKeptSecs * 1000,
+    protocolKeptMs: config.protocolStreamKeptSecs * 1000,
+  };
+}
+
+/** Slack's incoming webhooks take its own messages only. */
+function chooseFormat(url: string): "event" | "slack" {
+  return /^hooks\.slack(-gov)?\.com$/.test(new URL(url).hostname) ? "slack" : "event";
+}

@@ -1,0 +1,98 @@
+// Pool: connections with limits on every wait, and the conversion of values between JavaScript and PostgreSQL.
+// Invariants:
+//   pool.1. Every value reaches SQL as a bound parameter.
+//   pool.2. A connection parses a statement once (pipelined-connection.ts): the number of statement texts has a limit.
+//   pool.3. A transaction that its process abandons loses its connection, with every lock, after
+//        IDLE_IN_TRANSACTION_MS.
+//   pool.4. Every wait ends: for a connection, a lock, a statement, and for an answer on a network that drops all
+//        packets. The last limit is longer than those of the database.
+import { Pool, type ClientConfig } from "pg";
+import { describeError } from "@holdpoint/base/api-error.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import { fromText, toText } from "./text-encoding.ts";
+
+export interface ConnectionOptions {
+  readonly uri: string;
+  readonly poolMax: number;
+  readonly log: Log;
+}
+
+export type Parameter = string | number | boolean | null | Uint8Array | readonly string[];
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Longest wait of a call for a connection. */
+const CONNECT_TIMEOUT_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 30_000;
+export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
+export const LOCK_TIMEOUT_MS = 15_000;
+const IDLE_IN_TRANSACTION_MS = 5000;
+/** Longest wait of a stopping process for the end of a connection. */
+export const CLOSE_MS = 2000;
+const IDLE_CONNECTION_MS = 30_000;
+
+const OID = { bool: 16, bytea: 17, int8: 20, int2: 21, int4: 23, text: 25, float4: 700, float8: 701, numeric: 1700 };
+const NUMBERS = new Set([OID.int8, OID.int2, OID.int4, OID.float4, OID.float8, OID.numeric]);
+
+/** JavaScript numbers: counts and milliseconds fit. */
+export function columnParser(oid: number): (cell: string) => unknown {
+  if (oid === OID.text) return fromText;
+  if (NUMBERS.has(oid)) return Number;
+  if (oid === OID.bytea) return (hex) => Buffer.from(hex.slice(2), "hex");
+  return oid === OID.bool ? (cell) => cell === "t" : (cell) => cell;
+}
+
+/** Settings of every connection, in the pool and outside. */
+export function connectionConfig(uri: string): ClientConfig {
+  return { connectionString: uri, application_name: "holdpoint", keepAlive: true };
+}
+
+export function openPool({ uri, poolMax, log }: ConnectionOptions): Pool {
+  const pool = new Pool({
+    ...connectionConfig(uri),
+    max: poolMax,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS, // pool.4
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS, // pool.3
+    types: { getTypeParser: columnParser },
+  });
+  const lost = (error: Error): void => log.debug("connection_lost", { reason: describeError(error).message });
+  pool.on("error", lost); // an idle one
+  pool.on("connect", (client) => void client.on("error", lost)); // one in use: its statements fail and report it
+  return pool;
+}
+
+const STATEMENTS_MAX = 500; // pool.2
+const names = new Map<string, string>();
+
+/** Name under which connections keep the parsed statement; null above the limit. */
+export function statementName(sql: string): string | null {
+  let name = names.get(sql);
+  if (name !== undefined) return name;
+  if (names.size >= STATEMENTS_MAX) return null; // only unusual searches create new texts
+  names.set(sql, (name = `holdpoint_${names.size}`));
+  return name;
+}
+
+/** All statement texts so far, for EXPLAIN. */
+export function statementTexts(): readonly string[] {
+  return [...names.keys()];
+}
+
+/** A parameter in the form for the protocol (pool.1). */
+export function parameterText(parameter: Parameter): string | Buffer | null {
+  if (typeof parameter === "string") return toText(parameter);
+  if (parameter === null) return null;
+  if (parameter instanceof Uint8Array) return Buffer.from(parameter.buffer, parameter.byteOffset, parameter.byteLength);
+  if (typeof parameter !== "object") return String(parameter);
+  return `{${parameter.map((text) => `"${toText(text).replace(/["\\]/g, "\\$&")}"`).join(",")}}`;
+}
+
+/** UTF-16 units of their text. */
+export function unitsOf(parameters: readonly Parameter[]): number {
+  let units = 0;
+  for (const parameter of parameters) if (typeof parameter === "string") units += parameter.length;
+  return units;
+}

@@ -1,0 +1,289 @@
+// Runs in PostgreSQL: rows, queue order, idempotency keys.
+// Invariants:
+//   postgres/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
+//   postgres/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
+//   postgres/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
+//   postgres/runs.4. A read of a run for a change holds its thread's lock (transaction.ts, transaction.1).
+//   postgres/runs.5. A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it
+//        may be part of the transaction that ends another run, and processes that claim at once get different runs.
+import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
+import type {
+  ClaimedRow,
+  IdempotencyRecord,
+  IdempotencyTx,
+  RunAttempt,
+  RunClaim,
+  RunTx,
+} from "../../../ports/ports.ts";
+import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
+import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import type { Parameter, Row } from "../client/pool.ts";
+import {
+  LINE_FIELDS,
+  type Turn,
+  lineEndsSql,
+  nextInLineSql,
+  noteTurn,
+  placeSql,
+  readCaller,
+} from "../../shared/line.ts";
+import { readHead } from "../../shared/run-head.ts";
+import { wholeRequest } from "../../shared/stored-request.ts";
+import { threadKey, threadLockSql } from "../client/lock-key.ts";
+import { table } from "./shared/rows.ts";
+import type { Sql } from "../client/transaction.ts";
+import { readThread } from "./threads.ts";
+
+const RUNS = table<RunRow>("runs", RUN_COLUMNS);
+
+const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
+
+/** Delayed runs that enter the queue in one claim; more follow with the next. */
+const DUE_AT_ONCE_MAX = 100;
+
+/** Runs in one claim that others were faster to claim, or that their threads hold back. */
+const CLAIM_TRIES_MAX = 100;
+
+/**
+ * Holds the thread's lock (postgres/runs.4). The condition is the key alone: with one on the status, PostgreSQL would
+ * use the index of running runs, which has few rows and, on a busy server, thousands of dead ones.
+ */
+export async function isCurrent(db: Sql, { threadId, runId, attempt }: RunAttempt): Promise<boolean> {
+  db.hold(threadKey(threadId));
+  const row = await db.get("SELECT attempt, status FROM holdpoint.runs WHERE run_id = $1", runId);
+  return row?.["attempt"] === attempt && row["status"] === "running";
+}
+
+/** Looked at for one reason in one claim: more than all processes together claim at the same moment. */
+const EACH = 100;
+const PLACE = placeSql("holdpoint.runs", "greatest");
+const ENDS = lineEndsSql("holdpoint.runs");
+
+/** postgres/runs.5. A materialized list is read row by row, and no further than to the first free thread. */
+function nextFreeSql(turn: Turn): string {
+  return `WITH line AS MATERIALIZED (${nextInLineSql("holdpoint.runs", turn, "$1", EACH)})
+    SELECT ${LINE_FIELDS}, ${ENDS} FROM (
+      SELECT ${LINE_FIELDS} FROM line WHERE pg_try_advisory_xact_lock(${threadLockSql("thread_id")}) LIMIT 1) AS found`;
+}
+
+const LEAVE = "UPDATE holdpoint.runs SET place = NULL WHERE run_id = $1 AND status = 'pending' RETURNING run_id";
+
+/** The few active runs of one thread, instead of the order of all waiting runs. */
+const CLAIM = `
+  UPDATE holdpoint.runs SET status = $2, attempt = attempt + 1, worker_id = $3, updated_at = $4 WHERE run_id = (
+    WITH own AS MATERIALIZED (
+      SELECT run_id, status, due_at, urgent, queue_key FROM holdpoint.runs
+      WHERE thread_id = $1 AND status IN ('pending', 'running'))
+    SELECT run_id FROM own WHERE status = 'pending' AND due_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM own AS other WHERE other.status = 'running')
+      AND NOT EXISTS (SELECT 1 FROM holdpoint.threads AS t WHERE t.thread_id = $1 AND t.status = 'interrupted')
+    ORDER BY urgent DESC, queue_key LIMIT 1)
+  RETURNING ${RUNS.columns}`;
+
+export function runVerbs(db: Sql, turn: Turn): RunTx & IdempotencyTx {
+  const reader = createReader(db);
+  return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn), ...idempotencyVerbs(db) };
+}
+
+const INPUT_BYTES = `CASE WHEN input LIKE '#%'
+  THEN (SELECT octet_length(data) FROM holdpoint.blobs AS b
+        WHERE b.thread_id = r.thread_id AND b.hash = substr(r.input, 2))
+  ELSE coalesce(octet_length(input), 0) END`;
+
+interface RunReader {
+  readonly read: (row: Row) => Promise<Run>;
+  readonly one: (where: string, ...parameters: Parameter[]) => Promise<Run | null>;
+  readonly list: (where: string, ...parameters: Parameter[]) => Promise<readonly Run[]>;
+  /** The column `value` of the first row, or null. */
+  readonly value: (sql: string, ...parameters: Parameter[]) => Promise<unknown>;
+}
+
+function createReader(db: Sql): RunReader {
+  const read = async (row: Row): Promise<Run> => {
+    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
+    const run = { ...rest, request: wholeRequest(request) };
+    if (run.input?.startsWith("#") !== true) return run;
+    const sql = "SELECT data FROM holdpoint.blobs WHERE thread_id = $1 AND hash = $2";
+    const blob = await db.get(sql, run.threadId, run.input.slice(1));
+    return { ...run, input: String(blob?.["data"]) };
+  };
+  const one = async (where: string, ...parameters: Parameter[]): Promise<Run | null> => {
+    const row = await db.get(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
+    return row === null ? null : read(row);
+  };
+  const list = async (where: string, ...parameters: Parameter[]): Promise<readonly Run[]> => {
+    const rows = await db.all(`SELECT ${RUNS.columns} FROM holdpoint.runs AS r ${where}`, ...parameters);
+    return Promise.all(rows.map(read));
+  };
+  const value = async (sql: string, ...parameters: Parameter[]): Promise<unknown> =>
+    (await db.get(sql, ...parameters))?.["value"] ?? null;
+  return { read, one, list, value };
+}
+
+function readVerbs(
+  db: Sql,
+  { one, list, value }: RunReader,
+): Pick<RunTx, "threadOfRun" | "run" | "runs" | "activeRuns" | "runsOfAssistant" | "allActiveRuns" | "newestRunId"> {
+  return {
+    async threadOfRun(runId) {
+      const found = await value("SELECT thread_id AS value FROM holdpoint.runs WHERE run_id = $1", runId);
+      return typeof found === "string" ? found : null;
+    },
+    run(threadId, runId) {
+      db.hold(threadKey(threadId)); // postgres/runs.4
+      return one("WHERE run_id = $1 AND thread_id = $2", runId, threadId);
+    },
+    async runs(threadId, { status, limit, offset }) {
+      db.follow(threadKey(threadId));
+      const rows = await db.all(
+        `SELECT thread_id, run_id, status, attempt, updated_at, octet_length(request) + ${INPUT_BYTES} AS bytes
+         FROM holdpoint.runs AS r WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
+         ORDER BY run_id DESC LIMIT $3 OFFSET $4`,
+        threadId,
+        status,
+        limit,
+        offset,
+      );
+      return rows.map(readHead);
+    },
+    activeRuns(threadId) {
+      db.hold(threadKey(threadId)); // postgres/runs.4
+      return list(
+        `WHERE thread_id = $1 AND status IN ('pending', 'running')
+         ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
+        threadId,
+      );
+    },
+    runsOfAssistant: (assistantId, which, limit) =>
+      list(
+        `WHERE assistant_id = $1 AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
+         ORDER BY run_id LIMIT $2`,
+        assistantId,
+        limit,
+      ),
+    allActiveRuns: ({ status, after, limit }) =>
+      list(
+        `WHERE status = '${status}' AND status IN ('pending', 'running') AND (thread_id, run_id) > ($1, $2)
+         ORDER BY thread_id, run_id LIMIT $3`,
+        after?.threadId ?? "",
+        after?.runId ?? "",
+        limit,
+      ),
+    async newestRunId() {
+      const id = await value("SELECT max(run_id) AS value FROM holdpoint.runs");
+      return typeof id === "string" ? id : null;
+    },
+  };
+}
+
+function writeVerbs(db: Sql): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
+  return {
+    insertRun(run, inputHash) {
+      db.hold(threadKey(run.threadId));
+      let { input } = run;
+      if (input !== null && input.length > BIG_VALUE_UNITS) {
+        const hash = inputHash ?? contentHash(input); // postgres/runs.2
+        const sql = "INSERT INTO holdpoint.blobs (thread_id, hash, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+        db.run(sql, run.threadId, hash, input);
+        input = `#${hash}`;
+      }
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // postgres/runs.3
+      const [urgent, caller] = [run.request.goesFirst ? 1 : 0, readCaller(run.request.user)];
+      RUNS.insert(db, [{ ...run, input, queueKey, urgent, caller }]);
+    },
+    updateRun(runId, patch) {
+      RUNS.patch(db, "run_id", runId, patch);
+    },
+    deleteRun(runId) {
+      db.run(
+        `DELETE FROM holdpoint.events AS e USING holdpoint.runs AS r
+         WHERE r.run_id = $1 AND e.thread_id = r.thread_id AND e.run_id = r.run_id`,
+        runId,
+      );
+      db.run("DELETE FROM holdpoint.runs WHERE run_id = $1", runId);
+    },
+    async deleteEndedRuns(threadId, before) {
+      db.hold(threadKey(threadId));
+      const ended = "thread_id = $1 AND status NOT IN ('pending', 'running') AND updated_at < $2";
+      return db.count(`DELETE FROM holdpoint.runs WHERE ${ended}`, threadId, before);
+    },
+  };
+}
+
+function claimVerbs(
+  db: Sql,
+  { read, list, value }: RunReader,
+  turn: Turn,
+): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+  const nextDueAt = async (): Promise<number | null> => {
+    const sql = "SELECT min(due_at) AS value FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL";
+    const at = await value(sql);
+    return typeof at === "number" ? at : null;
+  };
+  const letIn = async (dueBy: number): Promise<void> => {
+    const dueAt = await nextDueAt();
+    if (dueAt === null || dueAt > dueBy) return; // a read costs less
+    await db.attempt(
+      `UPDATE holdpoint.runs AS r SET due_at = NULL, place = ${PLACE} WHERE run_id IN
+         (SELECT run_id FROM holdpoint.runs WHERE status = 'pending' AND due_at IS NOT NULL AND due_at <= $1
+          ORDER BY due_at LIMIT ${DUE_AT_ONCE_MAX} FOR UPDATE SKIP LOCKED) RETURNING run_id`,
+      dueBy,
+    );
+  };
+  const claimOn = async (threadId: string, { status, workerId, updatedAt }: RunClaim): Promise<ClaimedRow | null> => {
+    db.hold(threadKey(threadId)); // postgres/runs.4: the caller has the lock; the statements see all that was committed before it
+    const [[row], thread] = await Promise.all([
+      db.change(CLAIM, threadId, status, workerId, updatedAt),
+      readThread(db, threadId),
+    ]);
+    return row === undefined ? null : { run: await read(row), thread };
+  };
+  return {
+    async claimPendingRun(claim, dueBy) {
+      if (dueBy !== null) await letIn(dueBy); // postgres/runs.3
+      for (let tried = 0; tried < CLAIM_TRIES_MAX; tried++) {
+        const [found] = await db.attempt(nextFreeSql(turn), turn.credit);
+        if (found === undefined) return null;
+        const threadId = String(found["thread_id"]);
+        db.noteHeld(threadKey(threadId)); // postgres/runs.5
+        const claimed = await claimOn(threadId, claim);
+        if (claimed === null) {
+          // Held by its thread: queueNext() brings it back. Or another process was faster, and it waits no more.
+          await db.attempt(LEAVE, String(found["run_id"]));
+          continue;
+        }
+        noteTurn(turn, found);
+        return claimed;
+      }
+      return null;
+    },
+    nextDueAt,
+    runningRuns: (workerId) =>
+      workerId === undefined
+        ? list("WHERE status = 'running'")
+        : list("WHERE status = 'running' AND worker_id = $1", workerId),
+    async hasPendingRun(threadId) {
+      db.follow(threadKey(threadId));
+      const sql = `SELECT 1 AS value FROM holdpoint.runs
+        WHERE thread_id = $1 AND status = 'pending' AND status IN ('pending', 'running') AND due_at IS NULL LIMIT 1`;
+      return (await value(sql, threadId)) !== null;
+    },
+    countPendingRuns: async () =>
+      Number(await value("SELECT count(*) AS value FROM holdpoint.runs WHERE status = 'pending'")),
+    isCurrent: (run) => isCurrent(db, run),
+  };
+}
+
+function idempotencyVerbs(db: Sql): IdempotencyTx {
+  return {
+    async idempotency(key) {
+      db.hold(`call ${key}`); // of two calls with one key, the second finds the row of the first
+      const row = await db.get(`SELECT ${IDEMPOTENCY.columns} FROM holdpoint.idempotency WHERE key = $1`, key);
+      return row === null ? null : IDEMPOTENCY.read(row);
+    },
+    putIdempotency: (record) => IDEMPOTENCY.insert(db, [record]),
+    deleteIdempotencyBefore(at) {
+      db.run("DELETE FROM holdpoint.idempotency WHERE created_at < $1", at);
+    },
+  };
+}

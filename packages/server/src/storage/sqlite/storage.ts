@@ -1,0 +1,139 @@
+// Storage on one SQLite file, the embedded default: one process, one data folder.
+// The pieces:
+//   client/      the connection, group commit, the lock on the data folder
+//   schema/      the migrations
+//   tables/      the SQL of the storage port, one file per table
+//   reader/      long reads in threads of their own
+//   dump.ts      rows out and in, for moves between adapters
+//   backup.ts    a copy of the file in use by a server
+//   storage.ts   opens, migrates and closes the storage
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import type { Storage, Tx } from "../../ports/ports.ts";
+import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
+import type { FileLock } from "@holdpoint/base/files/file-lock.ts";
+import { ConfigError } from "@holdpoint/base/config/config.ts";
+import { describeError } from "@holdpoint/base/api-error.ts";
+import { guardFiles, type FileGuard } from "@holdpoint/base/files/file-guard.ts";
+import { makeFolder } from "@holdpoint/base/files/private-folder.ts";
+import type { Service } from "@holdpoint/base/lifecycle.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+import type { Dumpable } from "../dump/dump.ts";
+import type { Versions } from "../shared/schema-version.ts";
+import { dropUnfinishedCopies } from "./tables/copies.ts";
+import { createDump } from "./dump.ts";
+import { openDatabase, type Database } from "./client/database.ts";
+import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
+import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
+import { lockFolder } from "./client/folder-lock.ts";
+import { openingFailure } from "./client/storage-faults.ts";
+import { createVerbs } from "./tables/verbs.ts";
+import { createReader, type Reader } from "./reader/reader.ts";
+import { createLongReads } from "../shared/long-reads.ts";
+import { migrate } from "./schema/migrate.ts";
+
+export interface SqliteOptions {
+  readonly folder: string;
+  /** Name of this process for others that want the folder. */
+  readonly owner: string;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+export interface SqliteStorage extends Storage, Service, Dumpable {
+  readonly boundUnits: () => number;
+}
+
+interface Open {
+  readonly lock: FileLock;
+  readonly db: Database;
+  readonly commits: GroupCommit;
+  readonly checkpoints: LogCheckpoints;
+  readonly files: FileGuard;
+  readonly reader: Reader;
+  readonly tx: Tx;
+}
+
+export function createSqliteStorage(options: SqliteOptions): SqliteStorage {
+  let open: Open | null = null;
+  const opened = (): Open => {
+    if (open === null) throw new Error("the storage is not open");
+    return open;
+  };
+  return {
+    name: "storage",
+    async start() {
+      openFolder(options.folder);
+      try {
+        open = openFiles(options);
+      } catch (error) {
+        throw openingFailure(error, options.folder);
+      }
+    },
+    async stop() {
+      if (open === null) return;
+      const { lock, db, commits, checkpoints, files, reader } = open;
+      files.stop();
+      await commits.settle();
+      await checkpoints.stop();
+      await reader.stop();
+      open = null;
+      db.close();
+      lock.release();
+    },
+    transaction(work) {
+      const { commits, tx } = opened();
+      return commits.run(() => work(tx), false);
+    },
+    read(work) {
+      const { commits, tx } = opened();
+      return commits.run(() => work(tx), false);
+    },
+    transactionDeferred(work) {
+      const { commits, tx } = opened();
+      return commits.run(() => work(tx), true);
+    },
+    longReads: createLongReads((call) => opened().reader.read(call)),
+    dump: async (work) => work(createDump(opened().db)),
+    boundUnits: () => opened().db.boundUnits(),
+  };
+}
+
+/** @throws {ConfigError} if the folder is unusable: a restart does not help */
+function openFiles({ folder, owner, versions, log, clock = systemClock }: SqliteOptions): Open {
+  const lock = lockFolder(folder, owner);
+  try {
+    const file = join(folder, "holdpoint.db");
+    closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
+    const db = openDatabase(file);
+    try {
+      migrate(db, versions);
+      dropUnfinishedCopies(db);
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    const names = ["holdpoint.db", "holdpoint.db-wal", "lock.db"];
+    const files = guardFiles(
+      names.map((name) => join(folder, name)),
+      clock,
+      log,
+    );
+    const checkpoints = createLogCheckpoints(db, file, log);
+    const commits = createGroupCommit(db, log, { before: files.check, after: () => checkpoints.committed() });
+    return { lock, db, commits, checkpoints, files, reader: createReader({ path: file, log }), tx: createVerbs(db) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function openFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+  } catch (error) {
+    const reason = `cannot use ${folder}: ${describeError(error).message}`;
+    throw new ConfigError([{ name: "HOLDPOINT_DATA_DIR", reason }]);
+  }
+}

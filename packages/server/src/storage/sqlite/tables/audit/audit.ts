@@ -1,0 +1,169 @@
+// The audit trail in SQLite, as one hash chain: a transaction is alone, so all entries share it.
+// Invariants:
+//   sqlite/audit.1. Rows are append-only. Only deletion of their thread, or their age, removes them; the digest stays.
+//   sqlite/audit.2. The kept head is that of the table: an undone write drops it.
+import { auditDigest, auditHash, cutOffDigest, type AuditHead } from "../../../../model/audit/audit-chain.ts";
+import type { AuditEntry } from "../../../../model/model.ts";
+import type { AuditRecord, AuditTx } from "../../../../ports/ports.ts";
+import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
+import { gapsIn, selectGaps } from "../../../shared/audit-gaps.ts";
+import { readAuditedThread, readTrace, recordOf } from "../../../shared/audit-record.ts";
+import type { Json } from "@holdpoint/base/json/json.ts";
+import type { Database, Row } from "../../client/database.ts";
+import { table } from "../shared/rows.ts";
+import { deleteDocuments } from "../search/search.ts";
+import { searchVerb } from "./audit-search.ts";
+
+const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
+
+const CHAIN = 1;
+
+const COLUMNS = AUDIT.columns
+  .split(", ")
+  .map((name) => `a.${name}`)
+  .join(", ");
+
+const SET_HEAD = `INSERT INTO audit_heads (chain, count, hash) VALUES (?, ?, ?)
+  ON CONFLICT (chain) DO UPDATE SET count = excluded.count, hash = excluded.hash`;
+
+/**
+ * The digests of entries that go (audit-chain.2). A condition follows. A position that a forged entry repeats must not
+ * keep its thread from deletion.
+ */
+const KEEP_DIGESTS = `INSERT OR IGNORE INTO audit_deleted (chain, position, seq, digest, thread_id, at)
+  SELECT chain, position, seq, digest, thread_id, at FROM audit WHERE chain > 0 AND thread_id = ?`;
+
+const NOTE_CUT_OFF = `INSERT INTO audit_deleted (chain, position, seq, digest, thread_id, at) VALUES (?, ?, 0, ?, ?, ?)`;
+
+export function auditVerbs(db: Database): AuditTx {
+  return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
+}
+
+function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {
+  let kept: AuditHead | null = null;
+  db.kept.onDrop(() => (kept = null)); // sqlite/audit.2
+  const setHead = (head: AuditHead): void => {
+    db.run(SET_HEAD, CHAIN, head.count, head.hash);
+    kept = head;
+  };
+  return {
+    audit(entries) {
+      if (entries.length === 0) return;
+      let head = kept ?? readHead(db);
+      const numbers = new Map<string, number>();
+      const rows = entries.map((entry) => {
+        const seq = (numbers.get(entry.threadId) ?? lastSeq(db, entry)) + 1;
+        numbers.set(entry.threadId, seq);
+        const link = { position: head.count + 1, seq, digest: auditDigest(entry) };
+        const row = { ...entry, ...link, chain: CHAIN, previous: head.hash, value: [entry.value] };
+        head = { chain: CHAIN, count: link.position, hash: auditHash(head.hash, link) };
+        return row;
+      });
+      AUDIT.insert(db, rows);
+      setHead(head);
+      for (const [threadId, seq] of numbers) {
+        db.kept.audited.set(threadId, seq);
+        db.changed.add(threadId);
+      }
+    },
+    deleteAuditBefore(threadId, before) {
+      const old = "at < ? AND seq < (SELECT max(seq) FROM audit WHERE thread_id = ?)";
+      db.run(`${KEEP_DIGESTS} AND ${old}`, threadId, before, threadId); // sqlite/audit.1
+      const deleted = db.run(`DELETE FROM audit WHERE thread_id = ? AND ${old}`, threadId, before, threadId);
+      if (deleted > 0) {
+        const head = kept ?? readHead(db);
+        const link = { position: head.count + 1, seq: 0, digest: cutOffDigest({ threadId, at: before }) };
+        db.run(NOTE_CUT_OFF, CHAIN, link.position, link.digest, threadId, before); // audit-chain.4
+        setHead({ chain: CHAIN, count: link.position, hash: auditHash(head.hash, link) });
+        deleteDocuments(db, threadId); // they have words of the entries
+        db.changed.add(threadId);
+      }
+      return deleted;
+    },
+    commentsOf(threadId, interruptId, { after, limit }) {
+      const where = "thread_id = ? AND interrupt_id = ? AND action = 'commented' AND seq > ? ORDER BY seq LIMIT ?";
+      const sql = `SELECT ${AUDIT.columns} FROM audit WHERE ${where}`;
+      return db.all(sql, threadId, interruptId, after, limit).map(readRecord);
+    },
+    auditOf(threadId, page) {
+      const rows = db.all(
+        `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+        threadId,
+        page?.after ?? 0,
+        page?.limit ?? -1,
+      );
+      return rows.map(readRecord);
+    },
+  };
+}
+
+type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps">;
+
+function chainVerbs(db: Database): ChainVerbs {
+  return {
+    auditHeads: () => db.all("SELECT chain, count, hash FROM audit_heads ORDER BY chain").map(headOf),
+    auditLinks(chain, after, limit) {
+      const rows = db.all(
+        `SELECT ${AUDIT.columns} FROM audit WHERE chain = ? AND position > ? ORDER BY position LIMIT ?`,
+        chain,
+        after,
+        limit,
+      );
+      const gone = db.all(
+        `SELECT position, seq, digest, thread_id, at FROM audit_deleted WHERE chain = ? AND position > ?
+         ORDER BY position LIMIT ?`,
+        chain,
+        after,
+        limit,
+      );
+      return [
+        ...rows.map((row) => {
+          const { position, seq, digest, previous } = AUDIT.read(row);
+          return { position, seq, digest, entry: { previous, content: readRecord(row) }, gone: null };
+        }),
+        ...gone.map(readTrace),
+      ]
+        .toSorted((left, right) => left.position - right.position)
+        .slice(0, limit);
+    },
+    unchainedAudit: () =>
+      Number(db.get("SELECT count(*) AS n FROM audit WHERE chain NOT IN (SELECT chain FROM audit_heads)")?.["n"]),
+    auditedThreads(threadIds) {
+      const sql = `SELECT thread_id, created_at,
+          (SELECT max(at) FROM audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
+        FROM threads AS t WHERE thread_id IN (SELECT value FROM json_each(?))`;
+      return db.all(sql, JSON.stringify(threadIds)).map(readAuditedThread);
+    },
+    auditGaps: (threadId, limit) => gapsIn(db.all(selectGaps("", ["?", "?"]), threadId, limit), limit),
+  };
+}
+
+/** The entries of a thread that is about to go (sqlite/audit.1). */
+export function keepDigests(db: Database, threadId: string): void {
+  db.run(KEEP_DIGESTS, threadId);
+}
+
+function lastSeq(db: Database, { threadId }: AuditEntry): number {
+  const known = db.kept.audited.get(threadId);
+  if (known !== undefined) return known;
+  const last = db.get("SELECT max(seq) AS seq FROM audit WHERE thread_id = ?", threadId)?.["seq"];
+  return typeof last === "number" ? last : 0;
+}
+
+function readHead(db: Database): AuditHead {
+  const row = db.get("SELECT chain, count, hash FROM audit_heads WHERE chain = ?", CHAIN);
+  if (row !== null) return headOf(row);
+  // Rows without a head: the next verification finds that it is missing.
+  const last = db.get("SELECT max(position) AS count FROM audit WHERE chain = ?", CHAIN);
+  return { chain: CHAIN, count: Number(last?.["count"] ?? 0), hash: "" };
+}
+
+function headOf(row: Row): AuditHead {
+  return { chain: Number(row["chain"]), count: Number(row["count"]), hash: String(row["hash"]) };
+}
+
+function readRecord(row: Row): AuditRecord {
+  const read = recordOf(AUDIT.read(row));
+  const { value } = read;
+  return { ...read, value: Array.isArray(value) ? ((value as readonly Json[])[0] ?? null) : null };
+}

@@ -1,0 +1,283 @@
+// Runs in SQLite: rows, queue order, idempotency keys.
+// Invariants:
+//   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
+//   sqlite/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
+//   sqlite/runs.3. A delayed run is not in the queue; when due, it takes the place of a run accepted at that time.
+//   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending
+//        runs (pending-runs.ts).
+import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
+import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
+import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
+import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import type { Database, Row } from "../client/database.ts";
+import type { KeptRow } from "../client/kept-rows.ts";
+import type { PendingRuns } from "./pending-runs.ts";
+import { table } from "./shared/rows.ts";
+import {
+  LINE_FIELDS,
+  type Turn,
+  lineEndsSql,
+  newTurn,
+  nextInLineSql,
+  noteTurn,
+  placeSql,
+  readCaller,
+} from "../../shared/line.ts";
+import { readHead } from "../../shared/run-head.ts";
+import { shortRequest, wholeRequest } from "../../shared/stored-request.ts";
+import { readThread } from "./threads.ts";
+
+const RUNS = table<RunRow>("runs", RUN_COLUMNS);
+
+const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
+
+/** Delayed runs that enter the queue in one claim; more follow with the next. */
+const DUE_AT_ONCE_MAX = 100;
+
+export function runVerbs(db: Database, pending: PendingRuns): RunTx & QueueTx & IdempotencyTx {
+  const reader = createReader(db);
+  return {
+    ...readVerbs(db, reader),
+    ...writeVerbs(db, pending),
+    ...claimVerbs(db, reader, pending),
+    ...queueVerbs(db),
+    ...idempotencyVerbs(db),
+  };
+}
+
+const INPUT_BYTES = `CASE WHEN input LIKE '#%'
+  THEN (SELECT octet_length(data) FROM blobs AS b WHERE b.thread_id = r.thread_id AND b.hash = substr(r.input, 2))
+  ELSE coalesce(octet_length(input), 0) END`;
+
+interface RunReader {
+  readonly read: (row: Row) => Run;
+  /** The row of a run; kept afterwards. */
+  readonly row: (runId: string) => KeptRow | null;
+}
+
+function createReader(db: Database): RunReader {
+  const read = (row: Row): Run => {
+    const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
+    const run = { ...rest, request: wholeRequest(request) };
+    if (run.input?.startsWith("#") !== true) return run;
+    const blob = db.get("SELECT data FROM blobs WHERE thread_id = ? AND hash = ?", run.threadId, run.input.slice(1));
+    return { ...run, input: String(blob?.["data"]) };
+  };
+  const row = (runId: string): KeptRow | null => {
+    const kept = db.kept.runs.get(runId);
+    if (kept !== undefined) return kept;
+    const found = db.get(`SELECT ${RUNS.columns} FROM runs WHERE run_id = ?`, runId) as KeptRow | null;
+    if (found !== null) db.kept.runs.set(runId, found);
+    return found;
+  };
+  return { read, row };
+}
+
+function readVerbs(
+  db: Database,
+  { read, row }: RunReader,
+): Pick<RunTx, "threadOfRun" | "run" | "runs" | "activeRuns" | "runsOfAssistant" | "allActiveRuns" | "newestRunId"> {
+  return {
+    threadOfRun(runId) {
+      const row = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId);
+      return row === null ? null : String(row["thread_id"]);
+    },
+    run(threadId, runId) {
+      const found = row(runId);
+      return found === null || found["thread_id"] !== threadId ? null : read(found);
+    },
+    runs(threadId, query) {
+      const rows = db.all(
+        `SELECT thread_id, run_id, status, attempt, updated_at, octet_length(request) + ${INPUT_BYTES} AS bytes
+         FROM runs AS r WHERE thread_id = ? AND (? IS NULL OR status = ?)
+         ORDER BY run_id DESC LIMIT ? OFFSET ?`,
+        threadId,
+        query.status,
+        query.status,
+        query.limit,
+        query.offset,
+      );
+      return rows.map(readHead);
+    },
+    activeRuns(threadId) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs WHERE thread_id = ? AND status IN ('pending', 'running')
+         ORDER BY status = 'running' DESC, due_at IS NOT NULL, urgent DESC, queue_key`,
+        threadId,
+      );
+      return rows.map(read);
+    },
+    runsOfAssistant(assistantId, which, limit) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs
+         WHERE assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
+         ORDER BY run_id LIMIT ?`,
+        assistantId,
+        limit,
+      );
+      return rows.map(read);
+    },
+    allActiveRuns({ status, after, limit }) {
+      const rows = db.all(
+        `SELECT ${RUNS.columns} FROM runs WHERE status = '${status}' AND (thread_id, run_id) > (?, ?)
+         ORDER BY thread_id, run_id LIMIT ?`,
+        after?.threadId ?? "",
+        after?.runId ?? "",
+        limit,
+      );
+      return rows.map(read);
+    },
+    newestRunId() {
+      const id = db.get("SELECT max(run_id) AS id FROM runs")?.["id"];
+      return typeof id === "string" ? id : null;
+    },
+  };
+}
+
+function writeVerbs(
+  db: Database,
+  pending: PendingRuns,
+): Pick<RunTx, "insertRun" | "updateRun" | "deleteRun" | "deleteEndedRuns"> {
+  return {
+    insertRun(run, inputHash) {
+      let { input } = run;
+      if (input !== null && input.length > BIG_VALUE_UNITS) {
+        const hash = inputHash ?? contentHash(input); // sqlite/runs.2
+        db.run("INSERT OR IGNORE INTO blobs (thread_id, hash, data) VALUES (?, ?, ?)", run.threadId, hash, input);
+        input = `#${hash}`;
+      }
+      const queueKey = run.dueAt === null ? run.runId : `${firstIdAt(run.dueAt)}/${run.runId}`; // sqlite/runs.3
+      const request = shortRequest(run.request);
+      const [urgent, caller] = [run.request.goesFirst ? 1 : 0, readCaller(run.request.user)];
+      const [row] = RUNS.insert(db, [{ ...run, request, input, queueKey, urgent, caller }]);
+      if (row !== undefined) db.kept.runs.set(run.runId, row);
+      if (run.status === "pending") pending.added(run.runId, run.threadId, run.dueAt !== null);
+    },
+    updateRun(runId, patch) {
+      RUNS.update(db, { keyColumn: "run_id", key: runId, kept: db.kept.runs }, patch);
+      if (patch.status === "pending" || patch.dueAt !== undefined) pending.forget();
+      else if (patch.status !== undefined) pending.gone(runId);
+    },
+    deleteRun(runId) {
+      const threadId = db.get("SELECT thread_id FROM runs WHERE run_id = ?", runId)?.["thread_id"];
+      db.run("DELETE FROM events WHERE thread_id = ? AND run_id = ?", String(threadId), runId);
+      db.run("DELETE FROM runs WHERE run_id = ?", runId);
+      db.kept.runs.delete(runId);
+      pending.gone(runId);
+    },
+    deleteEndedRuns(threadId, before) {
+      db.kept.runs.drop((row) => row["thread_id"] === threadId);
+      const ended = "thread_id = ? AND status NOT IN ('pending', 'running') AND updated_at < ?";
+      return db.run(`DELETE FROM runs WHERE ${ended}`, threadId, before);
+    },
+  };
+}
+
+function claimVerbs(
+  db: Database,
+  { read, row }: RunReader,
+  pending: PendingRuns,
+): Pick<RunTx, "claimPendingRun" | "nextDueAt" | "runningRuns" | "hasPendingRun" | "countPendingRuns" | "isCurrent"> {
+  const turn: Turn = newTurn();
+  const nextDueAt = (): number | null => {
+    if (pending.isNoneDelayed()) return null;
+    const at = db.get("SELECT min(due_at) AS at FROM runs WHERE status = 'pending' AND due_at IS NOT NULL")?.["at"];
+    return typeof at === "number" ? at : null;
+  };
+  return {
+    claimPendingRun(claim, dueBy) {
+      if (pending.isEmpty()) return null;
+      const dueAt = dueBy === null ? null : nextDueAt();
+      //   sqlite/runs.3. A read first: an update without a match costs twenty times as much.
+      if (dueBy !== null && dueAt !== null && dueAt <= dueBy) {
+        db.run(
+          `UPDATE runs AS r SET due_at = NULL, place = ${PLACE} WHERE run_id IN
+             (SELECT run_id FROM runs WHERE status = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+          dueBy,
+          DUE_AT_ONCE_MAX,
+        );
+        db.kept.dropAll(); // sqlite/runs.4
+      }
+      for (;;) {
+        const next = db.get(
+          `SELECT ${LINE_FIELDS}, ${ENDS} FROM (${nextInLineSql("runs", turn, "?", 1)}) LIMIT 1`,
+          turn.credit,
+        );
+        if (next === null) return null;
+        const found = row(String(next["run_id"]));
+        if (found === null || isHeld(db, String(next["thread_id"]))) {
+          db.run("UPDATE runs SET place = NULL WHERE run_id = ?", String(next["run_id"])); // queueNext() brings it back
+          continue;
+        }
+        noteTurn(turn, next);
+        const run = read(found);
+        const patch = { ...claim, attempt: run.attempt + 1 };
+        RUNS.update(db, { keyColumn: "run_id", key: run.runId, kept: db.kept.runs }, patch);
+        pending.gone(run.runId);
+        return { run: { ...run, ...patch }, thread: readThread(db, run.threadId) };
+      }
+    },
+    nextDueAt,
+    runningRuns: (workerId) =>
+      db
+        .all(
+          `SELECT ${RUNS.columns} FROM runs WHERE status = 'running' AND (? IS NULL OR worker_id = ?)`,
+          workerId ?? null,
+          workerId ?? null,
+        )
+        .map(read),
+    hasPendingRun: (threadId) =>
+      pending.isQueuedOn(threadId) ??
+      db.get("SELECT 1 FROM runs WHERE thread_id = ? AND status = 'pending' AND due_at IS NULL LIMIT 1", threadId) !==
+        null,
+    countPendingRuns: () => Number(db.get("SELECT count(*) AS n FROM runs WHERE status = 'pending'")?.["n"]),
+    isCurrent: (run) => isCurrent(db, run),
+  };
+}
+
+/** True if the run is running in this attempt. */
+export function isCurrent(db: Database, { runId, attempt }: Pick<RunAttempt, "runId" | "attempt">): boolean {
+  const row =
+    db.kept.runs.get(runId) ?? db.get("SELECT attempt, status FROM runs WHERE run_id = ?", runId) ?? undefined;
+  return row?.["attempt"] === attempt && row["status"] === "running";
+}
+
+/** A run of the thread is running, or the thread waits for a person. */
+function isHeld(db: Database, threadId: string): boolean {
+  return db.get(`SELECT 1 WHERE ${HELD.replaceAll("?", "?1")}`, threadId) !== null;
+}
+
+const HELD = `(EXISTS (SELECT 1 FROM runs WHERE thread_id = ? AND status = 'running')
+  OR EXISTS (SELECT 1 FROM threads WHERE thread_id = ? AND status = 'interrupted'))`;
+
+const PLACE = placeSql("runs", "max");
+const ENDS = lineEndsSql("runs");
+
+function queueVerbs(db: Database): QueueTx {
+  return {
+    queueNext(threadId) {
+      db.run(
+        `UPDATE runs AS r SET place = ${PLACE} WHERE place IS NULL AND NOT ${HELD.replaceAll("?", "?1")} AND run_id =
+           (SELECT run_id FROM runs WHERE thread_id = ?1 AND status = 'pending' AND due_at IS NULL
+            ORDER BY urgent DESC, queue_key LIMIT 1)`,
+        threadId,
+      );
+    },
+    addWorker: () => undefined, // no other process has the file
+    deadWorker: () => null,
+    removeWorker: () => undefined,
+  };
+}
+
+function idempotencyVerbs(db: Database): IdempotencyTx {
+  return {
+    idempotency(key) {
+      const row = db.get(`SELECT ${IDEMPOTENCY.columns} FROM idempotency WHERE key = ?`, key);
+      return row === null ? null : IDEMPOTENCY.read(row);
+    },
+    putIdempotency: (record) => void IDEMPOTENCY.insert(db, [record]),
+    deleteIdempotencyBefore(at) {
+      db.run("DELETE FROM idempotency WHERE created_at < ?", at);
+    },
+  };
+}

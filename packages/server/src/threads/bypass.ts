@@ -1,0 +1,127 @@
+// Bypass: ways around a human decision: disabled breakpoints of the compiled graph, state edits in the name of a node,
+// and commands that go to a node. Each requires its own authorization event, asked before the transaction and required
+// in it, from the thread as it is then.
+import type { Json } from "@holdpoint/base/json/json.ts";
+import { type Ask, askRight, requireRight, type Right, type Rights } from "../auth/authorize.ts";
+import type { AgentContext } from "../context/context.ts";
+import { authorOf } from "../model/audit-author.ts";
+import { assistantIdOf } from "../model/built-in-assistant.ts";
+import { gotoTargets, type Intent, nodesOf } from "../interrupts/run-intent.ts";
+import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
+import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
+
+type Given = "*" | readonly string[] | null | undefined;
+
+/** Breakpoint lists in a run request that replace the compiled ones. */
+export interface GivenBreakpoints {
+  readonly before: Given;
+  readonly after: Given;
+}
+
+/** @returns the disabled compiled breakpoints: `before:<node>`, `after:*` */
+export function disabledBreakpoints(graph: GraphDescription | null, given: GivenBreakpoints): readonly string[] {
+  const { breakpoints } = graph ?? {};
+  if (breakpoints === undefined) return [];
+  return [
+    ...missing(breakpoints.before, given.before).map((name) => `before:${name}`),
+    ...missing(breakpoints.after, given.after).map((name) => `after:${name}`),
+  ];
+}
+
+function missing(compiled: "*" | readonly string[], given: Given): readonly string[] {
+  if (given === null || given === undefined || given === "*") return [];
+  if (compiled === "*") return ["*"];
+  return compiled.filter((name) => !given.includes(name));
+}
+
+/** Asks for everything that a call may need, whatever the thread is when the call is accepted. */
+export async function askForRights(agent: AgentContext, ask: Ask, asked: AskedRun): Promise<Rights> {
+  const { assistantId, threadId, before, after, goto, continues } = asked;
+  const place = { thread_id: threadId, metadata: {} };
+  const nodes = nodesOf(gotoTargets(goto));
+  const bypass = nodes.length === 0 ? null : await askRight(ask, "threads:bypass", { ...place, goto: nodes });
+  if (!continues && !Array.isArray(before) && !Array.isArray(after)) return bypass === null ? {} : { bypass };
+  const [assistant, thread] = await agent.storage.read((tx) =>
+    Promise.all([tx.assistant(assistantIdOf(assistantId)), threadId === null ? null : tx.thread(threadId)]),
+  );
+  const off = disabledBreakpoints(agent.graphs.describe(assistant?.graphId ?? assistantId), { before, after });
+  const asker = continues && thread?.assistantId !== assistant?.assistantId ? (thread?.assistantId ?? null) : null;
+  const administrate = { assistant_id: asker, metadata: {} };
+  return {
+    ...(bypass === null ? {} : { bypass }),
+    ...(off.length === 0 ? {} : { disable: await askRight(ask, "threads:bypass", { ...place, breakpoints: off }) }),
+    ...(asker === null ? {} : { administrate: await askRight(ask, "assistants:administrate", administrate) }),
+  };
+}
+
+export interface AskedRun {
+  readonly assistantId: string;
+  readonly threadId: string | null;
+  readonly before: Given;
+  readonly after: Given;
+  readonly goto: Json | undefined;
+  /** The call continues the thread, without input and without an answer. */
+  readonly continues: boolean;
+}
+
+export interface RightsCheck {
+  readonly rights: Rights;
+  readonly thread: Thread;
+  readonly intent: Intent;
+  readonly graph: GraphDescription | null;
+  readonly assistantId: string;
+  readonly breakpoints: GivenBreakpoints;
+  /** Open items of the thread. */
+  readonly open: readonly Interrupt[];
+}
+
+/** Called in the transaction that accepts the run. @throws {ApiError} `forbidden` */
+export function requireRights(check: RightsCheck): void {
+  const { rights, thread, intent, graph, assistantId, breakpoints, open } = check;
+  if (disabledBreakpoints(graph, breakpoints).length > 0) requireRight(rights.disable, "threads:bypass", thread);
+  if (thread.status !== "interrupted" || intent.kind === "input" || intent.kind === "end_thread") return;
+  const goto = intent.kind === "continue" ? undefined : intent.goto;
+  if (nodesOf(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
+  const isOther = open.some(
+    (item) => item.review !== null && item.assistantId !== "" && item.assistantId !== assistantId,
+  );
+  if (isOther) requireRight(rights.administrate, "assistants:administrate", thread);
+}
+
+/** Names other than nodes. An edit under them does not continue behind an interrupt. */
+const NO_NODES: ReadonlySet<string | null> = new Set([null, "__end__", "__copy__"]);
+
+/**
+ * An edit acts for nodes: for `as_node`, and for the node of each pair of values with `as_node: "__copy__"`.
+ * @returns the names, none if the graph cannot continue past a human decision by it
+ */
+export function actsFor({ asNode, values }: Pick<StateUpdate, "asNode" | "values">): readonly string[] {
+  const pairs = asNode === "__copy__" && Array.isArray(values) ? (values as readonly Json[]) : [];
+  const named = pairs.map((pair) => (Array.isArray(pair) ? String(pair[1]) : "?"));
+  return [...named, ...(asNode === null || NO_NODES.has(asNode) ? [] : [asNode])];
+}
+
+/** Undefined for an edit that needs no right on any thread. */
+export async function askToEdit(ask: Ask, threadId: string, edit: StateUpdate): Promise<Right | undefined> {
+  const nodes = actsFor(edit);
+  if (nodes.length === 0) return undefined;
+  return askRight(ask, "threads:bypass", { thread_id: threadId, metadata: {}, as_node: nodes.join(", ") });
+}
+
+/** Called in the transaction that accepts the run. */
+export async function noteDisabledBreakpoints(agent: AgentContext, tx: Tx, caller: Caller, run: Run): Promise<void> {
+  const { interruptBefore: before, interruptAfter: after } = run.request;
+  const off = disabledBreakpoints(agent.graphs.describe(run.graphId), { before, after });
+  if (off.length === 0) return;
+  const { threadId, runId, createdAt: at } = run;
+  const entry: AuditEntry = {
+    threadId,
+    at,
+    action: "breakpoints_off",
+    interruptId: null,
+    runId,
+    value: off,
+    ...authorOf(caller),
+  };
+  await tx.audit([entry]);
+}

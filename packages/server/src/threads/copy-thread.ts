@@ -1,0 +1,82 @@
+// Copies of threads: state and open interrupts, without runs and audit trail.
+import type { AgentContext } from "../context/context.ts";
+import type { Scope, Thread } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { inScope } from "../auth/scope.ts";
+import { withoutVotes } from "../model/review/four-eyes.ts";
+import { openItems, requireThread, threadNotFound } from "./find-thread.ts";
+import { withStarterOf } from "./starters.ts";
+import { type ThreadView, viewOf } from "./thread-view.ts";
+
+/**
+ * The copy of a paused thread has the same open interrupts, with their rules. An answer to one thread, or a vote, does
+ * not affect the other. Large values are copied ahead, in short transactions; the last one makes the copy visible.
+ */
+export async function copyThread(agent: AgentContext, threadId: string, readable: Scope): Promise<ThreadView> {
+  const copyId = agent.newId();
+  const next = (after: string | null): Promise<string | null> =>
+    agent.storage.transaction(async (tx) => {
+      await requireReadable(tx, threadId, readable);
+      return tx.copyValuesAhead(threadId, copyId, after);
+    });
+  try {
+    let ahead = await next(null);
+    while (ahead !== null) {
+      const after = ahead;
+      ahead = await inTurn(() => next(after));
+    }
+    return await finish(agent, { threadId, copyId }, readable);
+  } catch (error) {
+    // Failing that, the next start deletes the values.
+    await agent.storage.transaction((tx) => tx.abandonCopy(copyId)).catch(() => undefined);
+    throw error;
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** One queue per process, like its event loop: transactions of several copies would add up in one turn. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const mine = last.then(work);
+  last = mine.catch(() => undefined);
+  return mine;
+}
+
+async function finish(
+  agent: AgentContext,
+  { threadId, copyId }: { readonly threadId: string; readonly copyId: string },
+  readable: Scope,
+): Promise<ThreadView> {
+  const at = agent.clock.now();
+  const { view, waiting } = await agent.storage.transaction(async (tx) => {
+    const thread = await requireReadable(tx, threadId, readable);
+    const busy = thread.status === "busy";
+    const running = busy ? (await tx.activeRuns(threadId)).filter(({ status }) => status === "running") : [];
+    const copy: Thread = {
+      ...thread,
+      threadId: copyId,
+      createdAt: at,
+      updatedAt: at,
+      onCompletion: "keep",
+      startedBy: running.reduce(withStarterOf, thread.startedBy), // the copy has their input already
+      status: busy ? "idle" : thread.status,
+      checkpointId: busy
+        ? ((await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId ?? null)
+        : thread.checkpointId,
+    };
+    await tx.insertThread(copy);
+    await tx.copyThreadData(threadId, copyId);
+    const open = await tx.interrupts(copyId, "open");
+    if (busy) await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
+    else await tx.putInterrupts(open.flatMap((interrupt) => withoutVotes(interrupt) ?? []));
+    return { view: await viewOf(agent, tx, copy), waiting: await openItems(tx, copy) };
+  });
+  agent.inbox.added(waiting, view.thread.metadata);
+  return view;
+}
+
+async function requireReadable(tx: Tx, threadId: string, readable: Scope): Promise<Thread> {
+  const thread = await requireThread(tx, threadId);
+  if (!inScope(thread.metadata, readable)) throw threadNotFound(threadId);
+  return thread;
+}

@@ -1,0 +1,85 @@
+// Thread deletion, of one thread or of several, and the pruning of checkpoints.
+// Invariants:
+//   delete-threads.1. Deletion wins: it fences a run in progress on the thread, and no write restores the thread.
+import type { AgentContext } from "../context/context.ts";
+import type { Interrupt, Run, Scope, Thread, TtlStrategy } from "../model/model.ts";
+import type { Tx } from "../ports/ports.ts";
+import { inScope } from "../auth/scope.ts";
+import { openItems, requireThread } from "./find-thread.ts";
+
+export async function deleteThread(agent: AgentContext, threadId: string): Promise<void> {
+  const gone = await agent.storage.transaction(async (tx) => takeAway(tx, await requireThread(tx, threadId)));
+  announceDeleted(agent, gone);
+}
+
+interface Gone {
+  readonly thread: Thread;
+  readonly active: readonly Run[];
+  readonly waited: readonly Interrupt[];
+}
+
+async function takeAway(tx: Tx, thread: Thread): Promise<Gone> {
+  const active = await tx.activeRuns(thread.threadId);
+  const waited = await openItems(tx, thread);
+  await tx.deleteThread(thread.threadId);
+  return { thread, active, waited };
+}
+
+function announceDeleted(agent: AgentContext, { thread, active, waited }: Gone): void {
+  agent.inbox.deleted(waited, thread.metadata);
+  agent.events.wakes.wake(thread.threadId); // ends the streams of the thread
+  for (const run of active) {
+    if (!agent.worker.abort(run.runId, "deleted")) agent.worker.ends.gone(run.runId, "deleted"); // delete-threads.1
+  }
+}
+
+/** Threads per transaction. */
+const PRUNE_STEP = 50;
+
+/** Skips missing threads and threads outside the scope; `keep_latest` also skips busy ones. */
+export async function pruneThreads(
+  agent: AgentContext,
+  scope: Scope,
+  threadIds: readonly string[],
+  strategy: TtlStrategy,
+): Promise<number> {
+  const ids = [...new Set(threadIds)];
+  let pruned = 0;
+  for (let from = 0; from < ids.length; from += PRUNE_STEP) {
+    const threads = await agent.storage.transaction(async (tx) => {
+      const found: Thread[] = [];
+      for (const threadId of ids.slice(from, from + PRUNE_STEP)) {
+        const thread = await tx.thread(threadId);
+        if (thread !== null && inScope(thread.metadata, scope)) found.push(thread);
+      }
+      return found;
+    });
+    pruned += await pruneEach(agent, threads, () => strategy);
+  }
+  return pruned;
+}
+
+/** In one transaction. @returns the number of pruned threads */
+export async function pruneEach(
+  agent: AgentContext,
+  threads: readonly Thread[],
+  strategyOf: (thread: Thread) => TtlStrategy,
+): Promise<number> {
+  const { gone, pruned } = await agent.storage.transaction(async (tx) => {
+    const taken: Gone[] = [];
+    let kept = 0;
+    for (const { threadId } of threads) {
+      const thread = await tx.thread(threadId);
+      if (thread === null) continue;
+      if (strategyOf(thread) === "delete") taken.push(await takeAway(tx, thread));
+      else if (thread.status !== "busy") {
+        // not while busy: a run needs the rows that its checkpoints refer to
+        await tx.pruneThread(threadId, agent.clock.now());
+        kept++;
+      }
+    }
+    return { gone: taken, pruned: kept + taken.length };
+  });
+  for (const one of gone) announceDeleted(agent, one);
+  return pruned;
+}

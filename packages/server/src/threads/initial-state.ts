@@ -1,0 +1,48 @@
+// Initial state: a new thread with a state from supersteps of updates, computed before any write.
+// Invariants:
+//   initial-state.1. If the graph rejects an update, no thread is created.
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import type { AgentContext } from "../context/context.ts";
+import { breakpointOf } from "../interrupts/breakpoint.ts";
+import { checkGoto } from "../interrupts/node-names.ts";
+import { builtInAssistantId } from "../model/built-in-assistant.ts";
+import type { Interrupt, Thread, WriteSet } from "../model/model.ts";
+import type { StateUpdate } from "../ports/ports.ts";
+
+export interface BuiltThread {
+  readonly thread: Thread;
+  readonly set: WriteSet;
+  /** The breakpoint of the new thread, if it has next nodes. */
+  readonly waiting: readonly Interrupt[];
+}
+
+/**
+ * @throws {ApiError} `thread_without_graph`, `assistant_not_found`, `state_update_invalid`, `node_unknown`
+ *   (initial-state.1)
+ */
+export async function buildThread(
+  agent: AgentContext,
+  thread: Thread,
+  supersteps: readonly (readonly StateUpdate[])[],
+): Promise<BuiltThread> {
+  const { threadId, createdAt: at } = thread;
+  const graphId = thread.metadata["graph_id"];
+  if (typeof graphId !== "string") {
+    throw new ApiError("thread_without_graph", "supersteps need metadata.graph_id, the graph that they belong to.");
+  }
+  const graph = agent.graphs.describe(graphId);
+  if (graph === null) {
+    throw new ApiError("assistant_not_found", `There is no graph "${graphId}".`, {
+      known_graphs: agent.graphs.list().map((graph) => graph.graphId),
+    });
+  }
+  for (const { command } of supersteps.flat()) checkGoto(graph, command?.["goto"] ?? undefined);
+  const operationId = agent.newId();
+  const address = { threadId, graphId, ns: "", checkpointId: null };
+  const { set, checkpoint, next } = await agent.graphs.build(address, supersteps, { graph_id: graphId }, operationId);
+  const run = { runId: "", graphId, assistantId: builtInAssistantId(graphId) };
+  const waiting =
+    next.length > 0 ? [breakpointOf({ run, threadId, checkpointId: checkpoint.checkpoint_id, next, at })] : [];
+  const paused = waiting.length > 0 ? ({ status: "interrupted", pause: "breakpoint" } as const) : {};
+  return { thread: { ...thread, ...paused, graphId, checkpointId: checkpoint.checkpoint_id }, set, waiting };
+}

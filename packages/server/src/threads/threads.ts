@@ -1,0 +1,97 @@
+// Threads: create, read and change.
+// The pieces:
+//   find-thread.ts     a thread by its id, or the error
+//   thread-view.ts     a thread as its readers see it
+//   copy-thread.ts     a copy with state and open interrupts
+//   search-threads.ts  pages of threads, also by the values of their states
+//   delete-threads.ts  deletion and pruning
+//   thread-state.ts    states and their edits
+//   bypass.ts          ways around a human decision, with their own rights
+//   new-thread.ts      a thread at its creation
+//   initial-state.ts   a new thread with a state from supersteps
+//   ephemeral-thread.ts  the thread of a stateless run
+import { ApiError } from "@holdpoint/base/api-error.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { AgentContext } from "../context/context.ts";
+import type { Caller, Scope, Thread } from "../model/model.ts";
+import type { StateUpdate } from "../ports/ports.ts";
+import { inScope, stamped } from "../auth/scope.ts";
+import { mergedMetadata } from "../context/merged-metadata.ts";
+import { buildThread } from "./initial-state.ts";
+import { NO_TTL, type Ttl, newThread } from "./new-thread.ts";
+import { requireThread } from "./find-thread.ts";
+import { type ThreadView, viewOf } from "./thread-view.ts";
+
+/** @throws {ApiError} `thread_exists` */
+export async function createThread(
+  agent: AgentContext,
+  request: {
+    readonly caller: Caller;
+    readonly threadId: string | null;
+    readonly metadata: JsonObject;
+    readonly ifExists: "raise" | "do_nothing";
+    /** Null: the server's default. */
+    readonly ttl: Ttl | null;
+    readonly supersteps: readonly (readonly StateUpdate[])[];
+    readonly scope: Scope;
+    /** Scope for showing an existing thread to the caller. */
+    readonly readable: Scope;
+  },
+): Promise<ThreadView> {
+  const metadata = stamped(request.metadata, request.scope);
+  checkMetadata(metadata);
+  const threadId = request.threadId ?? agent.newId();
+  const { caller, supersteps } = request;
+  const thread = newThread(threadId, metadata, request.ttl ?? agent.limits.threadTtl, agent.clock.now());
+  const written = { ...thread, startedBy: [caller.name] };
+  const built = supersteps.length === 0 ? null : await buildThread(agent, written, supersteps);
+  const { view, waiting } = await agent.storage.transaction(async (tx) => {
+    const existing = request.threadId === null ? null : await tx.thread(request.threadId);
+    if (existing === null) {
+      await tx.insertThread(built?.thread ?? thread);
+      if (built === null) return { view: { thread, values: null, open: [] }, waiting: [] };
+      await tx.putWriteSet(built.set);
+      await tx.putInterrupts(built.waiting);
+      return { view: await viewOf(agent, tx, built.thread), waiting: built.waiting };
+    }
+    const visible = inScope(existing.metadata, request.scope) && inScope(existing.metadata, request.readable);
+    if (request.ifExists === "do_nothing" && visible) return { view: await viewOf(agent, tx, existing), waiting: [] };
+    throw new ApiError("thread_exists", `Thread with ID ${existing.threadId} already exists`);
+  });
+  agent.inbox.added(waiting, metadata);
+  return view;
+}
+
+const METADATA_MEMBERS_MAX = 1000;
+
+/** Every member is an index row. @throws {ApiError} `invalid_request` */
+function checkMetadata(metadata: JsonObject): void {
+  if (Object.keys(metadata).length <= METADATA_MEMBERS_MAX) return;
+  throw new ApiError("invalid_request", `metadata of a thread has at most ${METADATA_MEMBERS_MAX} members.`);
+}
+
+export async function getThread(agent: AgentContext, threadId: string): Promise<ThreadView> {
+  return agent.storage.transaction(async (tx) => viewOf(agent, tx, await requireThread(tx, threadId)));
+}
+
+export async function patchThread(
+  agent: AgentContext,
+  threadId: string,
+  patch: { readonly metadata: JsonObject | null; readonly ttl: Ttl | null | undefined; readonly scope: Scope },
+): Promise<ThreadView> {
+  const view = await agent.storage.transaction(async (tx) => {
+    const thread = await requireThread(tx, threadId);
+    const changed: Partial<Thread> = {
+      updatedAt: agent.clock.now(),
+      ...(patch.metadata === null
+        ? {}
+        : { metadata: mergedMetadata(agent, thread.metadata, patch.metadata, patch.scope) }),
+      ...(patch.ttl === undefined ? {} : (patch.ttl ?? NO_TTL)),
+    };
+    if (changed.metadata !== undefined) checkMetadata(changed.metadata);
+    await tx.updateThread(threadId, changed);
+    return viewOf(agent, tx, { ...thread, ...changed });
+  });
+  if (patch.metadata !== null) agent.events.wakes.wake(threadId); // its owner may have changed: readers look again
+  return view;
+}

@@ -1,0 +1,70 @@
+// Run-ended event: the webhook body for the end of a run.
+// Invariants:
+//   run-ended-event.1. The transaction that ends the run stores the event: neither exists without the other.
+//   run-ended-event.2. The event is a snapshot of the end: later changes of the thread do not affect it.
+import { isoTime } from "@holdpoint/base/clock.ts";
+import type { Interrupt, PauseKind, Run, RunWebhook, Webhook } from "../model/model.ts";
+import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
+import { serializeInterrupt, serializeRun, withoutStack } from "../wire/api-objects.ts";
+import { a2aEvent } from "./a2a-event.ts";
+import { outboxId } from "./outbox-id.ts";
+
+/** Ended run as the event describes it. */
+export interface EndedRun {
+  readonly run: Run;
+  /** Null if it never started. */
+  readonly startedAt: number | null;
+  readonly pause: PauseKind | null;
+  readonly interrupts: readonly Interrupt[];
+  /** Open items of the thread after the end. */
+  readonly open: readonly Interrupt[];
+  /** Added to the run, or to the first of the runs that it continues. */
+  readonly webhooks: readonly RunWebhook[];
+}
+
+/** Called in the transaction that ends a run, before any of its rows is deleted. */
+export type Announce = (tx: Tx, ended: EndedRun) => Awaitable<void>;
+
+/** The event omits a longer state and flags it; the thread has it. */
+const VALUES_UNITS_MAX = 4 * 1024 * 1024;
+
+/** @param valuesText final state as JSON text; called only if the run has a webhook */
+export function announcer(graphs: Pick<Graphs, "toClientJson">, valuesText: () => string | null): Announce {
+  return async (tx, ended) => {
+    const { run, open, webhooks } = ended;
+    const { webhook: url } = run.request;
+    const text = (): string =>
+      eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText());
+    if (url !== undefined) await tx.putWebhook(rowOf(run, { id: run.runId, url, headers: {}, body: text() })); // run-ended-event.1
+    for (const { webhookId, format, ...target } of webhooks) {
+      const body = format === "event" ? text() : a2aEvent(run, open, format);
+      await tx.putWebhook(rowOf(run, { ...target, id: outboxId(`${run.runId} ${webhookId}`), body }));
+    }
+  };
+}
+
+interface Delivery extends Pick<Webhook, "url" | "headers" | "body"> {
+  readonly id: string;
+}
+
+function rowOf({ updatedAt: at }: Run, { id, url, headers, body }: Delivery): Webhook {
+  const host = url.startsWith("/") ? "" : new URL(url).host; // "": a route of the custom app
+  return { runId: id, url, host, body, headers, channel: "http", batch: null, attempts: 0, dueAt: at, createdAt: at };
+}
+
+/** First member of an event, filled in with the time of each attempt by webhook-sender.ts. */
+export const STAMPED = '{"webhook_sent_at":"",';
+
+function eventText(ended: EndedRun, input: Parameters<typeof serializeRun>[1], valuesText: string | null): string {
+  const { run, startedAt, pause, interrupts } = ended;
+  const fits = valuesText !== null && valuesText.length <= VALUES_UNITS_MAX;
+  const head = JSON.stringify({
+    ...serializeRun({ ...run, error: run.error && withoutStack(run.error) }, input),
+    run_started_at: startedAt === null ? null : isoTime(startedAt),
+    run_ended_at: isoTime(run.updatedAt),
+    pause,
+    interrupts: interrupts.map((interrupt) => serializeInterrupt(interrupt, true)),
+    ...(valuesText === null || fits ? {} : { values_left_out: true }),
+  });
+  return `${STAMPED}${head.slice(1, -1)},"values":${fits ? valuesText : "null"}}`;
+}

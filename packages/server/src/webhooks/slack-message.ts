@@ -1,0 +1,82 @@
+// Slack message: an interrupt → a message in Slack's Block Kit for an incoming webhook. Pure.
+// Invariants:
+//   slack-message.1. Every text keeps to Slack's limits for any length of the interrupt, because Slack rejects longer
+//     ones.
+//   slack-message.2. The interrupt's text cannot mention, link or format: it is truncated, then escaped.
+//   slack-message.3. Nothing in a message is invisible or reordered (api/text/visible-text: visible-text.1).
+import { visible } from "@holdpoint/api/text/visible-text.ts";
+import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Interrupt } from "../model/model.ts";
+import { summarise } from "../wire/interrupt-summary.ts";
+
+const HEADER_UNITS_MAX = 150;
+const SECTION_UNITS_MAX = 3000;
+const FIELD_UNITS_MAX = 2000;
+/** Escaping expands a character to at most five; a code block adds six. */
+const LONGEST_ESCAPE = "&amp;".length;
+const CODE_FENCE = "```";
+
+export interface SlackMessage {
+  /** For notifications and screen readers. */
+  readonly text: string;
+  readonly blocks: readonly JsonObject[];
+}
+
+/** @param elements of the row of buttons; none leaves it out */
+export function slackMessage(
+  item: Interrupt,
+  link: string,
+  elements: readonly JsonObject[] = [linkButton("Answer", link, true)],
+): SlackMessage {
+  const { title } = titleOf(item);
+  const field = (name: string, value: string): JsonObject => ({
+    type: "mrkdwn",
+    text: `*${name}*\n${mrkdwn(visible(value), FIELD_UNITS_MAX - name.length - 3)}`,
+  });
+  const shown = visible(JSON.stringify(item.value, null, 2));
+  const blocks: JsonObject[] = [
+    { type: "header", text: { type: "plain_text", text: cut(title, HEADER_UNITS_MAX), emoji: false } },
+    { type: "section", fields: [field("Graph", item.graphId), field("Node", item.node)] },
+    { type: "section", text: { type: "mrkdwn", text: codeBlock(shown) } },
+  ];
+  if (elements.length > 0) blocks.push({ type: "actions", elements });
+  if (item.expiresAt !== null && item.state === "open") {
+    const seconds = Math.floor(item.expiresAt / 1000);
+    const fallback = new Date(item.expiresAt).toISOString();
+    const text = `Waits until <!date^${seconds}^{date_short_pretty} {time}|${fallback}>`;
+    blocks.push({ type: "context", elements: [{ type: "mrkdwn", text }] });
+  }
+  return { text: mrkdwn(`${title}: ${item.graphId} is waiting for you`, SECTION_UNITS_MAX), blocks };
+}
+
+export function linkButton(text: string, link: string, isPrimary: boolean): JsonObject {
+  const style = isPrimary ? { style: "primary" } : {};
+  return { type: "button", ...style, text: { type: "plain_text", text }, url: link };
+}
+
+function titleOf(item: Interrupt): { readonly title: string } {
+  if (item.kind === "breakpoint") return { title: `Breakpoint before ${visible(item.node)}` };
+  const { title } = summarise(item.value, item.responseSchema);
+  return { title };
+}
+
+/** slack-message.1: a fifth of the limit fits after any escaping. Most texts need no truncation. */
+export function mrkdwn(text: string, unitsMax: number): string {
+  const whole = escape(text);
+  return whole.length <= unitsMax ? whole : escape(cut(text, Math.floor(unitsMax / LONGEST_ESCAPE)));
+}
+
+function codeBlock(text: string): string {
+  const unitsMax = SECTION_UNITS_MAX - 2 * CODE_FENCE.length;
+  // slack-message.2: it cannot end the block
+  return `${CODE_FENCE}${mrkdwn(text.replaceAll("`", "'"), unitsMax)}${CODE_FENCE}`;
+}
+
+/** Slack requires exactly these three. */
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+export function cut(text: string, unitsMax: number): string {
+  return text.length <= unitsMax ? text : `${text.slice(0, unitsMax - 1).toWellFormed()}…`;
+}
