@@ -1,5 +1,5 @@
 // Package: the output of `npm run build` → package/, the content of the published package and of the image, and
-// dist/create-holdpoint/, for `npm create holdpoint`.
+// dist/create-holdpoint/, for `npm create holdpoint`, and dist/holdpoint-collector/, the collector alone.
 // Rules:
 //   deploy/package.1. It is all JavaScript: Node strips no types below node_modules.
 //   deploy/package.2. Its package.json requires only run-time dependencies: no copy of Node, no tools, no scripts.
@@ -7,7 +7,7 @@
 //   deploy/package.4. LangGraph is the project's: a second copy would have other classes.
 //   deploy/package.6. The oldest Node is that of the root package.json: process.threadCpuUsage is in 22.19, the backup of
 //        node:sqlite in 24.1. deploy/npm/holdpoint.cjs reads it from the package.
-//   deploy/package.7. Both are packed into dist/packages/. Until they are in the registry, they refer to that file.
+//   deploy/package.7. They are packed into dist/packages/. Until they are in the registry, they refer to that file.
 //   deploy/package.5. No pictures, and declarations only of importable modules.
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,6 +17,7 @@ import { PUBLISHED } from "../packages/holdpoint/src/main/published.ts";
 const ROOT = dirname(import.meta.dirname);
 const TARGET = join(ROOT, "package");
 const CREATE = join(ROOT, "dist", "create-holdpoint");
+const COLLECTOR = join(ROOT, "dist", "holdpoint-collector");
 const PACKED = join(ROOT, "dist", "packages");
 const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["deploy/npm/holdpoint.cjs", "bin/holdpoint.cjs"],
@@ -35,7 +36,8 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["CHANGELOG.md", "CHANGELOG.md"],
   ["LICENSE", "LICENSE"],
 ];
-const ENTRIES = ["graphs/loading/register", "exports/"];
+const COLLECTOR_PARTS = ["base", "api", "collector"];
+const ENTRIES = ["holdpoint/src/exports/"];
 /** LangGraph: from the first version that the server starts with (packages/server/src/graphs/langgraph/library.ts) to the next major one. */
 const PEERS: Readonly<Record<string, string>> = {
   "@langchain/core": ">=1.1.0 <2",
@@ -54,6 +56,16 @@ interface Manifest {
 const text = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const writeJson = (path: string, value: object): void => writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`);
 
+const readManifest = (part: string): Manifest => JSON.parse(text(`packages/${part}/package.json`)) as Manifest;
+
+/** What these packages need of others. */
+function collectDependencies(parts: readonly string[]): Readonly<Record<string, string>> {
+  const all = parts.flatMap((part) => Object.entries(readManifest(part).dependencies));
+  return Object.fromEntries(
+    all.filter(([one]) => !one.startsWith("@holdpoint/")).toSorted(([one], [other]) => one.localeCompare(other)),
+  );
+}
+
 function isPublished(path: string): boolean {
   if (path.endsWith(".png")) return false; // deploy/package.5
   if (path.startsWith(join(ROOT, "docs", "site"))) return false; // built and published on its own
@@ -63,11 +75,11 @@ function isPublished(path: string): boolean {
 /** A source file of the `exports` → its counterpart in the package. */
 function published(file: string): unknown {
   if (!file.endsWith(".ts")) return file;
-  const built = file.replace("./src/", "./dist/").slice(0, -".ts".length);
+  const built = file.replace("./src/", "./dist/holdpoint/src/").slice(0, -".ts".length);
   return { types: `${built}.d.ts`, default: `${built}.js` };
 }
 
-for (const folder of [TARGET, CREATE, PACKED]) {
+for (const folder of [TARGET, CREATE, COLLECTOR, PACKED]) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
 }
@@ -79,20 +91,8 @@ for (const path of globSync("dist/**/*.d.ts", { cwd: TARGET })) {
 rmSync(join(TARGET, "docs", "images"), { recursive: true, force: true });
 writeFileSync(join(TARGET, "examples/langgraph.json"), text("examples/langgraph.json").replaceAll(".ts:", ".js:")); // deploy/package.1
 
-const {
-  name,
-  version,
-  description,
-  keywords,
-  homepage,
-  bugs,
-  license,
-  repository,
-  type,
-  engines,
-  exports,
-  dependencies,
-} = JSON.parse(text("package.json")) as Manifest;
+const { name, version, description, keywords, homepage, bugs, license, repository, type, engines, exports } =
+  JSON.parse(text("packages/holdpoint/package.json")) as Manifest;
 const common = {
   homepage,
   bugs,
@@ -102,6 +102,7 @@ const common = {
   publishConfig: { access: "public", provenance: true },
 };
 const tarball = join(PACKED, `holdpoint-${version}.tgz`);
+const dependencies = collectDependencies(["base", "api", "server", "collector", "gateways", "notify", "holdpoint"]);
 const own = Object.fromEntries(Object.entries(dependencies).filter(([one]) => !(one in PEERS)));
 const testedWith = Object.fromEntries(Object.keys(PEERS).map((one) => [one, dependencies[one]]));
 writeJson(join(TARGET, "package.json"), {
@@ -135,7 +136,33 @@ writeJson(join(CREATE, "package.json"), {
   dependencies: { holdpoint: PUBLISHED ? version : `file:${tarball}` },
 });
 
-for (const folder of [TARGET, CREATE])
+// The collector alone: its launcher is that of the whole, with another program behind it.
+for (const part of COLLECTOR_PARTS)
+  cpSync(join(ROOT, "dist/program", part), join(COLLECTOR, "dist", part), { recursive: true, filter: isPublished });
+mkdirSync(join(COLLECTOR, "bin"));
+writeFileSync(
+  join(COLLECTOR, "bin/holdpoint-collector.cjs"),
+  text("deploy/npm/holdpoint.cjs")
+    .replace("../dist/holdpoint/src/main.js", "../dist/collector/src/main.js")
+    .replace('"holdpoint needs', '"holdpoint-collector needs'),
+);
+cpSync(join(ROOT, "LICENSE"), join(COLLECTOR, "LICENSE"));
+writeFileSync(
+  join(COLLECTOR, "README.md"),
+  "# @holdpoint/collector\n\nThe trace collector proxy of [Holdpoint](https://www.npmjs.com/package/holdpoint) alone: `holdpoint-collector` takes OTLP traces and delivers them to a tracing backend.\n",
+);
+writeJson(join(COLLECTOR, "package.json"), {
+  name: "@holdpoint/collector",
+  version,
+  description: readManifest("collector").description,
+  ...common,
+  bin: { "holdpoint-collector": "bin/holdpoint-collector.cjs" },
+  type,
+  exports: { "./package.json": "./package.json" },
+  dependencies: collectDependencies(COLLECTOR_PARTS),
+});
+
+for (const folder of [TARGET, CREATE, COLLECTOR])
   execFileSync("npm", ["pack", "--silent", "--pack-destination", PACKED], { cwd: folder });
 if (!PUBLISHED)
   process.stdout.write(`

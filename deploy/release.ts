@@ -1,4 +1,4 @@
-// Release: `npm run release` checks that this commit can be released, and makes dist/release/: both packages, the
+// Release: `npm run release` checks that this commit can be released, and makes dist/release/: the packages, the
 // notes, an SBOM and checksums. The workflow release.yml publishes them. `--dry-run` does the same before the tag is
 // there.
 // Rules:
@@ -26,7 +26,7 @@ const run = (command: string, args: readonly string[], cwd = ROOT): string =>
     stdio: ["ignore", "pipe", "inherit"],
   });
 
-const manifest = JSON.parse(read("package.json")) as { readonly version: string };
+const manifest = JSON.parse(read("packages/holdpoint/package.json")) as { readonly version: string };
 const { version } = manifest;
 const changelog = read("CHANGELOG.md");
 const faults = releaseFaults({
@@ -44,7 +44,7 @@ if (dryRun || faults.length === 0) {
   run("npm", ["run", "package"]);
   rmSync(TARGET, { recursive: true, force: true });
   mkdirSync(TARGET, { recursive: true });
-  for (const folder of ["package", "dist/create-holdpoint"])
+  for (const folder of ["package", "dist/create-holdpoint", "dist/holdpoint-collector"])
     run("npm", ["pack", "--loglevel=error", "--pack-destination", TARGET], join(ROOT, folder));
   const sbom = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
   writeFileSync(join(TARGET, "sbom.cdx.json"), run("npm", [...sbom, "--loglevel=error"]));

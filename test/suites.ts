@@ -1,7 +1,7 @@
 // The test files by what they need, and how long they take.
 import { globSync } from "node:fs";
 
-const ALL = "{src,console,test}/**/*.test.ts";
+const ALL = "{packages,test}/**/*.test.ts";
 /** `npm run test:e2e`: a browser, and the package as it is installed. */
 const BROWSER = "test/e2e/";
 /** Tests of tools and npm projects that `npm ci` of the root does not install. */

@@ -21,7 +21,12 @@ async function importOnly(): Promise<number> {
 async function startToOk(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-bench-"));
   const startedAt = performance.now();
-  const args = [join(root, "packages/holdpoint/src/main.ts"), "serve", "--config", join(root, "bench/graphs/langgraph.json")];
+  const args = [
+    join(root, "packages/holdpoint/src/main.ts"),
+    "serve",
+    "--config",
+    join(root, "bench/graphs/langgraph.json"),
+  ];
   const env = { ...process.env, PORT: String(port), HOLDPOINT_DATA_DIR: folder, LOG_LEVEL: "error" };
   const server = spawn(process.execPath, args, { env, stdio: "ignore" });
   for (;;) {

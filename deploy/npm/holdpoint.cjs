@@ -22,7 +22,7 @@ if (fits) {
     if (type === "ExperimentalWarning" && String(warning).startsWith("SQLite ")) return;
     emitWarning.apply(null, arguments);
   };
-  void import("../dist/main.js");
+  void import("../dist/holdpoint/src/main.js");
 } else {
   process.stderr.write(
     "holdpoint needs Node " + words.join(", or Node ") + "; this is Node " + process.versions.node + "\n",

@@ -16,7 +16,11 @@ import { after, test } from "node:test";
 import { Client } from "@langchain/langgraph-sdk";
 import { interrupt, StateGraph } from "@langchain/langgraph";
 import * as z from "zod";
-import { createHoldpoint, type Holdpoint, type HoldpointOptions } from "../../packages/holdpoint/src/exports/create-holdpoint.ts";
+import {
+  createHoldpoint,
+  type Holdpoint,
+  type HoldpointOptions,
+} from "../../packages/holdpoint/src/exports/create-holdpoint.ts";
 import { form } from "../../packages/holdpoint/src/exports/interrupts.ts";
 import { writeFiles } from "../harness/project.ts";
 import { databaseFor, removeFolder, temporaryFolder } from "../harness/server.ts";

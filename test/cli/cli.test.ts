@@ -334,7 +334,9 @@ test("a new project is valid, and runs until it pauses for a person (cli.5)", as
     readonly name: string;
     readonly dependencies: Readonly<Record<string, string>>;
   };
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as typeof packageOf;
+  const { dependencies } = JSON.parse(
+    readFileSync(join(ROOT, "packages/holdpoint/package.json"), "utf8"),
+  ) as typeof packageOf;
   assert.equal(packageOf.name, "my-project");
   const fromPackage = /^(?:file:.*\/dist\/packages\/holdpoint-[\d.]+\.tgz|\^[\d.]+)$/;
   assert.match(packageOf.dependencies["holdpoint"] ?? "", fromPackage); // published.test.ts has the switch

@@ -57,17 +57,21 @@ test(
   "a collector with a part that never stops ends with exit code 1 and names it (stop-hangs.2)",
   PATIENCE,
   async () => {
-    const child = spawn(process.execPath, ["--import", NEVER_CLOSES, join(ROOT, "packages/holdpoint/src/main.ts"), "collector"], {
-      env: {
-        ...process.env,
-        HTTP_PORT: "0",
-        TRACES_PORT: "0",
-        HOLDPOINT_DATA_DIR: temporaryFolder(),
-        LOG_JSON: "true",
-        SHUTDOWN_TIMEOUT_MS: "1000",
+    const child = spawn(
+      process.execPath,
+      ["--import", NEVER_CLOSES, join(ROOT, "packages/holdpoint/src/main.ts"), "collector"],
+      {
+        env: {
+          ...process.env,
+          HTTP_PORT: "0",
+          TRACES_PORT: "0",
+          HOLDPOINT_DATA_DIR: temporaryFolder(),
+          LOG_JSON: "true",
+          SHUTDOWN_TIMEOUT_MS: "1000",
+        },
+        stdio: ["ignore", "ignore", "pipe"],
       },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    );
     const exited = new Promise<number | null>((resolve) => child.on("close", resolve));
     const told: Record<string, unknown>[] = [];
     createInterface({ input: child.stderr }).on("line", (line) => {

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "../harness/server.ts";
 
-const SOURCES = join(ROOT, "src");
+const SOURCES = join(ROOT, "packages");
 const LIBRARIES = /node_modules\/(@a2a-js|@modelcontextprotocol)\//;
 
 /** Addresses of the modules that an import of these files loads. */
@@ -20,7 +20,11 @@ function loadedBy(...files: readonly string[]): readonly string[] {
 }
 
 test("the routes of the gateways, and the server that has them, load no library of a protocol", () => {
-  const loaded = loadedBy("gateways/mcp-routes.ts", "gateways/a2a-routes.ts", "main/agent-server.ts");
+  const loaded = loadedBy(
+    "gateways/src/mcp-routes.ts",
+    "gateways/src/a2a-routes.ts",
+    "holdpoint/src/main/agent-server.ts",
+  );
   assert.ok(loaded.length > 10);
   assert.deepEqual(
     loaded.filter((url) => LIBRARIES.test(url)),
@@ -29,6 +33,6 @@ test("the routes of the gateways, and the server that has them, load no library 
 });
 
 test("the endpoints do, so the check above would see it", () => {
-  const loaded = loadedBy("gateways/a2a/endpoint/endpoint.ts", "gateways/mcp/endpoint/endpoint.ts");
+  const loaded = loadedBy("gateways/src/a2a/endpoint/endpoint.ts", "gateways/src/mcp/endpoint/endpoint.ts");
   assert.equal(new Set(loaded.flatMap((url) => LIBRARIES.exec(url)?.[1] ?? [])).size, 2);
 });

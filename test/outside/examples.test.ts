@@ -259,7 +259,10 @@ suite("every page", { concurrency: 2, timeout: 2 * PAGE_TIMEOUT_MS }, () => {
     const folder = temporaryFolder();
     t.after(() => removeFolder(folder));
     const env = { PATH: process.env["PATH"], HOLDPOINT_DATA_DIR: folder, PORT: "0", HTTP_PORT: "0", TRACES_PORT: "0" };
-    const dev = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "dev", "--no-browser"], { env, cwd: folder });
+    const dev = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "dev", "--no-browser"], {
+      env,
+      cwd: folder,
+    });
     t.after(() => dev.kill("SIGKILL"));
     dev.stderr.resume();
     for await (const chunk of dev.stdout) if (String(chunk).includes("Ctrl-C")) break;

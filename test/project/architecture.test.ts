@@ -1,133 +1,163 @@
-// Test of the rooms and their imports.
+// Test of the packages and their imports.
 // Rules:
-//   architecture.1. ARCHITECTURE.md has the same table of rooms as this file.
-//   architecture.2. Every file under src/ is in a room, and imports only the rooms in its row; no file imports a test.
-//   architecture.3. Only packages/holdpoint/src/main.ts and the entry for host programs read the environment.
-//   architecture.4. The console imports its own files, types of packages/api/src, and code of packages/api/src that runs in a browser.
+//   architecture.1. What a package imports, its package.json declares: our own packages, others, and nothing besides. A
+//        relative import stays in the package; no file imports a test.
+//   architecture.2. The adapters of the server import only the ports and the model of it.
+//   architecture.3. Only the entries of the program and of the collector read the environment.
+//   architecture.4. Of the API, the console imports types, and code that runs in a browser.
+//   architecture.5. No two packages import each other, over others neither; ARCHITECTURE.md has the same table.
 // Test files may import anything. The last tests plant wrong files, so that a blind check fails.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { join, posix } from "node:path";
 import { test } from "node:test";
 import { filesBelow, ROOT } from "./source-files.ts";
 
-/** Room → the imports allowed besides itself, as in ARCHITECTURE.md. */
-const ROOMS: Readonly<Record<string, string>> = {
-  "packages/base/src/": "—",
-  "packages/base/src/http/": "base",
-  "packages/api/src/": "base",
-  "packages/collector/src/": "base, http",
-  "packages/server/src/": "base, http, api",
-  "packages/server/src/graphs/": "base, agent (ports and model)",
-  "packages/server/src/storage/": "base, agent (ports and model)",
-  "packages/collector/src/traces/": "base, http, api",
-  "packages/server/src/telemetry/": "base, agent (ports and model)",
-  "packages/notify/src/adapters/": "base, agent (ports and model)",
-  "packages/server/src/openid/": "base, agent (ports and model)",
-  "packages/gateways/src/": "base, http, api",
-  "packages/holdpoint/src/cli/": "base, api",
-  "packages/holdpoint/src/dev/": "base",
-  "packages/holdpoint/src/main/": "all",
-  "packages/holdpoint/src/exports/": "base, http, graphs, main",
-  "packages/holdpoint/src/main.ts": "all",
-};
-
-const PORTS_AND_MODEL = ["packages/server/src/ports/", "packages/server/src/model/"];
-const TEST_FILE = /\.(test|contract)\.ts$/;
-const CODE_FILE = /\.[cm]?[jt]sx?$/;
-/** `from "./x"`, `import "./x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
-const IMPORT = /\b(?:from|import|require|URL)\s*\(?\s*(["'`])(\.{1,2}\/[^"'`]*)\1/g;
-const READS_ENVIRONMENT = ["packages/holdpoint/src/main.ts", "packages/holdpoint/src/exports/open-holdpoint.ts"];
-const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
-
-function roomOf(path: string): string | undefined {
-  return Object.keys(ROOMS).find((room) => (room.endsWith("/") ? path.startsWith(room) : path === room));
+interface Manifest {
+  readonly name: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-function mayImport(room: string, target: string): boolean {
-  if (TEST_FILE.test(target)) return false;
-  if (roomOf(target) === room) return true;
-  return (ROOMS[room] ?? "").split(", ").some((word) => {
-    if (word === "all") return true;
-    if (word === "agent (ports and model)") return PORTS_AND_MODEL.some((folder) => target.startsWith(folder));
-    return target.startsWith(`src/${word}/`);
+/** Name of the folder → what may be imported. */
+type Packages = Readonly<Record<string, { readonly own: readonly string[]; readonly others: readonly string[] }>>;
+type Read = (path: string) => string;
+
+const readSource: Read = (path) => readFileSync(join(ROOT, path), "utf8");
+const OWN = "@holdpoint/";
+
+function readPackages(): Packages {
+  const manifests = globSync("packages/*/package.json", { cwd: ROOT }).map((path) => {
+    const { dependencies, devDependencies = {} } = JSON.parse(readSource(path)) as Manifest;
+    const names = Object.keys({ ...dependencies, ...devDependencies });
+    const own = names.filter((name) => name.startsWith(OWN)).map((name) => name.slice(OWN.length));
+    return [path.split("/")[1] ?? "", { own, others: names.filter((name) => !name.startsWith(OWN)) }] as const;
   });
+  return Object.fromEntries(manifests);
 }
 
-function faultsOf(path: string, text: string): string[] {
-  const room = roomOf(path);
-  if (room === undefined) return [`${path} is in no room of ARCHITECTURE.md`];
-  if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
-  const faults: string[] = [];
-  for (const [, , specifier = ""] of text.matchAll(IMPORT)) {
-    const target = posix.join(posix.dirname(path), specifier);
-    if (!mayImport(room, target)) faults.push(`${path} must not import ${target}`);
+const PACKAGES = readPackages();
+const PORTS_AND_MODEL = ["ports/", "model/"].map((folder) => `packages/server/src/${folder}`);
+const ADAPTER = /^packages\/server\/src\/(?:graphs|storage|openid|telemetry)\//;
+const TEST_FILE = /\.(test|contract)\.tsx?$|\/testkit\.ts$/;
+const CODE_FILE = /\.[cm]?[jt]sx?$/;
+/** `from "./x"`, `import "@holdpoint/x"`, `import("./x")`, `require("./x")`, `new URL("./x"`. */
+const IMPORT = /\b(?:from|import|require|URL)\s*\(?\s*(["'`])((?:\.{1,2}|@holdpoint)\/[^"'`]*)\1/g;
+/** `import … from "zod";`, `import "zod";`, `await import("zod")`. */
+const PACKAGE_IMPORT =
+  /(?:^(?:import|export)\b[^;"'`]*?\bfrom |^import |\bimport\()(["'])(@?[a-z][^"'\s]*)\1(?:;$|\)| with)/gm;
+const TYPE_IMPORT = /\bimport type\s[^;]*?\bfrom\s*(["'`])[^"'`]*\1/g;
+const READS_ENVIRONMENT = [
+  "packages/holdpoint/src/main.ts",
+  "packages/holdpoint/src/exports/open-holdpoint.ts",
+  "packages/collector/src/main.ts",
+];
+const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;
+const BUILT_IN = new Set(builtinModules);
+
+/** A path from the root for files of ours; else the name of a package. */
+function resolve(path: string, specifier: string): string {
+  if (specifier.startsWith(".")) return posix.join(posix.dirname(path), specifier);
+  if (specifier.startsWith(OWN)) return `packages/${specifier.slice(OWN.length).replace("/", "/src/")}`;
+  const [first = "", second = ""] = specifier.split("/");
+  return first.startsWith("@") ? `${first}/${second}` : first;
+}
+
+function findImports(path: string, text: string): readonly string[] {
+  const code = text.replaceAll(/`[^`]*`/g, (quoted) => (quoted.includes("\n") ? "``" : quoted)); // examples of code
+  const found = [...code.matchAll(IMPORT), ...code.matchAll(PACKAGE_IMPORT)];
+  return [...new Set(found.map(([, , specifier = ""]) => resolve(path, specifier)))];
+}
+
+function mayImport(path: string, target: string, packages: Packages): boolean {
+  const [, own = ""] = path.split("/");
+  const [root, part = ""] = target.split("/");
+  if (root !== "packages") {
+    if (target.startsWith("node:") || BUILT_IN.has(target)) return true;
+    return !target.includes(".") && (packages[own]?.others ?? []).includes(target);
   }
+  if (TEST_FILE.test(target)) return false;
+  if (part !== own) return (packages[own]?.own ?? []).includes(part);
+  const adapter = ADAPTER.exec(path)?.[0];
+  return adapter === undefined || [adapter, ...PORTS_AND_MODEL].some((folder) => target.startsWith(folder));
+}
+
+function findFaults(path: string, text: string, packages: Packages = PACKAGES): string[] {
+  if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
+  const faults = findImports(path, text)
+    .filter((target) => !mayImport(path, target, packages))
+    .map((target) => `${path} must not import ${target}`);
   if (ENVIRONMENT.test(text) && !READS_ENVIRONMENT.includes(path)) faults.push(`${path} must not read the environment`);
   return faults;
 }
 
-const TYPE_IMPORT = /\bimport type\s[^;]*?\bfrom\s*(["'`])[^"'`]*\1/g;
-/** A package or a module of Node's: `from "zod"`, `import("node:fs")`. */
-const PACKAGE_IMPORT = /\b(?:from|import)\s*\(?\s*(["'`])([^."'`][^"'`]*)\1/g;
-
-type Read = (path: string) => string;
-
-/** The packages that a file of src/ imports at run time, by itself and by the files that it imports. */
-function packagesOf(path: string, read: Read, seen = new Set<string>()): string[] {
+/** The packages and modules that a file imports at run time, by itself and by the files that it imports. */
+function findPackages(path: string, read: Read, seen = new Set<string>()): string[] {
   if (seen.has(path)) return [];
   seen.add(path);
-  const code = read(path).replaceAll(TYPE_IMPORT, "");
-  const own = [...code.matchAll(PACKAGE_IMPORT)].map(([, , name = ""]) => `${name} (in ${path})`);
-  const targets = [...code.matchAll(IMPORT)].map(([, , name = ""]) => posix.join(posix.dirname(path), name));
-  return [...own, ...targets.flatMap((target) => packagesOf(target, read, seen))];
+  return findImports(path, read(path).replaceAll(TYPE_IMPORT, "")).flatMap((target) =>
+    target.startsWith("packages/") ? findPackages(target, read, seen) : [`${target} (in ${path})`],
+  );
 }
 
-const readSource: Read = (path) => readFileSync(join(ROOT, path), "utf8");
-
 /** architecture.4. Node's modules do not run in a browser; only the builder imports them. */
-function consoleFaultsOf(path: string, text: string, read: Read = readSource): string[] {
+function findConsoleFaults(path: string, text: string, read: Read = readSource): string[] {
   if (TEST_FILE.test(path) || !CODE_FILE.test(path)) return [];
   const faults =
-    path !== "console/build.ts" && /["'`]node:/.test(text) ? [`${path} must not import Node's modules`] : [];
-  const targetsOf = (part: string): string[] =>
-    [...part.matchAll(IMPORT)].map(([, , specifier = ""]) => posix.join(posix.dirname(path), specifier));
-  for (const target of targetsOf(text.replaceAll(TYPE_IMPORT, ""))) {
-    if (`${target}/`.startsWith("console/")) continue;
-    const packages = target.startsWith("packages/api/src/") ? packagesOf(target, read) : ["no browser code"];
-    if (packages.length > 0) faults.push(`${path} must not import ${target}`);
-  }
-  for (const target of targetsOf(text)) {
-    const allowed = target.startsWith("src/") ? target.startsWith("packages/api/src/") : true;
-    if (!allowed && !faults.includes(`${path} must not import ${target}`))
+    !path.endsWith("/build.ts") && /["'`]node:/.test(text) ? [`${path} must not import Node's modules`] : [];
+  for (const target of findImports(path, text.replaceAll(TYPE_IMPORT, ""))) {
+    if (target.startsWith("packages/api/") && findPackages(target, read).length > 0)
       faults.push(`${path} must not import ${target}`);
   }
   return faults;
 }
 
-test("ARCHITECTURE.md has the same table of rooms as this test (architecture.1)", () => {
-  const documented: Record<string, string> = {};
-  for (const line of readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").split("\n")) {
-    const [, room = "", , words = ""] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
-    if (room.startsWith("`src/")) documented[room.slice(1, -1)] = words;
-  }
-  assert.deepEqual(documented, ROOMS);
-});
-
-test("every source file is in a room, imports only allowed rooms, and does not read the environment (architecture.2, architecture.3)", () => {
-  const files = filesBelow("src");
+test("a package imports what its package.json declares, and does not read the environment (architecture.1, architecture.2, architecture.3)", () => {
+  const files = filesBelow("packages");
   assert.ok(files.includes("packages/base/src/config/config.ts"), "the sources were not found");
   assert.deepEqual(
-    files.flatMap((path) => faultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
+    files.filter((path) => path.includes("/src/")).flatMap((path) => findFaults(path, readSource(path))),
     [],
   );
 });
 
-test("the console imports its own files, types of packages/api/src, and its code without packages (architecture.4)", () => {
-  const files = filesBelow("console");
-  assert.ok(files.includes("console/main.tsx"), "the console was not found");
+test("what a package.json declares is imported (architecture.1)", () => {
+  const imported = Map.groupBy(
+    filesBelow("packages").filter((path) => CODE_FILE.test(path) && !TEST_FILE.test(path)),
+    (path) => path.split("/")[1] ?? "",
+  );
+  const unused = Object.entries(PACKAGES).flatMap(([name, { own }]) => {
+    const text = (imported.get(name) ?? []).map(readSource).join("\n");
+    return own.filter((other) => !text.includes(`${OWN}${other}/`)).map((other) => `${name} declares ${other}`);
+  });
+  assert.deepEqual(unused, []);
+});
+
+test("packages import one way, as the table of ARCHITECTURE.md says (architecture.5)", () => {
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean => {
+    if (seen.has(from)) return false;
+    seen.add(from);
+    return (PACKAGES[from]?.own ?? []).some((one) => one === to || reaches(one, to, seen));
+  };
   assert.deepEqual(
-    files.flatMap((path) => consoleFaultsOf(path, readFileSync(join(ROOT, path), "utf8"))),
+    Object.keys(PACKAGES).filter((name) => reaches(name, name)),
+    [],
+  );
+  const documented: Record<string, readonly string[]> = {};
+  for (const line of readSource("ARCHITECTURE.md").split("\n")) {
+    const [, name = "", , words = ""] = line.split("|").map((cell) => cell.trim());
+    const [, folder] = /^\[`packages\/(\w+)`\]/.exec(name) ?? [];
+    if (folder !== undefined) documented[folder] = words === "—" ? [] : words.split(", ");
+  }
+  assert.deepEqual(documented, Object.fromEntries(Object.entries(PACKAGES).map(([name, { own }]) => [name, own])));
+});
+
+test("the console imports its own files, types of the API, and its code without packages (architecture.4)", () => {
+  const files = filesBelow("packages/console/src");
+  assert.ok(files.includes("packages/console/src/main.tsx"), "the console was not found");
+  assert.deepEqual(
+    files.flatMap((path) => findConsoleFaults(path, readSource(path))),
     [],
   );
 });
@@ -136,78 +166,81 @@ test("a planted fault in the console is found (architecture.4)", () => {
   const sources: Readonly<Record<string, string>> = {
     "packages/api/src/b.ts": 'import { d } from "./d.ts";',
     "packages/api/src/d.ts": 'import type { Z } from "zod"; import { b } from "./b.ts";',
-    "packages/api/src/c.ts": 'import { e } from "../base/e.ts";',
+    "packages/api/src/c.ts": 'import { e } from "@holdpoint/base/e.ts";',
     "packages/base/src/e.ts": 'import { join } from "node:path";',
   };
-  const faults = (text: string): string[] =>
-    consoleFaultsOf("console/pages/a.tsx", text, (path) => sources[path] as string);
-  assert.deepEqual(faults('import type { B } from "../../src/api/c.ts"; import { c } from "../parts/c.ts";'), []);
-  assert.deepEqual(faults('import { b } from "../../src/api/b.ts";'), []);
-  assert.deepEqual(faults('import { c } from "../../src/api/c.ts";'), [
-    "console/pages/a.tsx must not import packages/api/src/c.ts",
+  const page = "packages/console/src/pages/a.tsx";
+  const faults = (text: string): string[] => findConsoleFaults(page, text, (path) => sources[path] as string);
+  assert.deepEqual(faults('import type { B } from "@holdpoint/api/c.ts"; import { c } from "../parts/c.ts";'), []);
+  assert.deepEqual(faults('import { b } from "@holdpoint/api/b.ts";'), []);
+  assert.deepEqual(faults('import { c } from "@holdpoint/api/c.ts";'), [
+    `${page} must not import packages/api/src/c.ts`,
   ]);
-  assert.deepEqual(faults('import type { B } from "../../src/agent/b.ts";'), [
-    "console/pages/a.tsx must not import packages/server/src/b.ts",
-  ]);
-  assert.deepEqual(faults('import { join } from "node:path";'), ["console/pages/a.tsx must not import Node's modules"]);
+  assert.deepEqual(faults('import { join } from "node:path";'), [`${page} must not import Node's modules`]);
 });
 
-const WRONG: readonly { readonly path: string; readonly text: string; readonly says: string }[] = [
-  { path: "src/shed/a.ts", text: "", says: "src/shed/a.ts is in no room of ARCHITECTURE.md" },
-  { path: "src/tool.ts", text: "", says: "src/tool.ts is in no room of ARCHITECTURE.md" },
-  { path: "packages/holdpoint/src/main.ts/a.ts", text: "", says: "packages/holdpoint/src/main.ts/a.ts is in no room of ARCHITECTURE.md" },
-  ...[
-    ["packages/base/src/a.ts", 'import { b } from "../http/b.ts";', "packages/base/src/http/b.ts"],
-    ["packages/base/src/a.ts", 'import type { B } from "../agent/b.ts";', "packages/server/src/b.ts"],
-    ["packages/base/src/a.ts", 'import {\n  b,\n} from "../api/b.ts";', "packages/api/src/b.ts"],
-    ["packages/base/src/a.ts", "export * from '../api/b.ts';", "packages/api/src/b.ts"],
-    ["packages/base/src/a.ts", 'import "../api/b.ts";', "packages/api/src/b.ts"],
-    ["packages/base/src/a.ts", 'const b = await import("../api/b.ts");', "packages/api/src/b.ts"],
-    ["packages/base/src/a.ts", "const b = await import(\n  `../api/b.ts`,\n);", "packages/api/src/b.ts"],
-    ["packages/base/src/a.ts", 'new Worker(new URL("../api/b.ts", import.meta.url));', "packages/api/src/b.ts"],
-    ["packages/base/src/a.ts", 'import { b } from "./b.test.ts";', "packages/base/src/b.test.ts"],
-    ["packages/base/src/a.ts", 'import b from "../main.ts";', "packages/holdpoint/src/main.ts"],
-    ["packages/base/src/a.ts", 'import b from "../../package.json" with { type: "json" };', "package.json"],
-    ["packages/server/src/routes/a.ts", 'import { b } from "../../storage/b.ts";', "packages/server/src/storage/b.ts"],
-    ["packages/server/src/a.ts", 'import { b } from "../graphs/b.ts";', "packages/server/src/graphs/b.ts"],
-    [
-      "packages/server/src/graphs/a.ts",
-      'import { b } from "../agent/interrupts/resume-rules.ts";',
-      "packages/server/src/interrupts/resume-rules.ts",
-    ],
-    ["packages/server/src/graphs/a.ts", 'import { b } from "../http/b.ts";', "packages/base/src/http/b.ts"],
-    ["packages/server/src/storage/sqlite/a.ts", 'import { b } from "../../graphs/b.ts";', "packages/server/src/graphs/b.ts"],
-    ["packages/collector/src/a.ts", 'import { b } from "../agent/ports/ports.ts";', "packages/server/src/ports/ports.ts"],
-    ["packages/holdpoint/src/cli/a.ts", 'import { b } from "../http/b.ts";', "packages/base/src/http/b.ts"],
-  ].map(([path = "", text = "", target = ""]) => ({ path, text, says: `${path} must not import ${target}` })),
-  ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map((text) => ({
-    path: "packages/server/src/a.ts",
-    text,
-    says: "packages/server/src/a.ts must not read the environment",
-  })),
+const PLANTED: Packages = {
+  a: { own: ["b"], others: ["zod"] },
+  b: { own: [], others: [] },
+  server: { own: ["b"], others: [] },
+};
+
+const WRONG: readonly (readonly [path: string, text: string, says: string])[] = [
+  ["packages/b/src/x.ts", 'import { y } from "@holdpoint/a/y.ts";', "must not import packages/a/src/y.ts"],
+  ["packages/b/src/x.ts", 'import type { Y } from "@holdpoint/a/y.ts";', "must not import packages/a/src/y.ts"],
+  ["packages/b/src/x.ts", 'import {\n  y,\n} from "@holdpoint/a/y.ts";', "must not import packages/a/src/y.ts"],
+  ["packages/b/src/x.ts", "export * from '@holdpoint/a/y.ts';", "must not import packages/a/src/y.ts"],
+  ["packages/b/src/x.ts", 'import "@holdpoint/a/y.ts";', "must not import packages/a/src/y.ts"],
+  ["packages/b/src/x.ts", "const y = await import(\n  `@holdpoint/a/y.ts`,\n);", "must not import packages/a/src/y.ts"],
+  ["packages/b/src/x.ts", 'import { z } from "zod";', "must not import zod"],
+  ["packages/b/src/x.ts", 'import { z } from "@zod/mini/core";', "must not import @zod/mini"],
+  ["packages/b/src/x.ts", 'import { y } from "../../a/src/y.ts";', "must not import packages/a/src/y.ts"],
+  [
+    "packages/b/src/x.ts",
+    'new Worker(new URL("../../a/src/y.ts", import.meta.url));',
+    "must not import packages/a/src/y.ts",
+  ],
+  ["packages/b/src/x.ts", 'import { y } from "./y.test.ts";', "must not import packages/b/src/y.test.ts"],
+  [
+    "packages/b/src/x.ts",
+    'import y from "../../../package.json" with { type: "json" };',
+    "must not import package.json",
+  ],
+  [
+    "packages/server/src/graphs/x.ts",
+    'import { y } from "../interrupts/y.ts";',
+    "must not import packages/server/src/interrupts/y.ts",
+  ],
+  [
+    "packages/server/src/storage/x.ts",
+    'import { y } from "../graphs/y.ts";',
+    "must not import packages/server/src/graphs/y.ts",
+  ],
+  ...["process.env.PORT", "process?.env", 'process["env"]', 'import { env } from "node:process";'].map(
+    (text) => ["packages/a/src/x.ts", text, "must not read the environment"] as const,
+  ),
 ];
 
-for (const { path, text, says } of WRONG) {
-  test(`a planted fault is found: ${says}, by ${JSON.stringify(text)}`, () => {
-    assert.deepEqual(faultsOf(path, text), [says]);
+for (const [path, text, says] of WRONG) {
+  test(`a planted fault is found: ${path} ${says}, by ${JSON.stringify(text)}`, () => {
+    assert.deepEqual(findFaults(path, text, PLANTED), [`${path} ${says}`]);
   });
 }
 
 const RIGHT: readonly (readonly [path: string, text: string])[] = [
-  ["packages/base/src/a.ts", 'import { b } from "./b.ts"; import { createServer } from "node:http";'],
-  ["packages/server/src/routes/a.ts", 'import { b } from "../b.ts"; import { c } from "../../base/c.ts";'],
+  ["packages/b/src/x.ts", 'import { y } from "./y.ts"; import { createServer } from "node:http";'],
   [
-    "packages/server/src/storage/sqlite/a.ts",
-    'import type { B } from "../../agent/ports/ports.ts"; import { c } from "../../agent/model/model.ts";',
+    "packages/a/src/x.ts",
+    'import { y } from "../y.ts"; import { c } from "@holdpoint/b/c.ts"; import { z } from "zod";',
   ],
-  ["packages/holdpoint/src/main.ts", 'import { b } from "./storage/b.ts"; run(process.env);'],
-  ["packages/base/src/a.test.ts", 'import { b } from "../http/b.ts"; run(process.env);'],
-  ["packages/server/src/storage/contract/storage.contract.ts", 'import { b } from "../http/b.ts";'],
-  ["packages/server/src/a.ts", "const line = process.environment;"],
+  ["packages/server/src/storage/x.ts", 'import type { Y } from "../ports/y.ts"; import { z } from "../model/z.ts";'],
+  ["packages/holdpoint/src/main.ts", "run(process.env);"],
+  ["packages/b/src/x.test.ts", 'import { y } from "@holdpoint/a/y.ts"; run(process.env);'],
+  ["packages/a/src/x.ts", "const line = process.environment;"],
 ];
 
 for (const [path, text] of RIGHT) {
   test(`accepts ${path} with ${JSON.stringify(text)}`, () => {
-    assert.deepEqual(faultsOf(path, text), []);
+    assert.deepEqual(findFaults(path, text, PLANTED), []);
   });
 }

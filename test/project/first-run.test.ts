@@ -62,7 +62,7 @@ test("tests of other programs and projects are not skipped without them (first-r
 });
 
 test("every test file is in a suite (first-run.3)", () => {
-  const all = ["src", "console", "test"].flatMap(filesBelow).filter((path) => path.endsWith(".test.ts"));
+  const all = ["packages", "test"].flatMap(filesBelow).filter((path) => path.endsWith(".test.ts"));
   const known = [...FIRST, ...REST, ...all.filter((path) => path.startsWith("test/e2e/"))];
   assert.deepEqual(known.toSorted(), all.toSorted());
 });

@@ -15,7 +15,7 @@ const [, oldMajor, oldMinor, newMajor, newMinor] =
 const SENTENCE = `Node ${oldMajor}.${oldMinor} or newer of ${oldMajor}, or Node ${newMajor}.${newMinor} or newer`;
 
 test("every page that names a version of Node names the declared ones", () => {
-  const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md", "src/**/*.md"], {
+  const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md", "packages/**/*.md"], {
     cwd: ROOT,
     exclude: ["**/node_modules/**"],
   });

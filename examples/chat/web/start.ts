@@ -18,7 +18,10 @@ interface Program {
 
 function findHoldpoint(): Program {
   const clone = dirname(dirname(CHAT));
-  const own = { file: join(clone, "packages/holdpoint/src/main.ts"), config: join(clone, "examples", "langgraph.json") };
+  const own = {
+    file: join(clone, "packages/holdpoint/src/main.ts"),
+    config: join(clone, "examples", "langgraph.json"),
+  };
   if (existsSync(own.file) && existsSync(own.config)) return own;
   const config = join(CHAT, "langgraph.json");
   const require = createRequire(config);

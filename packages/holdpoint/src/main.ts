@@ -16,12 +16,12 @@
 // A command imports its parts on use, so the others cost nothing at start.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { stopping as partsInStop } from "@holdpoint/base/lifecycle.ts";
+import { stopOnSignals, type LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import { programName } from "./cli/client/program-name.ts";
 import type { DevOptions } from "./main/dev.ts";
-import type { Host, LongRunningProcess } from "./main/host.ts";
+import type { Host } from "./main/host.ts";
 
 import { readProduct } from "./main/product.ts";
 import type { ServeOptions } from "./main/serve.ts";
@@ -156,7 +156,9 @@ function lasting(work: () => Promise<LongRunningProcess | null>): Promise<void> 
   return command(async () => {
     const started = await work();
     if (started === null) return;
-    stopOnSignals(started);
+    stopOnSignals(started, process);
+    // Code of a graph may leave a promise unhandled. Its run has its own end; the process continues.
+    process.on("unhandledRejection", (reason) => started.log.error("unhandled_rejection", { reason: String(reason) }));
     await started.announce(); // after the signal handlers: a reader of this output may send a signal
   });
 }
@@ -181,40 +183,6 @@ async function createCli(): Promise<Cli> {
         process.stdout.write("", () => process.exit(exitCode)); // loaded graphs may have left timers
       }),
   };
-}
-
-/** npm passes Ctrl-C on to a process that the terminal told already: within this time they are one signal. */
-const ONE_SIGNAL_MS = 1000;
-
-/** The first signal drains, within a limit whatever hangs; a second one ends at once. */
-function stopOnSignals({ stop, stopMs, log, exitCode }: LongRunningProcess): void {
-  let firstAt: number | undefined;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (firstAt !== undefined) {
-      if (performance.now() - firstAt > ONE_SIGNAL_MS) process.exit(1);
-      return;
-    }
-    firstAt = performance.now();
-    log.info("stopping", { signal });
-    setTimeout(() => {
-      log.error("stop_hung", { parts: partsInStop().join(", "), after_ms: stopMs });
-      process.exit(1);
-    }, stopMs);
-    stop().then(
-      () => {
-        log.info("stopped");
-        process.exit(exitCode());
-      },
-      (error: unknown) => {
-        log.error("stop_failed", { reason: String(error) });
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
-  // Code of a graph may leave a promise unhandled. Its run has its own end; the process continues.
-  process.on("unhandledRejection", (reason) => log.error("unhandled_rejection", { reason: String(reason) }));
 }
 
 await main(process.argv); // last, so that everything above is there

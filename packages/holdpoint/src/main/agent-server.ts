@@ -211,7 +211,9 @@ async function openStore(
   ]);
   const { index, ...times } = store;
   const embedder =
-    index === null ? null : await (await import("@holdpoint/server/graphs/extensions/embedder.ts")).loadEmbedder(index, folder);
+    index === null
+      ? null
+      : await (await import("@holdpoint/server/graphs/extensions/embedder.ts")).loadEmbedder(index, folder);
   const options = { ...times, itemBytesMax: config.storeItemBytesMax, fields: index?.fields ?? [] };
   return createStore(options, { storage, clock, log, embedder });
 }

@@ -1,25 +1,12 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
 import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
-import { stopPart } from "@holdpoint/base/lifecycle.ts";
-import type { Log } from "@holdpoint/base/log/log.ts";
+import { localBackend, localUrl } from "@holdpoint/collector/service/collector-process.ts";
 import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
-import type { TraceServer } from "@holdpoint/collector/traces/server.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { explainInUse } from "./in-use.ts";
-import {
-  configOf,
-  localServerOf,
-  openLog,
-  printConfigOf,
-  readLimits,
-  warnOfUnknown,
-  type Host,
-  type LongRunningProcess,
-} from "./host.ts";
-
-/** Margin over the collector's own limit: a write that the disk does not finish, the local store. */
-const STOP_SPARE_MS = 3000;
+import { configOf, localServerOf, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
 
 /** @returns null with --print-config */
 export async function collect(
@@ -34,29 +21,9 @@ export async function collect(
   setStartFlags();
   const log = await openLog(host, table, config);
   await warnOfUnknown(host, log);
-  const { runCollector } = await import("@holdpoint/collector/service/open-collector.ts");
-  const traces = config.endpoint === null ? await openOwnStore(host, config, log) : null;
-  const collector = runCollector(localBackend(config, traces === null ? null : localUrl(traces.address().port)), log);
-  await collector.start();
-  return {
-    log,
-    async stop() {
-      try {
-        await stopPart(collector);
-      } finally {
-        if (traces !== null) await stopPart(traces); // last: the collector's final uploads still reach their backend
-      }
-    },
-    stopMs: config.shutdownTimeoutMs + STOP_SPARE_MS,
-    exitCode: () => (collector.lost() > 0 ? 1 : 0),
-    announce: () => Promise.resolve(), // it reports its own end, with its limits
-  };
-}
-
-/** @throws {Error} also if another process has the folder, with its address */
-async function openOwnStore(host: Host, config: TraceConfig, log: Log): Promise<TraceServer> {
+  const { startCollectorProcess } = await import("@holdpoint/collector/service/collector-process.ts");
   try {
-    return await openTraceServer(host, config, log);
+    return await startCollectorProcess(config, { log, version: host.product.version });
   } catch (error) {
     throw explainInUse(error, config.dataDir);
   }
@@ -148,29 +115,4 @@ export async function collectorConfig(host: Host) {
   ]);
   const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
   return { table, config: { ...(await readLimits(host)), ...(await configOf(table, host.env)) } };
-}
-
-/** The embedded tracing backend, started: the collector's backend is a URL. */
-export async function openTraceServer(
-  { product }: Host,
-  config: TraceConfig,
-  log: Log,
-  queries = true,
-): Promise<TraceServer> {
-  const [{ createTraceServer }, { systemClock }] = await Promise.all([
-    import("@holdpoint/collector/traces/server.ts"),
-    import("@holdpoint/base/clock.ts"),
-  ]);
-  const traces = createTraceServer(config, { clock: systemClock, log, version: product.version, queries });
-  await traces.start();
-  log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.dataDir });
-  return traces;
-}
-
-export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
-
-/** Without an endpoint, traces stay on this machine, in the store at `url`, and no sender needs a key. */
-export function localBackend<C extends CollectorConfig>(config: C, url: string | null): C {
-  if (url === null) return config;
-  return { ...config, endpoint: url, apiKey: config.apiKey ?? "local", explainAttributes: true };
 }

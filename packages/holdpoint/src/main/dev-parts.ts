@@ -15,7 +15,7 @@ import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { authenticates } from "./access.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
-import { localBackend, localUrl, openTraceServer } from "./collect.ts";
+import { localBackend, localUrl, openTraceServer } from "@holdpoint/collector/service/collector-process.ts";
 import { announced, type Host } from "./host.ts";
 import { collectorAt, type ProcessParts } from "./remote-parts.ts";
 import { openTracing } from "./tracing.ts";
@@ -107,7 +107,7 @@ export async function startTraceStore(
   if (config.endpoint !== null) return null;
   const { traceRoutes } = await import("@holdpoint/collector/traces/routes.ts");
   const server = await onPort(host, { name: "TRACES_PORT", host: "127.0.0.1", port: config.tracePort }, (tracePort) =>
-    openTraceServer(host, { ...config, tracePort }, log, queries),
+    openTraceServer({ ...config, tracePort }, { log, version: host.product.version, queries }),
   );
   running.push(server);
   return { port: server.address().port, routes: traceRoutes(server.store) };

@@ -7,16 +7,8 @@ import { stopPart, type Service } from "@holdpoint/base/lifecycle.ts";
 import { collectorConfig } from "./collect.ts";
 import { type DevConfig, type StartedParts, startParts } from "./dev-parts.ts";
 import { explainInUse } from "./in-use.ts";
-import {
-  configOf,
-  isReadable,
-  openLog,
-  printConfigOf,
-  readLimits,
-  warnOfUnknown,
-  type Host,
-  type LongRunningProcess,
-} from "./host.ts";
+import { configOf, isReadable, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
 import {
   agentTable,
   localServicesOf,

@@ -40,18 +40,6 @@ export interface Product {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** A service that runs until its stop. */
-export interface LongRunningProcess {
-  readonly log: Log;
-  readonly stop: () => Promise<void>;
-  /** Longest duration of stop(), whatever hangs: then the process ends anyway. */
-  readonly stopMs: number;
-  /** The summary, after stop(). */
-  readonly exitCode: () => number;
-  /** Reports readiness. A reader may send a signal at once. */
-  readonly announce: () => Promise<void>;
-}
-
 /** @throws {ConfigError} */
 export async function configOf<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
   const { readConfig } = await import("@holdpoint/base/config/config.ts");

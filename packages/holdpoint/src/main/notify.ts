@@ -31,8 +31,12 @@ async function openParts(config: NotifyConfig): Promise<NotifyParts | null> {
   const [slack, mailer] = await Promise.all([
     slackBotToken === null
       ? null
-      : import("@holdpoint/notify/adapters/slack-web-api.ts").then((one) => one.createSlackWebApi(slackBotToken, slackApiUrl)),
-    smtpUrl === null ? null : import("@holdpoint/notify/adapters/smtp-mailer.ts").then((one) => one.createSmtpMailer(smtpUrl)),
+      : import("@holdpoint/notify/adapters/slack-web-api.ts").then((one) =>
+          one.createSlackWebApi(slackBotToken, slackApiUrl),
+        ),
+    smtpUrl === null
+      ? null
+      : import("@holdpoint/notify/adapters/smtp-mailer.ts").then((one) => one.createSmtpMailer(smtpUrl)),
   ]);
   return { notifications, slack, signingSecret: slackSigningSecret, mailer, linkSecret };
 }

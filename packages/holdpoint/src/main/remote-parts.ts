@@ -12,7 +12,8 @@ export async function remoteParts(config: AgentConfig): Promise<ProcessParts> {
   const { traces, tracesKey: key, collectorUrl, ingestToken } = config;
   const url = traces === "on" || traces === "off" ? null : traces;
   return {
-    traces: url === null ? null : (await import("@holdpoint/collector/traces/remote.ts")).remoteTraceRoutes({ url, key }),
+    traces:
+      url === null ? null : (await import("@holdpoint/collector/traces/remote.ts")).remoteTraceRoutes({ url, key }),
     collector: collectorUrl === null ? null : collectorAt(collectorUrl, ingestToken, () => null),
   };
 }

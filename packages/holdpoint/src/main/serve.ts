@@ -10,16 +10,8 @@ import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { GraphsConfig } from "@holdpoint/server/graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
-import {
-  announced,
-  configOf,
-  openLog,
-  printConfigOf,
-  readLimits,
-  warnOfUnknown,
-  type Host,
-  type LongRunningProcess,
-} from "./host.ts";
+import { announced, configOf, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { explainInUse } from "./in-use.ts";
 import { type ProcessParts, remoteParts } from "./remote-parts.ts";

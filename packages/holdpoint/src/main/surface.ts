@@ -61,11 +61,11 @@ async function openPages({ product }: Host, config: AgentConfig, log: Log): Prom
   const { root } = product;
   const folder = createPageBuild(
     {
-      sources: join(root, "console"),
+      sources: join(root, "packages/console/src"),
       besides: [join(root, "package-lock.json"), join(root, "packages/api/src"), join(root, "packages/base/src")],
       shipped: join(root, "dist", "console"),
       cache: join(root, "node_modules", ".cache", "holdpoint-console"),
-      builder: join(root, "console", "build.ts"),
+      builder: join(root, "packages/console/src/build.ts"),
     },
     log,
   );

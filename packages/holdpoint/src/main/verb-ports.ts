@@ -11,7 +11,8 @@ import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
   const { root, nodeRequired, dependencies } = host.product;
-  const agentConfig = async () => configOf((await import("@holdpoint/server/server/settings.ts")).AGENT_SETTINGS, host.env);
+  const agentConfig = async () =>
+    configOf((await import("@holdpoint/server/server/settings.ts")).AGENT_SETTINGS, host.env);
   const folderOf = async (dataDir: string | undefined): Promise<string> => {
     const config = await agentConfig();
     if (dataDir === undefined && config.databaseUri !== null)
@@ -63,10 +64,9 @@ export function createVerbPorts(host: Host): VerbPorts {
       graphs: async () => {
         const file = graphConfigFile((await agentConfig()).graphConfig);
         if (!isReadable(file)) return null;
-        const { graphs, remarks } = (await import("@holdpoint/server/graphs/config/langgraph-json.ts")).readGraphsConfig(
-          file,
-          host.env,
-        );
+        const { graphs, remarks } = (
+          await import("@holdpoint/server/graphs/config/langgraph-json.ts")
+        ).readGraphsConfig(file, host.env);
         return { file, ids: graphs.map(({ graphId }) => graphId), remarks };
       },
     },

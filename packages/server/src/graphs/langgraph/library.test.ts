@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { LibraryError, libraryVersion } from "./library.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
+const ROOT = join(import.meta.dirname, "../../../../..");
 
 /** A folder that resolves LangGraph in this version. */
 function folderWith(t: TestContext, version: string): string {

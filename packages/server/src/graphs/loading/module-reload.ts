@@ -19,7 +19,7 @@ export interface FreshModules {
 
 const QUERY = "holdpoint";
 /** A project may contain this server. */
-const SERVER = join(import.meta.dirname, "../../../../../src") + sep;
+const SERVER = join(import.meta.dirname, "../../../..") + sep; // all packages
 /** It imports the files in langgraph.json. */
 const LOADER = join(import.meta.dirname, `import-user-module${extname(import.meta.filename)}`);
 

@@ -27,7 +27,7 @@ import { createSourceResolver, isRequire, type NextResolve } from "./source-reso
 import { isTypeScript, SourceError, transformSource } from "./source-transform.ts";
 
 /** A project may contain this server. */
-const SERVER = join(import.meta.dirname, "../../../../../src") + sep;
+const SERVER = join(import.meta.dirname, "../../../..") + sep; // all packages
 const PACKAGES = `${sep}node_modules${sep}`;
 
 /** Modules of other kinds, and JSON, can fail to load as such; their importers are remembered (source-hooks.3). */

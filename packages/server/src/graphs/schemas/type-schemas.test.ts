@@ -8,7 +8,7 @@ import { openTypes } from "./type-checker.ts";
 import { subgraphTypeSchemas } from "./subgraph-types.ts";
 import { graphTypeSchemas, type TypeSchemas } from "./type-schemas.ts";
 
-const FOLDER = join(import.meta.dirname, "../../../../../src", "..", "test", "graphs");
+const FOLDER = join(import.meta.dirname, "../../../../../test/graphs");
 const FILE = join(FOLDER, "typed.ts");
 const files = await openTypes(FOLDER, [FILE]);
 after(() => files?.close());

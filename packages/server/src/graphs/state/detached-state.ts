@@ -2,13 +2,7 @@
 // deployed graph contains it, so its state comes from the stored rows alone.
 //   detached-state.1. Values are those of every channel but LangGraph's own.
 //   detached-state.2. Next are the nodes with a trigger that they have not seen.
-import type {
-  CheckpointQuery,
-  StateAddress,
-  StateSnapshot,
-  StateTask,
-  StoredCheckpoint,
-} from "../../ports/ports.ts";
+import type { CheckpointQuery, StateAddress, StateSnapshot, StateTask, StoredCheckpoint } from "../../ports/ports.ts";
 import { isPlaceRow } from "../checkpoints/answer-places.ts";
 import { type LibraryCheckpoint, decodeCheckpoint, decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunContext } from "../run/run-context.ts";

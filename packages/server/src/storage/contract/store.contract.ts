@@ -7,14 +7,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import type { StoreItem, StoreVector } from "../../model/model.ts";
-import type {
-  NamespaceQuery,
-  Storage,
-  StorePage,
-  StorePlace,
-  StoreRanking,
-  StoreRefs,
-} from "../../ports/ports.ts";
+import type { NamespaceQuery, Storage, StorePage, StorePlace, StoreRanking, StoreRefs } from "../../ports/ports.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 
 const NOW = 1000;

@@ -7,14 +7,7 @@
 //   postgres/store.4. A write of an item holds its lock: concurrent writers run one after the other.
 //   postgres/store.5. A page of a list reads no values.
 import type { StoreItem } from "../../../model/model.ts";
-import type {
-  NamespaceQuery,
-  StorePage,
-  StoreRanking,
-  StoreRef,
-  StoreRefs,
-  StoreTx,
-} from "../../../ports/ports.ts";
+import type { NamespaceQuery, StorePage, StoreRanking, StoreRef, StoreRefs, StoreTx } from "../../../ports/ports.ts";
 import {
   afterNamespace,
   cosine,

@@ -1,0 +1,65 @@
+#!/usr/bin/env node
+// Main: `holdpoint-collector`, the collector without the agent server, with the settings of `holdpoint collector`. Only
+// this file of the package reads the environment, takes signals and sets exit codes.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { ConfigError, printConfig, readConfig, secretsOf } from "@holdpoint/base/config/config.ts";
+import { LOG_SETTINGS } from "@holdpoint/base/config/log-settings.ts";
+import { createLog } from "@holdpoint/base/log/log.ts";
+import { stopOnSignals } from "@holdpoint/base/long-running-process.ts";
+import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
+import { startCollectorProcess } from "./service/collector-process.ts";
+import { COLLECTOR_LIMITS } from "./service/limits.ts";
+import { collectorSettings } from "./service/settings.ts";
+import { TRACE_SETTINGS } from "./traces/settings.ts";
+
+const HELP = `Usage: holdpoint-collector [options]
+
+Runs the trace collector proxy: OTLP traces in, the tracing backend's runs out.
+Settings are variables: docs/reference/configuration.md, section "Trace collector".
+
+Options:
+  --print-config  print the effective configuration, with secrets masked, and exit
+  -V, --version   print the version
+  -h, --help      print this help
+
+Examples:
+  holdpoint-collector
+  TRACING_ENDPOINT=https://backend.example TRACING_API_KEY=… holdpoint-collector
+`;
+const EXIT_USAGE = 2;
+const EXIT_CONFIG = 78;
+
+const { version } = createRequire(import.meta.url)("@holdpoint/collector/package.json") as { readonly version: string };
+const TABLE = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
+
+async function start(): Promise<void> {
+  const config = readConfig({ ...process.env }, TABLE, (path) => readFileSync(path, "utf8"));
+  if (process.argv.includes("--print-config")) {
+    process.stdout.write(`${printConfig(TABLE, config)}\n`);
+    return;
+  }
+  setStartFlags();
+  const log = createLog({
+    level: config.logLevel,
+    json: config.logJson ?? !process.stderr.isTTY,
+    secrets: secretsOf(TABLE, config),
+    now: Date.now,
+    write: (text) => void process.stderr.write(text),
+  });
+  const started = await startCollectorProcess({ ...COLLECTOR_LIMITS, ...config }, { log, version });
+  stopOnSignals(started, process);
+}
+
+const [option, ...more] = process.argv.slice(2);
+if (option === "-h" || option === "--help") process.stdout.write(HELP);
+else if (option === "-V" || option === "--version") process.stdout.write(`${version}\n`);
+else if (more.length > 0 || (option !== undefined && option !== "--print-config")) {
+  process.stderr.write(`holdpoint-collector: unknown option ${more[0] ?? option}\n\n${HELP}`);
+  process.exit(EXIT_USAGE);
+} else {
+  await start().catch((error: unknown) => {
+    process.stderr.write(`holdpoint-collector: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+  });
+}
