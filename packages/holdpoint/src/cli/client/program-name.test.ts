@@ -15,9 +15,24 @@ for (const [name, script, env, expected] of [
   ["the link in a project", "/app/node_modules/.bin/holdpoint", {}, "npx holdpoint"],
   ["the link on Windows", "C:\\app\\node_modules\\.bin\\holdpoint", {}, "npx holdpoint"],
   ["a script of a project", "/app/node_modules/.bin/holdpoint", { npm_lifecycle_event: "dev" }, "npx holdpoint"],
-  ["a script of a clone", "/clone/packages/holdpoint/src/main.ts", { npm_lifecycle_event: "start" }, "npm run holdpoint --"],
+  [
+    "a script of a clone",
+    "/clone/packages/holdpoint/src/main.ts",
+    { npm_lifecycle_event: "start" },
+    "npm run holdpoint --",
+  ],
   ["the sources of a clone, in it", "/clone/packages/holdpoint/src/main.ts", {}, "node packages/holdpoint/src/main.ts"],
-  ["the sources of a clone beside it", "/other/packages/holdpoint/src/main.ts", {}, "node /other/packages/holdpoint/src/main.ts"],
-  ["the sources in a folder with a space", "/my clone/packages/holdpoint/src/main.ts", {}, 'node "/my clone/packages/holdpoint/src/main.ts"'],
+  [
+    "the sources of a clone beside it",
+    "/other/packages/holdpoint/src/main.ts",
+    {},
+    "node /other/packages/holdpoint/src/main.ts",
+  ],
+  [
+    "the sources in a folder with a space",
+    "/my clone/packages/holdpoint/src/main.ts",
+    {},
+    'node "/my clone/packages/holdpoint/src/main.ts"',
+  ],
 ] as const)
   test(`${name} is called as ${expected}`, () => assert.equal(programName(script, env, "/clone"), expected));

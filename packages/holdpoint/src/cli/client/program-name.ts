@@ -14,7 +14,8 @@ export function programName(
   folder: string,
 ): string {
   const path = script.replaceAll("\\", "/");
-  if (path.endsWith("/packages/holdpoint/src/main.ts")) return event === undefined ? nodeCommand(script, folder) : "npm run holdpoint --"; // a clone
+  if (path.endsWith("/packages/holdpoint/src/main.ts"))
+    return event === undefined ? nodeCommand(script, folder) : "npm run holdpoint --"; // a clone
   const isInProject = path.includes("/node_modules/.bin/"); // not on the path of a shell
   return command === "exec" || isInProject ? "npx holdpoint" : "holdpoint";
 }
