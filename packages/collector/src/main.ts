@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { ConfigError, printConfig, readConfig, secretsOf } from "@holdpoint/base/config/config.ts";
 import { LOG_SETTINGS } from "@holdpoint/base/config/log-settings.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
-import { stopOnSignals } from "@holdpoint/base/long-running-process.ts";
+import { stopOnSignals } from "@holdpoint/base/modules/long-running-process.ts";
 import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
 import { startCollectorProcess } from "./service/collector-process.ts";
 import { COLLECTOR_LIMITS } from "./service/limits.ts";

@@ -16,7 +16,7 @@
 // A command imports its parts on use, so the others cost nothing at start.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { stopOnSignals, type LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
+import { stopOnSignals, type LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import type { Command as Program } from "commander";
 import type { Cli } from "./cli/client/command-context.ts";
 import { programName } from "./cli/client/program-name.ts";

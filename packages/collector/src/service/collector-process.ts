@@ -2,7 +2,7 @@
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { stopPart } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
 import { runCollector } from "./open-collector.ts";

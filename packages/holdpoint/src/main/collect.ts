@@ -6,7 +6,7 @@ import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { explainInUse } from "./in-use.ts";
 import { configOf, localServerOf, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
-import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 
 /** @returns null with --print-config */
 export async function collect(

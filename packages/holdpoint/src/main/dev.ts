@@ -8,7 +8,7 @@ import { collectorConfig } from "./collect.ts";
 import { type DevConfig, type StartedParts, startParts } from "./dev-parts.ts";
 import { explainInUse } from "./in-use.ts";
 import { configOf, isReadable, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
-import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import {
   agentTable,
   localServicesOf,

@@ -11,7 +11,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { GraphsConfig } from "@holdpoint/server/graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { announced, configOf, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
-import type { LongRunningProcess } from "@holdpoint/base/long-running-process.ts";
+import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { explainInUse } from "./in-use.ts";
 import { type ProcessParts, remoteParts } from "./remote-parts.ts";
