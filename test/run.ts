@@ -1,7 +1,7 @@
 // Runs test files in few processes: `node test/run.ts SUITE|FILE|PATTERN...`, where a suite is `first` (`npm test`) or
 // `rest` (suites.ts). To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
-//   test/run.1. Unit tests of all rooms but storage share a process. Files that start servers in their own process
+//   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
 //        (server-here.ts) share two, one file after the other. Each other file has a process of its own; some of them
 //        run at a time. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.

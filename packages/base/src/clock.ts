@@ -1,4 +1,4 @@
-// Clock: the only source of time inside the rooms. Timestamps use the wall clock, waits the monotonic clock.
+// Clock: the only source of time inside the packages. Timestamps use the wall clock, waits the monotonic clock.
 
 export interface Clock {
   /** Milliseconds since 1970, for stamps. May jump. */

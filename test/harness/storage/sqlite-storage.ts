@@ -1,4 +1,4 @@
-// The embedded storage alone, for tests of one room: in a folder of its own, deleted with the test.
+// The embedded storage alone, for tests of the storage: in a folder of its own, deleted with the test.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

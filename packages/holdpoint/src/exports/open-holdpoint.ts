@@ -36,7 +36,7 @@ export interface Holdpoint {
 /** @throws {Error} with the reason; nothing is left open then. @param limits of tests */
 export async function openHoldpoint(
   options: HoldpointOptions,
-  limits: Readonly<Record<string, number>> = {}, // the declarations of the package name no type of a room
+  limits: Readonly<Record<string, number>> = {}, // the declarations of the package name no type of another package
 ): Promise<Holdpoint> {
   try {
     return await open(options, limits);

@@ -1,4 +1,4 @@
-// Verb ports: the parts of other rooms that the terminal's commands use.
+// Verb ports: the parts of other packages that the terminal's commands use.
 import { join } from "node:path";
 import { graphConfigFile } from "@holdpoint/server/model/assistant-defaults.ts";
 import type { VerbPorts } from "../cli/program/register.ts";

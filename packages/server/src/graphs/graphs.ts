@@ -1,4 +1,4 @@
-// Graphs: the graph port of the agent room, over the deployed graphs.
+// Graphs: the graph port of the server, over the deployed graphs.
 // The pieces:
 //   hot-reload.ts  replaces graphs when a file of the project changes, in `dev`
 //   validate.ts    loads everything a langgraph.json names, for `holdpoint validate`

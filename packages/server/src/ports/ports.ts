@@ -1,4 +1,4 @@
-// Ports: interfaces that the agent room requires. Adapters live in graphs/ and storage/; packages/holdpoint/src/main/ selects them.
+// Ports: interfaces that the server requires. Adapters live in graphs/ and storage/; packages/holdpoint/src/main/ selects them.
 export type * from "./access.ts";
 export type * from "./assistants.ts";
 export type * from "./results/awaitable.ts";

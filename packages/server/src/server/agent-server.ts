@@ -1,4 +1,4 @@
-// Agent server: assembles the agent room behind one port, and starts and stops its parts in order.
+// Agent server: assembles the server behind one port, and starts and stops its parts in order.
 // The pieces:
 //   server/       this assembly, API surface, settings, metrics, retention, notices of other processes
 //   store/        the long-term memory

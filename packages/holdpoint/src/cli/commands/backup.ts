@@ -6,7 +6,7 @@ import { counted } from "../output/sanitize.ts";
 
 type RowCounts = Readonly<Record<string, number>>;
 
-/** Operations on files and storages, implemented by their rooms. Each @throws {Error} with a readable message */
+/** Operations on files and storages, implemented by their packages. Each @throws {Error} with a readable message */
 export interface BackupPorts {
   backUp(dataDir: string | undefined, file: string): Promise<{ readonly bytes: number; readonly threads: number }>;
   exportTo(dataDir: string | undefined, file: string): Promise<RowCounts>;

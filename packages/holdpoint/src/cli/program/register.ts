@@ -22,7 +22,7 @@ import { addExamples } from "./examples.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces, working } from "./options.ts";
 
-/** Operations of other rooms that the commands need. */
+/** Operations of other packages that the commands need. */
 export interface VerbPorts {
   readonly around: Surroundings;
   readonly validate: Validate;

@@ -1,4 +1,4 @@
-// LangGraph store: LangGraph's BaseStore over the store of the agent room, for graphs.
+// LangGraph store: LangGraph's BaseStore over the store of the server, for graphs.
 // Invariants:
 //   langgraph-store.1. A run's config carries this store, which replaces one the graph was compiled with; the graph
 //        stays unchanged.
