@@ -5,6 +5,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import type { TraceServer } from "../traces/server.ts";
 import type { TraceConfig } from "../traces/settings.ts";
+import { localBackend, localUrl } from "./local-backend.ts";
 import { runCollector } from "./open-collector.ts";
 import type { CollectorConfig } from "./settings.ts";
 
@@ -50,12 +51,4 @@ export async function openTraceServer(
   await traces.start();
   log.info("local_trace_store", { url: localUrl(traces.address().port), folder: config.dataDir });
   return traces;
-}
-
-export const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
-
-/** Without an endpoint, traces stay on this machine, in the store at `url`, and no sender needs a key. */
-export function localBackend<C extends CollectorConfig>(config: C, url: string | null): C {
-  if (url === null) return config;
-  return { ...config, endpoint: url, apiKey: config.apiKey ?? "local", explainAttributes: true };
 }

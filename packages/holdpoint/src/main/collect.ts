@@ -1,7 +1,7 @@
 // Collect: `holdpoint collector` and its tools, each with the backend that the configuration names or with the local
 // one.
 import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
-import { localBackend, localUrl } from "@holdpoint/collector/service/collector-process.ts";
+import { localBackend, localUrl } from "@holdpoint/collector/service/local-backend.ts";
 import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { explainInUse } from "./in-use.ts";

@@ -15,7 +15,7 @@ import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { authenticates } from "./access.ts";
 import { startAgentServer, type RunningServer } from "./agent-server.ts";
-import { localBackend, localUrl, openTraceServer } from "@holdpoint/collector/service/collector-process.ts";
+import { localBackend, localUrl } from "@holdpoint/collector/service/local-backend.ts";
 import { announced, type Host } from "./host.ts";
 import { collectorAt, type ProcessParts } from "./remote-parts.ts";
 import { openTracing } from "./tracing.ts";
@@ -105,7 +105,10 @@ export async function startTraceStore(
   { config, log, running, queries = true }: TraceParts,
 ): Promise<StartedTraceStore | null> {
   if (config.endpoint !== null) return null;
-  const { traceRoutes } = await import("@holdpoint/collector/traces/routes.ts");
+  const [{ traceRoutes }, { openTraceServer }] = await Promise.all([
+    import("@holdpoint/collector/traces/routes.ts"),
+    import("@holdpoint/collector/service/collector-process.ts"),
+  ]);
   const server = await onPort(host, { name: "TRACES_PORT", host: "127.0.0.1", port: config.tracePort }, (tracePort) =>
     openTraceServer({ ...config, tracePort }, { log, version: host.product.version, queries }),
   );

@@ -7,7 +7,7 @@ import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 import type { ConfigProblem } from "@holdpoint/base/config/config.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import { localUrl } from "@holdpoint/collector/service/collector-process.ts";
+import { localUrl } from "@holdpoint/collector/service/local-backend.ts";
 import { collectorConfig } from "./collect.ts";
 import type { Host } from "./host.ts";
 import { collectorAt, type ProcessParts } from "./remote-parts.ts";
