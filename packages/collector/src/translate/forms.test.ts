@@ -46,6 +46,23 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
   ["tool call", { toolRequest: { ref: "c1", name: "weather", input: ARGS } }, calls()],
   ["tool call", { type: "function_call", call_id: "c1", name: "weather", arguments: '{"city":"Rome"}' }, calls()],
   ["tool call", { tool_call: { id: "c1", tool_name: "weather", arguments: ARGS } }, calls()],
+  [
+    "tool call",
+    { type: "web_search_call", id: "c1", status: "completed", action: { query: "q" } },
+    {
+      ...(calls() as JsonObject),
+      tool_calls: [
+        {
+          id: "c1",
+          type: "function",
+          function: { name: "web_search", arguments: '{"query":"q"}' },
+          original_type: "web_search_call",
+          status: "completed",
+        },
+      ],
+    },
+  ],
+  ["tool result", { type: "computer_call_output", call_id: "c1", output: "12 degrees" }, result()],
   ["tool result", { type: "toolResult", toolUseId: "c1", content: [{ text: "12 degrees" }] }, result()],
   ["tool result", { toolResult: { toolUseId: "c1", content: [{ text: "12 degrees" }] } }, result()],
   ["tool result", { type: "tool_result", tool_use_id: "c1", content: "12 degrees" }, result()],
@@ -83,6 +100,11 @@ const PARTS: readonly (readonly [form: string, part: Json, becomes: Json])[] = [
     "media",
     { inline_data: { mime_type: "audio/wav", data: "UklGRg==" } },
     says({ type: "audio", source_type: "base64", mime_type: "audio/wav", data: "UklGRg==" }),
+  ],
+  [
+    "media",
+    { type: "document", source: { type: "text", media_type: "text/plain", data: "abcd" } },
+    says({ type: "file", source_type: "text", text: "abcd", mime_type: "text/plain" }),
   ],
   ["media", { type: "input_image", file_id: "f1" }, says({ type: "image", source_type: "id", id: "f1" })],
   ["media", { type: "file", modality: "image", file_id: "f1" }, says({ type: "image", source_type: "id", id: "f1" })],
@@ -124,7 +146,12 @@ const BODIES: readonly (readonly [row: string, content: Json, becomes: readonly 
     ],
     CHAT,
   ],
+  ["", TALK.map((one) => JSON.stringify(one)), TALK],
+  ["", [{ role: "user", content: JSON.stringify(CHAT) }], CHAT],
+  ["", [{ role: "user", parts: [{ type: "text", content: JSON.stringify(CHAT) }] }], CHAT],
+  ["", [...CHAT, { type: "compaction", id: "i" }], [...CHAT, says({ type: "compaction", id: "i" })]],
   ["messages", { messages: TALK }, TALK],
+  ["messages", { messages: TALK.map((one) => JSON.stringify(one)) }, TALK],
   ["messages", { system: "Be kind.", messages: CHAT }, TALK],
   [
     "messages",

@@ -1,7 +1,7 @@
 // Kinds of payloads that reports of bugs had: what a run of them must be, beyond the forms of content.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Json } from "@holdpoint/base/json/json.ts";
+import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "./attributes/indexed.ts";
 import { contentOf, extraOf, parsed, table, translated, type Given } from "./testkit.ts";
 
@@ -69,6 +69,55 @@ describe("usage", () => {
       const attributes = { ...CHAT, "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20, [key]: 60 };
       assert.deepEqual(extraOf(contentOf({ attributes })).metadata["usage_metadata"], wanted);
     });
+
+  const ANTHROPIC = { input_tokens: 40, output_tokens: 20, cache_read_input_tokens: 60 };
+  const BODY = { role: "assistant", content: "Hi" };
+  const OWN: readonly (readonly [name: string, attributes: Given, becomes: JsonObject | undefined])[] = [
+    [
+      "Anthropic's counts, which the instrumentation has added",
+      {
+        "llm.token_count.prompt": 100,
+        "llm.token_count.completion": 20,
+        "output.value": JSON.stringify({ ...BODY, usage: ANTHROPIC }),
+      },
+      wanted,
+    ],
+    [
+      "Anthropic's counts, which the instrumentation has copied",
+      {
+        "llm.token_count.prompt": 40,
+        "llm.token_count.completion": 20,
+        "output.value": JSON.stringify({ ...BODY, usage: ANTHROPIC }),
+      },
+      wanted,
+    ],
+    [
+      "Ollama's among the members of the reply",
+      { "output.value": JSON.stringify({ message: BODY, prompt_eval_count: 100, eval_count: 20 }) },
+      USAGE,
+    ],
+    [
+      "Llama's on Bedrock",
+      { "output.value": JSON.stringify({ generation: "Hi", prompt_token_count: 100, generation_token_count: 20 }) },
+      USAGE,
+    ],
+    ["no tokens, and costs of 0", { "llm.cost.total": 0, "llm.cost.prompt": 0 }, undefined],
+  ];
+  for (const [name, attributes, becomes] of OWN)
+    test(name, () => {
+      const run = contentOf({ attributes: { "openinference.span.kind": "LLM", ...attributes } });
+      assert.deepEqual(extraOf(run).metadata["usage_metadata"], becomes);
+    });
+
+  test("Langfuse adds up what no name of the table says", () => {
+    const usage = { input: 40, input_cached_tokens: 60, output: 15, output_accepted_prediction_tokens: 5, total: 120 };
+    const attributes = {
+      "langfuse.observation.type": "generation",
+      "langfuse.observation.usage_details": JSON.stringify(usage),
+    };
+    const read = extraOf(contentOf({ attributes })).metadata["usage_metadata"];
+    assert.deepEqual([member(read, "input_tokens"), member(read, "total_tokens")], [100, 120]);
+  });
 
   test("a cost of 0 beside tokens is none", () => {
     const attributes = {
@@ -191,6 +240,65 @@ describe("content", () => {
       span: { attributes: { ...CHAT, "gen_ai.input.messages": '[{"role":"user","content":"A long q' } },
       run: { inputs: { input: '[{"role":"user","content":"A long q' } },
     },
+    ...(
+      [
+        [
+          "an object",
+          { a: "b", list: [1, 2], deep: { c: "a long text" } },
+          8,
+          { a: "b", list: [1, 2] },
+          '"deep":{"c":"a long',
+        ],
+        [
+          "a request",
+          {
+            model: "m",
+            messages: [
+              { role: "system", content: "Be kind." },
+              { role: "user", content: "A long text" },
+            ],
+          },
+          9,
+          { messages: [{ role: "system", content: "Be kind." }], model: "m" },
+          '{"role":"user","content":"A long',
+        ],
+        [
+          "a request of Gemini's",
+          { contents: [{ parts: [{ text: "Hi" }, { text: "A long text" }], role: "user" }] },
+          26,
+          { messages: [{ role: "user", content: "Hi" }] },
+          '{"text":"A lon',
+        ],
+        [
+          "a request without a whole message",
+          { model: "m", messages: [{ role: "user", content: "A" }] },
+          5,
+          { model: "m" },
+          '"messages":[{"role":"user","content":"',
+        ],
+        [
+          "JSON in a JSON string",
+          JSON.stringify([
+            { role: "user", content: "Hi" },
+            { role: "user", content: "A long text" },
+          ]),
+          12,
+          { messages: [{ role: "user", content: "Hi" }] },
+          '{"role":"user","content":"A lo',
+        ],
+      ] as const
+    ).map(([what, whole, missing, becomes, truncated]) => ({
+      name: `${what} that was cut off`,
+      span: { attributes: { ...CHAT, "input.value": JSON.stringify(whole).slice(0, -missing) } },
+      run: { inputs: { ...becomes, truncated } },
+    })),
+    ...["{name} is here", '{"a" is no JSON', "[1, 2) is an interval", '{"a":1} and more', '[{"a":1}] and more'].map(
+      (text) => ({
+        name: `no JSON: ${text}`,
+        span: { attributes: { ...CHAT, "input.value": text } },
+        run: { inputs: { input: text } },
+      }),
+    ),
     {
       name: "a text that its sender calls one",
       span: { attributes: { "output.value": '{"a":1}', "output.mime_type": "text/plain" } },

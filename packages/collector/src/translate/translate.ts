@@ -206,7 +206,7 @@ function readExtra(
   const out = createObjectWriter();
   const model = modelOf(facts, type);
   facts.enter("extra.invocation_params");
-  const params = invocationParamsOf(facts, talk);
+  const params = invocationParamsOf(facts, talk, more.said);
   facts.enter("extra.metadata");
   out.putText("metadata", metadataOf(facts, { model, ...more, timeFromArrival: times.fromArrival, explain }));
   if (params !== null) out.put("invocation_params", params);

@@ -34,7 +34,16 @@ const ofOutput = (...names: readonly string[]): readonly string[] =>
 export const COUNTS: readonly CountRow[] = [
   {
     name: "input_tokens",
-    names: ["input_tokens", "prompt_tokens", "input_token_count", "prompt_token_count", "input", "prompt"],
+    names: [
+      "input_tokens",
+      "prompt_tokens",
+      "input_token_count",
+      "prompt_token_count",
+      "prompt_eval_count",
+      "input_text_token_count",
+      "input",
+      "prompt",
+    ],
     attributes: ["ai.usage.tokens"],
   },
   {
@@ -45,6 +54,8 @@ export const COUNTS: readonly CountRow[] = [
       "output_token_count",
       "candidates_token_count",
       "response_token_count",
+      "generation_token_count",
+      "eval_count",
       "output",
       "completion",
     ],

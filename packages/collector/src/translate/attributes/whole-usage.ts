@@ -3,7 +3,7 @@
 // Invariants:
 //   whole-usage.1. An object in the backend's own words comes back as it is.
 //   whole-usage.2. Counts of a part (cache, reasoning) are inside of input and output, unless the total says that they
-//        come on top. Langfuse adds them up, so without a total they do.
+//        come on top. Langfuse adds them up, so without a total, or with one above both, they do.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Count, countOf, plus } from "./exact-count.ts";
 import { isObject, plain } from "./plain-values.ts";
@@ -59,7 +59,7 @@ function summed(
   const both = plus(input, output);
   const all = plus(both, plus(ofInput, ofOutput));
   const given = countOf(usage.get("total_tokens"));
-  const onTop = all !== both && (given === all || (given === undefined && addsUp) || ofInput > input); // whole-usage.2
+  const onTop = all !== both && (given === all || (addsUp && (given === undefined || given > both)) || ofInput > input); // whole-usage.2
   const known = usage.has("input_tokens") || usage.has("output_tokens") || all !== both;
   if (onTop && Number(ofInput) > 0) usage.set("input_tokens", plain(plus(input, ofInput)));
   if (onTop && Number(ofOutput) > 0) usage.set("output_tokens", plain(plus(output, ofOutput)));

@@ -32,6 +32,7 @@ import { mergeBody } from "./merged-body.ts";
 const SYSTEM = sources(
   "gen_ai.system_instructions",
   "gen_ai.agent.system_prompt",
+  "system_prompt",
   "lk.pii.instructions",
   "lk.instructions",
 );

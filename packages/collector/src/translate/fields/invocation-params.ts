@@ -4,6 +4,8 @@ import type { Facts } from "../attributes/span-facts.ts";
 import { itemsOf, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
+import { isWithin } from "../attributes/said.ts";
+import { SYSTEM } from "../forms/envelopes.ts";
 import type { SpanTalk } from "../messages/span-events.ts";
 import { unwrapped } from "../forms/members.ts";
 import { MODEL, REQUEST_MODEL } from "./model.ts";
@@ -81,8 +83,8 @@ const TOOLS = sources(
 );
 const REQUEST_PARAMETERS = sources("model_request_parameters");
 
-/** null without parameters. Later entries win, so the order of the steps is the precedence, lowest first. */
-export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | null {
+/** @param said inputs and outputs of the run, which have the system prompt. null without parameters. Later entries win, so the order of the steps is the precedence, lowest first. */
+export function invocationParamsOf(facts: Facts, talk: SpanTalk, said: string): JsonObject | null {
   const params = createParameters();
   const tools = toolsOf(facts, talk);
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
@@ -110,7 +112,8 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk): JsonObject | n
       facts.release(mark);
       continue;
     }
-    for (const [name, item] of Object.entries(value)) if (name !== "function_tools") params.set(name, item);
+    for (const [name, item] of Object.entries(value))
+      if (name !== "function_tools" && !(SYSTEM.includes(name) && isWithin(item, said))) params.set(name, item);
   }
   if (model !== "" && (!params.has("model") || model !== facts.peek(MODEL))) params.setFirst("model", model);
   if (tools.length > 0) params.set("tools", tools);

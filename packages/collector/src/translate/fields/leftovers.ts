@@ -9,6 +9,7 @@ import { createObjectWriter } from "../attributes/json-writer.ts";
 import { maskOf } from "../attributes/attribute-uses.ts";
 import { aliasesOf, type KeyPlan, signs } from "../attributes/known-keys.ts";
 import { jsonOf, plain } from "../attributes/plain-values.ts";
+import { isWithin } from "../attributes/said.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 
 const NOISE: ReadonlySet<string> = new Set([
@@ -80,7 +81,7 @@ function isSaid(text: string, said: string): boolean {
   if (said === "" || text.length > SAID_CHARS_MAX) return false;
   if (!/^\s*[[{]/.test(text)) return said.includes(JSON.stringify(text).slice(1, -1));
   const value = jsonOf(text);
-  return typeof value === "object" && hasText(value) && isWithin(value, "", said);
+  return typeof value === "object" && hasText(value) && isWithin(value, said);
 }
 
 function hasText(value: Json): boolean {
@@ -88,22 +89,6 @@ function hasText(value: Json): boolean {
   if (typeof value !== "object" || value === null) return false;
   return Object.values(value as JsonObject).some(hasText);
 }
-
-function isWithin(value: Json, name: string, said: string): boolean {
-  if (value === null) return true;
-  if (typeof value === "string") {
-    if (NAMED.has(name)) return true;
-    const written = JSON.stringify(value).slice(1, -1);
-    return said.includes(written) || said.includes(JSON.stringify(written).slice(1, -1));
-  }
-  if (typeof value !== "object") return said.includes(`"${name}":${String(value)}`);
-  return Object.entries(value as JsonObject).every(([key, one]) =>
-    isWithin(one, Array.isArray(value) ? name : key, said),
-  );
-}
-
-/** Names of forms: the content has the target's. */
-const NAMED: ReadonlySet<string> = new Set(["type", "role", "object"]);
 
 /** Long texts of the known attributes that rules used; collected on first use (leftovers.2). */
 export function usedTexts(facts: Facts): () => ReadonlySet<string> {

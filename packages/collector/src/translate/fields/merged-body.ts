@@ -6,6 +6,7 @@ import { jsonOf } from "../attributes/plain-values.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { conversation, found, type Found } from "../messages/content.ts";
 import type { Reading } from "../forms/envelopes.ts";
+import { joinNeighbours } from "../forms/messages.ts";
 import { mergeTalk } from "../forms/merge-messages.ts";
 
 /** Adds the details that the body has (merge-messages.1). */
@@ -17,7 +18,8 @@ export function mergeBody(
 ): Found | null {
   if (body === undefined || !facts.has(body)) return conversation(messages);
   const mark = facts.mark();
-  const richer = mergeTalk(messages, jsonOf(facts.value(body)), as);
+  const given = jsonOf(facts.value(body));
+  const richer = mergeTalk(messages, given, as) ?? mergeTalk(joinNeighbours(messages), given, as);
   if (richer === null) facts.release(mark);
   if (richer === null) return conversation(messages);
   return found({

@@ -4,7 +4,7 @@
 //   token-usage.2. input_tokens includes cached tokens, output_tokens includes reasoning (token-sums.ts).
 //   token-usage.3. The details of the backend's own SDK take precedence as a whole over single attributes.
 //   token-usage.4. Counts keep every digit, sums too (exact-count.ts).
-//   token-usage.5. A cost of 0 beside tokens is none: the sender knows no price, and the backend may.
+//   token-usage.5. A cost of 0 is none, unless the tokens are 0 too: the sender knows no price, and the backend may.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { type Count, countOf, plus } from "../attributes/exact-count.ts";
@@ -52,7 +52,8 @@ export function usageOf(facts: Facts, outputs: JsonObject | null): JsonObject | 
     cached: plus(given("cache_read") ?? 0, given("cache_creation") ?? 0),
     reasoning: given("reasoning") ?? 0,
     tools: counted === undefined ? 0 : readToolPrompts(facts, body),
-    cacheIsApart: facts.span.name.startsWith(COUNTS_APART) || (body !== null && isAnthropic(body)),
+    cacheIsApart:
+      facts.span.name.startsWith(COUNTS_APART) || (body !== null && isAnthropic(body, given("input_tokens"))),
   });
   if (total !== counted) facts.release(mark); // it is nowhere else
   const usage: Record<string, Json> = {};
@@ -131,11 +132,27 @@ function findUsage(outputs: JsonObject): JsonObject | null {
     return Array.isArray(list) ? (list as readonly Json[])[0] : undefined;
   };
   return (
-    findCounts(outputs, USAGE_PATHS) ?? findCounts(first("messages"), MESSAGE_PATHS) ?? findCounts(first("meta"), META)
+    findCounts(outputs, USAGE_PATHS) ??
+    findCounts(first("messages"), MESSAGE_PATHS) ??
+    findCounts(first("meta"), META) ??
+    findOwnCounts(outputs)
   );
 }
 
 const META: readonly (readonly string[])[] = [["usage"]];
+/** Of Ollama, and of Llama and Titan on Bedrock, whose replies have them among their members. */
+const OWN_COUNTS = [
+  "prompt_eval_count",
+  "eval_count",
+  "prompt_token_count",
+  "generation_token_count",
+  "inputTextTokenCount",
+];
+
+function findOwnCounts(outputs: JsonObject): JsonObject | null {
+  const names = OWN_COUNTS.filter((name) => countOf(outputs[name] ?? null) !== undefined);
+  return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, outputs[name] ?? null]));
+}
 
 function findCounts(value: Json | undefined, paths: readonly (readonly string[])[]): JsonObject | null {
   if (!isObject(value)) return null;
@@ -147,10 +164,11 @@ function findCounts(value: Json | undefined, paths: readonly (readonly string[])
   return null;
 }
 
-/** Anthropic's API and Bedrock count cached tokens apart. */
-function isAnthropic(usage: JsonObject): boolean {
+/** Anthropic's API and Bedrock count cached tokens apart. An instrumentation with another count has added them. */
+function isAnthropic(usage: JsonObject, input: Count | undefined): boolean {
   return (
     usage["prompt_tokens"] === undefined &&
+    countOf(usage["input_tokens"] ?? usage["inputTokens"] ?? null) === input &&
     (usage["cache_read_input_tokens"] !== undefined || usage["cacheReadInputTokens"] !== undefined)
   );
 }
@@ -186,8 +204,7 @@ function withCosts(facts: Facts, usage: JsonObject): JsonObject {
       if (target !== undefined) costs[target] ??= given[name] ?? null;
     }
   }
-  const isFree = Object.values(costs).every((cost) => cost === 0) && countOf(usage["total_tokens"]) !== 0;
-  if (isFree && usage["total_tokens"] !== undefined) {
+  if (Object.values(costs).every((cost) => cost === 0) && countOf(usage["total_tokens"]) !== 0) {
     facts.release(before); // token-usage.5
     return usage;
   }

@@ -34,7 +34,8 @@ interface Envelope {
   readonly read: (value: JsonObject, as: Reading) => Talk | null;
 }
 
-const SYSTEM = spell("system", "system_prompt", "system_instruction", "system_instructions", "instructions");
+/** Members of a request with its system prompt. */
+export const SYSTEM = spell("system", "system_prompt", "system_instruction", "system_instructions", "instructions");
 
 const INPUT_TEXT = spell("input_text");
 const TEXT_CALLS = spell("tool_calls");
@@ -84,7 +85,7 @@ const OPENED: ReadonlyMap<string, number> = ENVELOPES.reduce((opened, { members 
 /** Content in any form → messages; null: a plain value. */
 export function readTalk(value: Json, as: Reading): Talk | null {
   if (Array.isArray(value)) {
-    const list = innerList(value as readonly Json[]);
+    const list = readTexts(innerList(value as readonly Json[]));
     return looksLikeMessages(list) ? { messages: messagesOf(list, as.role), rest: {} } : null;
   }
   if (!isObject(value)) return null;
@@ -103,10 +104,16 @@ function innerList(value: readonly Json[]): readonly Json[] {
   return value.length === 1 && Array.isArray(first) ? (first as readonly Json[]) : value;
 }
 
+/** Messages, each as JSON text: an attribute has no lists of objects. */
+function readTexts(list: readonly Json[]): readonly Json[] {
+  const isTexts = list.every((one) => typeof one === "string" && /^\s*\{/.test(one));
+  return isTexts ? list.map(jsonWithin) : list;
+}
+
 function listIn(value: JsonObject, name: string): readonly Json[] | null {
   const given = value[name];
   const list = typeof given === "string" ? jsonWithin(given) : given;
-  return Array.isArray(list) ? innerList(list as readonly Json[]) : null;
+  return Array.isArray(list) ? readTexts(innerList(list as readonly Json[])) : null;
 }
 
 function talk(value: JsonObject, used: ReadonlySet<string>, messages: readonly Json[]): Talk {

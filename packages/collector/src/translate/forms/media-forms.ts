@@ -74,6 +74,7 @@ export function readMedia(part: JsonObject): JsonObject | null {
   const type = textMember(part, "type");
   const { flat, held } = openHolders(part);
   const used = new Set(KINDS.has(textMember(flat, "type")) ? ["type"] : []);
+  const isText = textMember(part["source"], "type") === "text"; // Anthropic
   const named = takeText(flat, used, MIMES);
   const format = textMember(flat, "format").toLowerCase();
   const mime = named || (Object.hasOwn(FORMATS, format) ? (FORMATS[format] ?? "") : "");
@@ -89,7 +90,7 @@ export function readMedia(part: JsonObject): JsonObject | null {
   const detail = textMember(flat, "detail");
   if (kind === "image" && id === "" && detail !== "") used.add("detail");
   if ([kind, name, mime.split("/", 1)[0]].includes(said)) used.add("modality");
-  const media = writeMedia({ kind: name, mime, address, content, id, detail });
+  const media = writeMedia({ kind: name, mime, address, content, id, detail, isText });
   const isSaid = mime !== "" && (address.startsWith(`data:${mime}`) || (content !== "" && kind === "image"));
   const typed = mime === "" || isSaid || "mime_type" in media ? media : { ...media, mime_type: mime };
   return withRest(typed, flat, used);
@@ -102,9 +103,10 @@ interface Source {
   readonly content: string;
   readonly id: string;
   readonly detail: string;
+  readonly isText: boolean;
 }
 
-function writeMedia({ kind, mime, address, content, id, detail }: Source): JsonObject {
+function writeMedia({ kind, mime, address, content, id, detail, isText }: Source): JsonObject {
   if (id !== "") return { type: kind, source_type: "id", id };
   if (kind === "image")
     return {
@@ -115,7 +117,7 @@ function writeMedia({ kind, mime, address, content, id, detail }: Source): JsonO
       },
     };
   if (address !== "") return { type: kind, source_type: "url", url: address };
-  if (!/^[\w+/=\s-]*$/.test(content)) return { type: kind, source_type: "text", text: content };
+  if (isText || !/^[\w+/=\s-]*$/.test(content)) return { type: kind, source_type: "text", text: content };
   return { type: kind, source_type: "base64", mime_type: mime || "application/octet-stream", data: content };
 }
 

@@ -38,7 +38,8 @@ function joinMessage(message: Json, other: Json): Json {
     const isOther = name === "content" ? lacks(own, value) : !saysAll(own, value) && saysAll(value, own);
     const [winner, loser] = isOther ? [value, own] : [own, value];
     out[name] = winner;
-    if (!saysAll(winner, loser)) out[`other_${name}`] = loser;
+    const isSaid = name === "role" && winner === "tool"; // a result in a message of the user's
+    if (!isSaid && !saysAll(winner, loser)) out[`other_${name}`] = loser;
   }
   return out;
 }

@@ -5,11 +5,21 @@ import { isObject } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { readLangChain } from "./lang-chain.ts";
 
-/** True for a list in which every item is a message, or a block that can only belong to one. */
+/** True for a list of messages, blocks that can only belong to one, and items of other kinds between them. */
 export function looksLikeMessages(value: Json | undefined): value is readonly JsonObject[] {
-  return Array.isArray(value) && value.length > 0 && (value as readonly Json[]).every(isMessage);
+  if (!Array.isArray(value)) return false;
+  const list = value as readonly Json[];
+  return list.some(isMessage) && list.every((one) => isMessage(one) || isItem(one));
 }
 
+const ITEM: Part = { kind: "block", form: "item", value: null };
+
+/** Typed, and neither a message nor a block: an item of OpenAI's Responses that no form knows. */
+function isItem(item: Json): boolean {
+  return isObject(item) && typeof item["type"] === "string" && OF_MESSAGES.every((name) => item[name] === undefined);
+}
+
+const OF_MESSAGES = ["role", "content", "parts", "text", "message", "data", "kwargs"];
 const CONTENT = ["content", "parts", "text", ...spell("tool_calls", "function_call", "contents")];
 
 export function isMessage(item: Json): boolean {
@@ -19,7 +29,7 @@ export function isMessage(item: Json): boolean {
   if (readLangChain(item) !== item) return true;
   const { message } = item;
   if (isObject(message)) return isMessage(message);
-  return typeof item["type"] === "string" && readBare(item) !== null;
+  return typeof item["type"] === "string" && (readBare(item) ?? ITEM).form !== ITEM.form;
 }
 
 /** A block that is no message's part; null for everything else. */
@@ -27,5 +37,6 @@ export function readBare(item: Json): Part | null {
   if (!isObject(item) || item["role"] !== undefined || Array.isArray(item["parts"])) return null;
   if (item["event.name"] !== undefined || item["message"] !== undefined) return null;
   const part = readPart(item);
-  return part.form === "" ? null : part;
+  if (part.form !== "") return part;
+  return isItem(item) ? { ...ITEM, value: item } : null;
 }

@@ -6,11 +6,11 @@
 //   forms/messages.3. Blocks that stand in a list without a message around them are one message: calls and reasoning
 //        of the assistant, a result its own.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { isObject } from "../attributes/plain-values.ts";
+import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { contentOf, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
 import { listOf, startsList, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
-import { readBare } from "./message-shapes.ts";
+import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
 import { joinCalls } from "./tool-forms.ts";
 
@@ -18,6 +18,8 @@ import { joinCalls } from "./tool-forms.ts";
 export function messagesOf(value: Json, role = "user"): readonly Json[] {
   const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
   if (list.every(isWritten)) return list; // forms/messages.2, at the least cost: most messages are such
+  const written = list.length === 1 ? readWrittenOut(list[0] ?? null) : null;
+  if (written !== null) return messagesOf(written, role);
   const bare = list.map(readBare);
   const spoken = bare.some((one) => one !== null && isAssistants(one)) && bare.every((one) => one?.kind !== "result");
   const own = spoken && bare.every((one) => one !== null) ? "assistant" : role;
@@ -49,13 +51,40 @@ function isWritten(item: Json): boolean {
   return !startsList(content);
 }
 
+/** A whole conversation as the only text of a message of the user's: OpenLLMetry writes the items of Responses so. */
+function readWrittenOut(item: Json): readonly JsonObject[] | null {
+  if (!isObject(item) || item["role"] !== "user") return null;
+  const { role: _role, content, parts = content, ...more } = item;
+  if (Object.keys(more).length > 0 || (content !== undefined && parts !== content)) return null;
+  const text = Array.isArray(parts) && parts.length === 1 ? readText((parts as readonly Json[])[0]) : parts;
+  if (typeof text !== "string" || !startsList(text)) return null;
+  const list = jsonWithin(text);
+  return looksLikeMessages(list) && list.some(({ role }) => typeof role === "string") ? list : null;
+}
+
+function readText(part: Json | undefined): Json | undefined {
+  return isObject(part) ? (part["text"] ?? part["content"]) : part;
+}
+
+/** Messages of the assistant that follow each other, as one: items of one answer. */
+export function joinNeighbours(messages: readonly Json[]): readonly Json[] {
+  const out: Json[] = [];
+  for (const message of messages) {
+    const last = out.at(-1);
+    if (isObject(last) && isObject(message) && last["role"] === "assistant" && message["role"] === "assistant")
+      out.splice(-1, 1, joinMessages(last, message));
+    else out.push(message);
+  }
+  return out;
+}
+
 /** An item of OpenAI's Responses, which its neighbours continue. */
 function isItem(item: Json): boolean {
   return isObject(item) && item["type"] === "message" && item["role"] === "assistant";
 }
 
 function isAssistants({ kind, form }: Part): boolean {
-  return kind === "call" || form === "reasoning" || form === "refusal";
+  return kind === "call" || form === "reasoning" || form === "refusal" || form === "item";
 }
 
 function writeBare(part: Part, role: string): Json {

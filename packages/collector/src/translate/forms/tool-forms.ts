@@ -14,7 +14,21 @@ const RESULTS = ["response", "result"];
 /** Ids that no other block has. */
 const TOOL_IDS = spell("call_id", "tool_call_id", "tool_use_id");
 
-export const CALL_TYPES = spellType(
+/** Tools of OpenAI's Responses, which the type names. */
+const BUILT_IN = spellType(
+  "apply_patch_call",
+  "code_interpreter_call",
+  "computer_call",
+  "file_search_call",
+  "image_generation_call",
+  "local_shell_call",
+  "shell_call",
+  "tool_search_call",
+  "web_search_call",
+);
+const BUILT_IN_ARGUMENTS = [...ARGUMENTS, "action", "operation", "code", "queries"];
+
+const FUNCTION_CALLS = spellType(
   "function",
   "tool_call",
   "tool_use",
@@ -28,6 +42,7 @@ export const CALL_TYPES = spellType(
   "mcp_call",
   "mcp_tool_use",
 );
+export const CALL_TYPES = [...FUNCTION_CALLS, ...BUILT_IN];
 export const RESULT_TYPES = spellType(
   "tool_call_response",
   "tool_result",
@@ -36,6 +51,10 @@ export const RESULT_TYPES = spellType(
   "function_response",
   "function_call_output",
   "custom_tool_call_output",
+  "computer_call_output",
+  "local_shell_call_output",
+  "shell_call_output",
+  "apply_patch_call_output",
   "server_tool_call_response",
   "mcp_tool_result",
   "web_search_tool_result",
@@ -45,7 +64,7 @@ export const RESULT_TYPES = spellType(
 const NOTED_TYPES: ReadonlySet<string> = new Set(
   spellType("custom", "custom_tool_call", "server_tool_call", "server_tool_use", "mcp_call", "mcp_tool_use"),
 );
-const PLAIN_CALLS: ReadonlySet<string> = new Set(CALL_TYPES.filter((name) => !NOTED_TYPES.has(name)));
+const PLAIN_CALLS: ReadonlySet<string> = new Set(FUNCTION_CALLS.filter((name) => !NOTED_TYPES.has(name)));
 const NONE: ReadonlySet<string> = new Set();
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
@@ -54,8 +73,9 @@ export function callOf(call: Json): Json {
   const { function: inner, type } = call;
   const used = new Set<string>();
   const own = isObject(inner) ? inner : {};
-  const name = take(call, used, typeof inner === "string" ? NAMES_AND_FUNCTION : NAMES, own["name"]);
-  const given = take(call, used, ARGUMENTS, own["arguments"]);
+  const builtIn = typeof type === "string" && BUILT_IN.includes(type) ? type.replace(/[-_]?call$/i, "") : null;
+  const name = take(call, used, typeof inner === "string" ? NAMES_AND_FUNCTION : NAMES, own["name"] ?? builtIn);
+  const given = take(call, used, builtIn === null ? ARGUMENTS : BUILT_IN_ARGUMENTS, own["arguments"]);
   if (name === null && given === null) return call;
   const id = take(call, used, CALL_IDS);
   if (isObject(inner)) used.add("function");

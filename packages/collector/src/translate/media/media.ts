@@ -96,7 +96,8 @@ function contentAt(text: string, start: number, end: number): Content | null {
   const url = DATA_URL.exec(text.slice(Math.max(0, start - DATA_URL_CHARS_MAX), start));
   const base64 = unescaped(text.slice(start, end));
   if (url !== null) {
-    const type = url[1] === undefined ? (mediaType("", base64) ?? UNKNOWN) : `${url[1]}/${url[2]}`.toLowerCase();
+    const said = url[1] === undefined ? UNKNOWN : `${url[1]}/${url[2]}`.toLowerCase();
+    const type = said === UNKNOWN ? (mediaType("", base64) ?? UNKNOWN) : said;
     return { start: start - url[0].length, base64, type, isListed: false };
   }
   const member = MEMBER.exec(text.slice(Math.max(0, start - MEMBER_CHARS_MAX), start));

@@ -5,13 +5,12 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { readCutList } from "../attributes/cut-json.ts";
+import { readCuts } from "../attributes/cut-json.ts";
 import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
 import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import { spell } from "../attributes/spellings.ts";
 import { readTalk, type Talk } from "../forms/envelopes.ts";
 import { withRest } from "../forms/members.ts";
-import { isMessage } from "../forms/message-shapes.ts";
 import { messagesOf } from "../forms/messages.ts";
 import type { SpanTalk } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
@@ -68,7 +67,7 @@ export function readContent(parsed: Parsed, key: Key, type: RunType): Found | nu
   const talk = type === "tool" ? null : readTalk(value, { role: toRole(key), isCall: type === "llm" });
   if (talk !== null) return writeTalk(key === "input" ? talk : renameUsage(talk), parsed);
   if (isObject(value)) return { value, source: parsed.source };
-  return (typeof value === "string" ? readCut(value, key) : null) ?? found({ [key]: value });
+  return (typeof value === "string" ? readCut(value, key, type) : null) ?? found({ [key]: value });
 }
 
 function toRole(key: Key): "user" | "assistant" {
@@ -93,13 +92,25 @@ function renameUsage({ messages, rest }: Talk): Talk {
 }
 
 /**
- * JSON that a limit of the attribute cut off: the messages that are complete, and the rest as text. Never a message
- * with JSON as its text.
+ * JSON that a limit of the attribute cut off: the messages or members that are complete, and the rest as text. Never a
+ * message with JSON as its text.
  */
-function readCut(text: string, key: Key): Found | null {
-  const cut = readCutList(text);
-  if (cut === null || !cut.items.every(isMessage)) return null;
-  return found({ messages: messagesOf(cut.items, toRole(key)), truncated: cut.rest });
+function readCut(text: string, key: Key, type: RunType): Found | null {
+  const cuts = readCuts(text);
+  const as = { role: toRole(key), isCall: type === "llm" };
+  for (const { rest: truncated, whole } of type === "tool" ? [] : cuts) {
+    const talk = readTalk(whole, as);
+    if (talk !== null && !isSilent(talk.messages.at(-1)))
+      return found(withRest({ messages: talk.messages, truncated }, talk.rest, NONE));
+  }
+  const cut = cuts.at(-1);
+  if (cut === undefined || cut.level > 0) return null; // not one member is complete
+  return found(withRest(isObject(cut.whole) ? cut.whole : { [key]: cut.whole }, { truncated: cut.rest }, NONE));
+}
+
+/** The text of the message is cut off as a whole. */
+function isSilent(message: Json | undefined): boolean {
+  return isObject(message) && message["content"] === "" && message["tool_calls"] === undefined;
 }
 
 /** The same for what a convention calls messages: a text alone is one. */
@@ -113,7 +124,7 @@ export function readSpoken(parsed: Parsed, key: Key, type: RunType): Found | nul
   if (Array.isArray(value) && value.length === 0) return null;
   const read = readContent(parsed, key, type === "tool" ? "chain" : type);
   if (read === null || read.value["messages"] !== undefined) return read;
-  if (typeof value === "string" && /^\s*[[{]/.test(value)) return read; // cut off, without one whole message
+  if (typeof value === "string" && /^\s*"?\s*[[{]/.test(value)) return read; // cut off, without one whole message
   return conversation(messagesOf(value, toRole(key)));
 }
 

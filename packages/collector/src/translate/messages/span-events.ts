@@ -40,12 +40,14 @@ export type TalkPart = DetailsKey | "messages" | "choices" | "prompt" | "complet
 
 type DetailsKey = "input" | "output" | "system" | "tools";
 
-const DETAILS: Readonly<Record<string, DetailsKey>> = {
+export const DETAILS: Readonly<Record<string, DetailsKey>> = {
   "gen_ai.input.messages": "input",
   "gen_ai.output.messages": "output",
   "gen_ai.system_instructions": "system",
   "gen_ai.tool.definitions": "tools",
 };
+
+export const DETAILS_EVENT = "gen_ai.client.inference.operation.details";
 
 const ROLE_OF_EVENT: ReadonlyMap<string, string> = new Map([
   ["gen_ai.system.message", "system"],
@@ -124,7 +126,7 @@ function takeContent(event: SpanEvent, talk: Gathered): boolean {
     keepRecord(event, talk);
     talk.spoken.push(["choices", event]);
   } else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
-  else if (event.name === "gen_ai.client.inference.operation.details") takeDetails(event, talk);
+  else if (event.name === DETAILS_EVENT) takeDetails(event, talk);
   else if (event.name === "tool.output" && talk.toolOutput === null) {
     talk.toolOutput = plainAttributes(event.attributes);
     talk.spoken.push(["toolOutput", event]);
