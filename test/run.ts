@@ -2,8 +2,8 @@
 // `rest` (suites.ts). To load the server takes a second of CPU time, to start it once more in a process that has loaded
 // it a twentieth of that.
 //   test/run.1. Unit tests of all packages but the storage share a process. Files that start servers in their own process
-//        (server-here.ts) share two, one file after the other. Each other file has a process of its own; some of them
-//        run at a time. `node --test FILE` runs any file alone.
+//        (server-here.ts, world.ts) share two, one file after the other. Each other file has a process of its own; some of
+//        them run at a time. `node --test FILE` runs any file alone.
 //   test/run.2. A file that needs its process for itself is in ALONE.
 //   test/run.3. The output of a shared process is printed when it ends, in one piece.
 //   test/run.4. All run to their ends, with one PostgreSQL; the exit code is 1 when one of them fails.
@@ -43,13 +43,12 @@ const MEMORY_BYTES_MIN = 2_000_000_000;
 
 const ALONE: readonly string[] = [
   "test/agent/custom-app.test.ts", // its app inside finds the last server of the process
-  "test/agent/thread-order.test.ts", // 10,000 deltas at once delay the timers of every other server
 ];
 
 /** Runs with others in one process. */
 function shares(file: string): boolean {
   if (ALONE.includes(file) || file.endsWith(".long.test.ts")) return false;
-  return isUnit(file) || readFileSync(file, "utf8").includes('/harness/server-here.ts"');
+  return isUnit(file) || /\/harness\/(?:server-here|channels\/world)\.ts"/.test(readFileSync(file, "utf8"));
 }
 
 const [, , ...named] = process.argv;

@@ -36,7 +36,7 @@ const KEYS_OF_ROLES: Readonly<Record<Role, string>> = {
 };
 
 const { viewer, reviewer, operator } = KEYS_OF_ROLES;
-const KEYS = `ann:${FULL_KEY},eve:${viewer}:read,rita:${reviewer}:reviewer,otto:${operator}:operator`;
+const KEYS = `ann:${FULL_KEY},eve:${viewer}:viewer,rita:${reviewer}:reviewer,otto:${operator}:operator`;
 const server = await startServerHere({ config: TENANTS, env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "0" } });
 const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: KEYS } });
 after(async () => {

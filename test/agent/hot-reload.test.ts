@@ -13,7 +13,8 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { test, type TestContext } from "node:test";
+import type { TestContext } from "node:test";
+import { testInLong, testInShort } from "../harness/long.ts";
 import { call, parseLine, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 
 const GRAPH = `
@@ -28,12 +29,13 @@ async function node({ gate }: typeof State.State) {
 export const graph = new StateGraph(State).addNode("node", node).addEdge(START, "node").addEdge("node", END).compile();
 `;
 
-for (const [kind, packageJson, specifier] of [
-  ["a project of modules", { type: "module" }, "./parts/word.js"],
-  ["a project without a type", {}, "./parts/word"],
+for (const [kind, packageJson, specifier, inForm] of [
+  ["a project of modules", { type: "module" }, "./parts/word.js", testInShort],
+  ["a project without a type", {}, "./parts/word", testInLong],
 ] as const)
-  test(`in ${kind}, graphs are loaded anew when their files change, and nothing that waits or runs is lost`, (t) =>
-    reloads(t, packageJson, specifier));
+  inForm(`in ${kind}, graphs are loaded anew when their files change, and nothing that waits or runs is lost`, (t) =>
+    reloads(t, packageJson, specifier),
+  );
 
 async function reloads(t: TestContext, packageJson: object, specifier: string): Promise<void> {
   const folder = temporaryFolder();

@@ -11,9 +11,10 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { WebSocket } from "ws";
 import { answer } from "../harness/inbox.ts";
+import { testInLong, testInShort } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { isEnd, isEndOf, isRoot, isRunning } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -35,7 +36,7 @@ const start = (threadId: string, assistant: string, input: object = {}, more: ob
   sendCommand(server, threadId, "run.start", { assistant_id: assistant, input, ...more });
 const newThread = async (): Promise<string> => String((await call(server, "POST", "/threads", {})).body["thread_id"]);
 
-test("runs of every origin, one after the other (thread-order.1)", PATIENCE, async () => {
+testInShort("runs of every origin, one after the other (thread-order.1)", PATIENCE, async () => {
   const threadId = await newThread();
   const reader = await openEvents(server, threadId, ALL);
   const seen: ProtocolEvent[] = [];
@@ -79,7 +80,7 @@ test("runs of every origin, one after the other (thread-order.1)", PATIENCE, asy
   for (const one of [reader, replay]) one.close();
 });
 
-test("a run that waits for another one (thread-order.2)", PATIENCE, async () => {
+testInShort("a run that waits for another one (thread-order.2)", PATIENCE, async () => {
   const threadId = randomUUID();
   const gate = join(folder, "gate");
   const first = await start(threadId, "teller", { gate });
@@ -108,7 +109,7 @@ test("a run that waits for another one (thread-order.2)", PATIENCE, async () => 
   later.close();
 });
 
-test("a run over its deadline (thread-order.3)", PATIENCE, async (t) => {
+testInShort("a run over its deadline (thread-order.3)", PATIENCE, async (t) => {
   const hasty = await startServerHere({ env: { BG_JOB_TIMEOUT_SECS: "1" } });
   t.after(async () => {
     await hasty.stop();
@@ -123,7 +124,7 @@ test("a run over its deadline (thread-order.3)", PATIENCE, async (t) => {
   reader.close();
 });
 
-test("since in a frame of a socket (thread-order.4)", PATIENCE, async () => {
+testInShort("since in a frame of a socket (thread-order.4)", PATIENCE, async () => {
   const threadId = randomUUID();
   const { result } = await start(threadId, "teller");
   const reader = await openEvents(server, threadId, ALL);
@@ -144,16 +145,20 @@ test("since in a frame of a socket (thread-order.4)", PATIENCE, async () => {
   socket.close();
 });
 
-test("10,000 deltas after compaction (thread-order.5)", PATIENCE, async () => {
-  const threadId = randomUUID();
-  const filter = { channels: ["messages", "lifecycle"] };
-  const { result } = await start(threadId, "talks", {});
-  const small = await until("the compaction", async () => {
-    const reader = await openEvents(server, threadId, filter);
-    const events = await reader.until(isEndOf(result["run_id"]));
-    reader.close();
-    return events.length > 20 ? undefined : events;
+for (const [words, inForm] of [
+  [200, testInShort],
+  [2000, testInLong],
+] as const)
+  inForm(`${5 * words} deltas after compaction (thread-order.5)`, PATIENCE, async () => {
+    const threadId = randomUUID();
+    const filter = { channels: ["messages", "lifecycle"] };
+    const { result } = await start(threadId, "talks", {}, { config: { configurable: { words } } });
+    const small = await until("the compaction", async () => {
+      const reader = await openEvents(server, threadId, filter);
+      const events = await reader.until(isEndOf(result["run_id"]));
+      reader.close();
+      return events.length > 20 ? undefined : events;
+    });
+    const block = small.find(({ data }) => data["event"] === "content-block-finish");
+    assert.equal((block?.data["content"] as { readonly text: string } | undefined)?.text, "word ".repeat(words));
   });
-  const block = small.find(({ data }) => data["event"] === "content-block-finish");
-  assert.equal((block?.data["content"] as { readonly text: string } | undefined)?.text, "word ".repeat(2000));
-});

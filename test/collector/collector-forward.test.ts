@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
@@ -15,6 +15,7 @@ import { startCollector } from "../fakes/collector.ts";
 import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
 import { field, jsonRequest, protobufAttributes, protobufRequest, spanOf } from "../fakes/otlp.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
+import { testInLong, testInShort } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 interface Taken {
@@ -83,7 +84,7 @@ function namesIn(taken: readonly Taken[]): readonly string[] {
 
 describe("forwarding", PATIENCE, () => {
   for (const mode of ["memory", "durable"])
-    test(`in ${mode} mode sends all signals on, redacted, with the headers of the destination`, async () => {
+    testInShort(`in ${mode} mode sends all signals on, redacted, with the headers of the destination`, async () => {
       await withFolder(async (dir, rules) => {
         const [backend, receiver] = await Promise.all([startBackend(), startReceiver()]);
         const forward = [{ name: "one", endpoint: receiver.url, headers: { "x-plain": "yes" } }];
@@ -140,7 +141,7 @@ describe("forwarding", PATIENCE, () => {
       });
     });
 
-  test("reaches another collector, which uploads the same runs", async () => {
+  testInShort("reaches another collector, which uploads the same runs", async () => {
     await withFolder(async (dir, rules) => {
       const [near, far] = await Promise.all([startBackend(), startBackend()]);
       const second = await startCollector(far.url, { TRACING_API_KEY: "far-key" });
@@ -159,44 +160,47 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
-  test("a destination that fails delays neither the other one nor the backend, and gets everything later", async () => {
-    await withFolder(async (dir, rules) => {
-      let isUp = false;
-      const [backend, good, bad] = await Promise.all([
-        startBackend(),
-        startReceiver(),
-        startReceiver(() => (isUp ? 200 : 503)),
-      ]);
-      const forward = [
-        { name: "good", endpoint: good.url },
-        { name: "bad", endpoint: bad.url },
-      ];
-      const env = {
-        SPOOL_DIR: `${dir}/spool`,
-        RULES_FILE: await rules({ forward }),
-        MAX_RETRIES: "1",
-        retryCooldownMs: "50",
-      };
-      const collector = await startCollector(backend.url, env);
-      for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
-      await Promise.all([backend.whenRuns(10), until(() => namesIn(good.taken).length === 10)]);
-      await until(() => collector.log.some((line) => line.includes("forward_paused")));
-      assert.match(
-        await (await fetch(`${collector.url}/metrics`)).text(),
-        /forward_queue_requests\{destination="bad"\} 10/,
-      );
-      isUp = true;
-      await until(() => new Set(namesIn(bad.taken)).size === 10);
-      await until(async () =>
-        /forward_queue_requests\{destination="bad"\} 0/.test(await (await fetch(`${collector.url}/metrics`)).text()),
-      );
-      await collector.stop();
-      assert.equal(namesIn(good.taken).length, 10);
-      await Promise.all([backend.close(), good.close(), bad.close()]);
-    });
-  });
+  testInShort(
+    "a destination that fails delays neither the other one nor the backend, and gets everything later",
+    async () => {
+      await withFolder(async (dir, rules) => {
+        let isUp = false;
+        const [backend, good, bad] = await Promise.all([
+          startBackend(),
+          startReceiver(),
+          startReceiver(() => (isUp ? 200 : 503)),
+        ]);
+        const forward = [
+          { name: "good", endpoint: good.url },
+          { name: "bad", endpoint: bad.url },
+        ];
+        const env = {
+          SPOOL_DIR: `${dir}/spool`,
+          RULES_FILE: await rules({ forward }),
+          MAX_RETRIES: "1",
+          retryCooldownMs: "50",
+        };
+        const collector = await startCollector(backend.url, env);
+        for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
+        await Promise.all([backend.whenRuns(10), until(() => namesIn(good.taken).length === 10)]);
+        await until(() => collector.log.some((line) => line.includes("forward_paused")));
+        assert.match(
+          await (await fetch(`${collector.url}/metrics`)).text(),
+          /forward_queue_requests\{destination="bad"\} 10/,
+        );
+        isUp = true;
+        await until(() => new Set(namesIn(bad.taken)).size === 10);
+        await until(async () =>
+          /forward_queue_requests\{destination="bad"\} 0/.test(await (await fetch(`${collector.url}/metrics`)).text()),
+        );
+        await collector.stop();
+        assert.equal(namesIn(good.taken).length, 10);
+        await Promise.all([backend.close(), good.close(), bad.close()]);
+      });
+    },
+  );
 
-  test("a destination that never replies delays neither the other one nor the backend", async () => {
+  testInShort("a destination that never replies delays neither the other one nor the backend", async () => {
     await withFolder(async (_dir, rules) => {
       let held = 0;
       const hanging = createServer(() => held++);
@@ -223,38 +227,41 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
-  test("what a destination has not taken survives a restart, and is not sent twice after a clean one", async () => {
-    await withFolder(async (dir, rules) => {
-      let isUp = false;
-      const [backend, receiver] = await Promise.all([startBackend(), startReceiver(() => (isUp ? 200 : 503))]);
-      const env = {
-        SPOOL_DIR: `${dir}/spool`,
-        RULES_FILE: await rules({ forward: [{ name: "a", endpoint: receiver.url }] }),
-      };
-      const first = await startCollector(backend.url, env);
-      for (let trace = 1; trace <= 5; trace++) await first.send(protobufRequest([spanOf(trace, 0)]));
-      await first.stop();
-      isUp = true;
-      const second = await startCollector(backend.url, env);
-      await until(() => namesIn(receiver.taken).length === 5);
-      await second.send(protobufRequest([spanOf(6, 0)]));
-      await until(() => namesIn(receiver.taken).length === 6);
-      await second.stop(); // waits for the reply in flight: without it, the request would be sent again
-      const third = await startCollector(backend.url, env);
-      await third.send(protobufRequest([spanOf(7, 0)]));
-      await until(() => namesIn(receiver.taken).length === 7);
-      await untilSent(third.url, "a");
-      await third.stop();
-      assert.deepEqual(
-        namesIn(receiver.taken),
-        [1, 2, 3, 4, 5, 6, 7].map((trace) => `span ${trace}.0`),
-      );
-      assert.ok((await readdir(`${dir}/spool/forward`)).filter((name) => name.endsWith(".fwd")).length <= 1);
-      await Promise.all([backend.close(), receiver.close()]);
-    });
-  });
+  testInShort(
+    "what a destination has not taken survives a restart, and is not sent twice after a clean one",
+    async () => {
+      await withFolder(async (dir, rules) => {
+        let isUp = false;
+        const [backend, receiver] = await Promise.all([startBackend(), startReceiver(() => (isUp ? 200 : 503))]);
+        const env = {
+          SPOOL_DIR: `${dir}/spool`,
+          RULES_FILE: await rules({ forward: [{ name: "a", endpoint: receiver.url }] }),
+        };
+        const first = await startCollector(backend.url, env);
+        for (let trace = 1; trace <= 5; trace++) await first.send(protobufRequest([spanOf(trace, 0)]));
+        await first.stop();
+        isUp = true;
+        const second = await startCollector(backend.url, env);
+        await until(() => namesIn(receiver.taken).length === 5);
+        await second.send(protobufRequest([spanOf(6, 0)]));
+        await until(() => namesIn(receiver.taken).length === 6);
+        await second.stop(); // waits for the reply in flight: without it, the request would be sent again
+        const third = await startCollector(backend.url, env);
+        await third.send(protobufRequest([spanOf(7, 0)]));
+        await until(() => namesIn(receiver.taken).length === 7);
+        await untilSent(third.url, "a");
+        await third.stop();
+        assert.deepEqual(
+          namesIn(receiver.taken),
+          [1, 2, 3, 4, 5, 6, 7].map((trace) => `span ${trace}.0`),
+        );
+        assert.ok((await readdir(`${dir}/spool/forward`)).filter((name) => name.endsWith(".fwd")).length <= 1);
+        await Promise.all([backend.close(), receiver.close()]);
+      });
+    },
+  );
 
-  test("a refused request takes no other with it, and is counted", async () => {
+  testInShort("a refused request takes no other with it, and is counted", async () => {
     await withFolder(async (_dir, rules) => {
       const isBad = (body: Buffer): boolean => body.includes("span 3.0");
       const [backend, receiver] = await Promise.all([
@@ -277,7 +284,7 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
-  test("items that a destination rejects are counted and logged, and not sent again", async () => {
+  testInShort("items that a destination rejects are counted and logged, and not sent again", async () => {
     await withFolder(async (_dir, rules) => {
       const secret = "secret-1234";
       const reply = exportResponse(3, `too old for ${secret}`, { format: "protobuf", signal: "traces" });
@@ -315,7 +322,7 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
-  test("beyond the limit the oldest requests go, and count as lost for their destination only", async () => {
+  testInShort("beyond the limit the oldest requests go, and count as lost for their destination only", async () => {
     await withFolder(async (dir, rules) => {
       const [backend, good, bad] = await Promise.all([startBackend(), startReceiver(), startReceiver(() => 503)]);
       const collector = await startCollector(backend.url, {
@@ -341,7 +348,7 @@ describe("forwarding", PATIENCE, () => {
     });
   });
 
-  test("kill -9 at any moment loses no acknowledged request of any destination", async () => {
+  testInLong("kill -9 at any moment loses no acknowledged request of any destination", async () => {
     await withFolder(async (dir, rules) => {
       const flaky = (index: number): number => (index % 3 === 0 ? 503 : 200);
       const [backend, one, other] = await Promise.all([startBackend(), startReceiver(flaky), startReceiver()]);
@@ -394,7 +401,7 @@ describe("forwarding", PATIENCE, () => {
     ["a secret that is no header", [{ name: "a", endpoint: "http://h" }], "a.x=%0a", /FORWARD_HEADERS: is not a list/],
   ];
   for (const [what, forward, headers, reason] of FAULTS)
-    test(`does not start with ${what}`, async () => {
+    testInShort(`does not start with ${what}`, async () => {
       await withFolder(async (_dir, rules) => {
         const env = { RULES_FILE: await rules({ forward }), ...(headers === "" ? {} : { FORWARD_HEADERS: headers }) };
         await assert.rejects(startCollector("http://127.0.0.1:9", env), (error) => {

@@ -12,7 +12,7 @@ let server: TestServer;
 let browser: ConsoleBrowser;
 
 before(async () => {
-  const keys = `grace:${WRITER["x-api-key"]},ruth:${READER["x-api-key"]}:read`;
+  const keys = `grace:${WRITER["x-api-key"]},ruth:${READER["x-api-key"]}:viewer`;
   ({ server, browser } = await startConsole({ env: { HOLDPOINT_API_KEYS: keys } }));
   const { body: thread } = await call(server, "POST", "/threads", {}, WRITER);
   const { thread_id: threadId } = thread as { readonly thread_id: string };

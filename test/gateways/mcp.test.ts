@@ -232,7 +232,7 @@ for (const [revision, connect] of Object.entries(CLIENTS)) {
 
   test(`revision ${revision}: of two answers one counts, and the result follows it (mcp.5)`, async () => {
     const client = await connect(async () => {
-      const { body } = await call(server, "GET", "/inbox?limit=1&order=desc");
+      const { body } = await call(server, "GET", "/inbox?limit=1&sort=newest");
       const [item] = (body as { readonly items: readonly { readonly thread_id: string; readonly id: string }[] }).items;
       await call(server, "POST", "/inbox/answers", [
         { thread_id: item?.thread_id, interrupt_id: item?.id, resume: "inbox" },

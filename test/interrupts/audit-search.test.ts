@@ -46,7 +46,7 @@ async function decided(payload: string, value: unknown, by: string): Promise<str
 test("a decision is found by its words, with its request and the end of its run (interrupts/audit-search.1)", async () => {
   const threadId = await decided("Refund order 4711?", "yes, in full", "ann");
   await decided("Delete the file?", "no", "bob");
-  for (const query of ["text=REFUND%204711", "by=ann", "text=in%20full%20ann", `thread_id=${threadId}`]) {
+  for (const query of ["q=REFUND%204711", "by=ann", "q=in%20full%20ann", `thread_id=${threadId}`]) {
     const { items, next_cursor: next } = await search(query);
     assert.equal(items.length, 1, query);
     assert.equal(next, null);
@@ -65,7 +65,7 @@ test("a decision is found by its words, with its request and the end of its run 
       },
     );
   }
-  assert.equal((await search("text=refund%20bob")).items.length, 0);
+  assert.equal((await search("q=refund%20bob")).items.length, 0);
   assert.equal((await search("action=expired,claimed")).items.length, 0);
   assert.equal((await search("since=2999-01-01T00:00:00Z")).items.length, 0);
 });

@@ -4,13 +4,15 @@
 //        a kill -9.
 //   delta-channels.2. Pruning keeps the base of such a value, and deletes the rest.
 //   delta-channels.3. The same holds for states of subgraphs, and for forks and edits at older checkpoints.
-// All threads share one server, and one kill. HOLDPOINT_FAULTS=full: every durability, and a kill after each step.
+// All threads share one server, and one kill. The long form has durability `exit`; HOLDPOINT_FAULTS=full: every durability,
+// and a kill after each step.
 import { Command, MemorySaver } from "@langchain/langgraph";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { compileNested } from "../graphs/delta/nested.ts";
 import { compileWriters } from "../graphs/delta/writers.ts";
+import { IS_LONG } from "../harness/long.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 
 const FULL = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -183,7 +185,7 @@ async function tell(pairs: readonly Pair[], story: Story, killAfter: number): Pr
   }
 }
 
-const DURABILITIES = FULL ? (["async", "sync", "exit"] as const) : (["async", "exit"] as const);
+const DURABILITIES = FULL ? (["async", "sync", "exit"] as const) : ([IS_LONG ? "exit" : "async"] as const);
 
 const WRITERS: Story = [
   (pair) => run(pair, { body: { input: FIRST }, input: FIRST }),

@@ -123,7 +123,7 @@ test("pages follow each other; filters and ages hold", async () => {
     seen.map(({ title }) => title),
     ["Q0", "Q1", "Q2", "Q3", "Q4"],
   );
-  const { items: backwards } = await inboxPage(server, { metadata, order: "desc" });
+  const { items: backwards } = await inboxPage(server, { metadata, sort: "newest" });
   assert.deepEqual(
     backwards.map(({ id }) => id),
     seen.map(({ id }) => id).toReversed(),

@@ -6,7 +6,7 @@ import { QUORUM_GRAPHS, runHistory, type Told } from "../harness/reviews/quorum-
 import { startWorld } from "../harness/channels/world.ts";
 
 const ADMIN = "the-long-key-of-the-admin";
-const HISTORIES = 30;
+const HISTORIES = 8;
 const NAMES = ["inbox", "POST /threads/{id}/runs/wait", "input.respond over HTTP", "POST /runs, thread in the body"];
 const seedGiven = process.env["HOLDPOINT_QUORUM_SEED"];
 const world = await startWorld(QUORUM_GRAPHS, { HOLDPOINT_API_KEYS: `root:${ADMIN}` });

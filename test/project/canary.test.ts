@@ -7,11 +7,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe } from "node:test";
 import { startBackend } from "../fakes/backend.ts";
 import { createAuthority } from "../fakes/certificate.ts";
 import { startConnectProxy } from "../fakes/connect-proxy.ts";
 import { jsonRequest, spanOf } from "../fakes/otlp.ts";
+import { testInLong, testInShort } from "../harness/long.ts";
 import { call, ROOT, startServer } from "../harness/server.ts";
 
 const CANARY = "canary7c1e";
@@ -72,7 +73,7 @@ async function filesBelow(dir: string, open: RegExp): Promise<Record<string, str
 }
 
 describe("the collector", () => {
-  test("shows no key, token or password while backend and senders do all they can to make it", async () => {
+  testInShort("shows no key, token or password while backend and senders do all they can to make it", async () => {
     const dir = await mkdtemp(`${tmpdir()}/holdpoint-canary-`);
     const authority = createAuthority();
     await writeFile(`${dir}/ca.pem`, authority.cert);
@@ -183,13 +184,16 @@ describe("the collector", () => {
     ["a spool that cannot be", ["collector"], { ...endpoint, SPOOL_DIR: "/dev/null/spool" }, 78],
   ];
   for (const [name, args, env, code] of starts)
-    test(`${name}: nothing of a secret is shown`, async () => {
-      const ran = await holdpoint(args, { HTTP_PORT: "0", LOG_LEVEL: "debug", ...secrets, ...env }).ended;
-      assert.equal(ran.code, code, ran.output);
-      assertSilent({ [name]: ran.output });
-    });
+    (name === "check, as JSON" || name === "a key with a line break" ? testInShort : testInLong)(
+      `${name}: nothing of a secret is shown`,
+      async () => {
+        const ran = await holdpoint(args, { HTTP_PORT: "0", LOG_LEVEL: "debug", ...secrets, ...env }).ended;
+        assert.equal(ran.code, code, ran.output);
+        assertSilent({ [name]: ran.output });
+      },
+    );
 
-  test("a port in use: the output contains no secret", async () => {
+  testInLong("a port in use: the output contains no secret", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -201,7 +205,7 @@ describe("the collector", () => {
   });
 });
 
-test("the agent server shows no key, token or cookie that a request brings", async () => {
+testInShort("the agent server shows no key, token or cookie that a request brings", async () => {
   const server = await startServer();
   const headers = { "x-api-key": CANARY, authorization: `Bearer ${CANARY}`, cookie: `session=${CANARY}` };
   const shown: Record<string, string> = {};

@@ -67,9 +67,8 @@ export const inboxFilter = z.object({
   ...choices,
   sort: z
     .enum(["oldest", "newest", "deadline"])
-    .optional()
-    .describe("oldest first by default; deadline: the earliest first, items without one last"),
-  order: z.enum(["asc", "desc"]).default("asc").describe("desc is sort=newest; without effect next to sort"),
+    .default("oldest")
+    .describe("deadline: the earliest first, items without one last"),
   limit: limit(50),
   cursor: z.string().max(1024).optional(),
   values: z

@@ -81,12 +81,10 @@ export const failsBelow = new StateGraph(State)
   .addEdge("below", "__end__")
   .compile();
 
-const LETTERS = 10_000;
-
-/** Its model streams a long message, letter by letter. */
+/** Its model streams a message of so many words, letter by letter. */
 export const talks = new StateGraph(State)
-  .addNode("talks", async () => {
-    const model = new FakeListChatModel({ responses: ["word ".repeat(LETTERS / 5)] });
+  .addNode("talks", async (_state, { configurable }) => {
+    const model = new FakeListChatModel({ responses: ["word ".repeat(Number(configurable?.["words"] ?? 2000))] });
     return { messages: [await model.invoke("talk")] };
   })
   .addEdge("__start__", "talks")

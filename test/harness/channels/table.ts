@@ -1,13 +1,16 @@
 // The table "case × channel": a rule as rows, each tried over every channel that can say it.
 //   inTable("decisions must be as many as actions", CASES, async (channel, row) => { … })
-// In short form each row runs on some channels, the next row on the next ones, so that a table covers all of them;
-// HOLDPOINT_FAULTS=full runs every row on every channel. HOLDPOINT_TEST_STORAGE=postgres runs it on PostgreSQL.
+// In short form each row runs on one channel (three in `.long.test.ts`), the next row on the next ones, so that a table
+// covers all of them; HOLDPOINT_FAULTS=full runs every row on every channel. HOLDPOINT_TEST_STORAGE=postgres runs it on
+// PostgreSQL.
 import { suite, test } from "node:test";
+import { IS_LONG } from "../long.ts";
 import { PATIENCE } from "../patience.ts";
 import { CHANNELS, type Channel } from "./channels.ts";
 
 export const WHOLE = process.env["HOLDPOINT_FAULTS"] === "full";
-const CHANNELS_IN_SHORT = 3;
+/** Of a row. */
+const CHANNELS_IN_SHORT = IS_LONG ? 3 : 1;
 
 export interface Row {
   readonly name: string;
@@ -35,7 +38,7 @@ function fits(channel: Channel, { value, next, more = {}, whole = false, reviewe
 /** In short form, the channels of the row at this position. */
 function chosen(fitting: readonly Channel[], position: number): readonly Channel[] {
   if (WHOLE || fitting.length <= CHANNELS_IN_SHORT) return fitting;
-  const first = (position * CHANNELS_IN_SHORT) % fitting.length;
+  const first = (position * CHANNELS_IN_SHORT + 1) % fitting.length; // a row may name the channel at its position
   return [...fitting, ...fitting].slice(first, first + CHANNELS_IN_SHORT);
 }
 

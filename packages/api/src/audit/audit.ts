@@ -48,11 +48,6 @@ export const searchAudit = operation("searchAudit", "get", "/audit", {
     thread_id: uuid.optional(),
     since: moment.describe("inclusive"),
     until: moment.describe("exclusive"),
-    text: z
-      .string()
-      .max(1024)
-      .optional()
-      .describe("all of its words occur in the author, the request, the answer or the metadata"),
     q: searchText,
     limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(50),
     cursor: z.string().max(1024).optional(),

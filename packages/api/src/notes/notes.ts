@@ -159,7 +159,7 @@ const inbox: Readonly<Record<string, Note>> = {
   },
   searchAudit: {
     description: "For a view of decisions over all threads, and for exports.",
-    query: { action: "answered,expired", by: "ann", text: "refund 4711", limit: "50" },
+    query: { action: "answered,expired", by: "ann", q: "refund 4711", limit: "50" },
     reply: { items: [], next_cursor: null },
   },
   verifyAudit: {

@@ -1,4 +1,4 @@
-// Every released format stays readable. test/fixtures/spool/vN is the folder of a killed process of that version: a
+// Every released format stays readable. test/fixtures/spool/vN is the folder of a killed process of that format: a
 // delivered batch, one that the backend refused with 503, and a span without its parent.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -5,7 +5,7 @@
 //   marks.2. A failed write of a mark is retried. A lost mark costs a repeated upload, never a span.
 //   marks.3. `forget()` closes the segment's file for good, even during a write.
 //   marks.4. The mark of a span that a batch took over names the batch: the next start ignores it if the batch is gone
-//        (recover-marks.ts). An earlier version reads such a mark as any other.
+//        (recover-marks.ts).
 import type { FilePort, SpoolFile } from "./disk/file-port.ts";
 import { segmentName } from "./append-log.ts";
 import { encodePlainRecord, RECORD, type SpoolRecord } from "./record.ts";

@@ -45,7 +45,7 @@ export function groupCovers(covers: BatchRecord["covers"]): readonly CoveredRequ
 export function requestOf({ body, header }: SpoolRecord, tenant: Tenant): RequestRecord {
   return {
     tenant,
-    signal: header["signal"] === "logs" ? "logs" : "traces", // absent before format 3
+    signal: header["signal"] as RequestRecord["signal"],
     format: header["format"] as WireFormat,
     encoding: header["encoding"] as ContentEncoding,
     project: String(header["project"]),

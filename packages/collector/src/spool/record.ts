@@ -1,10 +1,10 @@
 // Record: the unit of every spool file, in two framings.
-//   plain:  `magic, length, crc32 | content`: file records, marks, and every record of format 1
-//   sealed: `magic, length, crc32, seal | content`: from format 2 on, all records that may contain bytes of senders
+//   plain:  `magic, length, crc32 | content`: file records and marks
+//   sealed: `magic, length, crc32, seal | content`: records that may contain bytes of senders
 // Content is `type, header length, header (JSON), body`.
 // Invariants:
 //   record.1. The checksum decides whether a record is intact. A damaged record costs only itself.
-//   record.2. A file begins with a file record that declares its format. The reader refuses a newer format and leaves
+//   record.2. A sealed file begins with a file record that declares its format. The reader refuses a newer format and leaves
 //        the file unchanged. Only the beginning of a file counts: elsewhere the same bytes may come from a sender.
 //   record.3. The seal binds a record to its file, segment and offset by a salt unknown to senders: a scan for the next
 //        record never takes bytes inside a body for one.
@@ -13,8 +13,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Format 3: requests name their signal. A version that reads spans only would lose log records. */
-export const SPOOL_FORMAT = 3;
+/** A version that would lose something of a newer file refuses it (record.2). */
+export const SPOOL_FORMAT = 1;
 
 /** Types of records. The numbers are on disk and never change their meaning. */
 export const RECORD = { file: 1, request: 2, batch: 3, accounting: 4, marks: 5, decisions: 6 } as const;
@@ -44,7 +44,7 @@ const SEAL_AT = 12;
 const SEAL_BYTES = 8;
 const TYPE_BYTES = 5;
 const RECORD_BYTES_MAX = 1024 * 1024 * 1024;
-/** Fixed size of a file record from format 2 on. */
+/** Fixed size of a file record. */
 const FILE_RECORD_BYTES = 128;
 const EMPTY = Buffer.alloc(0);
 
@@ -137,7 +137,6 @@ function readContent({ frameBytes }: Framing, file: Buffer, at: number, bytes: n
   return { offset: at, bytes, type: content[0] ?? 0, header, body: content.subarray(headerEnd) };
 }
 
-/** A matching checksum does not prove the origin: format 1 may contain records forged by a sender. */
 function headerOf(text: string): SpoolRecord["header"] | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -175,14 +174,14 @@ export function sealedFrames(seal: Seal): Frames {
 
 export interface FileHead {
   readonly format: number;
-  /** Null in format 1. */
+  /** Null in a file of marks, which is not sealed. */
   readonly salt: string | null;
   readonly bytes: number;
   /** One of two is damaged. */
   readonly damaged: boolean;
 }
 
-/** record.2, record.5. Null: the file does not begin with a file record: it is of format 1, or damaged. */
+/** record.2, record.5. Null: the file does not begin with a file record: it has marks, or is damaged. */
 export function readFileHead(file: Buffer): FileHead | null {
   const [first, second] = [0, FILE_RECORD_BYTES].map((at) => {
     const record = isAt(file, at, PLAIN.magic) ? readRecord(file, at) : null;

@@ -27,7 +27,7 @@ import type { Recovered, StoredBatch } from "./port.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import { RECORD, type SpoolRecord } from "./record.ts";
 import { applyMarks, keyOf, type NewlyVoid } from "./recover-marks.ts";
-import { scanFile, type Scan } from "./scan.ts";
+import { scanFile, scanMarks, type Scan } from "./scan.ts";
 import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
 
 export interface Recovery extends Recovered {
@@ -145,7 +145,7 @@ async function readFile(
     found.tidying.push(() => ports.files.rename(path, `${path}.bad`));
     return { records: [], badStretches: 0, tornBytes: 0, bytes: 0 };
   }
-  const scan = scanFile(content, path, segment); // recover.3
+  const scan = path.endsWith(MARKS_SUFFIX) ? scanMarks(content, path) : scanFile(content, path, segment); // recover.3
   if (scan.badStretches > 0) {
     found.badRecords += scan.badStretches;
     ports.log.error("spool_file_damaged", { file: basename(path), damaged: scan.badStretches });
@@ -160,10 +160,6 @@ function readSegment(
   tenantOf: RecoverPorts["tenantOf"],
 ): void {
   for (const record of records) {
-    if (!isSound(record)) {
-      found.badRecords++;
-      continue;
-    }
     const { header, offset, bytes } = record;
     const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
     const key = keyOf({ segment, offset });
@@ -185,15 +181,6 @@ function readSegment(
       found.batches.set(key, { segment, offset, bytes, tenant, createdMs, runs, pending: runs, done: null });
     }
   }
-}
-
-/** A sender may have forged a record of format 1: only its checksum is certain. */
-function isSound({ type, header }: SpoolRecord): boolean {
-  const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-  if (type === RECORD.request) return isCount(header["spans"]) && isCount(header["rejected"]);
-  if (type !== RECORD.batch) return true;
-  const { offsets, covers } = header;
-  return Array.isArray(offsets) && Array.isArray(covers) && covers.every((cover) => Array.isArray(cover));
 }
 
 function coverDone({ requests, counts }: Found, place: RecordPlace, indexes: readonly number[]): void {

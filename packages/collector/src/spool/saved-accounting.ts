@@ -57,11 +57,11 @@ export function readAccounting(
 ): void {
   const saved = header as unknown as SpanAccounting;
   accounting.received = saved.received;
-  accounting.added = (saved as Partial<SpanAccounting>).added ?? 0; // absent in older files
+  accounting.added = saved.added;
   accounting.rejected = saved.rejected;
   accounting.filtered = saved.filtered;
   accounting.duplicates = saved.duplicates;
-  Object.assign(accounting.records, saved.records); // absent before format 3
+  Object.assign(accounting.records, saved.records);
   for (const reason of DROP_REASONS) {
     accounting.deadLettered[reason] = saved.deadLettered[reason] ?? 0;
     accounting.lost[reason] = saved.lost[reason] ?? 0;

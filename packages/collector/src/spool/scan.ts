@@ -3,12 +3,13 @@
 //   scan.1. In a sealed file the search for the next record after a damaged frame cannot end inside a body (record.3).
 //   scan.2. A record longer than the file is the torn end of the file. The scan stops there, because the rest is
 //        content of that record.
-//   scan.3. In format 1, whose frames prove nothing, the scan skips content only when a record or the end follows it.
+//   scan.3. Among marks, whose frames prove nothing, the scan skips content only when a record or the end follows it.
 import {
   PLAIN_FRAMES,
   readFileHead,
   sealedFrames,
   SPOOL_FORMAT,
+  type FileHead,
   type Frames,
   type SpoolRecord,
   SpoolVersionError,
@@ -22,13 +23,24 @@ export interface Scan {
   readonly tornBytes: number;
 }
 
-/** @throws {SpoolVersionError} */
+/** A sealed file. Without its head none of its records can be told from bytes of senders. @throws {SpoolVersionError} */
 export function scanFile(file: Buffer, path: string, segment: number): Scan {
-  const head = readFileHead(file);
-  if (head !== null && !(head.format <= SPOOL_FORMAT)) throw new SpoolVersionError(path, head.format);
-  if (head === null || head.salt === null) return scan(file, 0, PLAIN_FRAMES, false);
+  const head = readHead(file, path);
+  if (head === null || head.salt === null) return { records: [], badStretches: 0, tornBytes: file.length };
   const found = scan(file, head.bytes, sealedFrames({ segment, salt: head.salt }), true);
   return head.damaged ? { ...found, badStretches: found.badStretches + 1 } : found;
+}
+
+/** @throws {SpoolVersionError} */
+export function scanMarks(file: Buffer, path: string): Scan {
+  readHead(file, path);
+  return scan(file, 0, PLAIN_FRAMES, false);
+}
+
+function readHead(file: Buffer, path: string): FileHead | null {
+  const head = readFileHead(file);
+  if (head !== null && !(head.format <= SPOOL_FORMAT)) throw new SpoolVersionError(path, head.format);
+  return head;
 }
 
 function scan(file: Buffer, from: number, frames: Frames, isSealed: boolean): Scan {

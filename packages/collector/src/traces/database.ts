@@ -26,8 +26,8 @@ export interface Database {
   close(): void;
 }
 
-/** Each step upgrades a file by one version. Runs of a trace are adjacent, in tree order. Times are microseconds. */
-const VERSIONS: readonly string[] = [
+/** Steps are append-only. Each upgrades a file by one version. Runs of a trace are adjacent, in tree order. Times are microseconds. */
+export const VERSIONS: readonly string[] = [
   `
   CREATE TABLE runs (
     run_id TEXT PRIMARY KEY, trace_id TEXT NOT NULL, dotted_order TEXT NOT NULL, bytes INTEGER NOT NULL,
@@ -55,18 +55,14 @@ const VERSIONS: readonly string[] = [
     trace_id TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (trace_id, kind, key, value)
   ) WITHOUT ROWID;
-  `,
-  // Costs apart from their runs, so that a trace's cost needs no look at the runs without one. The sums of the whole
-  // store in one row, so that a start does not depend on the number of traces.
-  `
+  -- Apart from their runs, so that a trace's cost needs no look at the runs without one.
   CREATE TABLE costs (
     trace_id TEXT NOT NULL, run_id TEXT NOT NULL, dotted_order TEXT NOT NULL, cost REAL NOT NULL,
     PRIMARY KEY (trace_id, run_id)
   ) WITHOUT ROWID;
-  INSERT INTO costs SELECT trace_id, run_id, dotted_order, facts ->> '$.facts.cost' FROM runs
-    WHERE facts ->> '$.facts.cost' IS NOT NULL;
+  -- The sums of the whole store in one row, so that a start does not depend on the number of traces.
   CREATE TABLE totals (runs INTEGER NOT NULL, bytes INTEGER NOT NULL);
-  INSERT INTO totals SELECT coalesce(sum(runs), 0), coalesce(sum(bytes), 0) FROM traces;
+  INSERT INTO totals (runs, bytes) VALUES (0, 0);
   `,
 ];
 
@@ -84,8 +80,11 @@ class TraceDatabaseInUseError extends TraceDatabaseError {
   }
 }
 
-/** @throws {TraceDatabaseError} traces/database.2, traces/database.3 */
-export function openDatabase(folder: string, clock: Clock, log: Log): Database {
+/**
+ * @param steps of this version; a test passes those of a later one
+ * @throws {TraceDatabaseError} traces/database.2, traces/database.3
+ */
+export function openDatabase(folder: string, clock: Clock, log: Log, steps: readonly string[] = VERSIONS): Database {
   makeFolder(folder);
   const file = join(folder, "traces.db");
   closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
@@ -98,7 +97,7 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
       PRAGMA synchronous = FULL;
       PRAGMA temp_store = MEMORY;
     `);
-    migrate(connection, file);
+    migrate(connection, file, steps);
   } catch (error) {
     connection.close();
     if (error instanceof TraceDatabaseError) throw error;
@@ -138,12 +137,12 @@ export function openDatabase(folder: string, clock: Clock, log: Log): Database {
   };
 }
 
-function migrate(connection: DatabaseSync, file: string): void {
+function migrate(connection: DatabaseSync, file: string, steps: readonly string[]): void {
   const version = Number(connection.prepare("PRAGMA user_version").get()?.["user_version"]);
-  if (version > VERSIONS.length)
+  if (version > steps.length)
     throw new TraceDatabaseError(`${file} was written by a newer version: use that version, or another folder`);
   connection.exec("BEGIN IMMEDIATE"); // also takes the lock for good
-  for (const step of VERSIONS.slice(version)) connection.exec(step);
-  connection.exec(`PRAGMA user_version = ${VERSIONS.length}`);
+  for (const step of steps.slice(version)) connection.exec(step);
+  connection.exec(`PRAGMA user_version = ${steps.length}`);
   connection.exec("COMMIT");
 }

@@ -8,10 +8,11 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import * as fc from "fast-check";
 import { createLog } from "@holdpoint/base/log/log.ts";
-import type { Clock } from "@holdpoint/base/clock.ts";
+import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { TraceSearch } from "./query.ts";
+import { openDatabase, VERSIONS } from "./database.ts";
 import { changeOfRun, changesOfBatch, type RunChange } from "./run-change.ts";
 import { createTraceStore, type TraceStore } from "./store.ts";
 
@@ -34,6 +35,8 @@ const ALL: TraceSearch = {
   cursor: null,
 };
 
+const log = createLog({ level: "error", json: true, secrets: [], now: () => START, write: () => undefined });
+
 async function open(t: TestContext, limits: { runs?: number; bytes?: number; folder?: string } = {}) {
   const folder = limits.folder ?? mkdtempSync(join(tmpdir(), "holdpoint-traces-"));
   const at: { now: number; sweep: () => void } = { now: START, sweep: () => undefined };
@@ -42,7 +45,6 @@ async function open(t: TestContext, limits: { runs?: number; bytes?: number; fol
     return () => undefined;
   };
   const clock: Clock = { now: () => at.now, monotonic: () => at.now, after };
-  const log = createLog({ level: "error", json: true, secrets: [], now: () => at.now, write: () => undefined });
   const config = {
     runsMax: limits.runs ?? 10_000,
     traceBytesMax: limits.bytes ?? 64 * MIB,
@@ -305,22 +307,22 @@ for (const [name, body, why] of REFUSED) {
   });
 }
 
-test("a store of the first version gets costs without double counts, and its sums, at the upgrade (write.4)", async (t) => {
+test("a later version's step is made once and keeps traces and sums; this version then refuses the file (traces/database.3, write.4)", async (t) => {
   const { store, folder } = await open(t);
-  const usage = (cost: number): JsonObject => ({ extra: { metadata: { usage_metadata: { total_cost: cost } } } });
-  store.write(post(run(1, 1, usage(3)), run(1, 2, usage(1))));
+  store.write(post(run(1, 1), run(1, 2)));
   const sums = store.totals();
   await store.stop();
-  const db = new DatabaseSync(join(folder, "traces.db"));
-  db.exec("DROP TABLE costs; DROP TABLE totals; PRAGMA user_version = 1");
-  db.close();
-  await store.start();
-  assert.deepEqual(store.totals(), sums);
-  store.write(post(run(1, 3, usage(2.5))));
-  assert.equal(store.search(ALL).items[0]?.cost, 3.5);
-  await store.stop();
-  await store.start();
-  assert.equal(store.totals().runs, 3);
+  const later = [...VERSIONS, "ALTER TABLE traces ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'"];
+  for (let starts = 0; starts < 2; starts++) {
+    const db = openDatabase(folder, systemClock, log, later);
+    assert.deepEqual(
+      db.all("SELECT runs, mood FROM traces").map((row) => ({ ...row })),
+      [{ runs: 2, mood: "calm" }],
+    );
+    assert.deepEqual({ ...db.get("SELECT runs, bytes FROM totals") }, sums);
+    db.close();
+  }
+  await assert.rejects(open(t, { folder }), /written by a newer version/);
 });
 
 test("a cost that a later upload removes or corrects does not stay in the sum (write.2)", async (t) => {

@@ -12,7 +12,7 @@ const ANN = "k1-5f2c9a7be01d44c8";
 const ROBOT = "k2-90ab12cd34ef56ab";
 const VIEWER = "k3-7777aaaa8888bbbb";
 const BARE = "k4-0123456789abcdef";
-const ALL = `ann:${ANN},robot:${ROBOT}:reviewer\n viewer:${VIEWER}:read ${BARE}`;
+const ALL = `ann:${ANN},robot:${ROBOT}:reviewer\n viewer:${VIEWER}:viewer ${BARE}`;
 const table = { keys: apiKeysSetting("KEYS", "Keys.") } as const;
 
 test("keys are read with names, rights and without; the configuration shows none of them (api-keys.1)", () => {
@@ -45,7 +45,8 @@ const WRONG: readonly (readonly [text: string, says: RegExp])[] = [
   [",", /names no key/],
   [`ann:${ANN},robot:`, /entry 2 has no key/],
   [`ann:${ANN}:write`, /entry 1 is not of the form/],
-  [`ann:${ANN}:read:more`, /entry 1 is not of the form/],
+  [`ann:${ANN}:read`, /entry 1 is not of the form/],
+  [`ann:${ANN}:viewer:more`, /entry 1 is not of the form/],
   [`a/n:${ANN}`, /entry 1 has a name/],
   [`:${ANN}`, /entry 1 has a name/],
   [`ann:${"ü".repeat(20)}`, /entry 1 has a key with other characters/],

@@ -2,7 +2,7 @@
 // Invariants:
 //   api-keys.1. Memory holds only digests under a secret of this process. Comparisons take constant time.
 //   api-keys.2. Every request compares with every key, so that timing reveals no near match.
-//   api-keys.3. A key without a role is an administrator's; `read` is another name for `viewer`.
+//   api-keys.3. A key without a role is an administrator's.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { setting, ShownReason, type Setting } from "@holdpoint/base/config/config.ts";
 import type { Role } from "../model/model.ts";
@@ -61,9 +61,9 @@ function parseEntry(entry: string): ApiKey | string {
   if (key.length > KEY_UNITS_MAX) return `has a key of more than ${KEY_UNITS_MAX} characters`;
   if (!KEY.test(key)) return "has a key with other characters than those of ASCII";
   if (second !== undefined && !NAME.test(first)) return "has a name with other characters than letters, digits, _.@+-";
-  const role = right === undefined ? "admin" : right === "read" ? "viewer" : right; // api-keys.3
+  const role = right ?? "admin"; // api-keys.3
   if (!isRole(role) || more.length > 0)
-    return "is not of the form name:key or name:key:role, with the role viewer, reviewer, operator, admin or read";
+    return "is not of the form name:key or name:key:role, with the role viewer, reviewer, operator or admin";
   return {
     name: second === undefined ? `key-${createHash("sha256").update(key).digest("hex").slice(0, 8)}` : first,
     digest: digestOf(key),

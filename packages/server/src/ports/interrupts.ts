@@ -139,8 +139,6 @@ export interface AuditQuery {
   readonly via: string | null;
   readonly since: number | null;
   readonly until: number | null;
-  /** All of them occur, in any case. */
-  readonly words: readonly string[];
   /** Words of the search index, all of which must occur in the item, or in the thread of an entry without one. */
   readonly search: readonly string[];
   readonly after: AuditPlace | null;

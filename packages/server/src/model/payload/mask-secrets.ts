@@ -11,7 +11,7 @@ import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/j
 export const HIDDEN = "********";
 
 /** Texts of stored schemas with a mark, for databases: they keep schemas as JSON.stringify() writes them. */
-export const SECRET_MARKS = ['"writeOnly":true', '"format":"password"'] as const;
+const SECRET_MARKS = ['"writeOnly":true', '"format":"password"'] as const;
 
 const DEPTH_MAX = 200;
 

@@ -10,8 +10,6 @@ import type { AuditPlace } from "../../ports/ports.ts";
 
 type Parameters = NonNullable<(typeof searchAudit)["query"]["_output"]>;
 
-const WORDS_MAX = 10;
-
 /** @throws {ApiError} `invalid_request` */
 export function auditSearchOf(query: Parameters, scope: Scope): AuditSearch {
   return {
@@ -24,10 +22,6 @@ export function auditSearchOf(query: Parameters, scope: Scope): AuditSearch {
     via: query.via ?? null,
     since: query.since ?? null,
     until: query.until ?? null,
-    words: (query.text ?? "")
-      .split(/\s+/)
-      .filter((word) => word !== "")
-      .slice(0, WORDS_MAX),
     search: queryWords(query.q),
     after: query.cursor === undefined ? null : placeOf(query.cursor),
     limit: query.limit,

@@ -34,13 +34,13 @@ export function searchedBy(query: z.output<typeof inboxChoices>, scope: Scope, n
 
 /** One page. @throws {ApiError} `invalid_request` */
 export function inboxSearchOf(query: z.output<typeof inboxFilter>, scope: Scope, now: number): InboxSearch {
-  const { sort, order, cursor, limit } = query;
+  const { sort, cursor, limit } = query;
   const byDeadline = sort === "deadline";
   return {
     ...searchedBy(query, scope, now),
     after: cursor === undefined ? null : placeOf(cursor, byDeadline),
     limit,
-    descending: sort === undefined ? order === "desc" : sort === "newest",
+    descending: sort === "newest",
     byDeadline,
   };
 }

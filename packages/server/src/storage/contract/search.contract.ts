@@ -14,6 +14,8 @@ import { EVERYTHING, totalsOf } from "./inbox.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
 
 interface Makers {
+  /** A storage that has just started. */
+  readonly openNew: OpenStorage;
   readonly newThread: (changes?: Partial<Thread>) => Thread;
   readonly newInterrupt: (threadId: string, interruptId: string, changes?: Partial<Interrupt>) => Interrupt;
 }
@@ -41,7 +43,7 @@ async function changedThreads(storage: Storage, now: number, takenUntil = now): 
   return found.map(({ threadId }) => threadId);
 }
 
-export function searchCases(open: OpenStorage, { newThread, newInterrupt }: Makers): void {
+export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNew }: Makers): void {
   /** A paused thread with one item and one entry, and their documents. */
   const put = async (storage: Storage, name: string, [ofThread, ofItem]: readonly [string, string], at = 1) => {
     const thread = newThread({
@@ -140,7 +142,7 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt }: Make
   });
 
   test("a changed thread is unindexed until it is indexed (contract/search.2)", async (t) => {
-    const storage = await open(t);
+    const storage = await openNew(t);
     const threadId = await put(storage, "a", ["one", "two"]);
     assert.deepEqual(await changedThreads(storage, 1, 100), [threadId]);
     assert.deepEqual(await changedThreads(storage, 99), [], "another server has it");
@@ -167,7 +169,7 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt }: Make
   });
 
   test("a sweep ends although threads are added meanwhile (contract/search.2)", async (t) => {
-    const storage = await open(t);
+    const storage = await openNew(t);
     let sweeps = 0;
     for (let found: object | null = {}; found !== null; sweeps++) {
       assert.ok(sweeps <= 2, "it goes on with the new threads");

@@ -96,13 +96,13 @@ const ALL: ThreadQuery = {
   descending: true,
 };
 
-export function storageContract(adapter: string, openStorage: OpenStorage): void {
+/** @param openStorage may empty the storage of an earlier test @param startStorage a storage that has just started */
+export function storageContract(adapter: string, openStorage: OpenStorage, startStorage = openStorage): void {
   const called = new Set<string>();
   let verbs: readonly string[] = [];
 
   /** The adapter's storage, which records the operations that the tests use. */
-  const open: OpenStorage = async (t) => {
-    const storage = await openStorage(t);
+  const noting = (storage: Awaited<ReturnType<OpenStorage>>): Awaited<ReturnType<OpenStorage>> => {
     const { longReads } = storage;
     const notingCalls = <T extends object>(target: T): T =>
       new Proxy(target, {
@@ -123,6 +123,8 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
       dump: (work) => storage.dump(work),
     };
   };
+  const open: OpenStorage = async (t) => noting(await openStorage(t));
+  const openNew: OpenStorage = async (t) => noting(await startStorage(t));
 
   suite(`the storage port on ${adapter}`, () => {
     test("a transaction returns its result and sees its own writes (contract/storage.1)", async (t) => {
@@ -958,7 +960,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage): void
     inboxCases(open, { newThread, newInterrupt, newId });
     lineCases(open);
     inboxCountCases(open, { newThread, newInterrupt });
-    searchCases(open, { newThread, newInterrupt });
+    searchCases(open, { newThread, newInterrupt, openNew });
     retentionCases(open, { newThread, newRun, newCheckpoint, newId });
 
     test("the tests above use every operation of the port", () => {

@@ -171,10 +171,12 @@ const UNNAMED_COLUMNS = /\b(?:SELECT|RETURNING)\s+(?:\w+\.)?\*|\bINSERT\s+INTO\s
 const HEXADECIMAL = /\(0x/g;
 
 test("all SQL names its columns (postgres/migrations.1) and works on PostgreSQL 14", () => {
-  for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" }).filter(
-    (one) => one.endsWith(".ts") && !one.endsWith(".test.ts"),
-  )) {
-    const source = readFileSync(join(import.meta.dirname, name), "utf8");
+  const folders = [import.meta.dirname, join(import.meta.dirname, "..", "cold")];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  );
+  for (const name of files.filter((one) => one.endsWith(".ts") && !one.endsWith(".test.ts"))) {
+    const source = readFileSync(name, "utf8");
     assert.deepEqual([...(source.match(UNNAMED_COLUMNS) ?? []), ...(source.match(HEXADECIMAL) ?? [])], [], name);
   }
   for (const wrong of ["SELECT * FROM a", "select b.* FROM b", "RETURNING *", "INSERT INTO a VALUES (1)"])

@@ -18,20 +18,18 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Dumpable } from "../dump/dump.ts";
 import { type Turn, newTurn } from "../shared/line.ts";
 import { callVerb, createLongReads } from "../shared/long-reads.ts";
+import { coldVerbs } from "../cold/cold-verbs.ts";
 import type { Versions } from "../shared/schema-version.ts";
 import { assistantVerbs } from "./tables/assistants.ts";
-import { fingerprintVerbs } from "./tables/fingerprints.ts";
 import { auditVerbs } from "./tables/audit/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
+import { createColdSql } from "./client/cold-sql.ts";
 import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
 import { copyVerbs } from "./tables/copies.ts";
 import { cronVerbs } from "./tables/crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./tables/events.ts";
 import { isRetryable, storageFailure } from "./client/errors.ts";
-import { keyVerbs } from "./tables/identity/keys.ts";
-import { peopleVerbs } from "./tables/identity/people.ts";
-import { sessionVerbs } from "./tables/identity/sessions.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { migrateDatabase } from "./schema/migrate.ts";
 import { sweepMarks } from "./client/commit-outcome.ts";
@@ -42,7 +40,7 @@ import { createSqlTransaction, type SqlTransaction, type Sql } from "./client/tr
 import { storeVerbs } from "./tables/store.ts";
 import { threadVerbs } from "./tables/threads.ts";
 import { createLockQueue } from "./client/lock-queue.ts";
-import { outboxVerbs } from "./tables/webhooks.ts";
+import { webhookVerbs } from "./tables/webhooks.ts";
 
 export interface PostgresOptions {
   readonly uri: string;
@@ -158,14 +156,11 @@ function createTxHandle(turn: Turn): TxHandle {
       ...auditVerbs(db),
       ...checkpointVerbs(db),
       ...eventVerbs(db),
-      ...fingerprintVerbs(db),
       ...assistantVerbs(db),
       ...storeVerbs(db),
-      ...outboxVerbs(db),
+      ...webhookVerbs(db),
       ...cronVerbs(db),
-      ...peopleVerbs(db),
-      ...sessionVerbs(db),
-      ...keyVerbs(db),
+      ...coldVerbs(createColdSql(db)),
       ...pruneVerbs(db),
     },
     bind(sql) {

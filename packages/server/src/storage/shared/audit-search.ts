@@ -2,11 +2,9 @@
 // Invariants:
 //   audit-search.1. A page reads at most `scanMax` entries in order of time, so a rare word delays no other call. It ends
 //        there, and the next one continues.
-//   audit-search.3. Words of an answer whose schema marks a secret are not found: who may not see it must not guess it.
 //   audit-search.2. The order is total: time, thread, number; newest first.
 import type { EndedBy, InterruptKind, RunStatus } from "../../model/model.ts";
 import type { AuditPlace, AuditQuery, AuditRecord, AuditRows } from "../../ports/ports.ts";
-import { SECRET_MARKS } from "../../model/payload/mask-secrets.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { metadataConditions } from "./metadata-filter.ts";
 
@@ -19,8 +17,6 @@ export interface SqlPart {
 
 export interface AuditDialect {
   readonly schema: "" | "holdpoint.";
-  /** The position of a text in another, 0 without one. */
-  readonly position: "instr" | "strpos";
   /** Whether JSON of the metadata contains a part. */
   readonly contains: (part: string) => SqlPart;
   /** Whether a member has one of several index texts. */
@@ -98,7 +94,7 @@ function rangeOf({ after, since, until, threadId }: AuditQuery): SqlPart {
 }
 
 function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[] {
-  const { schema, position } = dialect;
+  const { schema } = dialect;
   const parts: SqlPart[] = [];
   const equals = (column: string, value: string | null): void => {
     if (value !== null) parts.push({ sql: `${column} = ?`, values: [value] });
@@ -109,9 +105,6 @@ function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[]
   equals("i.assistant_id", query.assistantId);
   if (query.actions.length > 0) {
     parts.push({ sql: `a.action IN (${query.actions.map(() => "?").join(", ")})`, values: query.actions });
-  }
-  for (const word of query.words) {
-    parts.push({ sql: `${position}(lower(${searched(position)}), ?) > 0`, values: [word.toLowerCase()] });
   }
   if (query.search.length > 0) parts.push(dialect.matches(query.search));
   const { indexed, oneOf, rest } = metadataConditions(query.scope, null);
@@ -125,12 +118,6 @@ function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[]
   parts.push(...rest.map(dialect.contains));
   return parts;
 }
-
-/** audit-search.3 */
-const searched = (position: AuditDialect["position"]): string => `a.by || ' ' || a.thread_id || ' ' ||
-  CASE WHEN ${SECRET_MARKS.map((mark) => `${position}(coalesce(i.response_schema, ''), '${mark}') = 0`).join(" AND ")}
-    OR a.action NOT IN ('answered', 'answered_as_fork', 'voted')
-  THEN substr(a.value, 1, ${ITEM_UNITS_MAX}) ELSE '' END || ' ' || coalesce(i.node || ' ' || i.graph_id || ' ' || substr(i.value, 1, ${ITEM_UNITS_MAX}), '') || ' ' || t.metadata`;
 
 type Cells = Readonly<Record<string, unknown>>;
 

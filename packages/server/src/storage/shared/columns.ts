@@ -27,6 +27,49 @@ export type Columns<T, Kind = ColumnKind> = {
   readonly [Field in keyof T]-?: readonly [column: string, kind: Kind];
 };
 
+/** Names separated by blanks or line ends. */
+type Words<Text extends string> = Text extends `${infer One}\n${infer Rest}`
+  ? Words<One> | Words<Rest>
+  : Text extends `${infer One} ${infer Rest}`
+    ? Words<One> | Words<Rest>
+    : Text extends ""
+      ? never
+      : Text;
+
+/** The fields of a row, by the kind of their column. */
+interface Fields<T> {
+  readonly plain: string;
+  readonly json?: string;
+  readonly value?: string;
+  /** Columns that are not the field in snake case. */
+  readonly names?: { readonly [Field in keyof T]?: string };
+}
+
+type Listed<Given> = {
+  [Kind in ColumnKind]: Given extends { readonly [K in Kind]: infer Text extends string } ? Words<Text> : never;
+}[ColumnKind];
+
+/** An error of the compiler where a field of `T` is not listed, or where a listed one is none. */
+type Complete<T, Given> = [Exclude<keyof T, Listed<Given>>] extends [never]
+  ? { readonly plain: Exclude<Listed<Given>, keyof T> extends never ? string : never }
+  : { readonly missing: Exclude<keyof T, Listed<Given>> };
+
+const snakeCase = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The columns of a row are its fields in snake case, except `names`. */
+function columns<T>() {
+  return <const Given extends Fields<T>>({ names = {}, ...kinds }: Given & Complete<T, Given>): Columns<T> => {
+    const own: Readonly<Record<string, string | undefined>> = names;
+    const entries = Object.entries(kinds).flatMap(([kind, text]) =>
+      String(text)
+        .trim()
+        .split(/\s+/)
+        .map((field) => [field, [own[field] ?? snakeCase(field), kind]] as const),
+    );
+    return Object.fromEntries(entries) as unknown as Columns<T>;
+  };
+}
+
 export interface RunRow extends Run {
   /** Runs that resume a pause come before other pending runs. */
   readonly urgent: number;
@@ -41,112 +84,42 @@ export type Head = Pick<Checkpoint, "threadId" | "ns" | "checkpointId">;
 /** A namespace is one text in its row. */
 export type ItemRow = Omit<StoreItem, "namespace"> & { readonly ns: string };
 
-export const THREAD_COLUMNS: Columns<Thread> = {
-  threadId: ["thread_id", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  metadata: ["metadata", "json"],
-  config: ["config", "json"],
-  status: ["status", "plain"],
-  pause: ["pause", "plain"],
-  graphId: ["graph_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  overlay: ["overlay", "plain"],
-  error: ["error", "json"],
-  stateUpdatedAt: ["state_updated_at", "plain"],
-  ttlMs: ["ttl_ms", "plain"],
-  onCompletion: ["on_completion", "plain"],
-  ttlStrategy: ["ttl_strategy", "plain"],
-  startedBy: ["started_by", "json"],
-};
+export const THREAD_COLUMNS = columns<Thread>()({
+  plain: `
+    threadId createdAt updatedAt status pause graphId assistantId checkpointId overlay stateUpdatedAt
+    ttlMs onCompletion ttlStrategy`,
+  json: "metadata config error startedBy",
+});
 
-export const RUN_COLUMNS: Columns<RunRow> = {
-  runId: ["run_id", "plain"],
-  threadId: ["thread_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  status: ["status", "plain"],
-  endedBy: ["ended_by", "plain"],
-  attempt: ["attempt", "plain"],
-  crashes: ["crashes", "plain"],
-  suspicions: ["suspicions", "plain"],
-  alone: ["alone", "plain"],
-  storageFailures: ["storage_failures", "plain"],
-  workerId: ["worker_id", "plain"],
-  urgent: ["urgent", "plain"],
-  queueKey: ["queue_key", "plain"],
-  caller: ["caller", "plain"],
-  dueAt: ["due_at", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  metadata: ["metadata", "json"],
-  multitaskStrategy: ["multitask", "plain"],
-  request: ["request", "json"],
-  input: ["input", "plain"],
-  error: ["error", "json"],
-  checkpointId: ["checkpoint_id", "plain"],
-  overlay: ["overlay", "plain"],
-  pausedOn: ["paused_on", "json"],
-};
+export const RUN_COLUMNS = columns<RunRow>()({
+  plain: `
+    runId threadId assistantId graphId status endedBy attempt crashes suspicions alone storageFailures
+    workerId urgent queueKey caller dueAt createdAt updatedAt multitaskStrategy input checkpointId
+    overlay`,
+  json: "metadata request error pausedOn",
+  names: { multitaskStrategy: "multitask" },
+});
 
-export const IDEMPOTENCY_COLUMNS: Columns<IdempotencyRecord> = {
-  key: ["key", "plain"],
-  requestHash: ["request_hash", "plain"],
-  threadId: ["thread_id", "plain"],
-  runId: ["run_id", "plain"],
-  createdAt: ["created_at", "plain"],
-};
+export const IDEMPOTENCY_COLUMNS = columns<IdempotencyRecord>()({
+  plain: "key requestHash threadId runId createdAt",
+});
 
-export const SOCKET_TICKET_COLUMNS: Columns<SocketTicket> = {
-  digest: ["digest", "plain"],
-  caller: ["caller", "plain"],
-  headers: ["headers", "plain"],
-  expiresAt: ["expires_at", "plain"],
-};
+export const SOCKET_TICKET_COLUMNS = columns<SocketTicket>()({
+  plain: "digest caller headers expiresAt",
+});
 
-export const INTERRUPT_COLUMNS: Columns<Interrupt> = {
-  threadId: ["thread_id", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  libraryId: ["library_id", "plain"],
-  taskId: ["task_id", "plain"],
-  graphNs: ["graph_ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  rootCheckpointId: ["root_checkpoint_id", "plain"],
-  index: ["idx", "plain"],
-  ns: ["ns", "json"],
-  position: ["position", "plain"],
-  value: ["value", "json"],
-  responseSchema: ["response_schema", "json"],
-  state: ["state", "plain"],
-  createdAt: ["created_at", "plain"],
-  runId: ["run_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  node: ["node", "plain"],
-  kind: ["kind", "plain"],
-  claim: ["claim", "json"],
-  expiresAt: ["expires_at", "plain"],
-  onExpiry: ["on_expiry", "json"],
-  review: ["review", "json"],
-  snoozedUntil: ["snoozed_until", "plain"],
-  escalatesAt: ["escalates_at", "plain"],
-  answer: ["answer", "json"],
-  failure: ["failure", "json"],
-};
+export const INTERRUPT_COLUMNS = columns<Interrupt>()({
+  plain: `
+    threadId interruptId libraryId taskId graphNs checkpointId rootCheckpointId index position state
+    createdAt runId graphId assistantId node kind expiresAt snoozedUntil escalatesAt`,
+  json: "ns value responseSchema claim onExpiry review answer failure",
+  names: { index: "idx" },
+});
 
-export const AUDIT_COLUMNS: Columns<AuditRecord> = {
-  threadId: ["thread_id", "plain"],
-  seq: ["seq", "plain"],
-  at: ["at", "plain"],
-  action: ["action", "plain"],
-  by: ["by", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  runId: ["run_id", "plain"],
-  value: ["value", "json"],
-  via: ["via", "plain"],
-  origin: ["origin", "json"],
-};
+export const AUDIT_COLUMNS = columns<AuditRecord>()({
+  plain: "threadId seq at action by interruptId runId via",
+  json: "value origin",
+});
 
 /** An audit entry with its place in a chain (server/model/audit/audit-chain.ts). */
 export interface AuditRow extends AuditRecord {
@@ -156,164 +129,78 @@ export interface AuditRow extends AuditRecord {
   readonly digest: string;
 }
 
-export const AUDIT_LINK_COLUMNS: Columns<Omit<AuditRow, keyof AuditRecord>> = {
-  chain: ["chain", "plain"],
-  position: ["position", "plain"],
-  previous: ["previous", "plain"],
-  digest: ["digest", "plain"],
-};
+export const AUDIT_LINK_COLUMNS = columns<Omit<AuditRow, keyof AuditRecord>>()({
+  plain: "chain position previous digest",
+});
 
-export const CHECKPOINT_COLUMNS: Columns<Checkpoint> = {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  parentId: ["parent_id", "plain"],
-  runId: ["run_id", "plain"],
-  fingerprint: ["fingerprint", "plain"],
-  body: ["body", "plain"],
-  small: ["small", "plain"],
-  metadata: ["metadata", "plain"],
-};
+export const CHECKPOINT_COLUMNS = columns<Checkpoint>()({
+  plain: "threadId ns checkpointId parentId runId fingerprint body small metadata",
+});
 
-export const WRITES_COLUMNS: Columns<TaskWrites> = {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-  runId: ["run_id", "plain"],
-  taskId: ["task_id", "plain"],
-  taskPath: ["task_path", "plain"],
-  entries: ["entries", "plain"],
-};
+export const WRITES_COLUMNS = columns<TaskWrites>()({
+  plain: "threadId ns checkpointId runId taskId taskPath entries",
+});
 
-export const HEAD_COLUMNS: Columns<Head> = {
-  threadId: ["thread_id", "plain"],
-  ns: ["ns", "plain"],
-  checkpointId: ["checkpoint_id", "plain"],
-};
+export const HEAD_COLUMNS = columns<Head>()({
+  plain: "threadId ns checkpointId",
+});
 
-export const BLOB_COLUMNS: Columns<Blob> = {
-  threadId: ["thread_id", "plain"],
-  hash: ["hash", "plain"],
-  data: ["data", "plain"],
-};
+export const BLOB_COLUMNS = columns<Blob>()({
+  plain: "threadId hash data",
+});
 
-export const ITEM_COLUMNS: Columns<ItemRow> = {
-  ns: ["ns", "plain"],
-  key: ["key", "plain"],
-  value: ["value", "json"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  ttlMs: ["ttl_ms", "plain"],
-  expiresAt: ["expires_at", "plain"],
-};
+export const ITEM_COLUMNS = columns<ItemRow>()({
+  plain: "ns key createdAt updatedAt ttlMs expiresAt",
+  json: "value",
+});
 
-export const CRON_COLUMNS: Columns<Cron> = {
-  cronId: ["cron_id", "plain"],
-  assistantId: ["assistant_id", "plain"],
-  threadId: ["thread_id", "plain"],
-  schedule: ["schedule", "plain"],
-  timezone: ["timezone", "plain"],
-  endTime: ["end_time", "plain"],
-  enabled: ["enabled", "plain"],
-  onRunCompleted: ["on_run_completed", "plain"],
-  metadata: ["metadata", "json"],
-  payload: ["payload", "json"],
-  nextAt: ["next_run_date", "plain"],
-  createdAt: ["created_at", "plain"],
-  updatedAt: ["updated_at", "plain"],
-  caller: ["caller", "json"],
-  reach: ["reach", "json"],
-};
+export const CRON_COLUMNS = columns<Cron>()({
+  plain: `
+    cronId assistantId threadId schedule timezone endTime enabled onRunCompleted nextAt createdAt
+    updatedAt`,
+  json: "metadata payload caller reach",
+  names: { nextAt: "next_run_date" },
+});
 
-export const WEBHOOK_COLUMNS: Columns<Webhook> = {
-  runId: ["run_id", "plain"],
-  url: ["url", "plain"],
-  host: ["host", "plain"],
-  channel: ["channel", "plain"],
-  batch: ["batch", "plain"],
-  body: ["body", "plain"],
-  headers: ["headers", "json"],
-  attempts: ["attempts", "plain"],
-  dueAt: ["due_at", "plain"],
-  createdAt: ["created_at", "plain"],
-};
+export const WEBHOOK_COLUMNS = columns<Webhook>()({
+  plain: "runId url host channel batch body attempts dueAt createdAt",
+  json: "headers",
+});
 
-export const NOTICE_COLUMNS: Columns<Notice> = {
-  noticeId: ["notice_id", "plain"],
-  threadId: ["thread_id", "plain"],
-  interruptId: ["interrupt_id", "plain"],
-  target: ["target", "json"],
-  shown: ["shown", "plain"],
-  createdAt: ["created_at", "plain"],
-};
+export const NOTICE_COLUMNS = columns<Notice>()({
+  plain: "noticeId threadId interruptId shown createdAt",
+  json: "target",
+});
 
-export const RUN_WEBHOOK_COLUMNS: Columns<RunWebhook> = {
-  threadId: ["thread_id", "plain"],
-  runId: ["run_id", "plain"],
-  webhookId: ["webhook_id", "plain"],
-  url: ["url", "plain"],
-  format: ["format", "plain"],
-  headers: ["headers", "json"],
-  createdAt: ["created_at", "plain"],
-};
+export const RUN_WEBHOOK_COLUMNS = columns<RunWebhook>()({
+  plain: "threadId runId webhookId url format createdAt",
+  json: "headers",
+});
 
-export const EVENT_COLUMNS: Columns<StoredEvents> = {
-  seq: ["seq", "plain"],
-  threadId: ["thread_id", "plain"],
-  runId: ["run_id", "plain"],
-  first: ["first", "plain"],
-  last: ["last", "plain"],
-  goneAt: ["gone_at", "plain"],
-  storedAt: ["stored_at", "plain"],
-  lines: ["lines", "plain"],
-};
+export const EVENT_COLUMNS = columns<StoredEvents>()({
+  plain: "seq threadId runId first last goneAt storedAt lines",
+});
 
-export const VERSION_COLUMNS: Columns<AssistantVersion> = {
-  assistantId: ["assistant_id", "plain"],
-  graphId: ["graph_id", "plain"],
-  name: ["name", "plain"],
-  description: ["description", "plain"],
-  metadata: ["metadata", "json"],
-  config: ["config", "json"],
-  context: ["context", "value"],
-  version: ["version", "plain"],
-  createdAt: ["created_at", "plain"],
-};
+export const VERSION_COLUMNS = columns<AssistantVersion>()({
+  plain: "assistantId graphId name description version createdAt",
+  json: "metadata config",
+  value: "context",
+});
 
-export const PERSON_COLUMNS: Columns<Person> = {
-  name: ["name", "plain"],
-  issuer: ["issuer", "plain"],
-  subject: ["subject", "plain"],
-  displayName: ["display_name", "plain"],
-  email: ["email", "plain"],
-  groups: ["groups", "json"],
-  createdAt: ["created_at", "plain"],
-  seenAt: ["seen_at", "plain"],
-};
+export const PERSON_COLUMNS = columns<Person>()({
+  plain: "name issuer subject displayName email createdAt seenAt",
+  json: "groups",
+});
 
-export const SESSION_COLUMNS: Columns<Session> = {
-  sessionId: ["session_id", "plain"],
-  person: ["person", "plain"],
-  tokenHash: ["token_hash", "plain"],
-  previousHash: ["previous_hash", "plain"],
-  previousUntil: ["previous_until", "plain"],
-  rotatedAt: ["rotated_at", "plain"],
-  providerSession: ["provider_session", "plain"],
-  sealedIdToken: ["id_token", "plain"],
-  claims: ["claims", "json"],
-  createdAt: ["created_at", "plain"],
-  usedAt: ["used_at", "plain"],
-  expiresAt: ["expires_at", "plain"],
-};
+export const SESSION_COLUMNS = columns<Session>()({
+  plain: `
+    sessionId person tokenHash previousHash previousUntil rotatedAt providerSession sealedIdToken
+    createdAt usedAt expiresAt`,
+  json: "claims",
+  names: { sealedIdToken: "id_token" },
+});
 
-export const KEY_COLUMNS: Columns<StoredKey> = {
-  keyId: ["key_id", "plain"],
-  name: ["name", "plain"],
-  hash: ["hash", "plain"],
-  role: ["role", "plain"],
-  limits: ["limits", "json"],
-  createdBy: ["created_by", "plain"],
-  createdAt: ["created_at", "plain"],
-  expiresAt: ["expires_at", "plain"],
-  usedAt: ["used_at", "plain"],
-};
+export const KEY_COLUMNS = columns<StoredKey>()({
+  plain: "keyId name hash role createdBy createdAt expiresAt usedAt",
+  json: "limits",
+});

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test, type TestContext } from "node:test";
+import { after, test, type TestContext } from "node:test";
 import { assistantRecord } from "../../model/testkit.ts";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -36,7 +36,38 @@ async function open(
   return storage;
 }
 
-storageContract("SQLite", (t) => open(t, newFolder(t)));
+/** One file and one storage for the contract, with its reader threads: each of its tests finds it empty. */
+let shared: Promise<{ readonly folder: string; readonly storage: SqliteStorage }> | null = null;
+
+async function openShared() {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-sqlite-"));
+  const storage = createSqliteStorage({ folder, owner: "the contract", versions: VERSIONS, log: silent });
+  await storage.start();
+  return { folder, storage };
+}
+
+after(async () => {
+  if (shared === null) return;
+  const { folder, storage } = await shared;
+  await storage.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function emptied(): Promise<SqliteStorage> {
+  const { folder, storage } = await (shared ??= openShared());
+  const tables = sql(
+    folder,
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'meta'",
+  );
+  const words = "INSERT INTO search_words (search_words) VALUES ('delete-all')";
+  const connection = new DatabaseSync(join(folder, "holdpoint.db"));
+  connection.exec(["BEGIN", ...tables.map(({ name }) => `DELETE FROM ${String(name)}`), words, "COMMIT"].join("; "));
+  connection.close();
+  await storage.transaction((tx) => tx.unindexedThreads(Infinity, { now: 0, takenUntil: 0 })); // of earlier tests
+  return storage;
+}
+
+storageContract("SQLite", emptied, (t) => open(t, newFolder(t)));
 
 /** Reads or changes the file without the storage's knowledge. */
 function sql(folder: string, text: string): readonly Record<string, unknown>[] {

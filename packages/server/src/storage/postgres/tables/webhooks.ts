@@ -1,24 +1,18 @@
-// Outbox in PostgreSQL: deliveries, webhooks that were added to runs, notices, one-use tokens.
+// Outbox in PostgreSQL: deliveries, and webhooks that were added to runs.
 // Invariants:
 //   postgres/webhooks.1. Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
 //   postgres/webhooks.2. Servers that search for work at the same time each get a different webhook.
-//   postgres/webhooks.3. Of servers that spend a token at the same time, one succeeds.
-import type { Notice, RunWebhook, Webhook } from "../../../model/model.ts";
-import type { NoticeTx, WebhookTx } from "../../../ports/ports.ts";
+import type { RunWebhook, Webhook } from "../../../model/model.ts";
+import type { WebhookTx } from "../../../ports/ports.ts";
 import { inOrderOfCreation } from "../../shared/outbox-order.ts";
-import { NOTICE_COLUMNS, RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
+import { RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 const RUN_WEBHOOKS = table<RunWebhook>("run_webhooks", RUN_WEBHOOK_COLUMNS);
-const NOTICES = table<Notice>("notices", NOTICE_COLUMNS);
 
-export function outboxVerbs(db: Sql): WebhookTx & NoticeTx {
-  return { ...webhookVerbs(db), ...noticeVerbs(db) };
-}
-
-function webhookVerbs(db: Sql): WebhookTx {
+export function webhookVerbs(db: Sql): WebhookTx {
   return {
     putWebhook: (webhook) => WEBHOOKS.insert(db, [webhook], "DO NOTHING"),
     async claimWebhook(at, until, hostsExcepted) {
@@ -76,41 +70,6 @@ function webhookVerbs(db: Sql): WebhookTx {
     deleteRunWebhook(threadId, runId, webhookId) {
       const key = [threadId, runId, webhookId];
       db.run("DELETE FROM holdpoint.run_webhooks WHERE thread_id = $1 AND run_id = $2 AND webhook_id = $3", ...key);
-    },
-  };
-}
-
-function noticeVerbs(db: Sql): NoticeTx {
-  return {
-    putNotice: (notice) => NOTICES.insert(db, [notice], NOTICES.replacing("notice_id")),
-    async noticesOf(threadId, interruptId) {
-      const rows = await db.all(
-        `SELECT ${NOTICES.columns} FROM holdpoint.notices WHERE thread_id = $1 AND interrupt_id = $2
-         ORDER BY created_at, notice_id`,
-        threadId,
-        interruptId,
-      );
-      return rows.map(NOTICES.read);
-    },
-    async staleNotices(limit) {
-      const rows = await db.all(
-        `SELECT ${NOTICES.columnsOf("n")} FROM holdpoint.notices AS n
-         LEFT JOIN holdpoint.interrupts AS i ON i.thread_id = n.thread_id AND i.interrupt_id = n.interrupt_id
-         WHERE n.shown = 'open' AND (i.state IS NULL OR i.state <> 'open') ORDER BY n.created_at LIMIT $1`,
-        limit,
-      );
-      return rows.map(NOTICES.read);
-    },
-    deleteNoticesBefore(createdAt) {
-      db.run("DELETE FROM holdpoint.notices WHERE shown = 'closed' AND created_at < $1", createdAt);
-    },
-    async isSpent(token) {
-      return (await db.get("SELECT 1 AS found FROM holdpoint.spent_tokens WHERE token = $1", token)) !== null;
-    },
-    async spendToken(token, expiresAt, at) {
-      db.run("DELETE FROM holdpoint.spent_tokens WHERE expires_at < $1", at);
-      const sql = "INSERT INTO holdpoint.spent_tokens (token, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
-      return (await db.count(sql, token, expiresAt)) > 0; // postgres/webhooks.3
     },
   };
 }

@@ -15,6 +15,8 @@ export interface Database {
   all(sql: string, ...parameters: SQLInputValue[]): Row[];
   /** Writes; returns the number of changed rows. */
   run(sql: string, ...parameters: SQLInputValue[]): number;
+  /** As run(); returns the rows of its RETURNING. */
+  change(sql: string, ...parameters: SQLInputValue[]): Row[];
   exec(sql: string): void;
   /** Called before each write; a group commit sets its savepoints there. */
   onWrite(callback: (() => void) | null): void;
@@ -82,6 +84,10 @@ function createDatabase(connection: DatabaseSync): Database {
       beforeWrite?.();
       for (const parameter of parameters) if (typeof parameter === "string") boundUnits += parameter.length;
       return Number(prepared(writes, sql).run(...parameters).changes);
+    },
+    change(sql, ...parameters) {
+      beforeWrite?.();
+      return prepared(reads, sql).all(...parameters);
     },
     exec: (sql) => connection.exec(sql),
     inTransaction: () => connection.isTransaction,

@@ -1,22 +1,20 @@
 // Verbs: all operations of the storage port on one connection.
 import type { Tx } from "../../../ports/ports.ts";
+import { coldVerbs } from "../../cold/cold-verbs.ts";
+import { createColdSql } from "../client/cold-sql.ts";
 import type { Database } from "../client/database.ts";
 import { assistantVerbs } from "./assistants.ts";
-import { fingerprintVerbs } from "./fingerprints.ts";
 import { auditVerbs } from "./audit/audit.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { copyVerbs } from "./copies.ts";
 import { cronVerbs } from "./crons.ts";
 import { eventVerbs } from "./events.ts";
-import { keyVerbs } from "./identity/keys.ts";
-import { peopleVerbs } from "./identity/people.ts";
-import { sessionVerbs } from "./identity/sessions.ts";
 import { interruptVerbs } from "./interrupts.ts";
 import { pruneVerbs } from "./prune.ts";
 import { runVerbs } from "./runs.ts";
 import { storeVerbs } from "./store.ts";
 import { threadVerbs } from "./threads.ts";
-import { outboxVerbs } from "./webhooks.ts";
+import { webhookVerbs } from "./webhooks.ts";
 import { createPendingRuns } from "./pending-runs.ts";
 import { defineMetadataFilter } from "./metadata-filter.ts";
 
@@ -31,14 +29,11 @@ export function createVerbs(db: Database): Tx {
     ...auditVerbs(db),
     ...checkpointVerbs(db),
     ...eventVerbs(db),
-    ...fingerprintVerbs(db),
     ...pruneVerbs(db),
     ...assistantVerbs(db),
     ...storeVerbs(db),
-    ...outboxVerbs(db),
+    ...webhookVerbs(db),
     ...cronVerbs(db),
-    ...peopleVerbs(db),
-    ...sessionVerbs(db),
-    ...keyVerbs(db),
+    ...coldVerbs(createColdSql(db)),
   };
 }

@@ -1,28 +1,19 @@
-// Outbox in SQLite: deliveries, webhooks that were added to runs, notices, one-use tokens.
+// Outbox in SQLite: deliveries, and webhooks that were added to runs.
 // Invariants:
 //   sqlite/webhooks.1. Rows of the outbox carry no thread id: a webhook about a run outlives the run's thread.
 //   sqlite/webhooks.2. Every end of a run asks for the webhooks that were added to it. While the table is known to be
 //        empty, the answer needs no statement; an undone write makes that unknown (client/kept-rows.ts).
-import type { Notice, RunWebhook, Webhook } from "../../../model/model.ts";
-import type { NoticeTx, WebhookTx } from "../../../ports/ports.ts";
+import type { RunWebhook, Webhook } from "../../../model/model.ts";
+import type { WebhookTx } from "../../../ports/ports.ts";
 import { inOrderOfCreation } from "../../shared/outbox-order.ts";
-import { NOTICE_COLUMNS, RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
+import { RUN_WEBHOOK_COLUMNS, WEBHOOK_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
 import { table } from "./shared/rows.ts";
 
 const WEBHOOKS = table<Webhook>("webhooks", WEBHOOK_COLUMNS);
 const RUN_WEBHOOKS = table<RunWebhook>("run_webhooks", RUN_WEBHOOK_COLUMNS);
-const NOTICES = table<Notice>("notices", NOTICE_COLUMNS);
-const COLUMNS = NOTICES.columns
-  .split(", ")
-  .map((column) => `n.${column}`)
-  .join(", ");
 
-export function outboxVerbs(db: Database): WebhookTx & NoticeTx {
-  return { ...webhookVerbs(db), ...noticeVerbs(db) };
-}
-
-function webhookVerbs(db: Database): WebhookTx {
+export function webhookVerbs(db: Database): WebhookTx {
   return { ...deliveryVerbs(db), ...runWebhookVerbs(db) };
 }
 
@@ -102,37 +93,6 @@ function runWebhookVerbs(db: Database): RunWebhookVerbs {
       const key = [threadId, runId, webhookId];
       db.run("DELETE FROM run_webhooks WHERE thread_id = ? AND run_id = ? AND webhook_id = ?", ...key);
       isEmpty = null;
-    },
-  };
-}
-
-function noticeVerbs(db: Database): NoticeTx {
-  return {
-    putNotice: (notice) => void NOTICES.insert(db, [notice], "INSERT OR REPLACE"),
-    noticesOf: (threadId, interruptId) =>
-      db
-        .all(
-          `SELECT ${COLUMNS} FROM notices AS n WHERE thread_id = ? AND interrupt_id = ? ORDER BY created_at, notice_id`,
-          threadId,
-          interruptId,
-        )
-        .map(NOTICES.read),
-    staleNotices: (limit) =>
-      db
-        .all(
-          `SELECT ${COLUMNS} FROM notices AS n
-           LEFT JOIN interrupts AS i ON i.thread_id = n.thread_id AND i.interrupt_id = n.interrupt_id
-           WHERE n.shown = 'open' AND (i.state IS NULL OR i.state <> 'open') ORDER BY n.created_at LIMIT ?`,
-          limit,
-        )
-        .map(NOTICES.read),
-    deleteNoticesBefore(createdAt) {
-      db.run("DELETE FROM notices WHERE shown = 'closed' AND created_at < ?", createdAt);
-    },
-    isSpent: (token) => db.get("SELECT 1 FROM spent_tokens WHERE token = ?", token) !== null,
-    spendToken(token, expiresAt, at) {
-      db.run("DELETE FROM spent_tokens WHERE expires_at < ?", at);
-      return db.run("INSERT OR IGNORE INTO spent_tokens (token, expires_at) VALUES (?, ?)", token, expiresAt) > 0;
     },
   };
 }

@@ -9,7 +9,6 @@ import { isMatch, searchText } from "../search/search.ts";
 
 const POSTGRES: AuditDialect = {
   schema: "holdpoint.",
-  position: "strpos",
   contains: (part) => ({ sql: "t.metadata::jsonb @> ?::jsonb", values: [toJsonText(part)] }),
   oneOf: (texts) => ({
     sql: "IN (SELECT value FROM jsonb_array_elements_text(?::jsonb))",

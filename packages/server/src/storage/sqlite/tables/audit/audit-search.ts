@@ -14,7 +14,6 @@ const IS_FOUND = isMatch("a.thread_id", "coalesce(a.interrupt_id, '')");
 
 const SQLITE: AuditDialect = {
   schema: "",
-  position: "instr",
   contains: (part) => ({ sql: "json_contains(t.metadata, ?)", values: [part] }),
   oneOf: (texts) => ({ sql: "IN (SELECT value FROM json_each(?))", values: [JSON.stringify(texts)] }),
   matches: () => NO_CONDITION, // searchVerb() has the match of each query

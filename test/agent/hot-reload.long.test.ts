@@ -1,0 +1,1 @@
+import "./hot-reload.test.ts";

@@ -1,0 +1,1 @@
+import "./thread-order.test.ts";

@@ -1,0 +1,1 @@
+import "./collector-forward.test.ts";

@@ -1,0 +1,2 @@
+import "./answers-channels.test.ts";
+import "./unused-answers-channels.test.ts";

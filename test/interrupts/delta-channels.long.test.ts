@@ -1,0 +1,1 @@
+import "./delta-channels.test.ts";
