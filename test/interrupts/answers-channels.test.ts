@@ -429,6 +429,7 @@ test("a breakpoint of an assistant with rules waits for so many people (answers-
   assert.deepEqual((await read(world, `${path}/state`)).body["next"], []);
 });
 
+const NO_STATE = `/threads/${crypto.randomUUID()}/state`;
 const SCHEDULE = { assistant_id: "echo", schedule: "0 0 1 1 *" };
 const STRICT: readonly (readonly [name: string, path: string, body: object, member: string])[] = [
   ["a key", "/keys", { name: "k", role: "viewer", assistant: "echo" }, "assistant"],
@@ -438,6 +439,9 @@ const STRICT: readonly (readonly [name: string, path: string, body: object, memb
   ["a cron at a checkpoint", "/runs/crons", { ...SCHEDULE, checkpoint_id: crypto.randomUUID() }, "checkpoint_id"],
   ["a cron with a typing error", "/runs/crons", { ...SCHEDULE, end_tine: "2030-01-01" }, "end_tine"],
   ["an assistant with rules in the wrong place", "/assistants", { graph_id: "echo", ...RULES }, "interrupt_review"],
+  ["an edit with a node in another spelling", NO_STATE, { values: {}, asNode: "ask" }, "asNode"],
+  ["a run with onPaused", "/runs/wait", { assistant_id: "echo", input: {}, onPaused: "reject" }, "onPaused"],
+  ["a key with expiresInDays", "/keys", { name: "k", role: "viewer", expiresInDays: 1 }, "expiresInDays"],
   ["a time to live with a typing error", "/threads", { ttl: { ttl: 1, strategie: "delete" } }, "ttl"],
 ];
 

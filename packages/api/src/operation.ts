@@ -126,18 +126,37 @@ export function takesBody(one: AnyOperation): boolean {
   return one.body !== NO_BODY;
 }
 
+interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
 /** @throws {ApiError} `invalid_request` with every invalid field. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, where: "body" | "query"): T {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const errors = result.error.issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: [...issue.path, key].join("."), message: "unknown member" }))
-      : [{ path: issue.path.join("."), message: issue.message }],
-  );
+  const renamed = misspeltMembers(schema, value);
+  if (result.success && renamed.length === 0) return result.data;
+  const others = result.error?.issues.flatMap(faultsIn) ?? [];
+  const errors = [...renamed, ...others.filter(({ path }) => !renamed.some((one) => one.path === path))];
   const first = errors[0];
   const field = first === undefined || first.path === "" ? where : `${where} field ${first.path}`;
   throw new ApiError("invalid_request", `${field}: ${first?.message ?? "has the wrong shape"}`, { errors });
+}
+
+function faultsIn(issue: z.core.$ZodIssue): readonly Fault[] {
+  return issue.code === "unrecognized_keys"
+    ? issue.keys.map((key) => ({ path: [...issue.path, key].join("."), message: "unknown member" }))
+    : [{ path: issue.path.join("."), message: issue.message }];
+}
+
+/** `asNode` for `as_node`. Other unknown members are ignored, but `onPaused: "reject"` must not give a question up. */
+function misspeltMembers(schema: z.ZodType, value: unknown): readonly Fault[] {
+  if (!(schema instanceof z.ZodObject) || typeof value !== "object" || value === null) return [];
+  const isMember = (name: string): boolean => Object.hasOwn(schema.shape, name);
+  return Object.keys(value).flatMap((path) => {
+    const name = path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    return !isMember(path) && isMember(name) ? [{ path, message: `is named ${name} here` }] : [];
+  });
 }
 
 const MISSING: Readonly<Record<string, ErrorCode>> = {
