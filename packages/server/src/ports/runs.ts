@@ -31,7 +31,10 @@ export interface RunTx {
   ): Awaitable<readonly RunHead[]>;
   /** Running and pending runs of a thread in execution order, delayed runs last. */
   activeRuns(threadId: string): Awaitable<readonly Run[]>;
-  /** Runs of an assistant, oldest first: either active (pending or running) or ended ones. */
+  /**
+   * Runs of an assistant, oldest first: either active (pending or running) or ended ones, without those whose
+   * interrupts are open.
+   */
   runsOfAssistant(assistantId: string, which: "active" | "ended", limit: number): Awaitable<readonly Run[]>;
   /** Runs of all threads ordered by thread and run id, starting after `after`. */
   allActiveRuns(query: {

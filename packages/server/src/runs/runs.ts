@@ -5,7 +5,7 @@ import type { Run, RunStatus } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { readRows } from "../context/read-rows.ts";
 import type { WaitResult } from "../context/services.ts";
-import { requireThread } from "../threads/find-thread.ts";
+import { allOpenItems, requireThread } from "../threads/find-thread.ts";
 import { isActive } from "../model/status.ts";
 
 /** @throws {ApiError} `thread_not_found`, `run_not_found` */
@@ -39,6 +39,11 @@ export async function deleteRun(agent: AgentContext, threadId: string, runId: st
   await agent.storage.transaction(async (tx) => {
     const run = await requireRun(tx, threadId, runId);
     if (isActive(run.status)) throw new ApiError("run_active", "Cancel the run before deleting it.");
+    const asked = (await allOpenItems(tx, threadId)).find((item) => item.runId === runId);
+    if (asked !== undefined) {
+      const detail = `The answer to ${asked.interruptId} runs as this run did: answer it before deleting the run.`;
+      throw new ApiError("run_active", detail, { interrupt_id: asked.interruptId });
+    }
     await tx.deleteRun(runId);
   });
 }

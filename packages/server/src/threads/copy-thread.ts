@@ -1,10 +1,10 @@
-// Copies of threads: state and open interrupts, without runs and audit trail.
+// Copies of threads: state and open interrupts with the runs that asked, without other runs and the audit trail.
 import type { AgentContext } from "../context/context.ts";
-import type { Scope, Thread } from "../model/model.ts";
+import type { Interrupt, Scope, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { withoutVotes } from "../model/review/four-eyes.ts";
-import { openItems, requireThread, threadNotFound } from "./find-thread.ts";
+import { allOpenItems, openItems, requireThread, threadNotFound } from "./find-thread.ts";
 import { withStarterOf } from "./starters.ts";
 import { type ThreadView, viewOf } from "./thread-view.ts";
 
@@ -66,13 +66,31 @@ async function finish(
     };
     await tx.insertThread(copy);
     await tx.copyThreadData(threadId, copyId);
-    const open = await tx.interrupts(copyId, "open");
+    const open = await allOpenItems(tx, copyId);
     if (busy) await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
-    else await tx.putInterrupts(open.flatMap((interrupt) => withoutVotes(interrupt) ?? []));
+    else await tx.putInterrupts(await withOwnAskers(agent, tx, threadId, open));
     return { view: await viewOf(agent, tx, copy), waiting: await openItems(tx, copy) };
   });
   agent.inbox.added(waiting, view.thread.metadata);
   return view;
+}
+
+/** An answer runs as the run that asked, also in the copy; but nobody hears of it who heard of the original. */
+async function withOwnAskers(
+  agent: AgentContext,
+  tx: Tx,
+  from: string,
+  open: readonly Interrupt[],
+): Promise<readonly Interrupt[]> {
+  const own = new Map<string, string>();
+  for (const { threadId, runId } of open) {
+    const asker = own.has(runId) || runId === "" ? null : await tx.run(from, runId);
+    if (asker === null) continue;
+    const { webhook: _webhook, notify: _notify, trace: _trace, ...request } = asker.request;
+    own.set(runId, agent.newId());
+    await tx.insertRun({ ...asker, threadId, runId: own.get(runId) ?? "", request });
+  }
+  return open.map((item) => ({ ...(withoutVotes(item) ?? item), runId: own.get(item.runId) ?? item.runId }));
 }
 
 async function requireReadable(tx: Tx, threadId: string, readable: Scope): Promise<Thread> {

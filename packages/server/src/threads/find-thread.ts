@@ -23,3 +23,12 @@ export async function openItems(
   const breakpoint = await tx.openBreakpoint(threadId);
   return breakpoint === null ? tx.interrupts(threadId, "open") : [breakpoint];
 }
+
+/** As openItems(), of a thread in any status: siblings of an answered interrupt are open while its run works. */
+export async function allOpenItems(
+  tx: Pick<Tx, "openBreakpoint" | "interrupts">,
+  threadId: string,
+): Promise<readonly Interrupt[]> {
+  const breakpoint = await tx.openBreakpoint(threadId);
+  return [...(await tx.interrupts(threadId, "open")), ...(breakpoint === null ? [] : [breakpoint])];
+}

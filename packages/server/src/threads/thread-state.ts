@@ -16,7 +16,7 @@ import { removeIfDone } from "./ephemeral-thread.ts";
 import { nextThreadStatus } from "../model/status.ts";
 import { excludeAuthors, lostVotes, underSameRules } from "../model/review/four-eyes.ts";
 import { withStarter } from "./starters.ts";
-import { requireThread } from "./find-thread.ts";
+import { allOpenItems, requireThread } from "./find-thread.ts";
 
 export interface StateView {
   readonly state: StateSnapshot;
@@ -138,9 +138,8 @@ export async function editState(
     const startedBy = withStarter(current, caller.name);
     if (root === undefined) return { left: [], added: [], changed: await noteAuthor(tx, current, caller, at) };
     const bypassed = actsFor(edit); // only open interrupts are recorded
-    const open = [...(await tx.interrupts(threadId, "open"))];
+    const open = await allOpenItems(tx, threadId);
     const breakpoint = await tx.openBreakpoint(threadId);
-    if (breakpoint !== null) open.push(breakpoint);
     const abandoned = open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const }));
     await tx.putInterrupts(abandoned);
     await noteClosed(tx, abandoned, "abandoned", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
@@ -156,7 +155,8 @@ export async function editState(
       })),
     );
     const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
-    const run = { runId: "", graphId, assistantId: current.assistantId ?? "" };
+    const runId = open[0]?.runId ?? ""; // the next one continues it
+    const run = { runId, graphId, assistantId: current.assistantId ?? "" };
     const held = breakpointOf({ run, threadId, checkpointId: root.checkpointId, next, at });
     const ruled = breakpoint === null ? held : excludeAuthors(underSameRules(held, breakpoint), [caller.name]);
     const waiting = status === "interrupted" ? [ruled] : [];

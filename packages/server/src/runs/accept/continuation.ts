@@ -55,7 +55,17 @@ export async function findAsker(
   const asked = answered[0] ?? open[0] ?? breakpoint;
   const { threadId } = thread;
   const asker = asked === null || asked.runId === "" ? null : await tx.run(threadId, asked.runId);
-  if (asker !== null || thread.graphId === null) return asker;
-  const [newest] = await tx.runs(threadId, { limit: 1, offset: 0, status: null });
-  return newest === undefined ? null : tx.run(threadId, newest.runId);
+  return asker !== null || thread.graphId === null ? asker : findNewestStarted(tx, threadId);
+}
+
+const PAGE = 100;
+
+/** A run that waits in the queue, or left it unstarted, has no part in the state that the next one continues. */
+export async function findNewestStarted(tx: Pick<RunTx, "run" | "runs">, threadId: string): Promise<Run | null> {
+  for (let offset = 0; ; offset += PAGE) {
+    const heads = await tx.runs(threadId, { limit: PAGE, offset, status: null });
+    const started = heads.find(({ attempt }) => attempt > 0);
+    if (started !== undefined) return tx.run(threadId, started.runId);
+    if (heads.length < PAGE) return null;
+  }
 }

@@ -59,6 +59,10 @@ const EACH = 100;
 const PLACE = placeSql("holdpoint.runs", "greatest");
 const ENDS = lineEndsSql("holdpoint.runs");
 
+/** Of a run `r`. */
+const OPEN_ITEM = `SELECT 1 FROM holdpoint.interrupts AS i
+  WHERE i.thread_id = r.thread_id AND i.run_id = r.run_id AND i.state = 'open'`;
+
 /** postgres/runs.5. A materialized list is read row by row, and no further than to the first free thread. */
 function nextFreeSql(turn: Turn): string {
   return `WITH line AS MATERIALIZED (${nextInLineSql("holdpoint.runs", turn, "$1", EACH)})
@@ -157,7 +161,7 @@ function readVerbs(
     runsOfAssistant: (assistantId, which, limit) =>
       list(
         `WHERE assistant_id = $1 AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
-         ORDER BY run_id LIMIT $2`,
+         ${which === "active" ? "" : `AND NOT EXISTS (${OPEN_ITEM})`} ORDER BY run_id LIMIT $2`,
         assistantId,
         limit,
       ),

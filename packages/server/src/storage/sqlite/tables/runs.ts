@@ -55,6 +55,10 @@ interface RunReader {
   readonly row: (runId: string) => KeptRow | null;
 }
 
+/** Of a run. */
+const OPEN_ITEM = `SELECT 1 FROM interrupts AS i
+  WHERE i.thread_id = runs.thread_id AND i.run_id = runs.run_id AND i.state = 'open'`;
+
 function createReader(db: Database): RunReader {
   const read = (row: Row): Run => {
     const { urgent: _urgent, queueKey: _key, caller: _caller, request, ...rest } = RUNS.read(row);
@@ -111,7 +115,7 @@ function readVerbs(
       const rows = db.all(
         `SELECT ${RUNS.columns} FROM runs
          WHERE assistant_id = ? AND status ${which === "active" ? "" : "NOT"} IN ('pending', 'running')
-         ORDER BY run_id LIMIT ?`,
+         ${which === "active" ? "" : `AND NOT EXISTS (${OPEN_ITEM})`} ORDER BY run_id LIMIT ?`,
         assistantId,
         limit,
       );
