@@ -129,6 +129,28 @@ suite("votes (lost-people.1)", () => {
   }
 });
 
+test("the vote of a revoked key at a breakpoint does not count, nor does any in a copy (lost-people.1)", async () => {
+  const { body: assistant } = await send(keyed, "POST", "/assistants", {
+    graph_id: "compiled_breakpoints",
+    metadata: { interrupt_review: { approvals: 2 } },
+  });
+  const { body: thread } = await send(keyed, "POST", "/threads", {});
+  const path = `/threads/${String(thread["thread_id"])}`;
+  const run = { assistant_id: assistant["assistant_id"], input: { visited: [] } };
+  assert.equal((await send(keyed, "POST", `${path}/runs/wait`, run)).status, 200);
+  const goOn = async (on: string, name: string): Promise<readonly [string, () => Promise<Answer>]> => {
+    const { id, key } = await newKey(keyed, { name, role: "operator" });
+    const { body } = await send(keyed, "POST", `${on}/runs/wait`, { ...run, input: null }, key);
+    return [String(body["code"] ?? "went on"), () => send(keyed, "DELETE", `/keys/${id}`)];
+  };
+  const [first, revoke] = await goOn(path, "pilot");
+  const { body: copy } = await send(keyed, "POST", `${path}/copy`, {});
+  await revoke();
+  assert.deepEqual([first, (await goOn(path, "navigator"))[0]], ["approvals_pending", "approvals_pending"]);
+  assert.equal((await goOn(`/threads/${String(copy["thread_id"])}`, "navigator"))[0], "approvals_pending");
+  assert.equal((await goOn(path, "captain"))[0], "went on");
+});
+
 test("a sign-in without any role ends older sessions of the person (lost-people.1)", async () => {
   const browser = await signIn("demoted");
   assert.equal((await browser.visit(`${server.url}/inbox`)).status, 200);
@@ -170,6 +192,32 @@ suite("links (lost-people.2, lost-people.4)", () => {
       assert.equal((await send(server, "GET", `/threads/${asked.thread_id}`)).body["status"], "interrupted");
     });
   }
+
+  test("without sign-in, links and votes of a contact end with the entry in the notification file", async () => {
+    const file = join(folder, "contacts.json");
+    const startWith = (people: object, on?: ServerHere): Promise<ServerHere> => {
+      writeFileSync(file, JSON.stringify({ email: { from: "h@example.com" }, people, rules: [] }));
+      const env = { ...KEYS, HOLDPOINT_NOTIFICATIONS: file, SMTP_URL: mailbox.url, HOLDPOINT_LINK_SECRET: SECRET };
+      if (on === undefined) return startServerHere({ env });
+      return startServerHere({ env: { ...env, DATABASE_URI: on.databaseUri }, dataDir: on.dataDir });
+    };
+    const contacts = { "zoe@example.com": {}, "yan@example.com": {} };
+    const before = await startWith(contacts);
+    const asked = await ask(before, { ...APPROVAL, review_rules: { approvals: 2 } });
+    const linkOn = (on: ServerHere, name: string, life?: number): string =>
+      linkFor(asked, name, life).replace(server.url, on.url);
+    assert.match(await (await fetch(linkOn(before, "zoe"), FORM)).text(), /vote is counted/);
+    await before.stop();
+    const later = await startWith({ "yan@example.com": {} }, before);
+    const refused = await fetch(linkOn(later, "zoe", 7_200_000), FORM);
+    assert.equal(refused.status, 403);
+    assert.match(await (await fetch(linkOn(later, "yan"), FORM)).text(), /vote is counted/, "one vote of two");
+    const value = { decisions: [{ type: "approve" }] };
+    const decided = await send(later, "POST", "/inbox/answers", [{ ...asked, resume: value }]);
+    assert.equal(statusIn(decided.text), "answered");
+    await later.stop();
+    removeFolder(later.dataDir);
+  });
 
   test("a used link is used, also after a clock that was 399 days ahead", async () => {
     const asked = await ask(server, APPROVAL);

@@ -66,6 +66,7 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
         : [slackRoute({ agent, slack, members, signingSecret })]),
       ...(links === null ? [] : linkRoutes({ agent, directory, secret: links.secret, linkOf })),
     ],
+    stillNames: (name, item) => directory.stillNames(name, item),
     watch: slack === null ? null : createNoticeWatch({ storage, clock, log, host: slack.host, wakeOutbox }),
   };
 }

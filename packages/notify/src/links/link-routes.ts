@@ -81,6 +81,10 @@ async function findCaller(
   { token, item }: Usable,
   request: HttpRequest,
 ): Promise<Caller | HttpReply> {
+  if (!directory.stillNames(token.person, item)) {
+    const reason = `${token.person} is not in the notification file any more.`;
+    return messagePage(403, "You cannot answer this question", reason, linkOf(item));
+  }
   const contact = await agent.storage.read((tx) => directory.byName(tx, token.person));
   const origin: Origin = { address: request.remoteAddress, userAgent: readUserAgent(request), via: "email" };
   try {

@@ -1,7 +1,7 @@
 // Directory: people by name, group, address and Slack user: those of the notification file, and those who have signed
 // in. The file wins, because it is the operator's word.
 import { grantOf, type RoleRule } from "@holdpoint/server/auth/role-rules.ts";
-import type { Person } from "@holdpoint/server/model/model.ts";
+import type { Interrupt, Person } from "@holdpoint/server/model/model.ts";
 import type { Tx } from "@holdpoint/server/ports/ports.ts";
 import type { Notifications } from "./notifications.ts";
 
@@ -28,6 +28,11 @@ export interface Directory {
   bySlack(member: string): Contact | null;
   /** A listed person, or the one with this address as the name; null if it fits two listed people. */
   byEmail(address: string): Contact | null;
+  /**
+   * Without sign-in the file is the only directory: true while it names the person, or sends this item to its assignees
+   * and the person is one. True with sign-in, where people are those who have signed in.
+   */
+  stillNames(name: string, item: Pick<Interrupt, "review" | "claim">): boolean;
 }
 
 type PeopleReader = Pick<Tx, "person" | "people">;
@@ -38,7 +43,7 @@ const MEMBERS_MAX = 200;
 
 /** @param roleRules null without sign-in */
 export function createDirectory(
-  { people }: Pick<Notifications, "people">,
+  { people, rules }: Pick<Notifications, "people" | "rules">,
   roleRules: readonly RoleRule[] | null,
 ): Directory {
   const listed = Object.entries(people).map(([name, { email, slack, groups }]): Contact => ({
@@ -55,6 +60,7 @@ export function createDirectory(
     groups: person?.groups ?? [],
     listed: false,
   });
+  const recipients = new Set(rules.flatMap(({ slack = [], email = [] }) => [...slack, ...email]));
   const named = (name: string): Contact | undefined => listed.find((one) => one.name === name);
   const listedIn = (group: string): readonly Contact[] => listed.filter(({ groups }) => groups.includes(group));
   return {
@@ -78,6 +84,10 @@ export function createDirectory(
       const same = (one: string | null): boolean => one?.toLowerCase() === address.toLowerCase();
       const found = listed.filter(({ email, name }) => same(email) || same(name));
       return found.length > 1 ? null : (found[0] ?? unlisted(address, null));
+    },
+    stillNames(name, { review, claim }) {
+      if (roleRules !== null || named(name) !== undefined || recipients.has(name)) return true;
+      return recipients.has("assignees") && (claim?.by === name || (review?.assignees ?? []).flat().includes(name));
     },
   };
 }

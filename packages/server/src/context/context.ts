@@ -4,7 +4,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
-import type { Thread } from "../model/model.ts";
+import type { Interrupt, Thread } from "../model/model.ts";
 import type { Notifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
 import type { InboxChanges, QueueLimit, RunEvents, SearchIndex, WebhookOutbox, Worker } from "./services.ts";
@@ -16,6 +16,8 @@ export interface AgentContext {
   readonly graphs: Graphs;
   /** Null without authentication. */
   readonly access: Access | null;
+  /** Whether a person who answers by e-mail is still one: the notification file may name that person no more. */
+  readonly isContact: (name: string, item: Pick<Interrupt, "review" | "claim">) => boolean;
   readonly headers: ConfigurableHeaders;
   readonly worker: Worker;
   readonly events: RunEvents;

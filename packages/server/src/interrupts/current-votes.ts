@@ -1,23 +1,29 @@
 // Current votes: those of people and keys that may still answer. A removed person, a person without the role, and a key
-// that is revoked, expired or no reviewer's any more must not decide by a vote from before.
-import type { Interrupt } from "../model/model.ts";
+// that is revoked, expired or no reviewer's any more must not decide by a vote from before; nor must a contact whom the
+// notification file does not name any more.
+import type { Interrupt, Vote } from "../model/model.ts";
 import type { Access, Tx } from "../ports/ports.ts";
+
+export interface Voters {
+  readonly access: Pick<Access, "isCurrent"> | null;
+  /** Whether a person who voted by e-mail is still one. */
+  readonly isContact: (name: string, item: Interrupt) => boolean;
+}
 
 /** @returns the interrupts without votes of names that may not answer any more */
 export async function dropLostVotes(
-  access: Pick<Access, "isCurrent"> | null,
+  { access, isContact }: Voters,
   tx: Pick<Tx, "person" | "keysNamed">,
   interrupts: readonly Interrupt[],
 ): Promise<readonly Interrupt[]> {
-  const isCurrent = access?.isCurrent?.bind(access);
-  const voters = new Map(interrupts.flatMap(({ review }) => review?.votes.map((vote) => [vote.by, vote]) ?? []));
-  if (isCurrent === undefined || voters.size === 0) return interrupts;
-  const lost = new Set<string>();
-  for (const [name, vote] of voters) if (!(await isCurrent(tx, vote))) lost.add(name);
-  if (lost.size === 0) return interrupts;
-  return interrupts.map((one) => {
-    if (one.review === null) return one;
-    const votes = one.review.votes.filter(({ by }) => !lost.has(by));
-    return votes.length === one.review.votes.length ? one : { ...one, review: { ...one.review, votes } };
-  });
+  const counts = async (item: Interrupt, vote: Vote): Promise<boolean> =>
+    (vote.via !== "email" || isContact(vote.by, item)) && ((await access?.isCurrent?.(tx, vote)) ?? true);
+  const current: Interrupt[] = [];
+  for (const one of interrupts) {
+    const votes: Vote[] = [];
+    for (const vote of one.review?.votes ?? []) if (await counts(one, vote)) votes.push(vote);
+    const isSame = one.review === null || votes.length === one.review.votes.length;
+    current.push(isSame ? one : { ...one, review: { ...one.review, votes } });
+  }
+  return current;
 }

@@ -24,6 +24,8 @@ export interface Notify {
   readonly channels: Channels;
   /** Answers from outside the console. */
   readonly routes: (agent: AgentContext) => readonly HttpRoute[];
+  /** Whether a person who answers by e-mail is still one. */
+  readonly stillNames: AgentContext["isContact"];
   /** Null when no sent message shows the state of an item. */
   readonly watch: NoticeWatch | null;
 }

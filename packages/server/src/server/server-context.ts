@@ -63,6 +63,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     store,
     graphs,
     access,
+    isContact: notify?.stillNames ?? (() => ports.signIn !== null),
     headers: createConfigurableHeaders(ports.surface.configurableHeaders),
     worker,
     events,

@@ -92,8 +92,9 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     visibleThread(threadId, call, stored) ?? (await createThread(tx, agent.limits.threadTtl, asked.start, at));
   const { request, waits } = await inViewOfPause(agent, tx, thread, asked);
   const { start, snapshot } = request;
-  const current = { ...snapshot, known: await dropLostVotes(agent.access, tx, known) };
-  const target = await targetOf(tx, thread, { ...request, snapshot: current });
+  const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items);
+  const current = { ...snapshot, known: await withoutLost(known) };
+  const target = await targetOf(tx, thread, { ...request, snapshot: current }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
   requireRightsFor(agent, request, thread, target);
   await storeVotes(tx, target.changed, { caller, via: call.via, at });

@@ -21,11 +21,15 @@ export interface Target extends SettledAnswers {
   readonly breakpoint: Interrupt | null;
 }
 
-/** @throws {ApiError} for a checkpoint that does not exist, and for every refused answer */
+/**
+ * @param withoutLost drops votes of those who may not answer any more
+ * @throws {ApiError} for a checkpoint that does not exist, and for every refused answer
+ */
 export async function targetOf(
   tx: Tx,
   thread: Thread,
   { caller, start: { call }, intent: given, snapshot, at }: StartRequest,
+  withoutLost: (items: readonly Interrupt[]) => Promise<readonly Interrupt[]>,
 ): Promise<Target> {
   const { known, writtenBy } = snapshot;
   const { threadId } = thread;
@@ -39,7 +43,8 @@ export async function targetOf(
     intent.kind === "resume"
       ? await settle(tx, thread, { intent, forkFrom, caller, call, known, assistant: snapshot.assistant, at })
       : NO_ANSWERS;
-  const breakpoint = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
+  const stored = thread.pause === "breakpoint" ? await tx.openBreakpoint(threadId) : null;
+  const [breakpoint = null] = stored === null ? [] : await withoutLost([stored]);
   if (call.atBreakpoint !== undefined && breakpoint?.interruptId !== call.atBreakpoint) {
     const detail = `The thread is no longer paused at the breakpoint ${call.atBreakpoint}.`;
     throw new ApiError("interrupt_stale", detail);
