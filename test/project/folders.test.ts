@@ -8,7 +8,7 @@
 //   folders.9. No two folders import each other. A folder inside a folder counts on its own.
 // The last tests plant violations, so that a check that finds no files cannot pass.
 import assert from "node:assert/strict";
-import { globSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { test } from "node:test";
 import { filesBelow, ROOT } from "./source-files.ts";
@@ -186,6 +186,17 @@ test("every source file that an ARCHITECTURE.md names exists (folders.7)", () =>
   assert.ok(named.length > 30);
   assert.deepEqual(
     named.filter((name) => !known.has(name)),
+    [],
+  );
+});
+
+test("every link in an ARCHITECTURE.md leads to a file or a folder (folders.7)", () => {
+  const links = PAGES.flatMap((page) =>
+    [...readPage(page).matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, to = ""]) => ({ page, to }) as const),
+  );
+  assert.ok(links.length > 30);
+  assert.deepEqual(
+    links.filter(({ page, to }) => !existsSync(join(ROOT, posix.dirname(page), to))),
     [],
   );
 });
