@@ -61,6 +61,9 @@ export type Translate = (span: Span, context: RequestContext) => UnplacedRun;
 
 const IS_ROOT = sources("langsmith.is_root", "langsmith.root_span");
 
+/** Langfuse exports no span above it. */
+const IS_APP_ROOT = sources("langfuse.internal.is_app_root");
+
 const LOGFIRE_TYPE = sources("logfire.span_type");
 
 export function createTranslator(options: TranslateOptions): Translate {
@@ -77,6 +80,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
   const isPending = facts.peek(LOGFIRE_TYPE) === "pending_span"; // a copy of a span that has not ended
   facts.enter("place in the trace");
   const parentSpanId = parentOf(facts);
+  const parentIs = isTrue(facts.value(IS_APP_ROOT)) ? "remote" : readParentPlace(span);
   const isKept = wanted && !isDropped && !isPending;
   const isTop = parentSpanId === "" || parentSpanId === span.spanId;
   return {
@@ -90,7 +94,7 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     content: isKept ? contentOf({ facts, talk, times, context, options }) : null,
     isDropped,
     ...(isKept || !isTop ? {} : { shell: shellOf(facts, times, labelsOf(facts, context, options.project)) }),
-    parentIs: (span.flags & IS_KNOWN) === 0 ? undefined : (span.flags & IS_REMOTE) === 0 ? "local" : "remote",
+    parentIs,
     origins: NO_ORIGINS,
   };
 }
@@ -98,6 +102,11 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
 /** Bits of a span's flags: the sender knows whether the parent is remote, and it is. */
 const IS_KNOWN = 0x100;
 const IS_REMOTE = 0x200;
+
+function readParentPlace({ flags }: Span): UnplacedRun["parentIs"] {
+  if ((flags & IS_KNOWN) === 0) return undefined;
+  return (flags & IS_REMOTE) === 0 ? "local" : "remote";
+}
 
 function shellOf(facts: Facts, times: Times, { sessionId, sessionName }: RunLabels): RunContent {
   const name = facts.span.name.toWellFormed();

@@ -1,6 +1,7 @@
 // Langfuse: attributes of @langfuse/tracing 5.11.1 (names in @langfuse/core 5.11.1).
-import { describe } from "node:test";
-import { table } from "../testkit.ts";
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { table, translated } from "../testkit.ts";
 
 describe("Langfuse", () => {
   table([
@@ -124,4 +125,10 @@ describe("Langfuse", () => {
       },
     },
   ]);
+
+  test("the span at the top of what Langfuse exports has a parent that does not come", () => {
+    const attributes = { "langfuse.internal.is_app_root": true };
+    assert.equal(translated({ parent: "aaaaaaaaaaaaaaaa", attributes }).parentIs, "remote");
+    assert.equal(translated({ parent: "aaaaaaaaaaaaaaaa" }).parentIs, undefined);
+  });
 });
