@@ -190,6 +190,7 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
   "GET /threads/{thread_id}": [{}],
   "PATCH /threads/{thread_id}": [{ body: () => ({ metadata: { org: "bolt" } }) }],
   "DELETE /threads/{thread_id}": [{}],
+  "GET /threads/{thread_id}/storage": [{}],
   "POST /threads/{thread_id}/copy": [{}],
   "GET /threads/{thread_id}/stream": [{ endless: true }],
   "GET /threads/{thread_id}/stream/events": [{}],

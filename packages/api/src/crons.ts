@@ -23,6 +23,8 @@ const runMembers = runBody.omit({
   after_seconds: true,
   on_disconnect: true,
   feedback_keys: true,
+  on_completion: true,
+  strict_resume: true,
 });
 
 export const RUN_MEMBERS = Object.keys(runMembers.shape).filter((name) => name !== "metadata");

@@ -1,14 +1,19 @@
 // API contract of health, version and metrics.
 import * as z from "zod";
 import { operation } from "./operation.ts";
+import { flag } from "./schemas.ts";
 
 const ok = z.object({ ok: z.literal(true) });
 
 export const getOk = operation("getOk", "get", "/ok", {
   tag: "Meta",
   access: "public",
-  summary: "The server is reachable",
-  reply: ok,
+  summary: "The server is reachable; check_db=1 also asks the database",
+  query: z.object({ check_db: flag }),
+  reply: ok.extend({
+    services: z.record(z.string(), z.enum(["ok", "stopping"])).describe("the parts of this process"),
+  }),
+  refusals: ["storage_unavailable"],
 });
 export const getLive = operation("getLive", "get", "/live", {
   tag: "Meta",
@@ -37,8 +42,9 @@ export const getInfo = operation("getInfo", "get", "/info", {
 export const getMetrics = operation("getMetrics", "get", "/metrics", {
   tag: "Meta",
   access: "authenticated",
-  summary: "Metrics in the Prometheus text format",
-  reply: z.string(),
+  summary: "Metrics, in the Prometheus text format or as JSON",
+  query: z.object({ format: z.enum(["prometheus", "json"]).default("prometheus") }),
+  reply: z.unknown(),
 });
 export const getOpenApi = operation("getOpenApi", "get", "/openapi.json", {
   tag: "Meta",

@@ -131,6 +131,14 @@ export const runBody = z
       .nullish()
       .describe("delay before the start; fractions allowed"),
     feedback_keys: list(z.string(), LIST_MAX).nullish(),
+    on_completion: z
+      .enum(["delete", "keep", "complete", "continue"])
+      .nullish()
+      .describe("without a thread: the fate of the run's own thread at its end; a thread of the caller always stays"),
+    strict_resume: z
+      .boolean()
+      .nullish()
+      .describe("answers are always strict: one that no open question takes is refused"),
   })
   .meta({ id: "RunCreate" });
 
@@ -215,7 +223,16 @@ export const cancelRun = operation("cancelRun", "post", "/threads/{thread_id}/ru
   tag: TAG,
   access: "threads:update",
   summary: "Cancel a run; rollback also reverts its writes",
-  query: z.object({ wait: flag, action: z.enum(["interrupt", "rollback"]).default("interrupt") }),
+  query: z
+    .object({
+      wait: flag,
+      action: z.enum(["interrupt", "rollback"]).default("interrupt"),
+      reason: z.literal("taken").optional().describe("the input of the run is in another run; it is kept"),
+    })
+    .refine(({ action, reason }) => reason === undefined || action === "interrupt", {
+      path: ["reason"],
+      message: "requires action=interrupt",
+    }),
   reply: null,
   status: 202,
   description: "Cancellation requested. 204 if the run has ended (always with wait=true).",

@@ -106,6 +106,10 @@ export const run = z
     updated_at: z.string(),
     status: runStatus,
     ended_by: z.enum(["done", "pause", "cancel", "rollback", "failure", "timeout"]).nullable(),
+    cancel_reason: z
+      .string()
+      .nullable()
+      .describe("why the run was cancelled: requested, taken, replaced or disconnected, with a text; else null"),
     attempt: z.number().int(),
     metadata: z.record(z.string(), z.unknown()),
     multitask_strategy: z.enum(["reject", "enqueue", "interrupt", "rollback"]),

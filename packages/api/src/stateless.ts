@@ -9,10 +9,6 @@ const TAG = "Runs";
 
 export const statelessRunBody = runBody
   .extend({
-    on_completion: z
-      .enum(["delete", "keep", "complete", "continue"])
-      .nullish()
-      .describe('fate of the run\'s own thread at its end; "complete" and "continue" are aliases of the two'),
     thread_id: uuid.nullish().describe("run on this existing thread instead of a temporary one"),
   })
   .meta({ id: "RunCreateStateless" });

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { operation } from "./operation.ts";
 import { RUN_LARGE, RUN_REFUSALS, runBody, streamMode, type RunBody } from "./runs.ts";
-import { flag } from "./schemas.ts";
+import { flag, uuid } from "./schemas.ts";
 import { statelessRunBody } from "./stateless.ts";
 
 export type StreamedRunBody = RunBody;
@@ -10,10 +10,27 @@ export type StreamedRunBody = RunBody;
 const TAG = "Streams";
 const EVENTS = "Server-sent events (text/event-stream): metadata first, then the events of the stream modes, or error.";
 
+const splitAtCommas = (text: unknown): unknown => (typeof text === "string" ? text.split(",") : text);
+
+/** One name, or several separated by commas. */
+function listOf<Mode extends z.ZodEnum>(mode: Mode) {
+  return z.preprocess(splitAtCommas, z.array(mode));
+}
+
+const namespaces = z
+  .preprocess(splitAtCommas, z.array(z.string().max(4096)).max(64))
+  .optional()
+  .describe("only the events of these graphs, without those of the graphs that they call; empty: the root graph");
+
+const ownStreamQuery = z.object({ namespace: namespaces });
+
+export type OwnStreamQuery = z.infer<typeof ownStreamQuery>;
+
 export const streamRun = operation("streamRun", "post", "/threads/{thread_id}/runs/stream", {
   tag: TAG,
   access: "threads:create_run",
   summary: "Start a run, or answer a pause with one, and stream its events",
+  query: ownStreamQuery,
   body: runBody,
   large: RUN_LARGE,
   reply: z.unknown(),
@@ -25,6 +42,7 @@ export const streamStatelessRun = operation("streamStatelessRun", "post", "/runs
   tag: TAG,
   access: "threads:create_run",
   summary: "Start a run on a temporary thread and stream its events",
+  query: ownStreamQuery,
   body: statelessRunBody,
   large: RUN_LARGE,
   reply: z.unknown(),
@@ -32,14 +50,13 @@ export const streamStatelessRun = operation("streamStatelessRun", "post", "/runs
   refusals: RUN_REFUSALS,
 });
 
-/** One name, or several separated by commas. */
-function listOf<Mode extends z.ZodEnum>(mode: Mode) {
-  return z.preprocess((text) => (typeof text === "string" ? text.split(",") : text), z.array(mode));
-}
-
 const joinQuery = z.object({
   cancel_on_disconnect: flag,
   stream_mode: listOf(streamMode).optional().describe("subset of the run's stream modes"),
+  namespace: namespaces,
+  checkpoint_id: uuid
+    .optional()
+    .describe("the reader shows this checkpoint: only later events, or all when no state of the stream is this one"),
 });
 
 export type JoinQuery = z.infer<typeof joinQuery>;

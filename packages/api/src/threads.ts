@@ -65,6 +65,20 @@ export const getThread = operation("getThread", "get", "/threads/{thread_id}", {
   refusals: ["thread_not_found"],
 });
 
+export const getThreadStorage = operation("getThreadStorage", "get", "/threads/{thread_id}/storage", {
+  tag: TAG,
+  access: "threads:read",
+  summary: "The bytes that the checkpoints of a thread take in the database",
+  reply: z.object({
+    thread_id: uuid,
+    total_bytes: z.number().int(),
+    checkpoints: z.object({ count: z.number().int(), bytes: z.number().int() }),
+    channel_values: z.record(z.string(), z.number().int()).describe("bytes by channel; a large value counts once"),
+    pending_writes: z.object({ count: z.number().int(), bytes: z.number().int() }),
+  }),
+  refusals: ["thread_not_found"],
+});
+
 export const patchThread = operation("patchThread", "patch", "/threads/{thread_id}", {
   tag: TAG,
   access: "threads:update",

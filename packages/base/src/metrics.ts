@@ -1,6 +1,7 @@
 // Metrics: one registry per instance, in the Prometheus text format. Each metric is declared beside the code that
 // counts it.
 import type { Counter, Gauge, Histogram } from "prom-client";
+import type { Json } from "./json/json.ts";
 import { addProcessMetrics, prometheus } from "./process-metrics.ts";
 
 export interface Metrics {
@@ -20,6 +21,8 @@ export interface Metrics {
   ): Histogram<Label>;
   readonly contentType: string;
   text(): Promise<string>;
+  /** The same as objects: `{name, help, type, values: [{value, labels}]}`. */
+  values(): Promise<readonly Json[]>;
 }
 
 export function createMetrics(): Metrics {
@@ -42,6 +45,7 @@ export function createMetrics(): Metrics {
       new prometheus.Histogram({ name, help, buckets: [...buckets], labelNames: [...labels], registers }),
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    values: async () => JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())) as readonly Json[],
   };
 }
 

@@ -31,6 +31,7 @@ export interface GatewayOptions {
   readonly assistantsVersion: () => Promise<string>;
   readonly newId: () => string;
   readonly clock: Clock;
+  readonly progressEveryMs: number;
   readonly log: Log;
 }
 
@@ -64,7 +65,9 @@ export function mcpRoutes(options: GatewayOptions): readonly HttpRoute[] {
     });
     return replyOfResponse(response, request.onDisconnect);
   };
-  const mcp = (["post", "get", "delete"] as const).map((method) => ({ method, path: "/mcp", guarded: true, handle }));
+  const mcp = (["post", "get", "delete"] as const).flatMap((method) =>
+    ["/mcp", "/mcp/"].map((path) => ({ method, path, guarded: true, handle })),
+  );
   const metadata = async (): Promise<HttpReply> => {
     return { status: 200, body: resourceMetadata(options.publicUrl(), options.authorizationServers) };
   };

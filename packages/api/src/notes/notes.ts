@@ -199,7 +199,10 @@ const access: Readonly<Record<string, Note>> = {
 };
 
 const meta: Readonly<Record<string, Note>> = {
-  getOk: { description: "The health check of the reference server.", reply: { ok: true } },
+  getOk: {
+    description: "The health check of the reference server.",
+    reply: { ok: true, services: { api: "ok", queue: "ok" } },
+  },
   getLive: { description: "For a liveness probe: no storage is read.", reply: { ok: true } },
   getReady: {
     description: "For a readiness probe: 503 takes the process out of the load balancer.",

@@ -77,6 +77,17 @@ export const threadNotes: Readonly<Record<string, Note>> = {
     query: { include: "ttl" },
     reply: value.threadExample,
   },
+  getThreadStorage: {
+    description:
+      "Bytes as stored: `checkpoints` without their values, `channel_values` by channel, and the writes of finished tasks whose step has not ended.",
+    reply: {
+      thread_id: value.threadExample.thread_id,
+      total_bytes: 5120,
+      checkpoints: { count: 5, bytes: 3900 },
+      channel_values: { messages: 1020 },
+      pending_writes: { count: 1, bytes: 200 },
+    },
+  },
   patchThread: {
     description: "Omitted members keep their value. `ttl` is a number of minutes, or `{ttl, strategy}`.",
     body: { metadata: { tenant: "acme" }, ttl: 1440 },

@@ -60,6 +60,7 @@ export const runExample = {
   updated_at: AT,
   status: "success",
   ended_by: "done",
+  cancel_reason: null,
   attempt: 1,
   metadata: {},
   multitask_strategy: "enqueue",

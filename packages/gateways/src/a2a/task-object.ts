@@ -5,6 +5,7 @@ import { type Artifact, type Message, Role, type Task, TaskState, type TaskStatu
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { itemOf } from "../calls/inbox-items.ts";
+import { isTooLarge, omittedText, stateUrl } from "../calls/large-values.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 import type { RunObject } from "../calls/run-object.ts";
 import { dataPart, partsOf, textPart } from "./content.ts";
@@ -57,7 +58,10 @@ function failureOf({ error }: RunObject): string | null {
 }
 
 /** The newest text of the agent in this task, and the other values once it is complete. */
-export async function artifactsOf(task: TaskRuns, { api }: Pick<TaskView, "api">): Promise<Artifact[]> {
+export async function artifactsOf(
+  task: TaskRuns,
+  { api, publicUrl }: Pick<TaskView, "api" | "publicUrl">,
+): Promise<Artifact[]> {
   const { contextId, newest, state } = task;
   if (newest.status === "pending" || newest.status === "running") return [];
   const reply = await api.call("GET", `/threads/${contextId}/runs/${newest.run_id}/join`);
@@ -67,9 +71,13 @@ export async function artifactsOf(task: TaskRuns, { api }: Pick<TaskView, "api">
   const parts = said.findLast((one) => one.length > 0) ?? [];
   const { messages: _messages, __interrupt__: _open, __error__: _error, ...rest } = values;
   const isComplete = state === TaskState.TASK_STATE_COMPLETED;
-  const data = isComplete && Object.keys(rest).length > 0 ? [dataPart(rest)] : [];
+  const data = isComplete && Object.keys(rest).length > 0 ? [valuesPart(rest, stateUrl(publicUrl, contextId))] : [];
   if (parts.length + data.length === 0) return [];
   return [artifact([...parts, ...data])];
+}
+
+function valuesPart(values: JsonObject, url: string): Artifact["parts"][number] {
+  return isTooLarge(values) ? textPart(omittedText(url)) : dataPart(values);
 }
 
 export function artifact(parts: Artifact["parts"]): Artifact {

@@ -1,28 +1,27 @@
 // Call result: the outcome of a run as the result of a tool call, for a model and for a program.
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
-import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Outcome } from "../calls/follow-thread.ts";
+import { isTooLarge, omittedText, stateUrl } from "../calls/large-values.ts";
 import { RESUME_TOOL } from "./tools.ts";
 
 export interface ResultOptions {
   /** Lines before the result: who answered elsewhere. */
   readonly notes: readonly string[];
+  readonly publicUrl: string;
   readonly linkTo: (item: InboxItem) => string;
   readonly isForPeopleOnly: (item: InboxItem) => boolean;
 }
 
 const TEXT_UNITS_MAX = 200_000;
-/** No model reads more, and the SDK writes a result in one piece. */
-const VALUES_BYTES_MAX = 4 * 1024 * 1024;
 
 export function callResult(outcome: Outcome, options: ResultOptions): CallToolResult {
   const place = { thread_id: outcome.threadId, run_id: outcome.runId };
   const { notes } = options;
   switch (outcome.kind) {
     case "completed":
-      return completed(notes, outcome.values, place);
+      return completed(options, outcome.values, place);
     case "failed": {
       const error = `${outcome.error}: ${outcome.message}`;
       return { ...result([...notes, error], { status: "failed", ...place, error }), isError: true };
@@ -47,12 +46,22 @@ interface Place extends JsonObject {
   readonly run_id: string;
 }
 
-function completed(notes: readonly string[], values: Json, place: Place): CallToolResult {
+/** What is too large is a link: the client reads it, or leaves it. */
+function completed({ notes, publicUrl }: ResultOptions, values: Json, place: Place): CallToolResult {
   const head = { status: "completed", ...place };
-  if (!exceedsBytes(values, VALUES_BYTES_MAX)) return result([...notes, textOf(values)], { ...head, values });
-  const where = `GET /threads/${place.thread_id}/state`;
-  const text = `The result has more than ${VALUES_BYTES_MAX} bytes as JSON, and is not shown here: ${where} has it.`;
-  return result([...notes, text], { ...head, values_omitted: true });
+  const url = stateUrl(publicUrl, place.thread_id);
+  if (isTooLarge(values)) {
+    return withState(result([...notes, omittedText(url)], { ...head, values_omitted: true, link: url }), url);
+  }
+  const text = textOf(values);
+  if (text.length <= TEXT_UNITS_MAX) return result([...notes, text], { ...head, values });
+  const shown = `${text.slice(0, TEXT_UNITS_MAX)}…`;
+  return withState(result([...notes, shown, `The text is cut: GET ${url} has all of it.`], { ...head, values }), url);
+}
+
+function withState(made: CallToolResult, uri: string): CallToolResult {
+  const link = { type: "resource_link" as const, uri, name: "state", mimeType: "application/json" };
+  return { ...made, content: [...made.content, link] };
 }
 
 function result(lines: readonly string[], structured: JsonObject): CallToolResult {
@@ -64,7 +73,7 @@ function interruptOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions
     id: item.id,
     kind: item.kind,
     title: item.title,
-    value: item.value as Json,
+    ...(isTooLarge(item.value as Json) ? { value_omitted: true } : { value: item.value as Json }),
     ...(item.response_schema === undefined ? {} : { response_schema: item.response_schema as JsonObject }),
     people_only: isForPeopleOnly(item),
     link: linkTo(item),
@@ -83,8 +92,7 @@ function textOf(values: Json): string {
   const messages = isJsonObject(values) ? values["messages"] : undefined;
   const last = Array.isArray(messages) ? (messages.at(-1) as Json | undefined) : undefined;
   const content = isJsonObject(last ?? null) ? (last as JsonObject)["content"] : undefined;
-  const text = contentText(content ?? null) ?? JSON.stringify(values);
-  return text.length <= TEXT_UNITS_MAX ? text : `${text.slice(0, TEXT_UNITS_MAX)}…`;
+  return contentText(content ?? null) ?? JSON.stringify(values);
 }
 
 function contentText(content: Json): string | null {

@@ -1,4 +1,6 @@
-// Progress: one notification for each step of a run, for clients that asked for them.
+// Progress: one notification for each step of a run, and one whenever some time passes without any, for clients that
+// asked for them: they give up on a call that is silent for a minute, and their cancellation would end the run.
+import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import type { OwnApi } from "../calls/own-api.ts";
@@ -13,25 +15,45 @@ interface ProgressNotification {
   readonly params: { readonly progressToken: string | number; readonly progress: number; readonly message: string };
 }
 
-/** @param token of the request; without one nothing is read or sent */
-export function progressOf(
-  api: OwnApi,
-  token: Json | undefined,
-  notify: (notification: ProgressNotification) => Promise<void>,
-): Progress {
+export interface ProgressOptions {
+  readonly api: OwnApi;
+  readonly clock: Clock;
+  /** Longest silence. */
+  readonly everyMs: number;
+  /** Of the request; without one nothing is read or sent. */
+  readonly token: Json | undefined;
+  readonly notify: (notification: ProgressNotification) => Promise<void>;
+}
+
+export function startProgress({ api, clock, everyMs, token, notify }: ProgressOptions): Progress {
   const over = new AbortController();
   if (typeof token !== "string" && typeof token !== "number") return { follow: () => undefined, end: () => undefined };
-  const read = async ({ threadId, runId }: RunPlace): Promise<void> => {
-    let progress = 0;
-    for await (const { event, data } of api.events(`/threads/${threadId}/runs/${runId}/stream`, over.signal)) {
-      if (event !== "updates") continue;
-      const params = { progressToken: token, progress: ++progress, message: nodesOf(data) };
-      await notify({ method: "notifications/progress", params });
-    }
+  let progress = 0;
+  let state = "The run starts.";
+  let cancel: () => void = () => undefined;
+  const tell = async (message: string): Promise<void> => {
+    if (over.signal.aborted) return;
+    schedule();
+    await notify({ method: "notifications/progress", params: { progressToken: token, progress: ++progress, message } });
   };
+  const schedule = (): void => {
+    cancel();
+    cancel = clock.after(everyMs, () => void tell(state).catch(() => undefined)); // a lost notification fails no call
+  };
+  const read = async ({ threadId, runId }: RunPlace): Promise<void> => {
+    state = "The run is in progress.";
+    for await (const { event, data } of api.events(`/threads/${threadId}/runs/${runId}/stream`, over.signal)) {
+      if (event === "updates") await tell(nodesOf(data));
+    }
+    state = "The run has stopped: it waits for a person, or its result follows.";
+  };
+  schedule();
   return {
-    follow: (place) => void read(place).catch(() => undefined), // a lost notification fails no call
-    end: () => over.abort(),
+    follow: (place) => void read(place).catch(() => undefined),
+    end() {
+      over.abort();
+      cancel();
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type ServerContext,
   type Tool,
 } from "@modelcontextprotocol/server";
+import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { configOfAssistant, configOfRun } from "../calls/assistant-config.ts";
 import type { RunPlace } from "../calls/run-object.ts";
@@ -19,7 +20,7 @@ import { factsOf } from "./client-facts.ts";
 import { type Elicits, elicitsOf } from "./elicitation.ts";
 import type { CallStream, ElicitReplies } from "./pause-legacy.ts";
 import { repeatedCallOf } from "./pause-modern.ts";
-import { progressOf } from "./progress.ts";
+import { startProgress } from "./progress.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import { setTaskHandlers } from "./task-handlers.ts";
 import { taskAt, taskIdOf } from "./tasks.ts";
@@ -34,6 +35,8 @@ export interface McpServerParts {
   readonly sessionId: string | null;
   readonly replies: ElicitReplies;
   readonly running: RunningCalls;
+  readonly clock: Clock;
+  readonly progressEveryMs: number;
   /** Ends waits for people: the run stays paused. */
   readonly stopping: AbortSignal;
   /** Revisions of 2025. */
@@ -92,7 +95,13 @@ async function callTool(
 ) {
   const { mcpReq } = context;
   const meta = (mcpReq._meta ?? {}) as JsonObject;
-  const progress = progressOf(call.api, meta["progressToken"], (notification) => mcpReq.notify(notification));
+  const progress = startProgress({
+    api: call.api,
+    clock: parts.clock,
+    everyMs: parts.progressEveryMs,
+    token: meta["progressToken"],
+    notify: (notification) => mcpReq.notify(notification),
+  });
   const legacy = parts.isLegacy ? { stream: streamOf(server, context), replies: parts.replies } : null;
   const leave = parts.running.enter({ sessionId: parts.sessionId, requestId: mcpReq.id });
   const signal = AbortSignal.any([call.signal, leave.signal]);

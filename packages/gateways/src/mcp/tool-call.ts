@@ -37,6 +37,7 @@ export interface ToolCall {
 export function resultOf(call: ToolCall, outcome: Outcome): CallToolResult {
   return callResult(outcome, {
     notes: call.notes,
+    publicUrl: call.publicUrl,
     linkTo: (item) => linkTo(call.publicUrl, item),
     isForPeopleOnly: (item) => isForPeopleOnly(item, call.config),
   });

@@ -1,9 +1,12 @@
 // Tools: the assistants that the caller may see, as MCP tools, and the tool that answers a paused run.
 // Invariants:
-//   tools.1. A tool's name comes from one assistant alone: new assistants never rename a tool.
+//   tools.1. A tool's name comes from one assistant alone: new assistants never rename a tool. Where the name is not
+//        the graph's own, letter by letter, it ends with a hash, so that no two are alike.
 import type { Tool } from "@modelcontextprotocol/server";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { contentHash } from "@holdpoint/base/ids.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
+import { ANY_TYPE, convertSchema } from "./tool-schema.ts";
 
 /** The assistant behind a tool. */
 export interface Agent {
@@ -20,6 +23,9 @@ export const RESUME_TOOL = "resume";
 const PAGE = 50;
 const PAGES_MAX = 200;
 const NAME_UNITS_MAX = 64;
+const HASH_UNITS = 12;
+
+type Named = Pick<Assistant, "assistant_id" | "graph_id" | "name" | "metadata">;
 
 interface Assistant {
   readonly assistant_id: string;
@@ -42,7 +48,7 @@ export async function findAgent(api: OwnApi, name: string): Promise<Agent | null
   let offset: number | null = 0;
   for (let page = 0; offset !== null && page < PAGES_MAX; page++) {
     const assistants: readonly Assistant[] = await assistantPage(api, offset);
-    const found = assistants.find((assistant) => nameOf(assistant) === name);
+    const found = assistants.find((assistant) => nameTool(assistant) === name);
     if (found !== undefined) return { assistantId: found.assistant_id, config: found.config };
     offset = nextOf(assistants, offset);
   }
@@ -65,7 +71,7 @@ async function toolOf(api: OwnApi, assistant: Assistant): Promise<Tool | null> {
   if (inputSchema === null) return null;
   const { description } = assistant;
   return {
-    name: nameOf(assistant),
+    name: nameTool(assistant),
     title: assistant.name,
     description: `${description ?? `Runs the agent "${assistant.name}".`} The run may pause for the decision of a person.`,
     inputSchema,
@@ -74,11 +80,13 @@ async function toolOf(api: OwnApi, assistant: Assistant): Promise<Tool | null> {
   };
 }
 
-/** tools.1: a built-in assistant has the name of its graph, any other its own name and the start of its id. */
-function nameOf({ assistant_id: id, graph_id: graph, name, metadata }: Assistant): string {
-  const isBuiltIn = metadata["created_by"] === "system" && slug(graph) !== RESUME_TOOL;
-  const suffix = isBuiltIn ? "" : `_${id.slice(0, 8)}`;
-  return `${slug(isBuiltIn ? graph : name).slice(0, NAME_UNITS_MAX - suffix.length)}${suffix}`;
+/** tools.1: a built-in assistant has the name of its graph; any other its own name, and a hash of its id. */
+export function nameTool({ assistant_id: id, graph_id: graph, name, metadata }: Named): string {
+  const isBuiltIn = metadata["created_by"] === "system";
+  const own = slug(isBuiltIn ? graph : name);
+  if (isBuiltIn && own === graph && own.length <= NAME_UNITS_MAX && own !== RESUME_TOOL) return own;
+  const suffix = `_${contentHash(isBuiltIn ? graph : id).slice(0, HASH_UNITS)}`;
+  return `${own.slice(0, NAME_UNITS_MAX - suffix.length)}${suffix}`;
 }
 
 function slug(text: string): string {
@@ -110,10 +118,9 @@ function inputOf(schema: Json): Tool["inputSchema"] | null {
   if (schema === null) return { type: "object" };
   if (!isJsonObject(schema)) return null;
   if (schema["type"] !== "object" && !isJsonObject(schema["properties"] ?? null)) return null;
-  const { $schema: _dialect, ...rest } = schema;
   const own = isJsonObject(schema["properties"] ?? null) ? (schema["properties"] as JsonObject) : {};
   const properties = "messages" in own ? { ...own, messages: MESSAGES } : own;
-  return withoutUnused({ ...rest, type: "object", properties }) as Tool["inputSchema"];
+  return withoutUnused(convertSchema({ ...schema, type: "object", properties })) as Tool["inputSchema"];
 }
 
 /** Without definitions that nothing refers to: models pay for every line of a tool. */
@@ -132,6 +139,7 @@ function outputOf(schema: Json): NonNullable<Tool["outputSchema"]> {
   const properties = isJsonObject(schema) ? schema["properties"] : undefined;
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
   const values = {
+    type: ANY_TYPE,
     description: `Final values of the run${names.length === 0 ? "" : `: ${names.join(", ")}`}.`,
   };
   return {
@@ -142,6 +150,7 @@ function outputOf(schema: Json): NonNullable<Tool["outputSchema"]> {
       run_id: { type: "string" },
       values,
       interrupts: { type: "array", items: { type: "object" } },
+      values_omitted: { type: "boolean", description: "The values are too large: `link` has them." },
       error: { type: "string" },
       link: { type: "string" },
     },
@@ -159,7 +168,10 @@ export const RESUME: Tool = {
     properties: {
       thread_id: { type: "string", description: "From the result of the paused call." },
       interrupt_id: { type: "string", description: "Required if several interrupts are open." },
-      answer: { description: "The answer, in the form that the interrupt asks for. Leave it out at a breakpoint." },
+      answer: {
+        type: [...ANY_TYPE],
+        description: "The answer, in the form that the interrupt asks for. Leave it out at a breakpoint.",
+      },
     },
     required: ["thread_id"],
   },

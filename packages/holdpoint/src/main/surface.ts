@@ -8,7 +8,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { GraphsConfig } from "@holdpoint/server/graphs/config/langgraph-json.ts";
 import type { LoadedApp } from "@holdpoint/server/graphs/extensions/custom-app.ts";
 import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
-import type { Host } from "./host.ts";
+import { type Host, readLimits } from "./host.ts";
 import type { LocalServices } from "@holdpoint/server/server/console-api.ts";
 import type { Tracing } from "@holdpoint/server/ports/ports.ts";
 
@@ -92,7 +92,7 @@ function startPage([first]: readonly HttpRoute[]): readonly HttpRoute[] {
 
 /** Other protocols in front of the API. Each loads its library at its first request. */
 export async function openGateways(
-  { product }: Host,
+  host: Host,
   { config, graphs, log }: ServerParts,
   { disabled, mountPrefix }: Surface,
 ) {
@@ -102,11 +102,13 @@ export async function openGateways(
     import("@holdpoint/base/ids.ts"),
     import("@holdpoint/base/clock.ts"),
   ]);
+  const { product } = host;
+  const { progressEveryMs } = await readLimits(host);
   const { authorizationServers, securitySchemes } = graphs;
   const handlers = graphs.auth === null ? ("none" as const) : ("handlers" as const);
   const authentication = config.apiKeys === null && config.oidcIssuer === null ? handlers : ("keys" as const);
   const common = { log, clock, prefix: mountPrefix, version: product.version };
-  const mcp = { ...common, authorizationServers, newId: createIdSource(Date.now, null) };
+  const mcp = { ...common, authorizationServers, progressEveryMs, newId: createIdSource(Date.now, null) };
   return (server: GatewayServer): readonly HttpRoute[] => [
     ...(disabled.includes("mcp") ? [] : mcpRoutes({ ...server, ...mcp })),
     ...(disabled.includes("a2a") ? [] : a2aRoutes({ ...server, ...common, authentication, securitySchemes })),

@@ -9,6 +9,12 @@ export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" 
 /** Reason for the end of a run. Distinguishes a pause from a cancellation; both have the status `interrupted`. */
 export type EndedBy = "done" | "pause" | "cancel" | "rollback" | "failure" | "timeout";
 
+/**
+ * `requested` by a caller; `taken`: another run works on its input; `replaced` by a run with a multitask strategy;
+ * `disconnected`: the caller who cancels on disconnect has left.
+ */
+export type CancelReason = "requested" | "taken" | "replaced" | "disconnected";
+
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
 /** Effect of new input, an update or a goto on a paused thread. */
 export type OnPaused = "abandon" | "reject" | "enqueue" | "answer";
@@ -149,6 +155,8 @@ export interface Run {
   readonly graphId: string;
   readonly status: RunStatus;
   readonly endedBy: EndedBy | null;
+  /** Why a cancellation was asked for; a run that ended by itself all the same keeps it. */
+  readonly cancelReason: CancelReason | null;
   /** Number of claims. Every write of a run carries it. */
   readonly attempt: number;
   /** Number of process deaths while the run executed alone (crash-suspects.ts). */

@@ -28,6 +28,7 @@ export const runRecord = (changes: Pick<Run, "runId" | "threadId"> & Partial<Run
   graphId: "graph",
   status: "pending",
   endedBy: null,
+  cancelReason: null,
   attempt: 0,
   crashes: 0,
   suspicions: 0,

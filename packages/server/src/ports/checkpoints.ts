@@ -32,6 +32,14 @@ export interface StoredCheckpoint {
  */
 export type History = "none" | "stored" | StoredCheckpoint;
 
+/** Bytes that the checkpoints of a thread take: those of their own members, of their values, of pending writes. */
+export interface StoredBytes {
+  readonly checkpoints: { readonly count: number; readonly bytes: number };
+  /** By channel; a large value counts once however many checkpoints have it. */
+  readonly channels: Readonly<Record<string, number>>;
+  readonly writes: { readonly count: number; readonly bytes: number };
+}
+
 export interface CheckpointTx {
   /** Checkpoint with its values; the newest of the namespace if the id is null. */
   checkpoint(threadId: string, ns: string, checkpointId: string | null): Awaitable<StoredCheckpoint | null>;
@@ -55,6 +63,7 @@ export interface CheckpointTx {
    * @returns false, without any write, if it is not
    */
   putRunWrites(run: RunAttempt, set: WriteSet): Awaitable<boolean>;
+  storedBytes(threadId: string): Awaitable<StoredBytes>;
   /** Rolls back all writes of a run on its thread. */
   deleteRunData(threadId: string, runId: string): Awaitable<void>;
 }

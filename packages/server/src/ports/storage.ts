@@ -68,7 +68,8 @@ export type LongRead =
   | "countCrons"
   | "newestStoreItems"
   | "nearestStoreItems"
-  | "storeNamespaces";
+  | "storeNamespaces"
+  | "storedBytes";
 
 export type LongReads = {
   readonly [Verb in LongRead]: (...given: Parameters<Tx[Verb]>) => Promise<Awaited<ReturnType<Tx[Verb]>>>;

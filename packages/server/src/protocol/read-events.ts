@@ -31,7 +31,7 @@ export interface ReadQuery {
   readonly onAttached: () => void;
 }
 
-/** Events of one row, of rows of a replay, or of the baseline. */
+/** Events of one row, of rows of a replay, or of the baseline. The first look that finds nothing gives an empty piece. */
 export interface Piece {
   readonly isBaseline: boolean;
   /** Stored after the reader attached. */
@@ -57,6 +57,7 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
   const signal = createWakeSignal(agent.events, threadId);
   const { since } = filter;
   let isCut = false;
+  let isCaughtUp = false;
   const select = createSelection(filter);
   const requests = createShownRequests();
   const wanted = wantedBy(filter);
@@ -105,6 +106,8 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
           baseline = [];
         }
         if (found === "nothing_yet") {
+          if (!isCaughtUp) yield { isBaseline: false, isLive: true, events: [] };
+          isCaughtUp = true;
           await signal.next();
           continue;
         }

@@ -28,7 +28,11 @@ export function metaRoutes(
   const ok = async () => json({ ok: true });
   const flags = flagsOf(others);
   const own: AgentRoute[] = [
-    route(contract.getOk, ok),
+    route(contract.getOk, async ({ query }) => {
+      const queue = agent.worker.draining() ? "stopping" : "ok";
+      if (query.check_db) await agent.storage.transaction((tx) => tx.checkWritable(agent.clock.now()));
+      return json({ ok: true, services: { api: "ok", queue, ...(query.check_db ? { database: "ok" } : {}) } });
+    }),
     route(contract.getLive, ok),
     route(contract.getReady, async () => {
       if (agent.worker.draining()) {
@@ -42,14 +46,20 @@ export function metaRoutes(
         version: versions.holdpoint,
         langgraph_js_version: versions.library,
         context: "js",
-        flags: { ...flags, langsmith: false, langsmith_tracing_replicas: false },
+        flags: {
+          ...flags,
+          strict_resume: true,
+          stream_namespaces: true,
+          langsmith: false,
+          langsmith_tracing_replicas: false,
+        },
       }),
     ),
-    route(contract.getMetrics, async () => ({
-      status: 200,
-      body: await metrics.text(),
-      headers: { "Content-Type": metrics.contentType },
-    })),
+    route(contract.getMetrics, async ({ query }) =>
+      query.format === "json"
+        ? json(await metrics.values())
+        : { status: 200, body: await metrics.text(), headers: { "Content-Type": metrics.contentType } },
+    ),
   ];
   let document: string | null = null;
   const openApi: AgentRoute = route(contract.getOpenApi, async () => {

@@ -38,7 +38,7 @@ export async function requireMayCancel(
 export function cancelOnDisconnect(agent: AgentContext, caller: Caller, run: RunIds, request: HttpRequest): void {
   if (request.method === "HEAD") return; // HEAD disconnects by definition
   request.onDisconnect(() => {
-    cancelRun(agent, { caller, action: "interrupt" }, run).catch(() => undefined); // the run may be deleted by then
+    cancelRun(agent, { caller, action: "interrupt", reason: "disconnected" }, run).catch(() => undefined); // the run may be deleted by then
   });
 }
 

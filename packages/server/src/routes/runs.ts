@@ -53,7 +53,11 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
       const waiting = query.wait ? await waitForRun(agent, threadId, runId) : null;
       if (waiting !== null) request.onDisconnect(waiting.leave);
-      const ended = await cancelRun(agent, { caller, action: query.action }, { threadId, runId });
+      const ended = await cancelRun(
+        agent,
+        { caller, action: query.action, reason: query.reason ?? "requested" },
+        { threadId, runId },
+      );
       if (ended) waiting?.leave();
       else await waiting?.result;
       return ended || waiting !== null ? NO_CONTENT : { status: 202, body: null };

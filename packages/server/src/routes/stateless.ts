@@ -30,7 +30,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       return jsonText(`[${started.map(({ run }) => runText(agent, run)).join(",")}]`);
     }),
     route(contract.cancelRuns, async ({ body, query, caller, scope }) => {
-      await cancelRuns(agent, { caller, scope, action: query.action }, selectionOf(body));
+      await cancelRuns(agent, { caller, scope, action: query.action, reason: "requested" }, selectionOf(body));
       return NO_CONTENT;
     }),
     route(contract.getRunById, async ({ ids, scope }) => {

@@ -23,9 +23,17 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
     const body = withHeartbeats(reading.chunks, agent.clock, { everyMs: heartbeatMs });
     return { status: 200, body, headers: { ...SSE_HEADERS, ...headers } };
   };
-  const replyToCaller = (call: Call<unknown, contract.StreamedRunBody>, run: Run, withThread: boolean): HttpReply => {
+  const replyToCaller = (
+    call: Call<contract.OwnStreamQuery, contract.StreamedRunBody>,
+    run: Run,
+    withThread: boolean,
+  ): HttpReply => {
     if (call.body.on_disconnect === "cancel") cancelOnDisconnect(agent, call.caller, run, call.request);
-    return reply(readOwnRun(agent, run), call.request, locationHeaders(pathOf(run, withThread), "stream"));
+    return reply(
+      readOwnRun(agent, run, call.query.namespace ?? null),
+      call.request,
+      locationHeaders(pathOf(run, withThread), "stream"),
+    );
   };
   const join = async (
     call: Call<contract.JoinQuery, unknown>,
@@ -35,7 +43,9 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
     const { query, request, caller, ask } = call;
     if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: run.runId }, ask);
     const after = lastEventOf(request);
-    const reading = await joinRunStream(agent, { ...run, after }, query.stream_mode ?? null);
+    const place = { ...run, after, shown: query.checkpoint_id ?? null };
+    const choice = { modes: query.stream_mode ?? null, namespaces: query.namespace ?? null };
+    const reading = await joinRunStream(agent, place, choice);
     if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
     return reply(reading, request, locationHeaders(pathOf(run, withThread), "stream"));
   };

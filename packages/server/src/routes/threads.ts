@@ -13,10 +13,11 @@ import { copyThread } from "../threads/copy-thread.ts";
 import { createThread, getThread, patchThread } from "../threads/threads.ts";
 import { countThreads, searchByValues, searchThreads } from "../threads/search-threads.ts";
 import { deleteThread, pruneThreads } from "../threads/delete-threads.ts";
+import { requireThread } from "../threads/find-thread.ts";
 import { NO_TTL } from "../threads/new-thread.ts";
 import type { Scope } from "../model/model.ts";
 import { queryWords } from "../model/search/search-words.ts";
-import { serializeThread, serializeTtl, withValues } from "../wire/api-objects.ts";
+import { serializeStoredBytes, serializeThread, serializeTtl, withValues } from "../wire/api-objects.ts";
 import { serializeState } from "../wire/state-object.ts";
 import { type AgentRoute, NO_CONTENT, id, json, jsonText, paginationHeaders, route, select } from "./route.ts";
 
@@ -83,6 +84,11 @@ export function threadRoutes(agent: AgentContext): readonly AgentRoute[] {
       const view = await getThread(agent, id(ids, "thread_id"));
       const withTtl = query.include?.split(",").includes("ttl") === true;
       return threadReply(view, withTtl ? { ttl: serializeTtl(view.thread) } : {});
+    }),
+    route(contract.getThreadStorage, async ({ ids }) => {
+      const threadId = id(ids, "thread_id");
+      await agent.storage.read((tx) => requireThread(tx, threadId));
+      return json(serializeStoredBytes(threadId, await agent.storage.longReads.storedBytes(threadId)));
     }),
     route(contract.patchThread, async ({ ids, body, request, scope }) => {
       const patch = { metadata: body.metadata ?? null, ttl: body.ttl, scope };

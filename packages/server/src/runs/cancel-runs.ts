@@ -5,7 +5,7 @@
 import type { AgentContext } from "../context/context.ts";
 import { noteEnd } from "../events/thread-note.ts";
 import { type Finished, endPending, finishRun, outcomeOf } from "./execute/finish-run.ts";
-import type { Caller, Run, Scope } from "../model/model.ts";
+import type { Caller, CancelReason, Run, Scope } from "../model/model.ts";
 import { EMPTY_WRITE_SET } from "../model/empty-write-set.ts";
 import { authorOf } from "../model/audit-author.ts";
 import type { GraphRunResult, Tx } from "../ports/ports.ts";
@@ -21,6 +21,7 @@ export type CancelAction = "interrupt" | "rollback";
 export interface Cancellation {
   readonly caller: Caller;
   readonly action: CancelAction;
+  readonly reason: Exclude<CancelReason, "replaced">;
 }
 
 /**
@@ -133,8 +134,14 @@ function abortReasonFor(action: CancelAction): "cancel" | "rollback" {
   return action === "rollback" ? "rollback" : "cancel";
 }
 
-async function cancel(agent: AgentContext, tx: Tx, run: Run, { caller, action }: Cancellation): Promise<Cancelled> {
-  if (!isActive(run.status)) return { run, outcome: "had_ended" };
+async function cancel(
+  agent: AgentContext,
+  tx: Tx,
+  given: Run,
+  { caller, action, reason }: Cancellation,
+): Promise<Cancelled> {
+  if (!isActive(given.status)) return { run: given, outcome: "had_ended" };
+  const run: Run = { ...given, cancelReason: given.cancelReason ?? reason };
   const { threadId, runId } = run;
   const at = agent.clock.now();
   const entry = {
@@ -147,6 +154,7 @@ async function cancel(agent: AgentContext, tx: Tx, run: Run, { caller, action }:
     value: action,
   } as const;
   await tx.audit([entry]); // cancel-runs.1
+  await tx.updateRun(runId, { cancelReason: run.cancelReason });
   if (run.status === "running") return { run, outcome: "is_ending" };
   return { ...(await cancelPending(agent, tx, run, { reason: abortReasonFor(action), at })), outcome: "ended" };
 }

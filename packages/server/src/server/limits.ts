@@ -18,6 +18,8 @@ export const AGENT_LIMITS = {
   keepAliveMs: 5000,
   /** Without an event, a stream gets a comment. */
   streamHeartbeatMs: 15_000,
+  /** Without a step, a tool call of MCP gets a message of progress. */
+  progressEveryMs: 12_000,
   /** After the end of a run, readers can get its events. */
   streamKeptSecs: 60,
   /** The same for runs of the thread protocol, whose pages replay them when they load. */

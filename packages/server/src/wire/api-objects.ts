@@ -4,6 +4,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import {
   type Assistant,
   type AssistantVersion,
+  type CancelReason,
   type Cron,
   type ErrorInfo,
   type Interrupt,
@@ -13,6 +14,7 @@ import {
   VALUES_ONLY,
 } from "../model/model.ts";
 import { readableAnswer } from "../model/run.ts";
+import type { StoredBytes } from "../ports/ports.ts";
 import type { AssistantSchemas } from "./assistant-schemas.ts";
 
 /** `{id, value, resumable, ns, when}`, and `response_schema` if the node declared one. */
@@ -52,6 +54,17 @@ export function serializeThread(thread: Thread, open: readonly Interrupt[]): Jso
   };
 }
 
+export function serializeStoredBytes(threadId: string, { checkpoints, channels, writes }: StoredBytes): JsonObject {
+  const values = Object.values(channels).reduce((sum, bytes) => sum + bytes, 0);
+  return {
+    thread_id: threadId,
+    total_bytes: checkpoints.bytes + values + writes.bytes,
+    checkpoints,
+    channel_values: channels,
+    pending_writes: writes,
+  };
+}
+
 /** Adds the member `values`, given as text; null omits it. */
 export function withValues(object: object, values: string | null): string {
   const text = JSON.stringify(object);
@@ -63,6 +76,16 @@ export function serializeTtl({ ttlMs, ttlStrategy, updatedAt }: Thread): JsonObj
   if (ttlMs === null) return null;
   return { ttl: ttlMs / 60_000, strategy: ttlStrategy, expires_at: isoTime(updatedAt + ttlMs) };
 }
+
+/** The word of a reason, and what it means. */
+const CANCEL_REASONS: Readonly<Record<CancelReason, string>> = {
+  requested: "requested: a caller cancelled the run",
+  taken: "taken: another run works on its input",
+  replaced: "replaced: a newer run of the thread took its place",
+  disconnected: "disconnected: the caller who waited for it has left",
+};
+
+const wasCancelled = ({ endedBy }: Run): boolean => endedBy === "cancel" || endedBy === "rollback";
 
 export function serializeRun(run: Run, input: Json): JsonObject {
   const { request } = run;
@@ -76,6 +99,7 @@ export function serializeRun(run: Run, input: Json): JsonObject {
     updated_at: isoTime(run.updatedAt),
     status: run.status,
     ended_by: run.endedBy,
+    cancel_reason: wasCancelled(run) ? CANCEL_REASONS[run.cancelReason ?? "requested"] : null,
     attempt: run.attempt,
     metadata: run.metadata,
     multitask_strategy: run.multitaskStrategy,

@@ -45,7 +45,7 @@ export function serializeState(state: StateSnapshot, known: readonly Interrupt[]
     const asking = tasks.filter((task) => newest && task.interrupts.length > 0).map((task) => task.name);
     return {
       values: one.values,
-      next: [...new Set([...one.next, ...asking])],
+      next: [...one.next, ...withoutEach(asking, one.next)],
       tasks,
       metadata: one.metadata,
       created_at: one.createdAt,
@@ -55,4 +55,14 @@ export function serializeState(state: StateSnapshot, known: readonly Interrupt[]
     };
   };
   return convert(state);
+}
+
+/** The names that remain when each of `known` takes away one equal name: `next` has one entry for each task. */
+function withoutEach(names: readonly string[], known: readonly string[]): readonly string[] {
+  const rest = [...known];
+  return names.filter((name) => {
+    const at = rest.indexOf(name);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
 }

@@ -58,6 +58,8 @@ test("clients can read the standard headers in addition to the configured ones (
     "Retry-After",
     "X-Pagination-Total",
     "X-Pagination-Next",
+    "Mcp-Session-Id",
+    "WWW-Authenticate",
     "X-Mine",
   ]);
 });

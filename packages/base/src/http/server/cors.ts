@@ -32,7 +32,15 @@ export interface Cors {
 }
 
 const LOOPBACK_ORIGIN = /^https?:\/\/(localhost|[\w-]+\.localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
-const EXPOSED = ["Content-Location", "Location", "Retry-After", "X-Pagination-Total", "X-Pagination-Next"];
+const EXPOSED = [
+  "Content-Location",
+  "Location",
+  "Retry-After",
+  "X-Pagination-Total",
+  "X-Pagination-Next",
+  "Mcp-Session-Id", // carries the capabilities of a client: without it a page would get no form
+  "WWW-Authenticate",
+];
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const ORIGIN_UNITS_MAX = 512;
 

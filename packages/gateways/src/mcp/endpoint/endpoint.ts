@@ -26,6 +26,8 @@ export interface EndpointOptions {
   readonly newId: () => string;
   readonly assistantsVersion: () => Promise<string>;
   readonly clock: Clock;
+  /** Longest silence of a call whose client asked for progress. */
+  readonly progressEveryMs: number;
   /** Streams and waits end before the port waits for its replies. */
   readonly onStop: (callback: () => void) => void;
   readonly onError: (error: Error) => void;
@@ -63,6 +65,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         sessionId: requestInfo?.headers.get(SESSION_HEADER) ?? null,
         replies,
         running,
+        clock,
+        progressEveryMs: options.progressEveryMs,
         stopping: stop.signal,
         isLegacy: era === "legacy",
       }),

@@ -167,7 +167,7 @@ function formatLine({ terminal }: Cli, result: AnswerResult, title: string, end:
     end === undefined
       ? `run ${run}`
       : end.next.length > 0
-        ? `now ${end.status} before ${end.next.join(", ")}`
+        ? `now ${end.status} before ${[...new Set(end.next)].join(", ")}`
         : `now ${end.status}`;
   return `${paint(terminal, "green", "answered")}  ${what}  → ${oneLine(after)}`;
 }

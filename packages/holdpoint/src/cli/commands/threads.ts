@@ -103,7 +103,7 @@ export async function showState(
   const state: State = await client.get(`/threads/${id}/state${at}`);
   printJson(cli.terminal, options.json === true ? state : state.values);
   if (options.json !== true && state.next.length > 0)
-    cli.terminal.err(`${paint(cli.terminal, "dim", `next: ${oneLine(state.next.join(", "))}`)}\n`);
+    cli.terminal.err(`${paint(cli.terminal, "dim", `next: ${oneLine([...new Set(state.next)].join(", "))}`)}\n`);
   return EXIT.done;
 }
 

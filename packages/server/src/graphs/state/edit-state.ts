@@ -3,7 +3,7 @@
 import type { Fingerprint, WriteSet } from "../../model/model.ts";
 import type { StateAddress, StateUpdate, UpdateResult } from "../../ports/ports.ts";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
-import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { rejectControlValues } from "../langgraph/control-values.ts";
 import { gotoOf } from "../langgraph/goto.ts";
@@ -76,7 +76,7 @@ async function updateOnce(
   }
   try {
     const values = updates.map((update) => ({
-      values: update.command ? commandOf(context, update.command) : update.values,
+      values: update.command ? commandOf(context, update.command) : listed(context, view, update.values),
       asNode: update.asNode ?? undefined,
     }));
     const config = await view.bulkUpdateState({ ...withSaver(address, saver.checkpointer), store: context.store }, [
@@ -96,6 +96,15 @@ function checkNode(graph: CompiledGraph, node: string | null): void {
   if (node === null || RESERVED_NODES.has(node) || Object.hasOwn(graph.nodes, node)) return;
   const known = Object.keys(graph.nodes).filter((name) => name !== "__start__");
   throw new ApiError("node_unknown", `as_node "${node}" is not a node of this graph`, { known });
+}
+
+/** A list is several writes of one node, in one step; to a graph whose state is one value, a list is that value. */
+function listed({ library }: RunContext, graph: CompiledGraph, values: Json): unknown {
+  if (!Array.isArray(values) || "__root__" in graph.channels) return values;
+  const [first, ...rest] = values as readonly Json[];
+  if (first === undefined) return {};
+  if (!isJsonObject(first)) return values; // the library says what it expects
+  return [new library.langgraph.Command({ update: first }), ...rest];
 }
 
 function commandOf({ library }: RunContext, { update, goto }: JsonObject): unknown {

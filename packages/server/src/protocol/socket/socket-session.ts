@@ -16,7 +16,7 @@ import { carryOut } from "../carry-out.ts";
 import type { CommandCall } from "../command-call.ts";
 import { CommandError, failureOf, type Envelope } from "../envelope.ts";
 import { filterOf, isKnownChannel } from "../event-filter.ts";
-import { OutOfReach, type Reading } from "../read-events.ts";
+import { OutOfReach, type Piece, type Reading } from "../read-events.ts";
 import { missedSince } from "../replay-rules.ts";
 import { firstCopies, type Followed } from "./one-copy.ts";
 import { parse } from "@holdpoint/api/operation.ts";
@@ -119,9 +119,14 @@ async function subscribe(session: Session, id: number, params: unknown): Promise
   if (socket.readyState !== WebSocket.OPEN) return reading.leave(); // closed meanwhile
   const subscription: Subscription = { filter, live: null, reading };
   session.subscriptions.set(subscriptionId, subscription);
-  const result = { subscription_id: subscriptionId, ...(missed === 0 ? {} : { missed_events: missed }) };
+  const replay = await readReplay(reading);
+  const result = {
+    subscription_id: subscriptionId,
+    ...(replay.isWhole ? { replayed_events: replay.events } : {}),
+    ...(missed === 0 ? {} : { missed_events: missed }),
+  };
   await session.send(JSON.stringify({ type: "success", id, result })); // socket-session.2
-  void follow(session, subscription);
+  void follow(session, subscription, replay);
 }
 
 async function unsubscribe({ subscriptions, left, send }: Session, id: number, params: unknown): Promise<void> {
@@ -135,12 +140,46 @@ async function unsubscribe({ subscriptions, left, send }: Session, id: number, p
   await send(JSON.stringify({ type: "success", id, result: {} }));
 }
 
-/** Sends the events of a subscription until it ends. */
-async function follow({ ports, subscriptions, left, send }: Session, subscription: Subscription): Promise<void> {
+/** The part of a reading that its subscriber is told the length of: a longer replay is read as it is sent. */
+const COUNTED_UNITS_MAX = 1024 * 1024;
+
+interface Replay {
+  readonly pieces: readonly Piece[];
+  readonly events: number;
+  readonly isWhole: boolean;
+  /** What ended the reading. */
+  readonly failure?: { readonly error: unknown };
+}
+
+/** Reads a replay until the first live piece, within a limit. */
+async function readReplay({ events }: Reading): Promise<Replay> {
+  const pieces: Piece[] = [];
+  let [count, units] = [0, 0];
+  try {
+    while (units < COUNTED_UNITS_MAX) {
+      const { value, done } = await events.next();
+      if (done === true) break;
+      pieces.push(value);
+      if (value.isLive) return { pieces, events: count, isWhole: true };
+      count += value.events.length;
+      for (const { text } of value.events) units += text.length;
+    }
+    return { pieces, events: count, isWhole: false };
+  } catch (error) {
+    return { pieces, events: count, isWhole: false, failure: { error } };
+  }
+}
+
+/** Sends the events of a subscription until it ends. @param replay its part that is read already */
+async function follow(
+  { ports, subscriptions, left, send }: Session,
+  subscription: Subscription,
+  replay: Replay,
+): Promise<void> {
   const { agent, socket } = ports;
   const { reading } = subscription;
   try {
-    for await (const piece of reading.events) {
+    for await (const piece of chained(replay, reading.events)) {
       for (const { text } of firstCopies(subscription, subscriptions.values(), piece)) await send(text);
     }
     if (socket.readyState === WebSocket.OPEN && !left.has(reading))
@@ -154,6 +193,12 @@ async function follow({ ports, subscriptions, left, send }: Session, subscriptio
     socket.close(CLOSED.fault, "internal error");
     apiErrorOf(error, agent.log);
   }
+}
+
+async function* chained({ pieces, failure }: Replay, rest: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  yield* pieces;
+  if (failure !== undefined) throw failure.error;
+  yield* rest;
 }
 
 /** @throws {ApiError} `malformed_json` */

@@ -43,6 +43,7 @@ export async function applyMultitaskStrategy(
     const { runId } = run;
     const value = strategy === "rollback" ? "rollback" : "interrupt";
     await tx.audit([{ ...authorOf(caller), threadId, at, action: "cancelled", interruptId: null, runId, value }]);
+    await tx.updateRun(runId, { cancelReason: run.cancelReason ?? "replaced" });
     displaced.push(run.status === "pending" ? await endPending(tx, run, { reason, at, announce }) : run);
   }
   return displaced;

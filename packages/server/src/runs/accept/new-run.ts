@@ -36,6 +36,7 @@ export function newRun({
     graphId,
     status: claimed ? "running" : "pending",
     endedBy: null,
+    cancelReason: null,
     attempt: claimed ? 1 : 0,
     crashes: 0,
     suspicions: 0,

@@ -682,6 +682,31 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
       assert.equal(await storage.transaction((tx) => tx.checkpoint(newId(), "", null)), null);
     });
 
+    test("the bytes of a thread are counted by channel, a large value once", async (t) => {
+      const storage = await open(t);
+      const { threadId } = newThread();
+      const big = JSON.stringify(BIG);
+      const reference = `#${contentHash(big)}`;
+      const first = newCheckpoint(threadId, "1", { small: "ä" }, { big: reference });
+      const second = newCheckpoint(threadId, "2", { small: [1] }, { big: reference }, { parentId: "1" });
+      const entries = JSON.stringify([[0, "small", "ä"]]);
+      const writes = [{ threadId, ns: "", checkpointId: "2", taskId: "t", taskPath: "", runId: "r", entries }];
+      await storage.transaction((tx) =>
+        tx.putWriteSet(set({ checkpoints: [first, second], blobs: [blobOf(threadId, big)], writes })),
+      );
+      const stored = await storage.longReads.storedBytes(threadId);
+      const bytes = (text: string): number => Buffer.byteLength(text);
+      assert.deepEqual(stored.channels, { big: bytes(big), small: bytes('"ä"') + bytes("[1]") });
+      assert.deepEqual(stored.writes, { count: 1, bytes: bytes(entries) });
+      assert.equal(stored.checkpoints.count, 2);
+      assert.equal(
+        stored.checkpoints.bytes,
+        [first, second].reduce((sum, { body, metadata }) => sum + bytes(body) + bytes(metadata), 0),
+      );
+      const none = { checkpoints: { count: 0, bytes: 0 }, channels: {}, writes: { count: 0, bytes: 0 } };
+      assert.deepEqual(await storage.longReads.storedBytes(newId()), none);
+    });
+
     test("the newest checkpoint is the last written one, with any id; a rollback restores the one before", async (t) => {
       const storage = await open(t);
       const { threadId } = newThread();

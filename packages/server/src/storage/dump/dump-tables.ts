@@ -59,8 +59,8 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("blobs", ["thread_id", "hash"], text("thread_id", "hash", "data")),
   table("runs", ["run_id"], {
     ...jsontext("metadata", "request", "error", "paused_on"),
-    ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "queue_key", "caller"),
-    ...text("multitask", "input", "checkpoint_id", "overlay"),
+    ...text("run_id", "thread_id", "assistant_id", "graph_id", "status", "ended_by", "cancel_reason"),
+    ...text("queue_key", "caller", "multitask", "input", "checkpoint_id", "overlay"),
     ...integer("attempt", "crashes", "suspicions", "alone", "storage_failures", "urgent", "place"),
     ...integer("due_at", "created_at", "updated_at"),
   }),

@@ -93,8 +93,8 @@ export const THREAD_COLUMNS = columns<Thread>()({
 
 export const RUN_COLUMNS = columns<RunRow>()({
   plain: `
-    runId threadId assistantId graphId status endedBy attempt crashes suspicions alone storageFailures
-    workerId urgent queueKey caller dueAt createdAt updatedAt multitaskStrategy input checkpointId
+    runId threadId assistantId graphId status endedBy cancelReason attempt crashes suspicions alone
+    storageFailures workerId urgent queueKey caller dueAt createdAt updatedAt multitaskStrategy input checkpointId
     overlay`,
   json: "metadata request error pausedOn",
   names: { multitaskStrategy: "multitask" },

@@ -20,6 +20,7 @@ const LONG_READS: Readonly<Record<LongRead, true>> = {
   newestStoreItems: true,
   nearestStoreItems: true,
   storeNamespaces: true,
+  storedBytes: true,
 };
 
 /** One call of a verb, as it travels between threads. */

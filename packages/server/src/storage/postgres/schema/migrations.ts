@@ -18,4 +18,5 @@ import { THREAD_TABLES } from "./thread-tables.ts";
 
 export const MIGRATIONS: readonly string[] = [
   PROCESS_TABLES + THREAD_TABLES + INBOX_TABLES + CATALOGUE_TABLES + PEOPLE_TABLES + MESSAGE_TABLES,
+  `ALTER TABLE holdpoint.runs ADD COLUMN cancel_reason TEXT`,
 ];

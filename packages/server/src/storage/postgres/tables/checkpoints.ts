@@ -23,6 +23,7 @@ import type { Parameter, Row } from "../client/pool.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
 import { isCurrent } from "./runs.ts";
+import { readStoredBytes } from "./stored-bytes.ts";
 import type { Sql } from "../client/transaction.ts";
 import { toJsonText } from "../client/text-encoding.ts";
 
@@ -51,7 +52,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
 
 function readVerbs(
   db: Sql,
-): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine"> {
+): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine" | "storedBytes"> {
   const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> => {
     db.follow(threadKey(threadId));
     return id === null
@@ -59,6 +60,7 @@ function readVerbs(
       : db.get(`SELECT ${columns} FROM holdpoint.checkpoints WHERE ${BY_ID}`, threadId, ns, id);
   };
   return {
+    storedBytes: (threadId) => readStoredBytes(db, threadId),
     async checkpoint(threadId, ns, checkpointId) {
       const row = await rowOf(CHECKPOINTS.columns, threadId, ns, checkpointId);
       return row === null ? null : ((await readStored(db, { threadId, ns }, [row]))[0] ?? null);

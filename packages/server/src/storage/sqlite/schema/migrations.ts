@@ -7,4 +7,5 @@ import { THREAD_TABLES } from "./thread-tables.ts";
 
 export const MIGRATIONS: readonly string[] = [
   THREAD_TABLES + INBOX_TABLES + CATALOGUE_TABLES + PEOPLE_TABLES + MESSAGE_TABLES,
+  "ALTER TABLE runs ADD COLUMN cancel_reason TEXT",
 ];

@@ -20,6 +20,7 @@ import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import { table } from "./shared/rows.ts";
 import { isCurrent } from "./runs.ts";
+import { readStoredBytes } from "./stored-bytes.ts";
 
 const CHECKPOINTS = table<Checkpoint>("checkpoints", CHECKPOINT_COLUMNS);
 
@@ -35,8 +36,9 @@ export function checkpointVerbs(db: Database): CheckpointTx {
 
 function readVerbs(
   db: Database,
-): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine"> {
+): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine" | "storedBytes"> {
   return {
+    storedBytes: (threadId) => readStoredBytes(db, threadId),
     checkpoint(threadId, ns, checkpointId) {
       const row = checkpointId === null ? head(db, threadId, ns) : rowById(db, threadId, ns, checkpointId);
       return row === null ? null : readStored(db, row);

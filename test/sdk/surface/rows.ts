@@ -1,0 +1,79 @@
+// Rows of the table of the client's surface. A method or an option has one row, which says what the server makes of it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import type { Client, Run } from "@langchain/langgraph-sdk";
+
+export interface Bench {
+  readonly client: Client;
+  /** The arguments and the bodies of the requests that a call would send; it gets no reply. */
+  requestsOf(call: (client: Client) => unknown): Promise<string>;
+  /** A URL that counts the posts to it by their paths. */
+  readonly receiver: { readonly url: string; waitFor(path: string): Promise<Readonly<Record<string, unknown>>> };
+}
+
+/**
+ * - `effect`: the server does what the reference does; the check sees it.
+ * - `documented`: the server takes it without an effect, and docs/how-to/migrate.md names it as a difference.
+ * - `client`: the client acts on it by itself; no server sees it.
+ * - `unsent`: the declarations have it, and the client does not send it; the check sees the request without it.
+ */
+export interface Row {
+  readonly how: "effect" | "documented" | "client" | "unsent";
+  readonly check: ((bench: Bench) => Promise<void>) | null;
+}
+
+export type Rows = ReadonlyMap<string, Row>;
+
+export function effects(part: string, checks: Readonly<Record<string, Row["check"]>>): readonly [string, Row][] {
+  return Object.entries(checks).map(([name, check]) => [`${part}.${name}`, { how: "effect", check }]);
+}
+
+const MIGRATE = readFileSync(new URL("../../../docs/how-to/migrate.md", import.meta.url), "utf8");
+
+/** @param subject the name that the row of the page begins with */
+export function documented(name: string, subject: string, check: NonNullable<Row["check"]>): [string, Row] {
+  return [
+    name,
+    {
+      how: "documented",
+      async check(bench) {
+        assert.ok(MIGRATE.includes(`| \`${subject}\` |`), `docs/how-to/migrate.md has no row of ${subject}`);
+        await check(bench);
+      },
+    },
+  ];
+}
+
+export function inClient(methods: readonly string[], options: readonly string[]): readonly [string, Row][] {
+  return each(methods, options, { how: "client", check: null });
+}
+
+export function each(methods: readonly string[], options: readonly string[], row: Row): readonly [string, Row][] {
+  return methods.flatMap((method) => options.map((option): [string, Row] => [`${method}.${option}`, row]));
+}
+
+/** A run as the server shows it: with members that the client's type does not have. */
+export type ShownRun = Run & {
+  readonly ended_by: string | null;
+  readonly cancel_reason: string | null;
+  readonly kwargs: Readonly<Record<string, unknown>>;
+};
+
+export async function collect<T>(stream: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = [];
+  for await (const one of stream) all.push(one);
+  return all;
+}
+
+export type Check = (bench: Bench) => Promise<void>;
+
+/** Objects of one check have a mark of their own. */
+let marks = 0;
+export const newMark = (): { readonly of: string } => ({ of: `surface ${++marks}` });
+
+/** A thread whose run has ended. */
+export async function ran(client: Client, metadata?: { readonly of: string }): Promise<string> {
+  const { thread_id: id } = await client.threads.create(metadata === undefined ? {} : { metadata });
+  await client.runs.wait(id, "steps", { input: { visited: [] } });
+  return id;
+}
