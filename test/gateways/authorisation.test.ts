@@ -15,10 +15,13 @@ import * as compat from "@a2a-js/sdk/compat/v0_3";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
+import { nameTool } from "@holdpoint/gateways/mcp/tools.ts";
 
 const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
 /** In everything that Ann's tenant has. */
 const CANARY = "canary-of-acme-5c20";
+const toolOf = (assistantId: string): string =>
+  nameTool({ assistant_id: assistantId, graph_id: "agent", name: CANARY, metadata: {} });
 
 const server = await startServerHere({ config: TENANTS });
 after(async () => {
@@ -105,7 +108,7 @@ const MCP: readonly Entry[] = [
   { method: "tools/list", params: () => ({}) },
   {
     method: "tools/call",
-    params: ({ assistant }) => ({ name: `${CANARY}_${assistant.slice(0, 8)}`, arguments: { some_text: "x" } }),
+    params: ({ assistant }) => ({ name: toolOf(assistant), arguments: { some_text: "x" } }),
     changes: true,
     names: true,
   },
