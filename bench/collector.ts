@@ -169,7 +169,7 @@ async function soak(): Promise<void> {
     missing += Math.max(0, one.lost);
     if (one.lost < 0) ratios.push(`${load}: ${-one.lost} runs more than spans`);
     const samples = one.samples ?? [];
-    const growth = growthOf(samples.slice(samples.length >> 1));
+    const growth = estimateGrowth(samples.slice(samples.length >> 1));
     ratios.push(
       `${load}: ${one.hwmMB} MB (asked 352), ${(growth * 100).toFixed(1)} % growth in the last half (asked 5)`,
     );
@@ -177,7 +177,7 @@ async function soak(): Promise<void> {
 }
 
 /** Least squares: the rise of the line through the samples from first to last, as a share of their mean. */
-function growthOf(samples: readonly number[]): number {
+function estimateGrowth(samples: readonly number[]): number {
   const mean = samples.reduce((sum, value) => sum + value, 0) / samples.length;
   const middle = (samples.length - 1) / 2;
   let covariance = 0;

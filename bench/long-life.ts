@@ -137,7 +137,7 @@ async function measureRetention(note: Note, { days, threadsADay }: Sizes): Promi
   for (let day = 0; day < days; day++) {
     multiplyFinishedThread(folder, threadsADay, { ttl_ms: "1" });
     const server = await startServer(folder, {}, { config });
-    while ((await countOf(server)) > 1) await sleep(100);
+    while ((await countThreads(server)) > 1) await sleep(100);
     await server.stop();
     sizes.push(statSync(join(folder, "holdpoint.db")).size);
   }
@@ -151,7 +151,7 @@ async function measureRetention(note: Note, { days, threadsADay }: Sizes): Promi
   });
 }
 
-async function countOf(server: MeasuredServer): Promise<number> {
+async function countThreads(server: MeasuredServer): Promise<number> {
   const headers = { "content-type": "application/json" };
   const reply = await fetch(`${server.url}/threads/count`, { method: "POST", headers, body: "{}" });
   return Number(await reply.text());

@@ -89,8 +89,9 @@ async function fanOut(server: MeasuredServer): Promise<Record<"rate" | "bareRate
   const bareCpu = cpuSecondsOfTree(floor.pid ?? 0) ?? Number.NaN;
   floor.kill();
   removeFolder(folder);
-  const rateOf = (result: Record<string, number>): number => (result["deliveries"] ?? 0) / (result["seconds"] ?? 0);
-  return { rate: rateOf(served), bareRate: rateOf(bare), cpu, bareCpu };
+  const computeRate = (result: Record<string, number>): number =>
+    (result["deliveries"] ?? 0) / (result["seconds"] ?? 0);
+  return { rate: computeRate(served), bareRate: computeRate(bare), cpu, bareCpu };
 }
 
 /** The text of a stream up to the end of its run. */

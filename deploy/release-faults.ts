@@ -4,7 +4,7 @@ export interface ReleaseState {
   readonly manifest: object;
   readonly lock: object;
   readonly changelog: string;
-  /** Of the commit. */
+  /** Tags of the commit. */
   readonly tags: readonly string[];
   readonly changedFiles: readonly string[];
   /** `owner/name` of the repository that the workflow runs in; null elsewhere. */
@@ -24,10 +24,10 @@ export function releaseFaults(state: ReleaseState): readonly string[] {
   const faults: string[] = [];
   if (!VERSION.test(version)) faults.push(`package.json: "${version}" is not a version such as 1.2.3`);
   if (text(state.lock, "version") !== version) faults.push(`package-lock.json has another version than package.json`);
-  const notes = notesOf(state.changelog, version);
+  const notes = findNotes(state.changelog, version);
   if (notes === null) faults.push(`CHANGELOG.md has no section "## [${version}] - <year>-<month>-<day>"`);
   else if (notes === "") faults.push(`CHANGELOG.md: the section of ${version} is empty`);
-  if (notes !== null && sectionOf(state.changelog, "Unreleased") !== "")
+  if (notes !== null && findSection(state.changelog, "Unreleased") !== "")
     faults.push(`CHANGELOG.md: [Unreleased] is not empty: move its lines to ${version}`);
   if (!state.dryRun && !state.tags.includes(`v${version}`)) faults.push(`the commit has no tag v${version}`);
   if (!state.dryRun && !state.published)
@@ -37,14 +37,14 @@ export function releaseFaults(state: ReleaseState): readonly string[] {
 }
 
 /** The text of a version's section; null without one. */
-export function notesOf(changelog: string, version: string): string | null {
+export function findNotes(changelog: string, version: string): string | null {
   const escaped = version.replaceAll(".", "\\.");
   return new RegExp(`^## \\[${escaped}\\] - \\d{4}-\\d\\d-\\d\\d$`, "m").test(changelog)
-    ? sectionOf(changelog, version)
+    ? findSection(changelog, version)
     : null;
 }
 
-function sectionOf(changelog: string, name: string): string {
+function findSection(changelog: string, name: string): string {
   const [, below = ""] = changelog.split(`\n## [${name}]`);
   return (below.split("\n## ")[0] ?? "").split("\n").slice(1).join("\n").trim();
 }

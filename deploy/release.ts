@@ -10,7 +10,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { PUBLISHED } from "../packages/holdpoint/src/main/published.ts";
-import { notesOf, releaseFaults } from "./release-faults.ts";
+import { findNotes, releaseFaults } from "./release-faults.ts";
 
 const ROOT = dirname(import.meta.dirname);
 const TARGET = join(ROOT, "dist", "release");
@@ -48,7 +48,7 @@ if (dryRun || faults.length === 0) {
     run("npm", ["pack", "--loglevel=error", "--pack-destination", TARGET], join(ROOT, folder));
   const sbom = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--omit=dev", "--package-lock-only"];
   writeFileSync(join(TARGET, "sbom.cdx.json"), run("npm", [...sbom, "--loglevel=error"]));
-  writeFileSync(join(TARGET, "notes.md"), notesOf(changelog, version) ?? "");
+  writeFileSync(join(TARGET, "notes.md"), findNotes(changelog, version) ?? "");
   const sums = readdirSync(TARGET).map((name) => {
     const hash = createHash("sha256").update(readFileSync(join(TARGET, name)));
     return `${hash.digest("hex")}  ${name}\n`;

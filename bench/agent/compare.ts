@@ -55,10 +55,10 @@ export async function compare(
   const all: Compared[] = [];
   for (let round = 0; round < rounds; round++) {
     const inProcess = await library.measure(cycles);
-    const before = await cpuOf(servers);
+    const before = await sumCpu(servers);
     const args = [servers[0]?.url ?? "", cycles, clients, stateBytes, "bench", "cycle"];
     const load = await runScript(join(import.meta.dirname, "client.ts"), args);
-    const server = ((await cpuOf(servers)) - before) / cycles;
+    const server = ((await sumCpu(servers)) - before) / cycles;
     const serverMs = load["medianMs"] ?? Number.NaN;
     all.push({
       library: inProcess.cpuSeconds / cycles,
@@ -80,7 +80,7 @@ export async function compare(
   };
 }
 
-async function cpuOf(servers: readonly MeasuredServer[]): Promise<number> {
+async function sumCpu(servers: readonly MeasuredServer[]): Promise<number> {
   const each = await Promise.all(servers.map((server) => server.metrics()));
   return each.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }

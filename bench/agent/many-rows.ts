@@ -38,8 +38,8 @@ async function multiply(client: Client, status: string, first: number, count: nu
     );
     const names = columns.map(({ name }) => name);
     const values = names.map((name) => {
-      if (name === "thread_id") return copyOf("thread_id");
-      return name === "run_id" && table === "runs" ? copyOf("run_id") : name;
+      if (name === "thread_id") return changeCopy("thread_id");
+      return name === "run_id" && table === "runs" ? changeCopy("run_id") : name;
     });
     await client.query(
       `INSERT INTO holdpoint.${table} (${names.join(", ")})
@@ -51,6 +51,6 @@ async function multiply(client: Client, status: string, first: number, count: nu
 }
 
 /** An id of the same time as the first, and of the copy's number: ids that are made later come behind it. */
-function copyOf(column: string): string {
+function changeCopy(column: string): string {
   return `substr(${column}, 1, 24) || lpad(to_hex(n), 6, '0') || substr(${column}, 31)`;
 }

@@ -123,7 +123,7 @@ async function measureDefaults(note: NoteRow, postgres: PostgresServer, cycles: 
   );
 }
 
-/** Of version 0.1.0, warm, 32 clients: the ratio shows a change. */
+/** Round trips of version 0.1.0, warm, 32 clients: the ratio shows a change. */
 const ROUND_TRIPS_BEFORE = 10.4;
 
 /** Packets from one server, whose pool of connections is shared by all clients. */
@@ -192,7 +192,7 @@ async function load(
   return runScript(script("client.ts"), args);
 }
 
-/** Of all the servers together. */
+/** Processor time of all the servers together. */
 async function cpuPerCycle(servers: readonly MeasuredServer[], cycles: number): Promise<number> {
   const used = async (): Promise<number> => {
     const each = await Promise.all(servers.map((server) => server.metrics()));
@@ -256,9 +256,9 @@ async function notifyRoundTrip(uri: string, count: number): Promise<number> {
       await listener.query("LISTEN bench");
       const times: number[] = [];
       for (let at = 0; at < count; at++) {
-        const heard = new Promise<void>((resolve) => void listener.once("notification", () => resolve()));
+        const notified = new Promise<void>((resolve) => void listener.once("notification", () => resolve()));
         const sentAt = performance.now();
-        await Promise.all([sender.query("NOTIFY bench"), heard]);
+        await Promise.all([sender.query("NOTIFY bench"), notified]);
         times.push((performance.now() - sentAt) / 1000);
       }
       return median(times);

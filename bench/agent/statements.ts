@@ -72,14 +72,14 @@ const ASKED_WAL_BYTES = 54_000;
 function perCycle(before: SqlCounts, after: SqlCounts, cycles: number): ReadonlyMap<string, number> {
   const kinds = new Map<string, number>();
   for (const [sql, count] of Object.entries(after.statements)) {
-    const kind = kindOf(sql);
+    const kind = classifyStatement(sql);
     kinds.set(kind, (kinds.get(kind) ?? 0) + (count - (before.statements[sql] ?? 0)) / cycles);
   }
   return new Map([...kinds].toSorted(([, left], [, right]) => right - left));
 }
 
 /** Verb and table. */
-function kindOf(sql: string): string {
+function classifyStatement(sql: string): string {
   const text = sql.trim();
   const verb = /^\w+/.exec(text)?.[0] ?? "";
   const table = /\b(?:FROM|INTO|UPDATE) (\w+)/.exec(text)?.[1];

@@ -40,7 +40,7 @@ function iso(us) {
 }
 const compact = (i) => i.replace(/[-:.]/g, "").slice(0, 21) + "Z";
 
-function textOf(s, key, usage) {
+function withUsage(s, key, usage) {
   // JSON text of inputs/outputs; usage = JSON text to add
   if (SPLICE) {
     let ok = s.charCodeAt(0) === 123 && s.charCodeAt(s.length - 1) === 125;
@@ -125,11 +125,11 @@ export function translate(s, project) {
     }
   }
   const usage = it >= 0 || ot >= 0 ? `{"input_tokens":${it},"output_tokens":${ot},"total_tokens":${it + ot}}` : "";
-  const inputs = msgsIn.length ? JSON.stringify({ messages: msgsIn }) : inText ? textOf(inText, "input", "") : "";
+  const inputs = msgsIn.length ? JSON.stringify({ messages: msgsIn }) : inText ? withUsage(inText, "input", "") : "";
   const outputs = msgsOut.length
     ? JSON.stringify({ messages: msgsOut, ...(usage ? { usage_metadata: JSON.parse(usage) } : {}) })
     : outText
-      ? textOf(outText, "text", usage)
+      ? withUsage(outText, "text", usage)
       : "";
   const trace = u(s.traceId),
     root = s.parentId === "",
@@ -202,7 +202,7 @@ export function fromJson(j) {
       }
   return out;
 }
-export function partsOf(r, boundary) {
+export function formatParts(r, boundary) {
   // one string: multipart parts of one run
   const one = (name, j) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="post.${name}"\r\nContent-Type: application/json\r\n\r\n${j}\r\n`;
@@ -306,7 +306,7 @@ if (process.argv[1]?.endsWith("floor.mjs")) {
     r.base.dotted_order = dotted;
     r.base.parent_run_id = parentId;
     known.set(r.key, [dotted, r.id]);
-    const t = partsOf(r, BOUNDARY);
+    const t = formatParts(r, BOUNDARY);
     if (WRITE) put(t);
     else {
       parts.push(t);

@@ -320,12 +320,12 @@ const said = (m) => ({
   parts: [{ type: "text", content: m.content }],
   ...(m.finish_reason ? { finish_reason: m.finish_reason } : {}),
 });
-const valueOf = (s, key) => s.attributes.find((a) => a.key === key)?.v;
+const findValue = (s, key) => s.attributes.find((a) => a.key === key)?.v;
 function pbRecord(s) {
   const attributes = [
     str("gen_ai.operation.name", "chat"),
-    str("gen_ai.input.messages", JSON.stringify(JSON.parse(valueOf(s, "gen_ai.prompt")).messages.map(said))),
-    str("gen_ai.output.messages", JSON.stringify([said(JSON.parse(valueOf(s, "gen_ai.completion")))])),
+    str("gen_ai.input.messages", JSON.stringify(JSON.parse(findValue(s, "gen_ai.prompt")).messages.map(said))),
+    str("gen_ai.output.messages", JSON.stringify([said(JSON.parse(findValue(s, "gen_ai.completion")))])),
   ];
   return Buffer.concat([
     fixed64(1, nanos(s.endMs, s.subNs)),
@@ -342,13 +342,13 @@ function encodeLogs(spans) {
   return len(1, Buffer.concat([len(1, Buffer.concat(RESOURCE.map((a) => len(1, kv(a))))), len(2, scopeLogs)]));
 }
 /** The requests of a part of the spans: one, or with logs two. */
-function requestsOf(part, { format, ids, logs }) {
+function encodeRequests(part, { format, ids, logs }) {
   const spansOnly = (all) => ({
     buf: format === "protobuf" ? encodeProtobuf(all) : encodeJson(all, ids),
     spans: all.length,
     path: "/v1/traces",
   });
-  const moved = logs ? part.filter((s) => valueOf(s, "gen_ai.prompt") !== undefined) : [];
+  const moved = logs ? part.filter((s) => findValue(s, "gen_ai.prompt") !== undefined) : [];
   if (moved.length === 0) return [spansOnly(part)];
   const without = (s) => s.attributes.filter((a) => !/^gen_ai\.(prompt|completion)$/.test(a.key));
   const bare = part.map((s) => (moved.includes(s) ? { ...s, attributes: without(s) } : s));
@@ -410,7 +410,7 @@ export function makePool({
     pool = [],
     key = epochKey(EPOCH0, format, ids);
   for (let i = 0; i < spans.length; i += perRequest) {
-    for (const { buf, ...request } of requestsOf(spans.slice(i, i + perRequest), { format, ids, logs })) {
+    for (const { buf, ...request } of encodeRequests(spans.slice(i, i + perRequest), { format, ids, logs })) {
       const offsets = [];
       for (let o = buf.indexOf(key); o >= 0; o = buf.indexOf(key, o + key.length)) offsets.push(o);
       const item = { ...request, buf, raw: buf.length, offsets };

@@ -43,7 +43,7 @@ export async function measureCalls(
 }
 
 /** A pause and its answer. */
-export function cycleOf(server: MeasuredServer, assistant: string, input: object): Call {
+export function buildCycle(server: MeasuredServer, assistant: string, input: object): Call {
   const wait = async (thread: string, body: object): Promise<void> => {
     const reply = await post(server, `/threads/${thread}/runs/wait`, { assistant_id: assistant, ...body });
     if ("__error__" in reply) throw new Error(JSON.stringify(reply));
@@ -57,7 +57,7 @@ export function cycleOf(server: MeasuredServer, assistant: string, input: object
   };
 }
 
-export function readsOf(server: MeasuredServer, historyLimit: number): readonly Call[] {
+export function listReads(server: MeasuredServer, historyLimit: number): readonly Call[] {
   return [
     {
       what: "state",

@@ -2,7 +2,7 @@
 // tenth of them.
 import { removeFolder, startServer, type MeasuredServer } from "../agent/server.ts";
 import type { Note } from "../table.ts";
-import { cycleOf, measureCalls, newThread, readsOf } from "./calls.ts";
+import { buildCycle, measureCalls, newThread, listReads } from "./calls.ts";
 
 const CHECKPOINTS_A_CYCLE = 5;
 
@@ -23,14 +23,14 @@ export async function measureLongThreads(note: Note, sizes: LongThreadSizes): Pr
 
 /** The state grows with the checkpoints: each cycle appends to a list. */
 async function measureCheckpoints(note: Note, server: MeasuredServer, checkpoints: number): Promise<void> {
-  const cycle = cycleOf(server, "bench", { text: "question" });
-  const threadOf = async (length: number): Promise<string> => {
+  const cycle = buildCycle(server, "bench", { text: "question" });
+  const buildThread = async (length: number): Promise<string> => {
     const thread = await newThread(server);
     for (let made = 0; made < length; made += CHECKPOINTS_A_CYCLE) await cycle.run(thread);
     return thread;
   };
-  const [small, large] = [await threadOf(checkpoints / 10), await threadOf(checkpoints)];
-  await measureCalls(note, server, [cycle, ...readsOf(server, 10)], {
+  const [small, large] = [await buildThread(checkpoints / 10), await buildThread(checkpoints)];
+  await measureCalls(note, server, [cycle, ...listReads(server, 10)], {
     small,
     large,
     size: `${checkpoints} checkpoints`,
@@ -39,14 +39,14 @@ async function measureCheckpoints(note: Note, server: MeasuredServer, checkpoint
 
 /** A text of this size, which no cycle changes. */
 async function measureState(note: Note, server: MeasuredServer, bytes: number): Promise<void> {
-  const threadOf = async (length: number): Promise<string> => {
+  const buildThread = async (length: number): Promise<string> => {
     const thread = await newThread(server);
-    await cycleOf(server, "bench", { text: "x".repeat(length) }).run(thread);
+    await buildCycle(server, "bench", { text: "x".repeat(length) }).run(thread);
     return thread;
   };
-  const [small, large] = [await threadOf(bytes / 10), await threadOf(bytes)];
-  const cycle = cycleOf(server, "bench", { log: ["more"] });
-  await measureCalls(note, server, [cycle, ...readsOf(server, 3)], {
+  const [small, large] = [await buildThread(bytes / 10), await buildThread(bytes)];
+  const cycle = buildCycle(server, "bench", { log: ["more"] });
+  await measureCalls(note, server, [cycle, ...listReads(server, 3)], {
     small,
     large,
     size: `state of ${bytes / 1e6} MB`,
@@ -55,12 +55,12 @@ async function measureState(note: Note, server: MeasuredServer, bytes: number): 
 
 async function measureMessages(note: Note, server: MeasuredServer, messages: number): Promise<void> {
   const message = (n: number) => ({ role: n % 2 === 0 ? "human" : "ai", content: `message ${n} ${"x".repeat(100)}` });
-  const threadOf = async (length: number): Promise<string> => {
+  const buildThread = async (length: number): Promise<string> => {
     const thread = await newThread(server);
-    await cycleOf(server, "chat", { messages: Array.from({ length }, (_, n) => message(n)) }).run(thread);
+    await buildCycle(server, "chat", { messages: Array.from({ length }, (_, n) => message(n)) }).run(thread);
     return thread;
   };
-  const [small, large] = [await threadOf(messages / 10), await threadOf(messages)];
-  const cycle = cycleOf(server, "chat", { messages: [message(0)] });
-  await measureCalls(note, server, [cycle, ...readsOf(server, 3)], { small, large, size: `${messages} messages` });
+  const [small, large] = [await buildThread(messages / 10), await buildThread(messages)];
+  const cycle = buildCycle(server, "chat", { messages: [message(0)] });
+  await measureCalls(note, server, [cycle, ...listReads(server, 3)], { small, large, size: `${messages} messages` });
 }

@@ -77,9 +77,9 @@ function operationText({
   readonly method: string;
   readonly one: ApiOperation;
 }): string {
-  const body = exampleOf(one.requestBody?.content);
+  const body = formatExample(one.requestBody?.content);
   const [[status, reply] = ["", null]] = Object.entries(one.responses).filter(([code]) => code.startsWith("2"));
-  const answer = exampleOf(reply?.content);
+  const answer = formatExample(reply?.content);
   const refusals = Object.entries(one.responses).filter(([code]) => !code.startsWith("2"));
   return [
     `### ${one.summary} {#${one.operationId}}`,
@@ -93,7 +93,7 @@ function operationText({
     .replaceAll("{{", "{ {");
 }
 
-function exampleOf(content: Content | undefined): string | null {
+function formatExample(content: Content | undefined): string | null {
   const [[media, value] = ["", undefined]] = Object.entries(content ?? {});
   if (value?.example === undefined) return null;
   const isText = typeof value.example === "string" && media !== "application/json";

@@ -172,7 +172,7 @@ suite("finding", () => {
       );
     return list;
   })();
-  const nameOf = (found: readonly Assistant[]): string => found.map(({ name }) => name).join(" ");
+  const joinNames = (found: readonly Assistant[]): string => found.map(({ name }) => name).join(" ");
 
   test("by metadata, graph and part of the name; counted the same way", PATIENCE, async () => {
     await made;
@@ -187,7 +187,7 @@ suite("finding", () => {
     ];
     for (const [query, expected] of cases) {
       const found = await client.assistants.search(query);
-      assert.equal(nameOf(found), expected, JSON.stringify(query));
+      assert.equal(joinNames(found), expected, JSON.stringify(query));
       assert.equal(await client.assistants.count(query), found.length);
     }
     assert.equal(await client.assistants.count(), await client.assistants.count({ metadata: {} }));
@@ -197,15 +197,15 @@ suite("finding", () => {
     await made;
     const metadata = { team };
     const sorted = async (sortBy: "name" | "graph_id" | "created_at", sortOrder: "asc" | "desc") =>
-      nameOf(await client.assistants.search({ metadata, sortBy, sortOrder }));
+      joinNames(await client.assistants.search({ metadata, sortBy, sortOrder }));
     assert.equal(await sorted("name", "asc"), "Alpha bravo charlie delta");
     assert.equal(await sorted("name", "desc"), "delta charlie bravo Alpha");
     assert.equal(await sorted("created_at", "asc"), "delta Alpha charlie bravo");
     assert.equal(await sorted("graph_id", "asc"), "Alpha bravo delta charlie");
     const first = await client.assistants.search({ metadata, limit: 3, includePagination: true });
-    assert.deepEqual([nameOf(first.assistants), first.next], ["bravo charlie Alpha", "3"]);
+    assert.deepEqual([joinNames(first.assistants), first.next], ["bravo charlie Alpha", "3"]);
     const second = await client.assistants.search({ metadata, limit: 3, offset: 3, includePagination: true });
-    assert.deepEqual([nameOf(second.assistants), second.next], ["delta", null]);
+    assert.deepEqual([joinNames(second.assistants), second.next], ["delta", null]);
     const { headers } = await call(server, "POST", "/assistants/search", { metadata, limit: 1 });
     assert.equal(headers.get("x-pagination-total"), "4");
   });
@@ -325,15 +325,15 @@ suite("running", () => {
 suite("describing the graph", () => {
   test("its drawing, with the requested depth of subgraphs", PATIENCE, async () => {
     const { assistant_id: id } = await client.assistants.create({ graphId: "annotated" });
-    const nodesOf = async (name: string, xray?: boolean | number) =>
+    const readNodes = async (name: string, xray?: boolean | number) =>
       (await client.assistants.getGraph(name, xray === undefined ? {} : { xray })).nodes
         .map((node) => node.id)
         .join(" ");
-    assert.equal(await nodesOf(id), "__start__ outer work __end__");
-    assert.equal(await nodesOf("annotated", false), "__start__ outer work __end__");
-    assert.equal(await nodesOf(id, 1), "__start__ outer:inner outer:after work __end__");
-    assert.equal(await nodesOf(id, true), "__start__ outer:inner:check outer:inner:work outer:after work __end__");
-    assert.equal(await nodesOf("body", true), "0 1 2");
+    assert.equal(await readNodes(id), "__start__ outer work __end__");
+    assert.equal(await readNodes("annotated", false), "__start__ outer work __end__");
+    assert.equal(await readNodes(id, 1), "__start__ outer:inner outer:after work __end__");
+    assert.equal(await readNodes(id, true), "__start__ outer:inner:check outer:inner:work outer:after work __end__");
+    assert.equal(await readNodes("body", true), "0 1 2");
     const { nodes, edges } = await client.assistants.getGraph("agent");
     const any = { $schema: "https://json-schema.org/draft/2020-12/schema" };
     assert.deepEqual(nodes, [

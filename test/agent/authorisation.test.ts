@@ -63,7 +63,7 @@ interface Ids {
 }
 
 /** A thread paused at a question, its run, its checkpoint, a cron of it; an assistant; an item of the store. */
-async function worldOf(name: string, mark: string): Promise<Ids> {
+async function createWorld(name: string, mark: string): Promise<Ids> {
   const post = async (path: string, body: unknown): Promise<Record<string, never>> => {
     const answer = await call(server, "POST", path, body, as(name));
     assert.equal(answer.status, 200, `${path}: ${answer.text}`);
@@ -98,8 +98,8 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
   };
 }
 
-const ann = await worldOf("ann", CANARY);
-const bob = await worldOf("bob", "mark-of-bolt");
+const ann = await createWorld("ann", CANARY);
+const bob = await createWorld("bob", "mark-of-bolt");
 const busy = await call(
   server,
   "POST",
@@ -445,7 +445,7 @@ function settled({ status, text }: Seen): Seen {
   return { status, text: same };
 }
 
-function placesOf(route: Route, entry: Entry): readonly string[] {
+function listPlaces(route: Route, entry: Entry): readonly string[] {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)]
     .map(([, name = ""]) => name)
     .filter((name) => !NO_OBJECT.has(name));
@@ -489,26 +489,26 @@ for (const route of routes) {
 
   test(`${route.name}: another tenant sees none of the data (authorisation.2)`, PATIENCE, async () => {
     for (const entry of entries) {
-      const places = placesOf(route, entry);
+      const places = listPlaces(route, entry);
       const attempts = places.length > 1 ? [...places.map((place) => [place]), places] : [places];
       for (const attempt of attempts) {
         const with_ = (id: (name: string) => string): Ids => ({
           ...bob,
           ...Object.fromEntries(attempt.map((name) => [name, id(name)])),
         });
-        const taken = await ask(
+        const accepted = await ask(
           server,
           route,
           entry,
           with_((name) => ann[name] ?? ""),
           as("bob"),
         );
-        assert.ok(!taken.text.includes(CANARY), `${attempt.join()}: ${taken.text}`);
-        for (const id of Object.values(ann)) assert.ok(id === "none" || !taken.text.includes(id), taken.text);
+        assert.ok(!accepted.text.includes(CANARY), `${attempt.join()}: ${accepted.text}`);
+        for (const id of Object.values(ann)) assert.ok(id === "none" || !accepted.text.includes(id), accepted.text);
         if (attempt.length === 0) continue;
         const missing = await ask(server, route, entry, with_(unknown), as("bob"));
         assert.deepEqual(
-          settled(taken),
+          settled(accepted),
           settled(missing),
           `${attempt.join()} of another tenant differs from one that nobody has`,
         );

@@ -92,7 +92,7 @@ test("a history of big states, and runs of big inputs, come whole (big-lists.1)"
 
 const MANY = 12;
 const text = (at: number): string => `${at}:${"z".repeat(UNITS)}`;
-const numberOf = (value: string): number => Number(value.slice(0, value.indexOf(":")));
+const readNumber = (value: string): number => Number(value.slice(0, value.indexOf(":")));
 const ORDER = Array.from({ length: MANY }, (_, at) => MANY - 1 - at);
 
 interface BigList {
@@ -152,7 +152,7 @@ suite("a list of large rows is streamed, with the rows of a short one (big-lists
         const { status, headers, body } = await list(page);
         assert.deepEqual([status, headers.get("content-length")], [200, null]);
         const rows: readonly BigRow[] = "items" in body ? body["items"] : body;
-        return rows.map((row) => numberOf(textIn(row)));
+        return rows.map((row) => readNumber(textIn(row)));
       };
       assert.deepEqual(await seen({ limit: MANY }), ORDER);
       assert.deepEqual(await seen({ limit: 4, offset: 3 }), ORDER.slice(3, 7));

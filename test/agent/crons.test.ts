@@ -24,13 +24,13 @@ interface Mark {
 }
 
 /** The runs that a cron's ticks have had, the newest first. */
-async function marksOf(mark: string, from = client): Promise<readonly Mark[]> {
+async function readMarks(mark: string, from = client): Promise<readonly Mark[]> {
   return (await from.store.searchItems(["ticks", mark], { limit: 1000 })).items as unknown as readonly Mark[];
 }
 
 async function someMarks(mark: string, count: number): Promise<readonly Mark[]> {
   return until(`${count} ticks of ${mark}`, async () => {
-    const marks = await marksOf(mark);
+    const marks = await readMarks(mark);
     return marks.length >= count ? marks : undefined;
   });
 }
@@ -162,7 +162,7 @@ suite("its ticks", () => {
     const { cron_id: id } = await crons.create("ticker", { schedule: EVERY_SECOND, input, enabled: false });
     const other = await crons.create("ticker", { schedule: EVERY_SECOND, input: { mark: "meanwhile" } });
     await someMarks("meanwhile", 2);
-    assert.equal((await marksOf("later")).length, 0);
+    assert.equal((await readMarks("later")).length, 0);
     await crons.update(id, { enabled: true });
     await someMarks("later", 1);
     await Promise.all([crons.delete(id), crons.delete(other.cron_id)]);

@@ -14,7 +14,7 @@ import { createTraceServer } from "@holdpoint/collector/traces/server.ts";
 import { TRACE_SETTINGS } from "@holdpoint/collector/traces/settings.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { until } from "../harness/threads.ts";
@@ -49,7 +49,7 @@ test("the spool's lock deleted under the collector: /ready is 503 and spans are 
   const dir = temporaryFolder();
   const backend = await startBackend();
   const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
-  const send = async (n: number) => (await collector.send(protobufRequest([spanOf(n, 0)]))).status;
+  const send = async (n: number) => (await collector.send(protobufRequest([buildSpan(n, 0)]))).status;
   try {
     renameSync(join(dir, "lock"), join(dir, "aside"));
     const ready = await fetch(`${collector.url}/ready`);
@@ -72,7 +72,7 @@ test("the spool's open segment deleted under the collector: spans are refused un
   const backend = await startBackend();
   // No batch is due during the test: its write would notice the missing segment before the second request does.
   const collector = await startCollector(backend.url, { SPOOL_DIR: dir, FLUSH_INTERVAL_MS: "3600000" });
-  const send = async (n: number) => (await collector.send(protobufRequest([spanOf(n, 0)]))).status;
+  const send = async (n: number) => (await collector.send(protobufRequest([buildSpan(n, 0)]))).status;
   const segments = () => readdirSync(dir).filter((name) => name.endsWith(`.${LOG_SUFFIX}`));
   try {
     assert.equal(await send(1), 200);
@@ -99,7 +99,7 @@ test("a closed segment of the spool deleted under the collector: /ready is 503 u
   });
   const send = async (n: number) => {
     const attributes = { "gen_ai.prompt": "x".repeat(50_000) };
-    return (await collector.send(protobufRequest([spanOf(n, 0, undefined, { attributes })]))).status;
+    return (await collector.send(protobufRequest([buildSpan(n, 0, undefined, { attributes })]))).status;
   };
   const ready = async () => (await fetch(`${collector.url}/ready`)).status;
   try {
@@ -215,7 +215,7 @@ test("traces, spool and dead letters are their owner's alone (data-files.2)", as
   const collector = await startCollector(backend.url, folders);
   try {
     assert.equal((await upload(url)).status, 202);
-    assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
+    assert.equal((await collector.send(protobufRequest([buildSpan(1, 0)]))).status, 200);
     await until("a dead letter", () => collector.collector.accounting.deadLettered.refused_by_backend || undefined);
     const seen = new Map(modes(outside));
     for (const name of [

@@ -7,7 +7,7 @@
 //   deadlines.4. A failed action is in the audit trail, and the interrupt stays open.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { answer, auditOf, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
+import { answer, readAudit, readItems, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { newThread, type TestThread } from "../harness/threads.ts";
@@ -31,7 +31,7 @@ test("the deadline applies a default answer and audits it (deadlines.1)", async 
   const thread = await asks(soon({ answer: { approved: false } }));
   await thread.reaches("idle");
   assert.deepEqual((await thread.get()).values?.["answer"], [{ approved: false }]);
-  const trail = await auditOf(server, thread.threadId);
+  const trail = await readAudit(server, thread.threadId);
   assert.deepEqual(
     trail.map(({ action, by, via, value, address }) => ({ action, by, via, value, address })),
     [{ action: "answered", by: "deadline", via: "deadline", value: { approved: false }, address: null }],
@@ -58,7 +58,7 @@ test("the deadline fails a thread with its reason; the thread takes new runs", a
   assert.match(error?.message ?? "", /of node ask before \d{4}-/);
   const late = await thread.wait({ command: { resume: { [event.data.id]: 1 } } });
   assert.equal(late.status, 409);
-  const trail = await auditOf(server, thread.threadId);
+  const trail = await readAudit(server, thread.threadId);
   assert.deepEqual(
     trail.map(({ action, by }) => [action, by]),
     [["expired", "deadline"]],
@@ -76,7 +76,7 @@ test("siblings that are due are answered in one run, and those that are not wait
   const isLeft = async () => (await thread.open()).length === 1;
   for (let poll = 0; poll < 1000 && !(await isLeft()); poll++) await thread.reaches("interrupted");
   assert.deepEqual(
-    (await itemsOf(server, thread.threadId)).map(({ title }) => title),
+    (await readItems(server, thread.threadId)).map(({ title }) => title),
     ["no deadline"],
   );
   await thread.run({ command: { resume: 3 } });
@@ -88,7 +88,7 @@ test("siblings that are due are answered in one run, and those that are not wait
 
 test("without an action, an interrupt is overdue and stays open", async () => {
   const thread = await asks({ question: "?", expires_at: "2020-01-01T00:00:00Z" });
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   assert.deepEqual(
     [item?.overdue, item?.deadline],
     [true, { expires_at: "2020-01-01T00:00:00.000Z", on_expiry: null }],
@@ -98,7 +98,7 @@ test("without an action, an interrupt is overdue and stays open", async () => {
 
 test("a deadline that is far off is shown, and does nothing", async () => {
   const thread = await asks({ question: "?", expires_in_seconds: 300 * DAY_SECONDS, on_expiry: "fail" });
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [false, "fail"]);
   await asks(soon({ answer: 1 })).then((other) => other.reaches("idle"));
   await thread.resume("in time");
@@ -135,19 +135,19 @@ test("a payload cannot answer itself: it is overdue, and waits on (deadlines.3)"
     const thread = await asks(payload, "echo");
     const due = await asks(soon("fail")); // the same timer serves it, later
     await due.reaches("error");
-    const [item] = await itemsOf(server, thread.threadId);
+    const [item] = await readItems(server, thread.threadId);
     assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [true, null]);
-    assert.deepEqual(await auditOf(server, thread.threadId), []);
+    assert.deepEqual(await readAudit(server, thread.threadId), []);
     assert.equal((await thread.open()).length, 1);
   }
 });
 
 test("a default answer that violates the schema is audited, and the interrupt stays open (deadlines.4)", async () => {
   const thread = await asks(soon({ answer: "no object" }), "schema");
-  const refused = await pollFor(async () => (await auditOf(server, thread.threadId)).at(0));
+  const refused = await pollFor(async () => (await readAudit(server, thread.threadId)).at(0));
   assert.deepEqual([refused.action, refused.by], ["expiry_refused", "deadline"]);
   assert.equal((refused.value as { readonly code: string }).code, "answer_invalid");
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   assert.deepEqual([item?.overdue, item?.deadline?.on_expiry], [true, null]);
   await thread.resume({ approved: true });
   assert.deepEqual((await thread.get()).values?.["answer"], { approved: true });
@@ -177,7 +177,7 @@ test("of a deadline and fifty people at the same moment, one wins (deadlines.1)"
       }),
     );
     await thread.reaches("idle");
-    const trail = await auditOf(server, thread.threadId);
+    const trail = await readAudit(server, thread.threadId);
     assert.deepEqual(
       trail.map(({ action }) => action),
       ["answered"],
@@ -200,7 +200,7 @@ test("an expired item is absent from the inbox, and its page shows the outcome",
   await thread.reaches("idle");
   const item: WireItem = await ok(call(server, "GET", `/inbox/${thread.threadId}/${id}`));
   assert.deepEqual([item.state, item.answered?.by], ["answered", "deadline"]);
-  assert.deepEqual(await itemsOf(server, thread.threadId), []);
+  assert.deepEqual(await readItems(server, thread.threadId), []);
 });
 
-const auditFor = (thread: TestThread) => pollFor(async () => (await auditOf(server, thread.threadId)).at(0));
+const auditFor = (thread: TestThread) => pollFor(async () => (await readAudit(server, thread.threadId)).at(0));

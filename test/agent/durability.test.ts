@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newThread, onlyQuestion, questionsOf } from "../harness/threads.ts";
+import { newThread, onlyQuestion, listQuestions } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -21,7 +21,7 @@ for (const durability of ["sync", "async", "exit"]) {
       const thread = await newThread(server, graph);
       const first = await thread.run({ input: {}, durability });
       assert.equal((await thread.get()).status, "interrupted");
-      assert.deepEqual(await thread.open(), questionsOf(first));
+      assert.deepEqual(await thread.open(), listQuestions(first));
       const second = await thread.run({ command: { resume: "one" }, durability });
       assert.notEqual(onlyQuestion(second).id, onlyQuestion(first).id);
       assert.deepEqual((await thread.state()).next.length, 1);

@@ -52,7 +52,7 @@ async function open(options: HoldpointOptions = {}): Promise<Holdpoint> {
   return holdpoint;
 }
 
-const clientOf = ({ fetch }: Holdpoint, path = ""): Client =>
+const openClient = ({ fetch }: Holdpoint, path = ""): Client =>
   new Client({ apiUrl: `http://localhost${path}`, callerOptions: { fetch, maxRetries: 0 } });
 
 function post(holdpoint: Holdpoint, path: string, body: object, headers: Record<string, string> = {}) {
@@ -63,14 +63,14 @@ function post(holdpoint: Holdpoint, path: string, body: object, headers: Record<
 test("a pause outlives close(), and the next start takes its answer once (embed.1)", async () => {
   const dataDir = join(folder, "durable");
   const first = await open({ dataDir });
-  const { thread_id: thread } = await clientOf(first).threads.create();
-  await clientOf(first).runs.wait(thread, "ask", { input: {} });
+  const { thread_id: thread } = await openClient(first).threads.create();
+  await openClient(first).runs.wait(thread, "ask", { input: {} });
   await first.close();
   await first.close(); // twice is once
 
   const second = await open({ dataDir });
   const answers = ["a", "b"].map((resume) =>
-    clientOf(second)
+    openClient(second)
       .runs.wait(thread, "ask", { command: { resume } })
       .then(
         (values) => String((values as { readonly answer?: string }).answer),
@@ -151,14 +151,14 @@ test("pages of other sites change nothing, in fetch and in listener; the host's 
   const server = createServer(holdpoint.listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const statusOf = async (headers: Record<string, string>): Promise<readonly number[]> => {
+  const readStatuses = async (headers: Record<string, string>): Promise<readonly number[]> => {
     const here = await post(holdpoint, "/threads", {}, headers);
     const init = { method: "POST", body: "{}", headers: { "content-type": "application/json", ...headers } };
     return [here.status, (await fetch(`http://127.0.0.1:${port}/threads`, init)).status];
   };
-  assert.deepEqual(await statusOf({ origin: "https://evil.test" }), [403, 403]);
-  assert.deepEqual(await statusOf({ "sec-fetch-site": "cross-site", origin: "https://evil.test" }), [403, 403]);
-  assert.deepEqual(await statusOf({ "sec-fetch-site": "same-origin" }), [200, 200]);
+  assert.deepEqual(await readStatuses({ origin: "https://evil.test" }), [403, 403]);
+  assert.deepEqual(await readStatuses({ "sec-fetch-site": "cross-site", origin: "https://evil.test" }), [403, 403]);
+  assert.deepEqual(await readStatuses({ "sec-fetch-site": "same-origin" }), [200, 200]);
   assert.equal((await post(holdpoint, "/threads", {}, { origin: "http://app.test" })).status, 200);
   server.close();
   await holdpoint.close();
@@ -170,7 +170,7 @@ test("an answer that only the code of a form's schema refuses leaves its interru
     .addNode("ask", () => form({ question: "An even number?", schema: Even }).ask(interrupt))
     .addEdge("__start__", "ask");
   const holdpoint = await open({ graphs: { even } });
-  const client = clientOf(holdpoint);
+  const client = openClient(holdpoint);
   const { thread_id: thread } = await client.threads.create();
   await client.runs.wait(thread, "even", { input: {} });
   await client.runs.wait(thread, "even", { command: { resume: { n: 3 } } }).catch(() => undefined);

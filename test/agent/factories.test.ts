@@ -89,10 +89,10 @@ test("a run whose function never returns can be cancelled (factories.3)", async 
   const thread = await newThread(server, "factory_runtime");
   const run = await thread.begin({ input: {}, context: { hang: true } });
   const path = `${thread.path}/runs/${run.run_id}`;
-  const statusOf = async () => ((await call(server, "GET", path)).body as { readonly status: string }).status;
-  await until("the run is running", async () => ((await statusOf()) === "running" ? true : undefined));
+  const readStatus = async () => ((await call(server, "GET", path)).body as { readonly status: string }).status;
+  await until("the run is running", async () => ((await readStatus()) === "running" ? true : undefined));
   await call(server, "POST", `${path}/cancel?wait=true`);
-  assert.equal(await statusOf(), "interrupted");
+  assert.equal(await readStatus(), "interrupted");
 });
 
 test("nodes that the run's graph does not have are refused by the run (factories.3)", async () => {

@@ -17,7 +17,7 @@ import { createLog } from "@holdpoint/base/log/log.ts";
 import { createTraceServer } from "@holdpoint/collector/traces/server.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
-import { jsonRequest, spanOf } from "../fakes/otlp.ts";
+import { jsonRequest, buildSpan } from "../fakes/otlp.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { raw, rawHead, type RawRequest } from "../harness/raw.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -61,7 +61,7 @@ const RUN = JSON.stringify({
   run_type: "chain",
   start_time: "2026-01-01T00:00:00.000000Z",
 });
-const SPANS = jsonRequest([spanOf(1, 0)]);
+const SPANS = jsonRequest([buildSpan(1, 0)]);
 const MULTIPART = '--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n{}\r\n--b--\r\n';
 const form = { "content-type": "multipart/form-data; boundary=b" };
 

@@ -15,7 +15,15 @@ import { after, test } from "node:test";
 import { raw } from "../harness/raw.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "../harness/threads.ts";
+import {
+  newNotes,
+  newThread,
+  onlyQuestion,
+  readProblem,
+  until,
+  type Result,
+  type WireRun,
+} from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const KEEP_ALIVE_MS = 100;
@@ -295,7 +303,7 @@ test(
     assert.equal((await thread.runs()).length, 2);
     assert.deepEqual(notes.lines(), ["before", "before", "after"]);
     const begun = await call(server, "POST", `${thread.path}/runs`, { assistant_id: "echo", ...resume }, answerKey);
-    assert.equal(problemOf(begun).code, "idempotency_key_reused", "another address is another request");
+    assert.equal(readProblem(begun).code, "idempotency_key_reused", "another address is another request");
   },
 );
 
@@ -340,7 +348,7 @@ test(
     problems.push(await repeatStateless());
     for (const answer of problems) {
       assert.equal(answer.status, 409, answer.text);
-      assert.equal(problemOf(answer).code, "idempotency_run_deleted");
+      assert.equal(readProblem(answer).code, "idempotency_run_deleted");
       for (const id of [thread.threadId, threadId, runs[0]?.run_id]) assert.ok(!answer.text.includes(String(id)));
     }
     assert.equal(notes.count("waits"), 2);
@@ -359,7 +367,7 @@ test("a key that came with another request is refused, and nothing is changed (a
     await other.wait({ input: { payload: 1 } }, key),
   ]) {
     assert.equal(answer.status, 422);
-    assert.equal(problemOf(answer).code, "idempotency_key_reused");
+    assert.equal(readProblem(answer).code, "idempotency_key_reused");
   }
   assert.deepEqual([await thread.picture(), await other.picture()], before);
 });
@@ -378,7 +386,7 @@ test("a key that is empty or too long is refused (agent/http.5)", PATIENCE, asyn
   for (const key of ["", "k".repeat(256)]) {
     const answer = await thread.wait({ input: {} }, { "idempotency-key": key });
     assert.equal(answer.status, 422);
-    assert.equal(problemOf(answer).code, "invalid_request");
+    assert.equal(readProblem(answer).code, "invalid_request");
   }
   assert.deepEqual(await thread.runs(), []);
 });
@@ -389,7 +397,7 @@ test("a caller's thread id: a duplicate is 409, do_nothing returns the first", a
   const threadId = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
   assert.equal((await call(server, "POST", "/threads", { thread_id: threadId, metadata: { n: 1 } })).status, 200);
   const twice = await call(server, "POST", "/threads", { thread_id: threadId });
-  assert.deepEqual([twice.status, problemOf(twice).code], [409, "thread_exists"]);
+  assert.deepEqual([twice.status, readProblem(twice).code], [409, "thread_exists"]);
   const same = await call(server, "POST", "/threads", {
     thread_id: threadId.toUpperCase(),
     if_exists: "do_nothing",

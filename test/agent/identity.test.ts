@@ -235,9 +235,9 @@ test("an inbox subscriber gets only events of its own tenant (identity.3)", PATI
   const [anns, bobs] = [await newThread("ann"), await newThread("bob")];
   await waitOn("ann", anns, WHOAMI); // pauses first
   await waitOn("bob", bobs, WHOAMI);
-  let heard = "";
-  while (!heard.includes(bobs)) heard += (await reader?.read())?.value ?? assert.fail("the stream has ended");
-  assert.ok(!heard.includes(anns), heard);
+  let received = "";
+  while (!received.includes(bobs)) received += (await reader?.read())?.value ?? assert.fail("the stream has ended");
+  assert.ok(!received.includes(anns), received);
 });
 
 test("an Idempotency-Key is its caller's (identity.4)", PATIENCE, async () => {

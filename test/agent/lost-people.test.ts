@@ -14,7 +14,7 @@ import { startMailbox } from "../fakes/mailbox.ts";
 import { newBrowser, startOpenIdProvider, type Browser } from "../harness/sign-in/openid-provider.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
-import { problemOf } from "../harness/threads.ts";
+import { readProblem } from "../harness/threads.ts";
 
 const ADMIN = "the-long-key-of-the-admin";
 const SECRET = "a secret for the links of these tests";
@@ -239,7 +239,7 @@ suite("names (lost-people.3)", () => {
   test("a key does not get the name of a person", async () => {
     await signIn("named");
     const refused = await send(server, "POST", "/keys", { name: "named@example.com", role: "reviewer" });
-    assert.equal(problemOf(refused).code, "key_name_taken");
+    assert.equal(readProblem(refused).code, "key_name_taken");
   });
 
   test("nobody signs in with the name of a key, stored or of the settings", async () => {

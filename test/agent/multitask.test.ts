@@ -12,7 +12,7 @@ import {
   newNotes,
   newThread,
   onlyQuestion,
-  problemOf,
+  readProblem,
   until,
   type TestThread,
   type WireRun,
@@ -49,7 +49,7 @@ async function busyThread(): Promise<{ readonly thread: TestThread; readonly fir
   return { thread, first };
 }
 
-async function endOf(thread: TestThread, run: WireRun | undefined): Promise<string> {
+async function waitForEnd(thread: TestThread, run: WireRun | undefined): Promise<string> {
   assert.ok(run !== undefined);
   return until("the run has ended", async () => {
     const now = (await thread.runs()).find(({ run_id }) => run_id === run.run_id);
@@ -74,8 +74,8 @@ for (const [name, ask] of Object.entries(CALLS)) {
         const run = await second(thread);
         assert.equal(run?.status, "pending");
         await call(server, "POST", `${thread.path}/runs/${first.run_id}/cancel`);
-        assert.equal(await endOf(thread, first), "interrupted cancel");
-        assert.equal(await endOf(thread, run), "success done");
+        assert.equal(await waitForEnd(thread, first), "interrupted cancel");
+        assert.equal(await waitForEnd(thread, run), "success done");
         assert.equal((await asked).status, 200);
         assert.equal((await thread.get()).values?.["failures"], 7);
       });
@@ -85,7 +85,7 @@ for (const [name, ask] of Object.entries(CALLS)) {
       const { thread, first } = await busyThread();
       const before = await thread.picture();
       const refused = await ask(thread, { ...SECOND, multitask_strategy: "reject" });
-      assert.deepEqual([refused.status, problemOf(refused).code], [409, "thread_busy"]);
+      assert.deepEqual([refused.status, readProblem(refused).code], [409, "thread_busy"]);
       assert.deepEqual((refused.body as { readonly active_runs: unknown }).active_runs, [first.run_id]);
       assert.deepEqual(await thread.picture(), before);
       await call(server, "DELETE", thread.path);
@@ -100,10 +100,10 @@ for (const [name, ask] of Object.entries(CALLS)) {
         const { thread, first } = await busyThread();
         const waits = await thread.begin({ input: {} });
         const asked = ask(thread, { ...SECOND, multitask_strategy: strategy });
-        assert.equal(await endOf(thread, first), ends);
-        assert.equal(await endOf(thread, waits), ends, "and so does what waited behind it");
+        assert.equal(await waitForEnd(thread, first), ends);
+        assert.equal(await waitForEnd(thread, waits), ends, "and so does what waited behind it");
         const [run] = await thread.runs();
-        assert.equal(await endOf(thread, run), "success done");
+        assert.equal(await waitForEnd(thread, run), "success done");
         assert.equal((await asked).status, 200);
         const { values, status } = await thread.get();
         assert.deepEqual([values?.["failures"], values?.["waitMs"], status], [failures, 0, "idle"]);
@@ -123,7 +123,10 @@ suite("a run that was answering (multitask.2)", PATIENCE, () => {
       const answering = await thread.begin({ command: { resume: { [question.id]: "yes" } } });
       await until("the node that has the answer works", () => (notes.count("works") > 0 ? true : undefined));
       const asked = onlyQuestion(await thread.run({ input: { notes: notes.notes }, multitask_strategy: strategy }));
-      assert.equal(await endOf(thread, answering), strategy === "interrupt" ? "interrupted cancel" : "error rollback");
+      assert.equal(
+        await waitForEnd(thread, answering),
+        strategy === "interrupt" ? "interrupted cancel" : "error rollback",
+      );
       assert.deepEqual(
         (await thread.open()).map(({ id }) => id),
         [asked.id],

@@ -24,7 +24,7 @@ const folder = temporaryFolder();
 const dataDirs: string[] = [];
 const SECRET = "a secret for the links of the tests";
 
-function fileOf(name: string, content: object): string {
+function writeFile(name: string, content: object): string {
   const path = join(folder, `${name}.json`);
   writeFileSync(path, JSON.stringify(content));
   return path;
@@ -35,7 +35,7 @@ const people = { grace: { email: "grace@example.com", groups: ["finance"] } };
 const email = { from: "Holdpoint <holdpoint@example.com>" };
 
 async function start(name: string, links: string | false, { url }: Pick<Mailbox, "url">): Promise<ServerHere> {
-  const file = fileOf(name, { email: { ...email, links }, people, rules: [RULES] });
+  const file = writeFile(name, { email: { ...email, links }, people, rules: [RULES] });
   const server = await startServerHere({
     env: {
       HOLDPOINT_NOTIFICATIONS: file,
@@ -245,7 +245,7 @@ suite("a mail server in trouble (agent/notify-email.4)", PATIENCE, () => {
     const rules = [{ ...RULES, slack: ["C0000000001"] }];
     const other = await startServerHere({
       env: {
-        HOLDPOINT_NOTIFICATIONS: fileOf("silent", { email, people, rules }),
+        HOLDPOINT_NOTIFICATIONS: writeFile("silent", { email, people, rules }),
         SMTP_URL: `smtp://127.0.0.1:${port}`,
         SLACK_BOT_TOKEN: BOT_TOKEN,
         SLACK_API_URL: slack.url,
@@ -279,7 +279,7 @@ function given({ logs }: ServerHere): readonly Record<string, unknown>[] {
 
 suite("settings", PATIENCE, () => {
   test("every problem of the file stops the start, with its place", async () => {
-    const file = fileOf("wrong", {
+    const file = writeFile("wrong", {
       rules: [
         { name: "a", graph: ["echo"], slack: ["somewhere"] },
         { name: "b", email: ["nobody"], digest: { every: "soon" }, quiet_hours: { from: "25:00", to: "08:00" } },
@@ -300,7 +300,7 @@ suite("settings", PATIENCE, () => {
     });
   });
   test("a rule without the credentials of its channel stops the start", async () => {
-    const file = fileOf("bare", { rules: [{ name: "a", slack: ["C0000000001"], email: ["ada@example.com"] }] });
+    const file = writeFile("bare", { rules: [{ name: "a", slack: ["C0000000001"], email: ["ada@example.com"] }] });
     await assert.rejects(
       startServerHere({ env: { HOLDPOINT_NOTIFICATIONS: file } }),
       /SLACK_BOT_TOKEN[^]*SMTP_URL[^]*email\.from/,

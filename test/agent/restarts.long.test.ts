@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { readEvents } from "../harness/events.ts";
-import { auditOf, itemsOf } from "../harness/inbox.ts";
+import { readAudit, readItems } from "../harness/inbox.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
@@ -43,7 +43,7 @@ suite("through restarts (deadlines.3)", () => {
     await running.kill();
     running = await shifted(dataDir, DAY_SECONDS - 600);
     for (const id of ids) {
-      const [item] = await itemsOf(running, id);
+      const [item] = await readItems(running, id);
       assert.deepEqual([item?.state, item?.overdue], ["open", false]);
     }
     await running.kill();
@@ -52,7 +52,7 @@ suite("through restarts (deadlines.3)", () => {
     await answered?.reaches("idle");
     await failed?.reaches("error");
     assert.deepEqual((await answered?.get())?.values?.["answer"], ["late"]);
-    for (const id of ids) assert.equal((await auditOf(running, id)).length, 1);
+    for (const id of ids) assert.equal((await readAudit(running, id)).length, 1);
     await running.stop();
     removeFolder(dataDir);
   });

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { call, removeFolder, ROOT, type Answer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { problemOf } from "../harness/threads.ts";
+import { readProblem } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const server = await startServerHere({ config: join(ROOT, "test", "graphs", "rights", "langgraph.json") });
@@ -31,7 +31,7 @@ async function newThread(): Promise<string> {
   return `/threads/${String((await post("ann", "/threads", {})).body["thread_id"])}`;
 }
 
-async function trailOf(path: string) {
+async function readTrail(path: string) {
   const { items } = (await call(server, "GET", `${path}/audit`, undefined, { authorization: "Bearer ann" })).body as {
     readonly items: readonly { readonly action: string; readonly by: string; readonly value: unknown }[];
   };
@@ -39,7 +39,7 @@ async function trailOf(path: string) {
 }
 
 function assertForbidden(answer: Answer, what: string): void {
-  assert.deepEqual([answer.status, problemOf(answer).code], [403, "forbidden"], `${what}: ${answer.text}`);
+  assert.deepEqual([answer.status, readProblem(answer).code], [403, "forbidden"], `${what}: ${answer.text}`);
 }
 
 const COMPILED = { assistant_id: "compiled", input: { visited: [] } };
@@ -59,9 +59,9 @@ test("compiled breakpoints are switched off only with the right (rights.1)", PAT
     const made = await post("ann", "/assistants", { graph_id: "compiled" });
     const own = { ...body, assistant_id: made.body["assistant_id"] };
     assertForbidden(await post("ann", `${path}/runs/wait`, own), "an assistant of one's own");
-    assert.deepEqual(await trailOf(path), []);
+    assert.deepEqual(await readTrail(path), []);
     assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
-    assert.deepEqual(await trailOf(path), [["breakpoints_off", "admin", ["before:node_b"]]]);
+    assert.deepEqual(await readTrail(path), [["breakpoints_off", "admin", ["before:node_b"]]]);
   }
 });
 
@@ -75,7 +75,7 @@ test("lists that switch nothing off ask for nothing (rights.3)", PATIENCE, async
   ]) {
     const path = await newThread();
     assert.equal((await post("ann", `${path}/runs/wait`, body)).status, 200, JSON.stringify(body));
-    assert.deepEqual(await trailOf(path), []);
+    assert.deepEqual(await readTrail(path), []);
   }
 });
 
@@ -90,7 +90,7 @@ test("an edit as a node that bypasses the interrupt needs the right (rights.2)",
     const edit = { values: {}, as_node: node };
     assertForbidden(await post("ann", `${path}/state`, edit), assistant);
     assert.equal((await post("admin", `${path}/state`, edit)).status, 200);
-    assert.deepEqual(await trailOf(path), [["bypassed", "admin", node]]);
+    assert.deepEqual(await readTrail(path), [["bypassed", "admin", node]]);
     assertForbidden(await post("ann", `${path}/state`, { ...edit, checkpoint_id: at }), "at the older checkpoint");
   }
 });
@@ -111,9 +111,9 @@ for (const [form, command] of GOES) {
       assertForbidden(await post("ann", `${path}/${at}`, body), at);
     const overProtocol = { id: 1, method: "run.start", params: { ...body, input: null } };
     await post("ann", `${path}/commands`, overProtocol);
-    assert.deepEqual(await trailOf(path), []);
+    assert.deepEqual(await readTrail(path), []);
     assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
-    assert.deepEqual(await trailOf(path), [["bypassed", "admin", "ask"]]);
+    assert.deepEqual(await readTrail(path), [["bypassed", "admin", "ask"]]);
   });
 }
 
@@ -123,7 +123,7 @@ test("an answer that also goes to a node needs the right (rights.5)", PATIENCE, 
   const body = { assistant_id: "echo", command: { resume: "yes", goto: "ask" } };
   assertForbidden(await post("ann", `${path}/runs/wait`, body), "answer");
   assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
-  assert.deepEqual(await trailOf(path), [["answered", "admin", "yes"]]);
+  assert.deepEqual(await readTrail(path), [["answered", "admin", "yes"]]);
 });
 
 test("a command that goes past a breakpoint needs the right (rights.5)", PATIENCE, async () => {
@@ -132,7 +132,7 @@ test("a command that goes past a breakpoint needs the right (rights.5)", PATIENC
   const body = { assistant_id: "compiled", command: { goto: "node_c" } };
   assertForbidden(await post("ann", `${path}/runs/wait`, body), "breakpoint");
   assert.equal((await post("admin", `${path}/runs/wait`, body)).status, 200);
-  assert.deepEqual((await trailOf(path))[0], ["bypassed", "admin", "node_c"]);
+  assert.deepEqual((await readTrail(path))[0], ["bypassed", "admin", "node_c"]);
 });
 
 test(
@@ -143,7 +143,7 @@ test(
     await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
     const end = { assistant_id: "echo", command: { goto: "__end__" } };
     assert.equal((await post("ann", `${path}/runs/wait`, end)).status, 200);
-    assert.deepEqual(await trailOf(path), [["abandoned", "ann", null]]);
+    assert.deepEqual(await readTrail(path), [["abandoned", "ann", null]]);
     const go = { assistant_id: "echo", command: { goto: "ask" } };
     assert.equal((await post("ann", `${path}/runs/wait`, go)).status, 200);
   },
@@ -153,7 +153,7 @@ test("ending a thread, or editing one that does not wait, needs no right (rights
   const path = await newThread();
   await post("ann", `${path}/runs/wait`, { assistant_id: "echo", input: {} });
   assert.equal((await post("ann", `${path}/state`, { values: null, as_node: "__end__" })).status, 200);
-  assert.deepEqual(await trailOf(path), [["abandoned", "ann", "__end__"]]);
+  assert.deepEqual(await readTrail(path), [["abandoned", "ann", "__end__"]]);
   assert.equal((await post("ann", `${path}/state`, { values: { payload: 1 }, as_node: "ask" })).status, 200);
 });
 

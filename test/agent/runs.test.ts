@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
-import { rowsOf } from "../harness/rows.ts";
+import { countRows } from "../harness/rows.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import {
@@ -17,7 +17,7 @@ import {
   newThread,
   onlyQuestion,
   openThread,
-  problemOf,
+  readProblem,
   until,
   type Result,
   type TestThread,
@@ -44,7 +44,7 @@ async function isGone(threadId: string): Promise<true | undefined> {
 }
 
 /** Id of the run's own thread, from the address that the reply names. */
-async function threadOf(runPath: string): Promise<string> {
+async function readThreadId(runPath: string): Promise<string> {
   const { body } = await call(server, "GET", runPath);
   return (body as Started).thread_id;
 }
@@ -82,7 +82,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
     writeFileSync(gate, "");
     assert.equal(((await joined.json()) as Result)["result"], "whole");
     assert.equal((await call(server, "GET", `/threads/${run.thread_id}`)).status, 404);
-    assert.equal(await rowsOf(server, run.thread_id), 0, "nothing is left in any table");
+    assert.equal(await countRows(server, run.thread_id), 0, "nothing is left in any table");
   });
 
   const ENDS = [
@@ -94,8 +94,8 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
       const started: Started = (await call(server, "POST", "/runs", { assistant_id: graph, input })).body;
       const joined = await call(server, "GET", `/runs/${started.run_id}/join`);
       if (joined.status === 200) assert.equal((joined.body as Result).__error__?.error, error);
-      else assert.equal(problemOf(joined).code, "run_not_found", "it had ended already");
-      assert.equal(await rowsOf(server, started.thread_id), 0);
+      else assert.equal(readProblem(joined).code, "run_not_found", "it had ended already");
+      assert.equal(await countRows(server, started.thread_id), 0);
       const waited = await call(server, "POST", "/runs/wait", { assistant_id: graph, input });
       assert.equal((waited.body as Result).__error__?.error, error);
     });
@@ -107,7 +107,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
       const run: Started = (await call(server, "POST", "/runs", body)).body;
       await client.runs.cancel(run.thread_id, run.run_id, true);
       assert.equal(await isGone(run.thread_id), true);
-      assert.equal(await rowsOf(server, run.thread_id), 0);
+      assert.equal(await countRows(server, run.thread_id), 0);
     }
   });
 
@@ -115,7 +115,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
     test(`on_completion "${on_completion}" keeps the thread and its result`, async () => {
       const body = { assistant_id: "steps", input: {}, on_completion };
       const waited = await call(server, "POST", "/runs/wait", body);
-      const thread = await client.threads.get(await threadOf(waited.headers.get("content-location") ?? ""));
+      const thread = await client.threads.get(await readThreadId(waited.headers.get("content-location") ?? ""));
       assert.equal(thread.status, "idle");
       assert.deepEqual(thread.values, { visited: ["node_a", "node_b", "node_c"] });
     });
@@ -128,19 +128,19 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
       metadata: { of: "pause" },
     });
     const question = onlyQuestion(paused.body);
-    const thread = openThread(server, "echo", await threadOf(paused.headers.get("content-location") ?? ""));
+    const thread = openThread(server, "echo", await readThreadId(paused.headers.get("content-location") ?? ""));
     assert.equal((await thread.get()).status, "interrupted");
     assert.equal((await thread.get()).metadata["of"], "pause", "it can be found by what the call said");
     const end = await thread.resume({ [question.id]: "yes" });
     assert.equal(end.__interrupt__, undefined);
-    assert.equal(await rowsOf(server, thread.threadId), 0);
+    assert.equal(await countRows(server, thread.threadId), 0);
   });
 
   test("ending a paused stateless run deletes its thread", async () => {
     const paused = await call(server, "POST", "/runs/wait", { assistant_id: "echo", input: {} });
-    const threadId = await threadOf(paused.headers.get("content-location") ?? "");
+    const threadId = await readThreadId(paused.headers.get("content-location") ?? "");
     await client.threads.updateState(threadId, { values: null, asNode: "__end__" });
-    assert.equal(await rowsOf(server, threadId), 0);
+    assert.equal(await countRows(server, threadId), 0);
   });
 
   test("a repeated call with its Idempotency-Key gets the same run and its result", async () => {
@@ -161,7 +161,7 @@ suite("stateless runs (agent/runs.1)", PATIENCE, () => {
       [{}, "nothing_to_continue"],
     ] as const) {
       const answer = await call(server, "POST", "/runs/wait", { assistant_id: "echo", ...body });
-      assert.equal(problemOf(answer).code, code);
+      assert.equal(readProblem(answer).code, code);
     }
   });
 });
@@ -201,12 +201,12 @@ suite("batches (agent/runs.2)", PATIENCE, () => {
       { assistant_id: "nobody", input: {} },
     ];
     const refused = await call(server, "POST", "/runs/batch", body);
-    assert.deepEqual([refused.status, problemOf(refused).code], [404, "assistant_not_found"]);
+    assert.deepEqual([refused.status, readProblem(refused).code], [404, "assistant_not_found"]);
     assert.equal((refused.body as { readonly index: number }).index, 1);
     assert.equal(await client.threads.count(), before);
     assert.equal((await call(server, "POST", "/runs/batch", [])).status, 422);
     const shape = await call(server, "POST", "/runs/batch", [{ assistant_id: "steps", multitaskStrategy: "both" }]);
-    assert.match(problemOf(shape).detail, /multitask_strategy/);
+    assert.match(readProblem(shape).detail, /multitask_strategy/);
   });
 
   test("a batch may name a thread, and its runs follow their strategies", async () => {
@@ -218,7 +218,7 @@ suite("batches (agent/runs.2)", PATIENCE, () => {
       multitask_strategy,
     });
     const refused = await call(server, "POST", "/runs/batch", [one("reject"), one("reject")]);
-    assert.equal(problemOf(refused).code, "thread_busy");
+    assert.equal(readProblem(refused).code, "thread_busy");
     assert.deepEqual(await thread.runs(), []);
     const [first, second]: readonly [WireRun, WireRun] = (
       await call(server, "POST", "/runs/batch", [one("enqueue"), one("enqueue")])
@@ -230,7 +230,7 @@ suite("batches (agent/runs.2)", PATIENCE, () => {
   });
 });
 
-const statusOf = async (thread: TestThread, run: WireRun): Promise<string | undefined> =>
+const readRunStatus = async (thread: TestThread, run: WireRun): Promise<string | undefined> =>
   (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
 
 suite("delayed runs (agent/runs.3)", PATIENCE, () => {
@@ -249,7 +249,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     const thread = await newThread(server, "steps");
     const later = await thread.begin({ input: {}, after_seconds: MUCH_LATER_SECS });
     await thread.run({ input: {}, multitask_strategy: "reject" });
-    assert.equal(await statusOf(thread, later), "pending");
+    assert.equal(await readRunStatus(thread, later), "pending");
     assert.equal((await thread.get()).status, "idle");
     await call(server, "DELETE", thread.path);
   });
@@ -259,7 +259,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     const last = await thread.begin({ input: {}, after_seconds: MUCH_LATER_SECS });
     const first = await thread.begin({ input: {}, after_seconds: 0.01 });
     await thread.join(first);
-    assert.equal(await statusOf(thread, last), "pending");
+    assert.equal(await readRunStatus(thread, last), "pending");
   });
 
   test("a due run waits for a busy thread and for a pause", async () => {
@@ -268,7 +268,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     const due = await thread.begin({ input: {}, after_seconds: 0.001 });
     const other = await newThread(server, "steps");
     await other.join(await other.begin({ input: {}, after_seconds: 0.01 })); // a later one has run: so was this one due
-    assert.equal(await statusOf(thread, due), "pending");
+    assert.equal(await readRunStatus(thread, due), "pending");
     await thread.resume({ [question.id]: "yes" });
     onlyQuestion(await thread.join(due));
   });
@@ -302,7 +302,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     const before = await thread.picture();
     for (const body of [{ command: { resume: 1 } }, { input: null }]) {
       const refused = await thread.wait({ ...body, after_seconds: 1 });
-      assert.equal(problemOf(refused).code, "answer_delayed");
+      assert.equal(readProblem(refused).code, "answer_delayed");
     }
     assert.deepEqual(await thread.picture(), before);
     for (const after_seconds of [-1, "1", 1e9]) {
@@ -335,7 +335,7 @@ suite("delayed runs (agent/runs.3)", PATIENCE, () => {
     assert.deepEqual(await again.join(due), { visited: ["node_a", "node_b", "node_c"] });
     const own: Started = stateless.body;
     assert.equal(((await call(two, "GET", `/runs/${own.run_id}/join`)).body as Result).__error__, undefined);
-    assert.equal(await statusOf(again, later), "pending");
+    assert.equal(await readRunStatus(again, later), "pending");
   });
 });
 
@@ -346,7 +346,7 @@ suite("cancelling many (agent/runs.4)", PATIENCE, () => {
   };
   const ended = (thread: TestThread, run: WireRun): Promise<string> =>
     until("the run has ended", async () => {
-      const status = await statusOf(thread, run);
+      const status = await readRunStatus(thread, run);
       return status === "pending" || status === "running" ? undefined : status;
     });
 
@@ -355,17 +355,17 @@ suite("cancelling many (agent/runs.4)", PATIENCE, () => {
     const [second, third] = [await thread.begin({ input: {} }), await thread.begin({ input: { calm: true } })];
     await client.runs.cancelMany({ threadId: thread.threadId, runIds: [running.run_id, second.run_id] });
     assert.equal(await ended(thread, running), "interrupted");
-    assert.equal(await statusOf(thread, second), "interrupted");
+    assert.equal(await readRunStatus(thread, second), "interrupted");
     assert.equal((await thread.join(third))["result"], "calm");
   });
 
   test("an unknown run among the named ones cancels none", async () => {
     const [thread, running] = await begin();
     const body = { thread_id: thread.threadId, run_ids: [running.run_id, NO_ID] };
-    assert.equal(problemOf(await call(server, "POST", "/runs/cancel", body)).code, "run_not_found");
-    assert.equal(await statusOf(thread, running), "running");
+    assert.equal(readProblem(await call(server, "POST", "/runs/cancel", body)).code, "run_not_found");
+    assert.equal(await readRunStatus(thread, running), "running");
     const missing = { thread_id: NO_ID, run_ids: [running.run_id] };
-    assert.equal(problemOf(await call(server, "POST", "/runs/cancel", missing)).code, "thread_not_found");
+    assert.equal(readProblem(await call(server, "POST", "/runs/cancel", missing)).code, "thread_not_found");
     for (const wrong of [{}, { run_ids: [running.run_id] }, { ...body, status: "all" }]) {
       assert.equal((await call(server, "POST", "/runs/cancel", wrong)).status, 422, JSON.stringify(wrong));
     }
@@ -377,15 +377,15 @@ suite("cancelling many (agent/runs.4)", PATIENCE, () => {
     const waits = await thread.begin({ input: {} });
     const delayed = await thread.begin({ input: {}, after_seconds: MUCH_LATER_SECS });
     await client.runs.cancelMany({ threadId: thread.threadId, status: "pending" });
-    assert.equal(await statusOf(thread, waits), "interrupted");
-    assert.equal(await statusOf(thread, delayed), "interrupted");
-    assert.equal(await statusOf(thread, running), "running");
+    assert.equal(await readRunStatus(thread, waits), "interrupted");
+    assert.equal(await readRunStatus(thread, delayed), "interrupted");
+    assert.equal(await readRunStatus(thread, running), "running");
     const [other, run] = await begin();
     const last = await other.begin({ input: {}, after_seconds: MUCH_LATER_SECS });
     await client.runs.cancelMany({ status: "all", action: "rollback" });
     assert.equal(await ended(thread, running), "error");
     assert.equal(await ended(other, run), "error");
-    assert.equal(await statusOf(other, last), "error");
+    assert.equal(await readRunStatus(other, last), "error");
     assert.deepEqual(await other.history(), [], "rollback took back what it wrote");
   });
 });

@@ -70,14 +70,14 @@ interface CallerObject {
 const sessionOn = ({ url }: Pick<ServerHere, "url">): string => `holdpoint-session-${new URL(url).port}`;
 let SESSION = "";
 const json = (path: string): string => `${server.url}${path}`;
-const callerOf = async (browser: Browser, on = server): Promise<{ status: number; caller: CallerObject }> => {
+const readCaller = async (browser: Browser, on = server): Promise<{ status: number; caller: CallerObject }> => {
   const { status, text } = await browser.visit(`${on.url}/console/api/caller`);
   return { status, caller: JSON.parse(text) as CallerObject };
 };
 const signedIn = async (subject: string): Promise<Browser> => {
   const browser = newBrowser();
   await browser.signIn(server.url, subject);
-  assert.equal((await callerOf(browser)).status, 200);
+  assert.equal((await readCaller(browser)).status, 200);
   return browser;
 };
 const post = (browser: Browser, path: string, headers: Readonly<Record<string, string>>, body: unknown = {}) =>
@@ -102,7 +102,7 @@ test("a person signs in with PKCE, state and nonce, and has name, address, group
 
   const landed = await browser.signIn(server.url, "ann", "/console/threads?status=idle");
   assert.equal(landed.url, json("/console/threads?status=idle"));
-  const { caller } = await callerOf(browser);
+  const { caller } = await readCaller(browser);
   assert.deepEqual(
     [caller.name, caller.role, caller.email, caller.groups, caller.signed_in],
     ["ann@example.com", "admin", "ann@example.com", ["platform", "all"], true],
@@ -158,7 +158,7 @@ test("somebody without a role gets no session and no place in the directory (sig
 
 test("an unverified address is no name, no address, and fits no rule (sign-in-flow.1)", async () => {
   provider.accounts.set("thief", { email: "boss@example.com", email_verified: false, groups: ["finance"] });
-  const { caller } = await callerOf(await signedIn("thief"));
+  const { caller } = await readCaller(await signedIn("thief"));
   assert.deepEqual([caller.name, caller.role, caller.email], ["thief", "reviewer", null]);
 });
 
@@ -171,7 +171,7 @@ test("a second subject with a name that is taken is refused (sign-in-flow.1)", a
 });
 
 /** The callback that the provider sends a browser to, not yet followed. */
-async function callbackOf(browser: Browser, subject: string): Promise<URL> {
+async function reachCallback(browser: Browser, subject: string): Promise<URL> {
   const form = await browser.follow(json("/auth/sign-in"));
   const body = new URLSearchParams({ prompt: "login", login: subject, password: "any" });
   const sent = await browser.visit(form.url, { method: "POST", body });
@@ -201,7 +201,7 @@ const ATTACKS: readonly (readonly [
   [
     "a code of another attempt of the same browser",
     async (victim, callback) => {
-      const other = await callbackOf(newBrowser(), "fin");
+      const other = await reachCallback(newBrowser(), "fin");
       callback.searchParams.set("code", other.searchParams.get("code") ?? "");
       return [victim, callback];
     },
@@ -237,27 +237,27 @@ const ATTACKS: readonly (readonly [
 for (const [name, attack] of ATTACKS) {
   test(`${name} signs nobody in (sign-in-flow.2)`, async () => {
     const victim = newBrowser();
-    const [browser, callback] = await attack(victim, await callbackOf(victim, "ann"));
+    const [browser, callback] = await attack(victim, await reachCallback(victim, "ann"));
     const { status, headers } = await browser.visit(callback.href);
     assert.equal(status, 303);
     assert.match(headers.get("location") ?? "", /\/console\/inbox\?sign_in_error=(expired|failed|denied)$/);
     assert.equal(browser.cookies.has(SESSION), false);
-    assert.equal((await callerOf(browser)).status, 401);
+    assert.equal((await readCaller(browser)).status, 401);
   });
 }
 
 test("a callback works once: replayed with all cookies, it signs nobody in (sign-in-flow.2)", async () => {
   const browser = newBrowser();
-  const callback = await callbackOf(browser, "ann");
+  const callback = await reachCallback(browser, "ann");
   const thief = newBrowser();
   for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
   await browser.visit(callback.href);
-  assert.equal((await callerOf(browser)).status, 200);
+  assert.equal((await readCaller(browser)).status, 200);
   const again = await browser.visit(callback.href);
   assert.match(again.headers.get("location") ?? "", /sign_in_error=expired$/);
   const replayed = await thief.visit(callback.href);
   assert.match(replayed.headers.get("location") ?? "", /sign_in_error=failed$/);
-  assert.equal((await callerOf(thief)).status, 401);
+  assert.equal((await readCaller(thief)).status, 401);
 });
 
 test("a session cookie that an attacker planted is not the one after the sign-in (sign-in-flow.2)", async () => {
@@ -267,15 +267,15 @@ test("a session cookie that an attacker planted is not the one after the sign-in
   victim.cookies.set(SESSION, planted);
   await victim.signIn(server.url, "ann");
   assert.notEqual(victim.cookies.get(SESSION), planted);
-  assert.equal((await callerOf(victim)).caller.name, "ann@example.com");
-  assert.equal((await callerOf(attacker)).status, 401, "the planted session ended");
+  assert.equal((await readCaller(victim)).caller.name, "ann@example.com");
+  assert.equal((await readCaller(attacker)).status, 401, "the planted session ended");
 });
 
 test("a stolen cookie ends with the sign-out (sign-in-flow.3)", async () => {
   const browser = await signedIn("ann");
   const thief = newBrowser();
   thief.cookies.set(SESSION, browser.cookies.get(SESSION) ?? "");
-  assert.equal((await callerOf(thief)).status, 200);
+  assert.equal((await readCaller(thief)).status, 200);
   const out = await post(browser, "/auth/sign-out", SAME_ORIGIN);
   assert.equal(out.status, 200);
   const next = new URL((JSON.parse(out.text) as { readonly url: string }).url);
@@ -283,7 +283,7 @@ test("a stolen cookie ends with the sign-out (sign-in-flow.3)", async () => {
   assert.equal(next.searchParams.get("post_logout_redirect_uri"), json("/console/inbox"));
   assert.equal((await browser.visit(next.href)).status, 200);
   assert.equal(browser.cookies.has(SESSION), false);
-  assert.equal((await callerOf(thief)).status, 401);
+  assert.equal((await readCaller(thief)).status, 401);
   assert.equal((await post(thief, "/auth/sign-out", SAME_ORIGIN)).status, 401);
 });
 
@@ -291,17 +291,17 @@ test("a person who is removed is signed out everywhere (sign-in-flow.3)", async 
   const [one, other] = [await signedIn("fin"), await signedIn("fin")];
   const removed = await call(server, "DELETE", "/people/fin%40example.com", undefined, { "x-api-key": ADMIN });
   assert.equal(removed.status, 204);
-  for (const browser of [one, other]) assert.equal((await callerOf(browser)).status, 401);
+  for (const browser of [one, other]) assert.equal((await readCaller(browser)).status, 401);
   await signedIn("fin");
 });
 
 test("a sign-in with fewer groups takes rights from older sessions too (sign-in-flow.3)", async () => {
   provider.accounts.set("moved", { email: "moved@example.com", groups: ["platform"] });
   const before = await signedIn("moved");
-  assert.equal((await callerOf(before)).caller.role, "admin");
+  assert.equal((await readCaller(before)).caller.role, "admin");
   provider.accounts.set("moved", { email: "moved@example.com", groups: ["finance"] });
   await signedIn("moved");
-  assert.equal((await callerOf(before)).caller.role, "reviewer");
+  assert.equal((await readCaller(before)).caller.role, "reviewer");
 });
 
 /** Signs out at the provider, not here. */
@@ -315,8 +315,8 @@ async function logOutThere(browser: Browser): Promise<void> {
 test("a logout at the provider ends the session here, and no other (sign-in-flow.7)", async () => {
   const [browser, other] = [await signedIn("ann"), await signedIn("ann")];
   await logOutThere(browser);
-  assert.equal((await callerOf(browser)).status, 401);
-  assert.equal((await callerOf(other)).status, 200, "another session at the provider");
+  assert.equal((await readCaller(browser)).status, 401);
+  assert.equal((await readCaller(other)).status, 200, "another session at the provider");
 });
 
 const backChannel = (token: string) =>
@@ -330,11 +330,11 @@ test("a logout token without a session of the provider ends all sessions of its 
   const token = await provider.logoutToken({ sub: "ann" });
   const reply = await backChannel(token);
   assert.deepEqual([reply.status, reply.headers.get("cache-control")], [200, "no-store"], reply.text);
-  for (const browser of [one, two]) assert.equal((await callerOf(browser)).status, 401);
-  assert.equal((await callerOf(other)).status, 200);
+  for (const browser of [one, two]) assert.equal((await readCaller(browser)).status, 401);
+  assert.equal((await readCaller(other)).status, 200);
   const again = await signedIn("ann");
   assert.match((await backChannel(token)).text, /used before/);
-  assert.equal((await callerOf(again)).status, 200);
+  assert.equal((await readCaller(again)).status, 200);
 });
 
 const LOGOUT_EVENT = { "http://schemas.openid.net/event/backchannel-logout": {} };
@@ -359,7 +359,7 @@ for (const [name, token] of WRONG_TOKENS) {
     const reply = await backChannel(await token());
     assert.equal(reply.status, 400, reply.text);
     assert.match(reply.text, /"error":"invalid_request"/);
-    assert.equal((await callerOf(browser)).status, 200);
+    assert.equal((await readCaller(browser)).status, 200);
   });
 }
 
@@ -370,7 +370,7 @@ async function openStream(path: string, headers: Readonly<Record<string, string>
   return { isCut: assert.rejects(response.text(), /terminated/) };
 }
 
-const cookieOf = ({ cookies }: Browser): Readonly<Record<string, string>> => ({
+const readCookie = ({ cookies }: Browser): Readonly<Record<string, string>> => ({
   cookie: `${SESSION}=${cookies.get(SESSION) ?? ""}`,
 });
 
@@ -382,7 +382,7 @@ test("a stream is cut when its session ends, by sign-out or by the provider (sig
   ];
   for (const end of ends) {
     const browser = await signedIn("sue");
-    const { isCut } = await openStream("/inbox/events", cookieOf(browser));
+    const { isCut } = await openStream("/inbox/events", readCookie(browser));
     await end(browser);
     await isCut;
   }
@@ -419,8 +419,8 @@ test("servers on two ports of one host do not sign each other out (sign-in-flow.
   });
   const browser = await signedIn("ann");
   browser.cookies.set(sessionOn(second), "A".repeat(43)); // of the other server
-  assert.equal((await callerOf(browser)).status, 200);
-  assert.equal((await callerOf(browser, second)).status, 401);
+  assert.equal((await readCaller(browser)).status, 200);
+  assert.equal((await readCaller(browser, second)).status, 401);
 });
 
 const ELSEWHERE: readonly (readonly [name: string, headers: Readonly<Record<string, string>>])[] = [
@@ -443,7 +443,7 @@ for (const [name, headers] of ELSEWHERE) {
       assert.equal(status, 403, text);
       assert.match(text, /"code":"forbidden_origin"/);
     }
-    assert.equal((await callerOf(browser)).status, 200, "still signed in");
+    assert.equal((await readCaller(browser)).status, 200, "still signed in");
   });
 }
 
@@ -509,10 +509,10 @@ test("a session that ends on one server has ended on every other (sign-in-flow.3
   await browser.signIn(servers[0].url, "ann");
   const token = browser.cookies.get(sessionOn(servers[0])) ?? "";
   browser.cookies.set(sessionOn(servers[1]), token); // a browser gets it from the shared public address
-  for (const one of servers) assert.equal((await callerOf(browser, one)).status, 200);
+  for (const one of servers) assert.equal((await readCaller(browser, one)).status, 200);
   await browser.visit(`${servers[1].url}/auth/sign-out`, { method: "POST", headers: SAME_ORIGIN });
   for (const one of servers) browser.cookies.set(sessionOn(one), token);
-  for (const one of servers) assert.equal((await callerOf(browser, one)).status, 401);
+  for (const one of servers) assert.equal((await readCaller(browser, one)).status, 401);
 });
 
 test("a provider that cannot be reached delays neither the start nor callers with keys (sign-in-flow.1)", async (t) => {

@@ -11,7 +11,7 @@ import { streamThreadEvents } from "@holdpoint/api/protocol.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { problemOf } from "../harness/threads.ts";
+import { readProblem } from "../harness/threads.ts";
 
 const BYTES_MAX = 2000;
 
@@ -62,8 +62,8 @@ suite("a member above the limit is refused by its name (small-members.1)", () =>
   for (const [member, method, path, body] of CALLS)
     test(`${member} of ${method} ${path}`, async () => {
       const answer = await send(method, path, body);
-      assert.deepEqual([answer.status, problemOf(answer).code], [413, "member_too_large"]);
-      assert.match(problemOf(answer).detail, new RegExp(`^${member} has more than ${BYTES_MAX} bytes`));
+      assert.deepEqual([answer.status, readProblem(answer).code], [413, "member_too_large"]);
+      assert.match(readProblem(answer).detail, new RegExp(`^${member} has more than ${BYTES_MAX} bytes`));
     });
 
   test("a command of the thread protocol", async () => {
@@ -74,7 +74,7 @@ suite("a member above the limit is refused by its name (small-members.1)", () =>
 
 test("a body without values for a graph has at most four full members (small-members.1)", async () => {
   const answer = await send("POST", "/threads/search", { metadata: ofBytes(4 * BYTES_MAX) });
-  assert.deepEqual([answer.status, problemOf(answer).code], [413, "body_too_large"]);
+  assert.deepEqual([answer.status, readProblem(answer).code], [413, "body_too_large"]);
 });
 
 test("the largest member is taken, and values for a graph or the store are not limited by it", PATIENCE, async () => {
@@ -114,16 +114,16 @@ test("a command and a cron hold no long values: they are read with their run and
   const long = "v".repeat(5 * 1024 * 1024);
   for (const [name, command] of Object.entries({ update: { value: long }, goto: { node: "keep", input: long } })) {
     const answer = await send("POST", path, { assistant_id: "keeper", command: { [name]: command } });
-    assert.deepEqual([answer.status, problemOf(answer).code], [413, "member_too_large"]);
-    assert.match(problemOf(answer).detail, new RegExp(`^command\\.${name} .*4194304 bytes`));
+    assert.deepEqual([answer.status, readProblem(answer).code], [413, "member_too_large"]);
+    assert.match(readProblem(answer).detail, new RegExp(`^command\\.${name} .*4194304 bytes`));
   }
   const cron = await send("POST", "/runs/crons", { ...run, input: LONG, schedule: "0 0 1 1 *" });
-  assert.match(problemOf(cron).detail, /^input has more than/);
+  assert.match(readProblem(cron).detail, /^input has more than/);
 });
 
 suite("metadata that calls add to has the limit as a whole (small-members.1)", () => {
   const part = (name: string) => ({ [name]: "y".repeat(0.6 * BYTES_MAX) });
-  const idOf = (body: unknown, name: string): string => (body as Readonly<Record<string, string>>)[name] ?? "";
+  const readId = (body: unknown, name: string): string => (body as Readonly<Record<string, string>>)[name] ?? "";
   for (const [kind, path, id, given] of [
     ["thread", "/threads", "thread_id", {}],
     ["assistant", "/assistants", "assistant_id", { graph_id: "keeper" }],
@@ -132,12 +132,12 @@ suite("metadata that calls add to has the limit as a whole (small-members.1)", (
     test(`of a ${kind}`, PATIENCE, async () => {
       const made = await send("POST", path, { ...given, metadata: part("a") });
       assert.equal(made.status, 200);
-      const address = `${path}/${idOf(made.body, id)}`;
+      const address = `${path}/${readId(made.body, id)}`;
       const refused = await send("PATCH", address, { metadata: part("b") });
-      assert.deepEqual([refused.status, problemOf(refused).code], [413, "member_too_large"]);
-      const taken = await send("PATCH", address, { metadata: { a: "replaced", ...part("b") } });
-      assert.equal(taken.status, 200);
-      const { metadata } = taken.body as { readonly metadata: object };
+      assert.deepEqual([refused.status, readProblem(refused).code], [413, "member_too_large"]);
+      const accepted = await send("PATCH", address, { metadata: { a: "replaced", ...part("b") } });
+      assert.equal(accepted.status, 200);
+      const { metadata } = accepted.body as { readonly metadata: object };
       assert.partialDeepStrictEqual(metadata, { a: "replaced", ...part("b") });
     });
 });
@@ -145,5 +145,5 @@ suite("metadata that calls add to has the limit as a whole (small-members.1)", (
 test("an object with too many members is refused while it is parsed", async () => {
   const wide = Object.fromEntries(Array.from({ length: 100_001 }, (_, at) => [`key ${at}`, at]));
   const answer = await send("POST", "/runs/wait", { ...run, input: { value: wide } });
-  assert.deepEqual([answer.status, problemOf(answer).code], [422, "body_too_wide"]);
+  assert.deepEqual([answer.status, readProblem(answer).code], [422, "body_too_wide"]);
 });

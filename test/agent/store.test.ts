@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
-import { problemOf, until } from "../harness/threads.ts";
+import { readProblem, until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const server = await startServerHere({ limits: { storeItemBytesMax: 2000 } });
@@ -16,7 +16,7 @@ after(async () => {
   removeFolder(server.dataDir);
 });
 
-const keysOf = ({ items }: { readonly items: readonly { readonly key: string }[] }) => items.map(({ key }) => key);
+const listKeys = ({ items }: { readonly items: readonly { readonly key: string }[] }) => items.map(({ key }) => key);
 
 suite("items", () => {
   test("an item is put, read, changed and deleted; created_at stays", PATIENCE, async () => {
@@ -57,7 +57,7 @@ suite("items", () => {
     for (const acted of [{ __overwrite__: ["x"] }, { lg_name: "Command", goto: "keep" }])
       for (const value of [acted, { list: [{ deep: acted }] }]) {
         const refused = await call(server, "PUT", "/store/items", { ...name, value });
-        assert.deepEqual([refused.status, problemOf(refused).code], [422, "control_value_refused"]);
+        assert.deepEqual([refused.status, readProblem(refused).code], [422, "control_value_refused"]);
       }
     assert.equal(await store.getItem(name.namespace, name.key), null);
   });
@@ -74,10 +74,10 @@ suite("search", () => {
     ] as const) {
       await store.putItem([...namespace], key, { key });
     }
-    assert.deepEqual(keysOf(await store.searchItems(["s", "u1"])), ["a", "b"]);
-    assert.deepEqual(keysOf(await store.searchItems(["s"])), ["a", "d", "c", "b"]);
-    assert.deepEqual(keysOf(await store.searchItems(["s"], { limit: 2, offset: 1 })), ["d", "c"]);
-    assert.deepEqual(keysOf(await store.searchItems(["nothing"])), []);
+    assert.deepEqual(listKeys(await store.searchItems(["s", "u1"])), ["a", "b"]);
+    assert.deepEqual(listKeys(await store.searchItems(["s"])), ["a", "d", "c", "b"]);
+    assert.deepEqual(listKeys(await store.searchItems(["s"], { limit: 2, offset: 1 })), ["d", "c"]);
+    assert.deepEqual(listKeys(await store.searchItems(["nothing"])), []);
     const [item] = (await store.searchItems(["s", "u2"])).items;
     assert.deepEqual(item?.namespace, ["s", "u2"]);
     assert.ok(item.createdAt !== "" && !("score" in item), "nothing was ranked");
@@ -93,13 +93,13 @@ suite("search", () => {
       [{ by: { name: "ann" } }, ["one"]],
       [{ "kind' OR 1=1 --": "note" }, []],
     ] as const) {
-      assert.deepEqual(keysOf(await store.searchItems(["f"], { filter })), expected, JSON.stringify(filter));
+      assert.deepEqual(listKeys(await store.searchItems(["f"], { filter })), expected, JSON.stringify(filter));
     }
   });
 
   test("a query in words is passed over when the server has no embedding function", PATIENCE, async () => {
     await store.putItem(["q"], "one", { text: "hello" });
-    assert.deepEqual(keysOf(await store.searchItems(["q"], { query: "greeting" })), ["one"]);
+    assert.deepEqual(listKeys(await store.searchItems(["q"], { query: "greeting" })), ["one"]);
   });
 
   test("namespaces are listed by prefix, suffix and depth", PATIENCE, async () => {
@@ -170,7 +170,7 @@ suite("in graphs", () => {
         const node = { namespace, key: "from node", value: { y: [1, { z: null }], kind: "b" } };
         assert.deepEqual(brief, [http, null, node, [node], [namespace], [http, null], null, null]);
         assert.deepEqual((await store.getItem(namespace, "from node"))?.value, node.value);
-        assert.deepEqual(keysOf(await store.searchItems(namespace)), ["batched", "from node"]);
+        assert.deepEqual(listKeys(await store.searchItems(namespace)), ["batched", "from node"]);
       },
     );
   }
@@ -258,19 +258,19 @@ suite("by meaning", () => {
       assert.deepEqual((await memory.getItem(["m"], "k"))?.value, { text: "cat" });
       await assert.rejects(memory.searchItems(["m"], { query: text }), reason);
     }
-    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "cat" })), ["k"]);
+    assert.deepEqual(listKeys(await memory.searchItems(["m"], { query: "cat" })), ["k"]);
   });
 
   test("an Embeddings object embeds queries with its own method; expired items are swept", PATIENCE, async () => {
     const { store: memory, logs } = await named("with-embedding-model.json");
     await memory.putItem(["m"], "both", { text: "cat dog" }, { ttl: null });
     await memory.putItem(["m"], "short", { text: "cat dog" });
-    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "animal", limit: 1 })).length, 1);
+    assert.deepEqual(listKeys(await memory.searchItems(["m"], { query: "animal", limit: 1 })).length, 1);
     await until("the end of the item", async () =>
       (await memory.getItem(["m"], "short")) === null ? true : undefined,
     );
-    assert.deepEqual(keysOf(await memory.searchItems(["m"])), ["both"]);
-    assert.deepEqual(keysOf(await memory.searchItems(["m"], { query: "animal" })), ["both"]);
+    assert.deepEqual(listKeys(await memory.searchItems(["m"])), ["both"]);
+    assert.deepEqual(listKeys(await memory.searchItems(["m"], { query: "animal" })), ["both"]);
     await until("the sweep", () => logs.find(({ event }) => event === "store_items_expired"));
   });
 });
@@ -332,7 +332,7 @@ suite("refusals", () => {
   }
 
   test("rejected calls stored nothing", PATIENCE, async () => {
-    assert.deepEqual(keysOf(await store.searchItems(["r"])), []);
+    assert.deepEqual(listKeys(await store.searchItems(["r"])), []);
     assert.equal(await store.getItem(["r"], "k"), null);
   });
 });

@@ -16,7 +16,7 @@ import { after, suite, test } from "node:test";
 import { readEvents, type WireEvent } from "../harness/events.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
-import { newThread, onlyQuestion, problemOf, until, type Result, type WireRun } from "../harness/threads.ts";
+import { newThread, onlyQuestion, readProblem, until, type Result, type WireRun } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const server = await startServerHere();
@@ -34,7 +34,7 @@ function newGate(): { readonly gate: string; readonly open: () => void } {
 }
 
 /** With values that differ from run to run made equal. */
-const namesOf = (events: readonly WireEvent[]): string =>
+const joinEventNames = (events: readonly WireEvent[]): string =>
   events
     .map(({ event }) => event)
     .join(" ")
@@ -56,7 +56,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
       const { path } = await newThread(server, "teller");
       const body = { assistant_id: "teller", input: {}, stream_mode: mode };
       const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
-      assert.equal(namesOf(events), `metadata ${expected}`);
+      assert.equal(joinEventNames(events), `metadata ${expected}`);
       assert.deepEqual(
         events.map(({ id }) => id),
         events.map((_, at) => String(at)), // streaming.3
@@ -81,7 +81,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
     const body = { assistant_id: "teller", input: { events: 1 }, stream_mode, stream_subgraphs: true };
     const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
     assert.equal(
-      namesOf(events),
+      joinEventNames(events),
       "metadata values custom updates updates values values|inner:ID custom|inner:ID updates|inner:ID values|inner:ID updates values",
     );
   });
@@ -95,7 +95,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
       const { path } = await newThread(server, "teller");
       const body = { assistant_id: "teller", input: {}, stream_mode };
       const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
-      const names = namesOf(events.filter(({ event }) => event !== "events"));
+      const names = joinEventNames(events.filter(({ event }) => event !== "events"));
       const growing = "messages/metadata messages/partial messages/partial messages/partial";
       assert.equal(names, `metadata ${growing} values messages/complete values`, stream_mode.join());
     }
@@ -105,7 +105,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
     const thread = await newThread(server, "teller");
     const body = { assistant_id: "teller", input: {}, stream_mode: "everything" };
     const refused = await call(server, "POST", `${thread.path}/runs/stream`, body);
-    assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
+    assert.deepEqual([refused.status, readProblem(refused).code], [422, "invalid_request"]);
     assert.deepEqual(await thread.runs(), []);
   });
 
@@ -113,7 +113,7 @@ suite("modes (streaming.1)", PATIENCE, () => {
     const { path } = await newThread(server, "failing");
     const body = { assistant_id: "failing", input: {}, stream_mode: "updates" };
     const events = await (await readEvents(server, `${path}/runs/stream`, { body })).rest();
-    assert.equal(namesOf(events), "metadata updates error");
+    assert.equal(joinEventNames(events), "metadata updates error");
     assert.deepEqual(events.at(-1)?.data, { error: "NodeFault", message: "this node always fails" });
   });
 });
@@ -177,9 +177,9 @@ suite("reading again (streaming.3, streaming.4)", PATIENCE, () => {
     const beyond = await (await readEvents(server, path, { lastEventId: "1000" })).rest();
     assert.deepEqual(beyond, []);
     const some = await (await readEvents(server, `${path}?stream_mode=updates`)).rest();
-    assert.equal(namesOf(some), "metadata updates updates updates");
+    assert.equal(joinEventNames(some), "metadata updates updates updates");
     const refused = await call(server, "GET", path, undefined, { "last-event-id": "yesterday" });
-    assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
+    assert.deepEqual([refused.status, readProblem(refused).code], [422, "invalid_request"]);
   });
 
   test("the official client reconnects at the position of the break", async () => {
@@ -226,7 +226,7 @@ test("a stateless stream names the run, and leaves no thread (streaming.4)", PAT
   const run = (await reader.next())?.data as unknown as { readonly run_id: string };
   assert.equal(reader.headers.get("content-location"), `/runs/${run.run_id}`);
   assert.equal(reader.headers.get("location"), `/runs/${run.run_id}/stream`);
-  assert.equal(namesOf(await reader.rest()), "custom custom custom");
+  assert.equal(joinEventNames(await reader.rest()), "custom custom custom");
   assert.deepEqual(await client.threads.search({ metadata: { of: "stateless" } }), []);
 });
 
@@ -269,7 +269,7 @@ suite("limits (streaming.5, streaming.7)", PATIENCE, async () => {
     const rest = raw.rest();
     await until("two heartbeats", () => (raw.comments.length >= 2 ? true : undefined));
     open();
-    assert.equal(namesOf(await rest), "metadata custom custom custom");
+    assert.equal(joinEventNames(await rest), "metadata custom custom custom");
     assert.deepEqual(new Set(raw.comments), new Set(["hb"]));
     await reading;
     assert.deepEqual(seen, ["metadata", "custom", "custom", "custom"]);
@@ -295,7 +295,7 @@ suite("a thread's stream (streaming.6)", PATIENCE, () => {
       runs.push(run);
       const told = await some(input === null ? 3 : 5);
       assert.equal(
-        namesOf(told),
+        joinEventNames(told),
         input === null ? "metadata custom metadata" : "metadata custom custom custom metadata",
       );
       assert.ok(told.every(({ id }) => id?.startsWith(`${run.run_id}:`)));
@@ -333,7 +333,7 @@ suite("a thread's stream (streaming.6)", PATIENCE, () => {
 
   test("of a thread that is not there is refused", async () => {
     const refused = await call(server, "GET", "/threads/00000000-0000-4000-8000-000000000000/stream");
-    assert.deepEqual([refused.status, problemOf(refused).code], [404, "thread_not_found"]);
+    assert.deepEqual([refused.status, readProblem(refused).code], [404, "thread_not_found"]);
   });
 });
 

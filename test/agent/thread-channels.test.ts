@@ -40,7 +40,7 @@ async function run(assistant: string, input: object, channels: readonly string[]
   return { threadId, events };
 }
 
-const nameOf = ({ namespace }: ProtocolEvent): string => namespace.map((part) => part.split(":")[0]).join("/");
+const joinNamespace = ({ namespace }: ProtocolEvent): string => namespace.map((part) => part.split(":")[0]).join("/");
 const datas = (events: readonly ProtocolEvent[], method: string) =>
   events.filter((event) => event.method === method).map(({ data }) => data);
 
@@ -53,13 +53,13 @@ interface Block {
 
 test("blocks of messages (thread-channels.1)", PATIENCE, async () => {
   const { events } = await run("spoken", {}, ["messages", "lifecycle"]);
-  const [spoken, shown] = [
+  const [streamedTexts, shown] = [
     events.filter(({ method, namespace }) => method === "messages" && namespace[0]?.startsWith("speaks:")),
     events.filter(({ method, namespace }) => method === "messages" && namespace[0]?.startsWith("shows:")),
   ];
-  const finished = datas(spoken, "messages").filter(({ event }) => event === "content-block-finish");
+  const finished = datas(streamedTexts, "messages").filter(({ event }) => event === "content-block-finish");
   const deltas = new Map<unknown, string>();
-  for (const { event, index, delta } of datas(spoken, "messages")) {
+  for (const { event, index, delta } of datas(streamedTexts, "messages")) {
     if (event !== "content-block-delta") continue;
     const { text, reasoning, args } = delta as { text?: string; reasoning?: string; args?: string };
     deltas.set(index, (deltas.get(index) ?? "") + (text ?? reasoning ?? args ?? ""));
@@ -72,13 +72,13 @@ test("blocks of messages (thread-channels.1)", PATIENCE, async () => {
   assert.deepEqual([blocks[0]?.reasoning, blocks[1]?.text], ["Look it up.", "One moment."]);
   assert.deepEqual([deltas.get(0), deltas.get(1)], ["Look it up.", "One moment."]);
   assert.deepEqual([blocks[2]?.args, blocks[3]?.args], [{ text: "ham" }, '{"text"']);
-  assert.deepEqual((datas(spoken, "messages").at(-1) ?? {})["usage"], {
+  assert.deepEqual((datas(streamedTexts, "messages").at(-1) ?? {})["usage"], {
     input_tokens: 9,
     output_tokens: 14,
     total_tokens: 23,
   });
-  const [start] = datas(spoken, "messages");
-  assert.ok(datas(spoken, "messages").every(({ run_id: id }) => id === start?.["run_id"]));
+  const [start] = datas(streamedTexts, "messages");
+  assert.ok(datas(streamedTexts, "messages").every(({ run_id: id }) => id === start?.["run_id"]));
   // Not streamed: the same events, with each block at once.
   const images = datas(shown, "messages").map(({ event, content }) => [event, (content as Block | undefined)?.type]);
   assert.deepEqual(images, [
@@ -118,10 +118,10 @@ test("tools (thread-channels.2)", PATIENCE, async () => {
   );
   const started = events.filter(({ method, data }) => method === "lifecycle" && data["event"] === "started");
   assert.deepEqual(
-    started.filter((event) => nameOf(event) === "tools").map(({ data }) => data["cause"]),
+    started.filter((event) => joinNamespace(event) === "tools").map(({ data }) => data["cause"]),
     ["s", "f"].map((id) => ({ type: "toolCall", tool_call_id: id })),
   );
-  const models = started.filter((event) => nameOf(event) === "model");
+  const models = started.filter((event) => joinNamespace(event) === "model");
   assert.deepEqual(
     models.map(({ data }) => data["cause"]),
     [undefined, { type: "edge", from_node: "tools" }],
@@ -136,7 +136,7 @@ test("a tool that pauses (thread-channels.2)", PATIENCE, async () => {
   );
   const at = events.findIndex(({ method }) => method === "input.requested");
   const ended = events.findIndex(({ method, data }) => method === "lifecycle" && data["event"] === "interrupted");
-  assert.ok(ended < at && nameOf(events[ended] as ProtocolEvent) === "tools");
+  assert.ok(ended < at && joinNamespace(events[ended] as ProtocolEvent) === "tools");
   assert.deepEqual(events[at]?.namespace, []);
   const id = events[at]?.data["interrupt_id"];
   const reader = await openEvents(server, threadId, { channels: ALL, since: events.at(-1)?.seq });
@@ -195,7 +195,7 @@ test("an agent below a tool (thread-channels.4)", PATIENCE, async () => {
 
 test("eight tasks of one node (thread-channels.5)", PATIENCE, async () => {
   const { threadId, events } = await run("fanned", {});
-  const parts = events.filter((event) => event.method === "lifecycle" && nameOf(event) === "part");
+  const parts = events.filter((event) => event.method === "lifecycle" && joinNamespace(event) === "part");
   assert.equal(new Set(parts.map(({ namespace }) => namespace[0])).size, 8);
   assert.equal(parts.filter(({ data }) => data["event"] === "completed").length, 8);
   const causes = parts.filter(({ data }) => data["event"] === "started").map(({ data }) => data["cause"]);
@@ -213,7 +213,7 @@ test("the node before a subgraph (thread-channels.5)", PATIENCE, async () => {
   const { events } = await run("teller", {}, ["lifecycle"]);
   const started = events.filter(({ data }) => data["event"] === "started");
   assert.deepEqual(
-    started.map((event) => [nameOf(event), event.data["cause"]]),
+    started.map((event) => [joinNamespace(event), event.data["cause"]]),
     [
       ["speaks", { type: "edge", from_node: "tells" }],
       ["inner", { type: "edge", from_node: "speaks" }],

@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEnd, isEndOf, isRunning } from "../harness/protocol/thread-page.ts";
+import { isEnd, isRunEnd, isRunning } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { type EventReader, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
@@ -57,11 +57,11 @@ test("a run from a checkpoint (thread-commands.2)", PATIENCE, async () => {
   const id = listed.at(-1)?.id;
   const fork = await send(threadId, "state.fork", { checkpoint_id: id, input: { payload: "second" } });
   assert.equal(fork.result["thread_id"], threadId);
-  const events = await reader.until(isEndOf(fork.result["run_id"]));
+  const events = await reader.until(isRunEnd(fork.result["run_id"]));
   assert.equal(events.find(isRequest)?.data["payload"], "second");
   const config = { configurable: { checkpoint_id: id } };
   const third = await start(threadId, "echo", { payload: "third" }, { config });
-  const later = await reader.until(isEndOf(third.result["run_id"]));
+  const later = await reader.until(isRunEnd(third.result["run_id"]));
   assert.equal(later.find(isRequest)?.data["payload"], "third");
   const before = await runs(threadId);
   const unknown = await send(threadId, "state.fork", { checkpoint_id: randomUUID() });
@@ -73,7 +73,7 @@ test("a run from a checkpoint (thread-commands.2)", PATIENCE, async () => {
 test("two assistants on one thread (thread-commands.3)", PATIENCE, async () => {
   const { threadId, reader } = await paused(1);
   const { result } = await start(threadId, "teller", {});
-  const events = await reader.until(isEndOf(result["run_id"]));
+  const events = await reader.until(isRunEnd(result["run_id"]));
   assert.equal(events.at(-1)?.data["event"], "completed");
   reader.close();
 });
@@ -87,7 +87,7 @@ test("reject and rollback (thread-commands.4)", PATIENCE, async () => {
   assert.deepEqual([refused.error, refused["code"]], ["invalid_argument", "thread_busy"]);
   assert.equal(await runs(threadId), 1);
   const next = await start(threadId, "echo", {}, { multitaskStrategy: "rollback" });
-  const events = await reader.until(isEndOf(next.result["run_id"]));
+  const events = await reader.until(isRunEnd(next.result["run_id"]));
   const roots = events.filter((event) => isEnd(event) || isRunning(event));
   assert.deepEqual(
     roots.map(({ data }) => [data["run_id"], data["event"], data["ended_by"]]),
@@ -104,7 +104,7 @@ for (const value of [false, 0, "", null, [], {}]) {
   test(`${JSON.stringify(value)} as an answer (thread-commands.5)`, PATIENCE, async () => {
     const { threadId, reader, id } = await paused("?");
     const { result } = await send(threadId, "input.respond", { interrupt_id: id, response: value });
-    await reader.until(isEndOf(result["run_id"]));
+    await reader.until(isRunEnd(result["run_id"]));
     const { result: state } = await send(threadId, "state.get", { keys: ["answer"] });
     assert.deepEqual(state["values"], { answer: [value] });
     reader.close();
@@ -131,7 +131,7 @@ test("unknown members of a filter (thread-commands.6)", PATIENCE, async () => {
 test("a map of answers from the page of another assistant (thread-commands.7)", PATIENCE, async () => {
   const { threadId, reader, id } = await paused("?");
   const { result } = await start(threadId, "teller", { [String(id)]: "yes" });
-  const events = await reader.until(isEndOf(result["run_id"]));
+  const events = await reader.until(isRunEnd(result["run_id"]));
   assert.deepEqual([events[0]?.data["how"], events.at(-1)?.data["event"]], ["answered", "completed"]);
   const { result: state } = await send(threadId, "state.get", { keys: ["answer"] });
   assert.deepEqual(state["values"], { answer: ["yes"] });

@@ -15,10 +15,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEndOf, isRunning } from "../harness/protocol/thread-page.ts";
+import { isRunEnd, isRunning } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
-import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
+import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 
 const KEY = "a-key-of-some-length";
@@ -49,13 +49,13 @@ async function open(threadId: string, headers: Readonly<Record<string, string>> 
       until(`reply ${id}`, async () => frames.find((frame) => frame["id"] === id && frame["type"] !== "event")),
     ended: (runId: unknown) =>
       until("the end", async () => {
-        const at = frames.findIndex((frame) => frame["type"] === "event" && isEndOf(runId)(wireEvent(frame)));
+        const at = frames.findIndex((frame) => frame["type"] === "event" && isRunEnd(runId)(wireEvent(frame)));
         return at < 0 ? undefined : at;
       }),
   };
 }
 
-const wireEvent = (frame: Frame): ProtocolEvent => eventOf(JSON.stringify(frame));
+const wireEvent = (frame: Frame): ProtocolEvent => parseEvent(JSON.stringify(frame));
 const closeCode = async (socket: WebSocket): Promise<unknown> => (await once(socket, "close"))[0] as unknown;
 const start = (threadId: string, assistant: string, input: object = {}) =>
   sendCommand(server, threadId, "run.start", { assistant_id: assistant, input });
@@ -137,14 +137,14 @@ test("a deleted thread ends its readers, and its id is free (thread-connections.
   send(1, "subscription.subscribe", { channels: ["lifecycle"] });
   await ended(result["run_id"]);
   const stream = await openEvents(server, threadId, { channels: ["lifecycle"] });
-  await stream.until(isEndOf(result["run_id"]));
+  await stream.until(isRunEnd(result["run_id"]));
   const closed = closeCode(socket);
   assert.equal((await call(server, "DELETE", `/threads/${threadId}`)).status, 204);
   assert.equal(await closed, 4404);
   await assert.rejects(stream.until(() => false));
   const again = await start(threadId, "echo", { payload: 2 });
   const fresh = await openEvents(server, threadId, { channels: ["lifecycle"] });
-  const events = await fresh.until(isEndOf(again.result["run_id"]));
+  const events = await fresh.until(isRunEnd(again.result["run_id"]));
   assert.deepEqual(
     events.map(({ data }) => data["event"]),
     ["running", "interrupted"],
@@ -157,11 +157,11 @@ test("Last-Event-ID continues, by id or by number (thread-connections.5)", PATIE
   const filter = { channels: ["lifecycle", "values", "custom", "input"] };
   const { result } = await start(threadId, "teller");
   const first = await openEvents(server, threadId, filter);
-  const all = await first.until(isEndOf(result["run_id"]));
+  const all = await first.until(isRunEnd(result["run_id"]));
   first.close();
   const idsAfter = async (position: string): Promise<readonly string[]> => {
     const stream = await openEvents(server, threadId, filter, { "last-event-id": position });
-    const events = await stream.until(isEndOf(result["run_id"]));
+    const events = await stream.until(isRunEnd(result["run_id"]));
     stream.close();
     return events.map(({ id }) => id);
   };
@@ -178,12 +178,12 @@ test("Last-Event-ID continues, by id or by number (thread-connections.5)", PATIE
   await life.until(isRunning);
   const queued = await start(never, "teller");
   await call(server, "POST", `/threads/${never}/runs/${String(queued.result["run_id"])}/cancel`);
-  const end = (await life.until(isEndOf(queued.result["run_id"]))).at(-1);
+  const end = (await life.until(isRunEnd(queued.result["run_id"]))).at(-1);
   life.close();
   const later = await openEvents(server, never, { channels: ["lifecycle"] }, { "last-event-id": end?.id ?? "" });
   await call(server, "POST", `/threads/${never}/runs/${String(slow.result["run_id"])}/cancel`);
   assert.deepEqual(
-    (await later.until(isEndOf(slow.result["run_id"]))).map(({ data }) => data["event"]),
+    (await later.until(isRunEnd(slow.result["run_id"]))).map(({ data }) => data["event"]),
     ["interrupted"],
   );
   later.close();
@@ -194,10 +194,10 @@ test("a position after the newest event (thread-connections.5)", PATIENCE, async
   const filter = { channels: ["lifecycle"] };
   const first = await start(threadId, "teller");
   const before = await openEvents(server, threadId, filter);
-  await before.until(isEndOf(first.result["run_id"]));
+  await before.until(isRunEnd(first.result["run_id"]));
   const ahead = await openEvents(server, threadId, { ...filter, since: 2 ** 52 });
   const second = await start(threadId, "teller");
-  const [next] = await ahead.until(isEndOf(second.result["run_id"]));
+  const [next] = await ahead.until(isRunEnd(second.result["run_id"]));
   assert.deepEqual([next?.data["run_id"], next?.data["event"]], [second.result["run_id"], "running"]);
   for (const one of [before, ahead]) one.close();
 });
@@ -222,7 +222,7 @@ test("states by namespace, and lists of checkpoints (thread-connections.7)", PAT
   const threadId = randomUUID();
   const { result } = await start(threadId, "teller", { ask: true });
   const stream = await openEvents(server, threadId, { channels: ["lifecycle", "input"] });
-  const events = await stream.until(isEndOf(result["run_id"]));
+  const events = await stream.until(isRunEnd(result["run_id"]));
   stream.close();
   const namespace = events.find(({ data }) => data["event"] === "started")?.namespace.slice(0, 1) ?? [];
   const [segment = ""] = namespace;
@@ -275,13 +275,13 @@ test("a thread that gets another owner (thread-connections.8)", PATIENCE, async 
   socket.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params: filter }));
   await replied;
   const event = once(socket, "message");
-  await ann.until(isEndOf(await run("ann")));
+  await ann.until(isRunEnd(await run("ann")));
   await event; // both readers of ann are attached
   const closed = closeCode(socket);
   await call(owned, "PATCH", `/threads/${threadId}`, { metadata: { owner: "bob" } }, as("admin"));
   await assert.rejects(ann.until(() => false)); // reset, not ended
   assert.equal(await closed, 4403);
-  assert.ok((await bob.until(isEndOf(await run("bob")))).length >= 2);
+  assert.ok((await bob.until(isRunEnd(await run("bob")))).length >= 2);
   const command = { id: 1, method: "agent.getTree" };
   for (const id of [threadId, randomUUID()]) {
     assert.equal((await call(owned, "POST", `/threads/${id}/commands`, command, as("ann"))).status, 404);

@@ -16,10 +16,10 @@ import { WebSocket } from "ws";
 import { answer } from "../harness/inbox.ts";
 import { testInLong, testInShort } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEnd, isEndOf, isRoot, isRunning } from "../harness/protocol/thread-page.ts";
+import { isEnd, isRunEnd, isRoot, isRunning } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
-import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
+import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 
 const server = await startServerHere({ limits: { protocolCompactSecs: 0 } });
@@ -75,7 +75,7 @@ testInShort("runs of every origin, one after the other (thread-order.1)", PATIEN
   assert.equal(ended, 6);
   const replay = await openEvents(server, threadId, { channels: ["lifecycle"], since: 0 });
   const ends = seen.filter(isEnd);
-  const replayed = await replay.until(isEndOf(ends.at(-1)?.data["run_id"]));
+  const replayed = await replay.until(isRunEnd(ends.at(-1)?.data["run_id"]));
   assert.deepEqual(replayed.filter(isEnd), ends);
   for (const one of [reader, replay]) one.close();
 });
@@ -92,7 +92,7 @@ testInShort("a run that waits for another one (thread-order.2)", PATIENCE, async
   assert.deepEqual(await replay.until(isRunning), [running]);
   writeFileSync(gate, "");
   for (const reader of [live, replay]) {
-    const roots = (await reader.until(isEndOf(second.result["run_id"]))).filter(isRoot);
+    const roots = (await reader.until(isRunEnd(second.result["run_id"]))).filter(isRoot);
     assert.deepEqual(
       roots.map(({ data }) => [data["run_id"], data["event"]]),
       [
@@ -128,7 +128,7 @@ testInShort("since in a frame of a socket (thread-order.4)", PATIENCE, async () 
   const threadId = randomUUID();
   const { result } = await start(threadId, "teller");
   const reader = await openEvents(server, threadId, ALL);
-  const all = await reader.until(isEndOf(result["run_id"]));
+  const all = await reader.until(isRunEnd(result["run_id"]));
   reader.close();
   const socket = new WebSocket(`${server.url.replace("http", "ws")}/threads/${threadId}/stream/events`);
   const frames: string[] = [];
@@ -140,8 +140,8 @@ testInShort("since in a frame of a socket (thread-order.4)", PATIENCE, async () 
   await until("the end", async () => (frames.some(isLast) ? true : undefined));
   const [reply, ...events] = frames;
   assert.match(reply ?? "", /"type":"success"/);
-  assert.ok(events.map(eventOf).every(({ seq }) => seq > (since ?? 0)));
-  assert.equal(eventOf(events.at(-1) ?? "").id, all.at(-1)?.id);
+  assert.ok(events.map(parseEvent).every(({ seq }) => seq > (since ?? 0)));
+  assert.equal(parseEvent(events.at(-1) ?? "").id, all.at(-1)?.id);
   socket.close();
 });
 
@@ -155,7 +155,7 @@ for (const [words, inForm] of [
     const { result } = await start(threadId, "talks", {}, { config: { configurable: { words } } });
     const small = await until("the compaction", async () => {
       const reader = await openEvents(server, threadId, filter);
-      const events = await reader.until(isEndOf(result["run_id"]));
+      const events = await reader.until(isRunEnd(result["run_id"]));
       reader.close();
       return events.length > 20 ? undefined : events;
     });

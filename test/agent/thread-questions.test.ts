@@ -12,9 +12,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { answer, itemsOf } from "../harness/inbox.ts";
+import { answer, readItems } from "../harness/inbox.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEnd, isEndOf, isRunning } from "../harness/protocol/thread-page.ts";
+import { isEnd, isRunEnd, isRunning } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { type EventReader, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
@@ -49,7 +49,7 @@ async function paused(assistant: string, input: object = {}): Promise<Paused> {
 /** From an answer to the end of its run. */
 async function answered({ reader }: Paused, reply: Promise<{ readonly result: object }>) {
   const { result } = await reply;
-  const events = await reader.until(isEndOf((result as { readonly run_id?: string }).run_id));
+  const events = await reader.until(isRunEnd((result as { readonly run_id?: string }).run_id));
   return { events, end: events.at(-1)?.data["event"], requests: events.filter(isRequest) };
 }
 
@@ -89,7 +89,7 @@ const closings: readonly (readonly [what: string, how: string, close: (thread: P
     "an answer in the inbox",
     "answered",
     async ({ threadId }) => {
-      const [item] = await itemsOf(server, threadId);
+      const [item] = await readItems(server, threadId);
       const [result] = await answer(server, [{ thread_id: threadId, interrupt_id: item?.id, resume: 1 }]);
       assert.equal(result?.status, "answered");
     },
@@ -143,7 +143,7 @@ test("a deletion closes the questions that wait (thread-questions.2)", PATIENCE,
   await late.until(isEnd);
   for (const reader of [thread.reader, late]) {
     const { result } = await send(thread.threadId, "input.respond", { interrupt_id: first, response: 1 });
-    await reader.until(isEndOf(result["run_id"])); // the second one is the same again
+    await reader.until(isRunEnd(result["run_id"])); // the second one is the same again
   }
   const other = await openEvents(server, thread.threadId, { channels: ["lifecycle"] });
   assert.equal((await call(server, "DELETE", `/threads/${thread.threadId}`)).status, 204);
@@ -171,7 +171,7 @@ test("REST and the protocol answer each other's questions (thread-questions.3)",
   const reader = await openEvents(server, threadId, LIFE);
   const id = (await reader.until(isEnd)).find(isRequest)?.data["interrupt_id"];
   const reply = await send(threadId, "input.respond", { interrupt_id: id, response: "by the protocol" });
-  await reader.until(isEndOf(reply.result["run_id"]));
+  await reader.until(isRunEnd(reply.result["run_id"]));
   assert.deepEqual((await send(threadId, "state.get", { keys: ["answer"] })).result["values"], {
     answer: ["by the protocol"],
   });
@@ -253,20 +253,20 @@ test("an answer whose run never began is void (thread-questions.6)", PATIENCE, a
   const { result } = await to(asking, "input.respond", { interrupt_id: id, response: "void" });
   await reader.until(isAnswered);
   await cancel(asking, result["run_id"]);
-  const rest = await reader.until(isEndOf(result["run_id"]));
+  const rest = await reader.until(isRunEnd(result["run_id"]));
   const [request] = rest.filter(isRequest);
   assert.equal(request?.data["interrupt_id"], id);
   assert.notEqual(request?.id, asked?.id);
   assert.ok(!rest.some(isRunning));
   const replay = await openEvents(small, asking, LIFE);
-  const shown = await replay.until(isEndOf(result["run_id"]));
+  const shown = await replay.until(isRunEnd(result["run_id"]));
   assert.deepEqual(
     shown.filter((event) => isRequest(event) || isAnswered(event)),
     [request],
   );
   await cancel(busy, slow.result["run_id"]);
   const last = await to(asking, "input.respond", { interrupt_id: id, response: "counts" });
-  assert.equal((await reader.until(isEndOf(last.result["run_id"]))).at(-1)?.data["event"], "completed");
+  assert.equal((await reader.until(isRunEnd(last.result["run_id"]))).at(-1)?.data["event"], "completed");
   for (const one of [replay, blocked, reader]) one.close();
 });
 

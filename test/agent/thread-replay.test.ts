@@ -8,7 +8,7 @@ import { cpSync } from "node:fs";
 import { after, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { PATIENCE } from "../harness/patience.ts";
-import { closePages, isEndOf, openPage } from "../harness/protocol/thread-page.ts";
+import { closePages, isRunEnd, openPage } from "../harness/protocol/thread-page.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
@@ -32,9 +32,9 @@ const start = (threadId: string, input: object = {}) =>
 const isRemoved = ({ method, data }: ProtocolEvent): boolean =>
   method === "tasks" || data["event"] === "content-block-delta";
 
-async function replayOf(threadId: string, runId: unknown): Promise<readonly ProtocolEvent[]> {
+async function readReplay(threadId: string, runId: unknown): Promise<readonly ProtocolEvent[]> {
   const reader = await openEvents(server, threadId, ALL);
-  const events = await reader.until(isEndOf(runId));
+  const events = await reader.until(isRunEnd(runId));
   reader.close();
   return events;
 }
@@ -43,9 +43,9 @@ test("deltas and tasks of an ended run go, and nothing else (thread-replay.1)", 
   const threadId = randomUUID();
   const page = openPage(() => server.url, threadId, ALL);
   const { result } = await start(threadId);
-  await page.shows("the end", isEndOf(result["run_id"]));
+  await page.shows("the end", isRunEnd(result["run_id"]));
   const small = await until("the compaction", async () => {
-    const events = await replayOf(threadId, result["run_id"]);
+    const events = await readReplay(threadId, result["run_id"]);
     return events.some(isRemoved) ? undefined : events;
   });
   assert.deepEqual(
@@ -61,20 +61,20 @@ const skip = process.env["HOLDPOINT_TEST_STORAGE"] === "postgres" && "copies the
 test("new numbers after a restore (thread-replay.2)", { ...PATIENCE, skip }, async () => {
   const threadId = randomUUID();
   const first = await start(threadId);
-  await replayOf(threadId, first.result["run_id"]);
+  await readReplay(threadId, first.result["run_id"]);
   const { dataDir } = server;
   await server.stop();
   cpSync(dataDir, backup, { recursive: true });
   server = await startServerHere({ dataDir, limits });
   const second = await start(threadId);
-  const lost = await replayOf(threadId, second.result["run_id"]);
+  const lost = await readReplay(threadId, second.result["run_id"]);
   await server.stop();
   await wait(1000); // the numbers follow the clock, and no restore is as fast as this one
   removeFolder(dataDir);
   cpSync(backup, dataDir, { recursive: true });
   server = await startServerHere({ dataDir, limits });
   const third = await start(threadId);
-  const made = await replayOf(threadId, third.result["run_id"]);
+  const made = await readReplay(threadId, third.result["run_id"]);
   const fresh = made.filter(({ data }) => data["run_id"] === third.result["run_id"]);
   assert.ok(fresh.length >= 2 && (fresh[0]?.seq ?? 0) > (lost.at(-1)?.seq ?? 0));
   assert.ok(third.meta.applied_through_seq < (fresh[0]?.seq ?? 0));

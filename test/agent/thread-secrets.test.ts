@@ -11,7 +11,7 @@ import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { onOldest } from "../harness/langgraph.ts";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEnd, isEndOf } from "../harness/protocol/thread-page.ts";
+import { isEnd, isRunEnd } from "../harness/protocol/thread-page.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
 import { openEvents, type ProtocolEvent } from "../harness/thread-protocol.ts";
@@ -39,7 +39,7 @@ const CONFIGURABLE = {
 };
 const HIDDEN = /canary|langgraph_auth|__pregel_(resuming|send)|node_modules|\.ts:\d+|x-api-key|a-key-of-some/;
 
-async function eventsOf(assistant: string, input: object, rest: boolean): Promise<readonly ProtocolEvent[]> {
+async function collectEvents(assistant: string, input: object, rest: boolean): Promise<readonly ProtocolEvent[]> {
   const threadId = String((await call(server, "POST", "/threads", {}, KEY)).body["thread_id"]);
   const reader = await openEvents(server, threadId, ALL, KEY);
   const run = { assistant_id: assistant, input, config: { configurable: CONFIGURABLE } };
@@ -68,7 +68,7 @@ const RUNS: readonly (readonly [assistant: string, input: object, methods: reado
 for (const [assistant, input, methods] of RUNS) {
   for (const rest of [false, true]) {
     test(`events of ${assistant} over ${rest ? "REST" : "the protocol"} (thread-secrets.1)`, PATIENCE, async () => {
-      const events = await eventsOf(assistant, input, rest);
+      const events = await collectEvents(assistant, input, rest);
       const seen = new Set(events.map(({ method }) => method));
       if (!rest)
         assert.deepEqual(
@@ -99,14 +99,14 @@ test("each command has the rights of its own caller (thread-secrets.2)", PATIENC
   assert.equal((await eve("run.start", start))["error"], "permission_denied");
   const reader = await openEvents(tenants, threadId, { channels: ["lifecycle", "input", "values"] }, as("ann"));
   const { result } = await ann("run.start", start);
-  const events = await reader.until(isEndOf((result as { readonly run_id: string }).run_id));
+  const events = await reader.until(isRunEnd((result as { readonly run_id: string }).run_id));
   const id = events.find(({ method }) => method === "input.requested")?.data["interrupt_id"];
   const respond = { interrupt_id: id, response: true };
   assert.equal((await bob("input.respond", respond))["error"], "no_such_run");
   assert.equal((await eve("input.respond", respond))["error"], "permission_denied");
   assert.equal((await eve("state.get"))["type"], "success");
   const answered = await kim("input.respond", respond);
-  const later = await reader.until(isEndOf((answered["result"] as { readonly run_id: string }).run_id));
+  const later = await reader.until(isRunEnd((answered["result"] as { readonly run_id: string }).run_id));
   const { before, after: then } = (later.findLast(({ method }) => method === "values")?.data ?? {}) as Readonly<
     Record<string, { readonly configurable: { readonly langgraph_auth_user_id: string } }>
   >;
@@ -118,7 +118,7 @@ test("each command has the rights of its own caller (thread-secrets.2)", PATIENC
 });
 
 test("later changes of an object are not in earlier events (thread-secrets.3)", PATIENCE, async () => {
-  const events = await eventsOf("changing", {}, false);
+  const events = await collectEvents("changing", {}, false);
   const of = (method: string) => events.filter((event) => event.method === method).map(({ data }) => data);
   assert.deepEqual(of("custom"), [{ payload: { n: 1, list: ["first"] } }]);
   const [update] = of("updates");
@@ -132,7 +132,7 @@ test("later changes of an object are not in earlier events (thread-secrets.3)", 
 });
 
 test("a failed run and its namespace (thread-secrets.4)", PATIENCE, async () => {
-  const events = await eventsOf("fails_below", {}, false);
+  const events = await collectEvents("fails_below", {}, false);
   const lives = events.filter(({ method }) => method === "lifecycle");
   assert.deepEqual(
     lives.map(({ namespace, data }) => [namespace.map((part) => part.split(":")[0]).join("/"), data["event"]]),

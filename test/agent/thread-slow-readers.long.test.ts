@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
-import { isEndOf, isRunning } from "../harness/protocol/thread-page.ts";
+import { isRunEnd, isRunning } from "../harness/protocol/thread-page.ts";
 import { call, removeFolder, startServer } from "../harness/server.ts";
 import { openEvents, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
@@ -46,13 +46,13 @@ async function residentBytes(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
 }
 
-const socketOf = (threadId: string): WebSocket =>
+const openSocket = (threadId: string): WebSocket =>
   new WebSocket(`${server.url.replace("http", "ws")}/threads/${threadId}/stream/events`);
 
 test("readers that stop reading (thread-slow-readers.1)", PATIENCE, async () => {
   const threadId = randomUUID();
   const idle = [await stuck(threadId, ALL), await stuck(threadId, ALL)];
-  const socket = socketOf(threadId);
+  const socket = openSocket(threadId);
   await once(socket, "open");
   let frames = 0;
   let last = "";
@@ -70,7 +70,7 @@ test("readers that stop reading (thread-slow-readers.1)", PATIENCE, async () => 
     const { result } = await sendCommand(server, threadId, "run.start", { assistant_id: "talks", input: {} });
     ends.push(result["run_id"]);
   }
-  for (const runId of ends) await reader.until(isEndOf(runId)); // nobody waits for those that do not read
+  for (const runId of ends) await reader.until(isRunEnd(runId)); // nobody waits for those that do not read
   reader.close();
   const isLast = (text: string): boolean => text.includes(`synth:${String(ends.at(-1))}:completed`);
   assert.ok(!isLast(last));
@@ -101,7 +101,7 @@ test("1,000 idle readers (thread-slow-readers.2)", PATIENCE, async () => {
   const [threadId = ""] = threads;
   const reader = await openEvents(server, threadId, ALL);
   const { result } = await sendCommand(server, threadId, "run.start", { assistant_id: "teller", input: {} });
-  await reader.until(isEndOf(result["run_id"]));
+  await reader.until(isRunEnd(result["run_id"]));
   reader.close();
   for (const one of open) one.destroy();
 });
@@ -118,7 +118,7 @@ test("comments while a large run is converted (thread-slow-readers.3)", PATIENCE
   const reader = await openEvents(server, busy, ALL);
   for (let run = 0; run < 3; run++) {
     const { result } = await sendCommand(server, busy, "run.start", { assistant_id: "talks", input: {} });
-    await reader.until(isEndOf(result["run_id"]));
+    await reader.until(isRunEnd(result["run_id"]));
   }
   isOver = true;
   assert.ok(comments >= 2, `${comments} comments`);
@@ -137,7 +137,7 @@ test("the begin of a run whose graph blocks (thread-slow-readers.4)", { ...PATIE
   writeFileSync(gate, "");
   const { result } = await started;
   assert.equal(begin?.data["run_id"], result["run_id"]);
-  const events = await reader.until(isEndOf(result["run_id"]));
+  const events = await reader.until(isRunEnd(result["run_id"]));
   assert.equal(events.findLast(({ method }) => method === "values")?.data["answer"], true);
   reader.close();
 });

@@ -16,7 +16,7 @@ import { WebSocket } from "ws";
 import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder } from "../harness/server.ts";
 import { isEnd } from "../harness/protocol/thread-page.ts";
-import { eventOf, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
+import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
@@ -157,7 +157,7 @@ async function overSocket(
   assert.deepEqual([reply["id"], reply["type"]], [1, "success"]);
   await send();
   const events = await until("the end", async () => {
-    const seen = frames.slice(1).map((frame) => eventOf(JSON.stringify(frame)));
+    const seen = frames.slice(1).map((frame) => parseEvent(JSON.stringify(frame)));
     return seen.some(isEnd) ? seen : undefined;
   });
   socket.terminate();

@@ -40,7 +40,7 @@ function open(threadId: string, query = "", headers: Readonly<Record<string, str
 }
 
 /** The reply to a command on the socket, or the code that closes it. */
-async function replyOf(socket: WebSocket, method = "state.get", params: object = {}): Promise<unknown> {
+async function readReply(socket: WebSocket, method = "state.get", params: object = {}): Promise<unknown> {
   socket.once("open", () => socket.send(JSON.stringify({ id: 1, method, params })));
   const [first] = (await Promise.race([once(socket, "message"), once(socket, "close")])) as [Buffer | number];
   if (typeof first === "number") return first;
@@ -85,13 +85,13 @@ test("a ticket is for one socket, one thread and one caller (thread-tickets.2)",
   const made = await call(server, "POST", "/threads", {}, ANN);
   const threadId = String(made.body["thread_id"]);
   const ticket = await ticketFor(threadId);
-  assert.equal(await replyOf(open(randomUUID(), `?ticket=${ticket}`)), 4401);
-  const twice = await Promise.all([1, 2].map(() => replyOf(open(threadId, `?ticket=${ticket}`))));
+  assert.equal(await readReply(open(randomUUID(), `?ticket=${ticket}`)), 4401);
+  const twice = await Promise.all([1, 2].map(() => readReply(open(threadId, `?ticket=${ticket}`))));
   const outcomes = twice.map((one) => (typeof one === "number" ? one : (one as { readonly type: string }).type));
   assert.deepEqual(new Set(outcomes), new Set([4401, "success"]));
-  assert.equal(await replyOf(open(threadId, "?ticket=invented")), 4401);
+  assert.equal(await readReply(open(threadId, "?ticket=invented")), 4401);
   const ofBob = await ticketFor(threadId, { "x-user": "bob" }); // as if the thread were not there
-  const reply = (await replyOf(open(threadId, `?ticket=${ofBob}`))) as { readonly error: string };
+  const reply = (await readReply(open(threadId, `?ticket=${ofBob}`))) as { readonly error: string };
   assert.equal(reply.error, "no_such_run");
   assert.equal((await call(server, "POST", `/threads/${threadId}/stream/tickets`)).status, 401);
 });
@@ -100,8 +100,8 @@ test("a ticket stays secret (thread-tickets.3)", PATIENCE, async () => {
   const threadId = randomUUID();
   const ticket = await ticketFor(threadId);
   const socket = open(threadId, `?ticket=${ticket}&other=1`);
-  await replyOf(socket, "run.start", { assistant_id: "echo", input: {} });
-  assert.equal(await replyOf(open(threadId, `?ticket=${ticket}`)), 4401);
+  await readReply(socket, "run.start", { assistant_id: "echo", input: {} });
+  assert.equal(await readReply(open(threadId, `?ticket=${ticket}`)), 4401);
   const ofSockets = (noted.handlerUrls ?? []).filter((url) => url.includes("/stream/events"));
   assert.ok(ofSockets.length > 0 && ofSockets.every((url) => url.startsWith("POST ")));
   for (const text of [server.output(), ...(noted.handlerUrls ?? [])]) assert.ok(!text.includes(ticket));
@@ -115,7 +115,7 @@ for (const [origin, works] of [
 ] as const) {
   test(`a cookie from ${origin ?? "no page"} (thread-tickets.4)`, PATIENCE, async () => {
     const from = origin === null ? {} : { origin: origin === "own" ? server.url : origin };
-    const reply = await replyOf(open(randomUUID(), "", { cookie: "user=ann", ...from }));
+    const reply = await readReply(open(randomUUID(), "", { cookie: "user=ann", ...from }));
     assert.equal(typeof reply, works ? "object" : "number");
   });
 }
@@ -125,8 +125,8 @@ test("a cookie of an origin that may send no credentials (thread-tickets.4)", PA
   const strict = await startServerHere({ config });
   const address = `${strict.url.replace("http", "ws")}/threads/${randomUUID()}/stream/events`;
   const headers = { cookie: "user=ann", origin: "https://front.example" };
-  assert.equal(await replyOf(new WebSocket(address, { headers })), 4401);
-  assert.notEqual(await replyOf(new WebSocket(address, { headers: { ...headers, ...ANN } })), 4401);
+  assert.equal(await readReply(new WebSocket(address, { headers })), 4401);
+  assert.notEqual(await readReply(new WebSocket(address, { headers: { ...headers, ...ANN } })), 4401);
   await strict.stop();
   removeFolder(strict.dataDir);
 });

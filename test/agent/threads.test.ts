@@ -6,10 +6,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { Client } from "@langchain/langgraph-sdk";
-import { inboxPage, itemsOf, ok } from "../harness/inbox.ts";
+import { inboxPage, readItems, ok } from "../harness/inbox.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
-import { newThread, onlyQuestion, openThread, problemOf, questionsOf, until } from "../harness/threads.ts";
+import { newThread, onlyQuestion, openThread, readProblem, listQuestions, until } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -40,7 +40,7 @@ for (const graph of ["series", "deep", "nested_parallel"]) {
           assert.deepEqual(await thread.get(), before);
           assert.equal((await thread.history()).length, 1);
         }
-        const answers = questionsOf(result).map(({ id, value }) => [id, { to: value }]);
+        const answers = listQuestions(result).map(({ id, value }) => [id, { to: value }]);
         result = await thread.run({ command: { resume: Object.fromEntries(answers) as object } });
       }
       return result;
@@ -69,7 +69,7 @@ test("a thread starts with supersteps, and continues from there", async () => {
   assert.deepEqual([status, values], ["interrupted", { answers: ["by hand"] }]);
   const state = await client.threads.getState(thread.thread_id);
   assert.deepEqual(state.next, ["two"]);
-  const [item] = await itemsOf(server, thread.thread_id);
+  const [item] = await readItems(server, thread.thread_id);
   assert.deepEqual([item?.kind, item?.node], ["breakpoint", "two"]);
   const opened = openThread(server, "series", thread.thread_id);
   const question = onlyQuestion(await opened.run({ input: null }));
@@ -110,7 +110,7 @@ for (const [name, request, code] of [
   test(`supersteps ${name} make no thread (test/threads.1)`, async () => {
     const threadId = crypto.randomUUID();
     const refused = await call(server, "POST", "/threads", { thread_id: threadId, ...request });
-    assert.equal(problemOf(refused).code, code);
+    assert.equal(readProblem(refused).code, code);
     assert.equal((await call(server, "GET", `/threads/${threadId}`)).status, 404);
   });
 }
@@ -132,7 +132,7 @@ test("a search returns the selected fields and the values at the paths", async (
   });
   assert.deepEqual(found, { thread_id: thread.threadId, status: "idle", extracted: { last: 2, none: null } });
   const wrong = await call(server, "POST", "/threads/search", { limit: 1, extract: { a: "[" } });
-  assert.equal(problemOf(wrong).code, "invalid_request");
+  assert.equal(readProblem(wrong).code, "invalid_request");
 });
 
 test("a thread shows the config of its newest run, and when its state last changed", async () => {

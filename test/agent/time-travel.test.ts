@@ -18,8 +18,8 @@ import {
   newNotes,
   newThread,
   onlyQuestion,
-  problemOf,
-  questionsOf,
+  readProblem,
+  listQuestions,
   until,
   type Result,
   type TestThread,
@@ -106,7 +106,7 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     const before = await thread.picture();
     for (const body of [{ checkpoint_id: NO_CHECKPOINT }, { checkpoint: { checkpoint_id: NO_CHECKPOINT } }]) {
       const refused = await thread.wait({ input: null, ...body });
-      assert.deepEqual([refused.status, problemOf(refused).code], [404, "checkpoint_not_found"]);
+      assert.deepEqual([refused.status, readProblem(refused).code], [404, "checkpoint_not_found"]);
     }
     assert.deepEqual(await thread.picture(), before);
   });
@@ -185,11 +185,11 @@ suite("from a checkpoint of a subgraph (time-travel.2)", PATIENCE, () => {
         input: null,
         checkpoint: { checkpoint_id, checkpoint_ns: ns, checkpoint_map },
       });
-      assert.match(problemOf(refused).detail, /checkpoint_map/);
+      assert.match(readProblem(refused).detail, /checkpoint_map/);
     }
     const root = (await thread.state()).checkpoint.checkpoint_id;
     const wrong = { checkpoint_ns: ns, checkpoint_id: NO_CHECKPOINT, checkpoint_map: { "": root } };
-    assert.equal(problemOf(await thread.wait({ input: null, checkpoint: wrong })).code, "checkpoint_not_found");
+    assert.equal(readProblem(await thread.wait({ input: null, checkpoint: wrong })).code, "checkpoint_not_found");
   });
 });
 
@@ -211,11 +211,11 @@ suite("goto and update (time-travel.3)", PATIENCE, () => {
       const thread = await newThread(server, "sends");
       await thread.run({ input: { items: ["auto"] } });
       const refused = await thread.wait({ command: { goto: [{ node: "nowhere", [member]: {} }] } });
-      assert.equal(problemOf(refused).code, "node_unknown", "names are checked there too");
+      assert.equal(readProblem(refused).code, "node_unknown", "names are checked there too");
       const goto = ["a", "b"].map((item) => ({ node: "review", [member]: { item } }));
       const paused = await thread.run({ command: { goto } });
       assert.deepEqual(
-        questionsOf(paused).map(({ value }) => value),
+        listQuestions(paused).map(({ value }) => value),
         [{ review: "a" }, { review: "b" }],
       );
     });
@@ -248,7 +248,7 @@ suite("goto the end (time-travel.4)", PATIENCE, () => {
       const [shown, state] = [await thread.get(), await thread.state()];
       assert.deepEqual([shown.status, shown.interrupts, state.next, state.tasks], ["idle", {}, [], []]);
       for (const { id } of open) {
-        assert.equal(problemOf(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
+        assert.equal(readProblem(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
       }
       assert.equal((await thread.wait({ input, ...extra })).status, 200, "the thread can be used again");
     });

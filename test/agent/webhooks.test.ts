@@ -15,7 +15,7 @@ import { brokenSlackRules } from "../fakes/slack/slack-rules.ts";
 import { startWebhookReceiver } from "../fakes/webhook-receiver.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder, TEST_GRAPHS } from "../harness/server.ts";
-import { newThread, onlyQuestion, problemOf, until, type WireRun } from "../harness/threads.ts";
+import { newThread, onlyQuestion, readProblem, until, type WireRun } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM=";
@@ -97,7 +97,7 @@ suite("notifications of interrupts (agent/webhooks.5)", PATIENCE, () => {
   test("and not to an address that is not allowed: the run is refused", async () => {
     const thread = await newThread(server, "echo");
     const refused = await thread.wait({ input: {}, notify: { url: "http://10.0.0.1/" } });
-    assert.deepEqual([refused.status, problemOf(refused).code], [422, "webhook_refused"]);
+    assert.deepEqual([refused.status, readProblem(refused).code], [422, "webhook_refused"]);
   });
 });
 
@@ -376,10 +376,10 @@ suite("addresses that are refused (agent/webhooks.4)", PATIENCE, () => {
       ];
       for (const path of paths) {
         const refused = await call(strict, "POST", path, { assistant_id: "steps", input: {}, webhook });
-        assert.deepEqual([refused.status, problemOf(refused).code], [422, "webhook_refused"], `${path} ${webhook}`);
+        assert.deepEqual([refused.status, readProblem(refused).code], [422, "webhook_refused"], `${path} ${webhook}`);
       }
       const batch = await call(strict, "POST", "/runs/batch", [{ assistant_id: "steps", input: {}, webhook }]);
-      assert.equal(problemOf(batch).code, "webhook_refused");
+      assert.equal(readProblem(batch).code, "webhook_refused");
     }
     assert.deepEqual(await thread.runs(), []);
     const canary = await call(strict, "POST", `${thread.path}/runs/wait`, {

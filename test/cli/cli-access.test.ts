@@ -24,7 +24,7 @@ after(async () => {
 const run = (args: readonly string[], key = ADMIN, on = server): Promise<Ended> =>
   verb(args, { env: { HOLDPOINT_URL: on.url, HOLDPOINT_API_KEY: key } });
 
-const statusOf = async (method: string, path: string, key: string, body?: unknown): Promise<number> =>
+const readStatus = async (method: string, path: string, key: string, body?: unknown): Promise<number> =>
   (await call(server, method, path, body, { authorization: `Bearer ${key}` })).status;
 
 test("a key is printed once, works with its role, is listed without itself, and ends with its revocation (cli-access.1)", async () => {
@@ -33,8 +33,8 @@ test("a key is printed once, works with its role, is listed without itself, and 
   const key = created.out.trim();
   assert.match(key, /^hp_[\w-]{43}$/);
   assert.match(created.err, /^created {2}[0-9a-f-]{36} {2}robot \(reviewer\), expires: 20\d\d-[^]*nothing can show it/);
-  assert.equal(await statusOf("GET", "/inbox", key), 200);
-  assert.equal(await statusOf("POST", "/threads", key, {}), 403);
+  assert.equal(await readStatus("GET", "/inbox", key), 200);
+  assert.equal(await readStatus("POST", "/threads", key, {}), 403);
   const caller = await call(server, "GET", "/console/api/caller", undefined, { "x-api-key": key });
   assert.match(caller.text, /"name":"robot".*"role":"reviewer"/);
 
@@ -44,7 +44,7 @@ test("a key is printed once, works with its role, is listed without itself, and 
   const id = /created {2}([0-9a-f-]{36})/.exec(created.err)?.[1] ?? "";
   assert.equal((await run(["keys", "revoke", id.slice(0, 30)])).code, 2, "it asks first");
   assert.match((await run(["keys", "revoke", id.slice(0, 30), "--yes"])).out, /^revoked {2}/);
-  assert.equal(await statusOf("GET", "/inbox", key), 401);
+  assert.equal(await readStatus("GET", "/inbox", key), 401);
   assert.notEqual((await run(["keys", "revoke", id, "--yes"])).code, 0);
 });
 
@@ -58,8 +58,8 @@ test("a limited key reaches its assistants and metadata only, in every list and 
   const own = await made({ region: "uk" });
   const foreign = await made({ region: "us" }, ADMIN);
   const unmarked = await made({}, ADMIN);
-  assert.equal(await statusOf("GET", `/threads/${own}`, key), 200);
-  for (const id of [foreign, unmarked]) assert.equal(await statusOf("GET", `/threads/${id}`, key), 404);
+  assert.equal(await readStatus("GET", `/threads/${own}`, key), 200);
+  for (const id of [foreign, unmarked]) assert.equal(await readStatus("GET", `/threads/${id}`, key), 404);
   const found = (await post("/threads/search", { limit: 100 })).body as readonly { readonly thread_id: string }[];
   assert.deepEqual(
     found.map(({ thread_id: id }) => id),
@@ -71,7 +71,7 @@ test("a limited key reaches its assistants and metadata only, in every list and 
   const input = { some_text: "x" };
   assert.equal((await post(`/threads/${own}/runs/wait`, { assistant_id: "agent", input })).status, 200);
   assert.equal((await post(`/threads/${own}/runs/wait`, { assistant_id: "echo", input })).status, 403);
-  assert.equal(await statusOf("GET", `/threads/${own}`, key), 200, "the run left the thread within the limits");
+  assert.equal(await readStatus("GET", `/threads/${own}`, key), 200, "the run left the thread within the limits");
   const inbox = (await call(server, "GET", "/inbox", undefined, { "x-api-key": key })).body as {
     readonly items: readonly { readonly thread_id: string }[];
   };

@@ -115,12 +115,12 @@ test("--paginate reads every page, by offset and by cursor (cli-api.3)", async (
     await reply(run);
   }
   const search = ["POST", "/threads/search", "-f", "metadata[suite]=pages", "-F", "limit=2"];
-  const idsOf = (list: readonly unknown[]): readonly unknown[] =>
+  const listThreadIds = (list: readonly unknown[]): readonly unknown[] =>
     list.map((one) => (one as { readonly thread_id: string }).thread_id).sort();
   assert.equal(((await reply(search)) as readonly object[]).length, 2);
-  assert.deepEqual(idsOf(await reply([...search, "--paginate"])), ids.toSorted());
+  assert.deepEqual(listThreadIds(await reply([...search, "--paginate"])), ids.toSorted());
   const byCursor = await api(["/inbox", "-F", "limit=2", "--paginate", "--json", "-X", "GET"]);
-  assert.deepEqual(idsOf(lines(byCursor.out)), ids.toSorted());
+  assert.deepEqual(listThreadIds(lines(byCursor.out)), ids.toSorted());
   assert.equal((await api(["/info", "--paginate"])).code, 2);
 });
 

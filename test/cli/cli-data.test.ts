@@ -74,22 +74,22 @@ test("a run that fails exits with 1, with file and line; an unknown assistant to
 const program = new Command("holdpoint");
 registerVerbs(program, {} as unknown as Cli, {} as unknown as VerbPorts);
 
-function leavesOf(command: Command, path: readonly string[]): readonly (readonly [string, Command])[] {
+function listLeaves(command: Command, path: readonly string[]): readonly (readonly [string, Command])[] {
   if (command.commands.length === 0) return [[path.join(" "), command]];
-  return command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]));
+  return command.commands.flatMap((one) => listLeaves(one, [...path, one.name()]));
 }
 
 /** `a 'b c' --d` → `["a", "b c", "--d"]`, up to a redirection or a pipe. */
-const wordsOf = (line: string): readonly string[] =>
+const splitWords = (line: string): readonly string[] =>
   [...line.replace(/ [|>] .*/, "").matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "");
 
 test("every verb has an example that it accepts (cli-data.3)", () => {
-  for (const [path, command] of leavesOf(program, [])) {
+  for (const [path, command] of listLeaves(program, [])) {
     const line = exampleFor(path);
     assert.ok(line?.startsWith(path) === true, `${path}: ${line}`);
     command.exitOverride().action(() => undefined);
     command.configureOutput({ writeErr: () => undefined });
-    command.parse([...wordsOf(line.slice(path.length))], { from: "user" });
+    command.parse([...splitWords(line.slice(path.length))], { from: "user" });
   }
 });
 
@@ -131,7 +131,7 @@ test("the help of a server verb has an example too (cli-data.3)", async () => {
 test("every shell's script names every verb and option, and no character ends a quotation (cli-data.4)", () => {
   for (const shell of SHELLS) {
     const script = completionScript(program, shell);
-    for (const [path, command] of leavesOf(program, [])) {
+    for (const [path, command] of listLeaves(program, [])) {
       assert.ok(script.includes(path), `${shell}: ${path}`);
       for (const { long } of command.options) assert.ok(script.includes((long ?? "").slice(2)), `${shell}: ${long}`);
     }

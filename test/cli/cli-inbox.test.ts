@@ -248,8 +248,8 @@ test("the list is the API's own as JSON, and fits the window as a table (cli-inb
     ...(await run(["inbox", "ls"], { COLUMNS: String(columns) })),
   }));
   for (const { columns, out } of await Promise.all(sizes)) {
-    const { widthOf } = await import("../../packages/holdpoint/src/cli/output/sanitize.ts");
-    for (const line of out.split("\n")) assert.ok(widthOf(line) <= columns, line);
+    const { countWidth } = await import("../../packages/holdpoint/src/cli/output/sanitize.ts");
+    for (const line of out.split("\n")) assert.ok(countWidth(line) <= columns, line);
     assert.match(out, new RegExp(`^ID .*\n[^]*${long.id.slice(0, 8)} `));
     assert.doesNotMatch(out, /\u001b/);
   }

@@ -330,17 +330,17 @@ test("a new project is valid, and runs until it pauses for a person (cli.5)", as
   const home = join(folder, "My Project");
   const made = await run(["new", "My Project"]);
   assert.deepEqual([made.code, made.err], [0, ""]);
-  const packageOf = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
+  const ownPackage = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {
     readonly name: string;
     readonly dependencies: Readonly<Record<string, string>>;
   };
   const { dependencies } = JSON.parse(
     readFileSync(join(ROOT, "packages/holdpoint/package.json"), "utf8"),
-  ) as typeof packageOf;
-  assert.equal(packageOf.name, "my-project");
+  ) as typeof ownPackage;
+  assert.equal(ownPackage.name, "my-project");
   const fromPackage = /^(?:file:.*\/dist\/packages\/holdpoint-[\d.]+\.tgz|\^[\d.]+)$/;
-  assert.match(packageOf.dependencies["holdpoint"] ?? "", fromPackage); // published.test.ts has the switch
-  for (const [name, version] of Object.entries(packageOf.dependencies))
+  assert.match(ownPackage.dependencies["holdpoint"] ?? "", fromPackage); // published.test.ts has the switch
+  for (const [name, version] of Object.entries(ownPackage.dependencies))
     assert.ok(name === "holdpoint" || version === dependencies[name], name);
   assert.match(readFileSync(join(home, ".gitignore"), "utf8"), /node_modules/);
 

@@ -104,7 +104,7 @@ test("dev pauses a sample run and prints its link; a second one takes other port
   const stopped = await holdpoint(["inbox", "ls"], { cwd: folders[1] });
   assert.equal(stopped.code, 69, "a server that has stopped is named by nothing");
 
-  const { runId, tree } = await traceOf(folders[0], again.threadId);
+  const { runId, tree } = await readTrace(folders[0], again.threadId);
   assert.equal(tree, TREE, "the run before the restart, the wait and the run after it are one trace");
   assert.match(runId, /^[0-9a-f-]{36}$/);
 });
@@ -177,7 +177,7 @@ invoke_agent refund-approval
 `;
 
 /** The trace store of a stopped server's collector: names, children below their parent. */
-async function traceOf(folder: string, threadId: string): Promise<{ readonly runId: string; readonly tree: string }> {
+async function readTrace(folder: string, threadId: string): Promise<{ readonly runId: string; readonly tree: string }> {
   const config = readConfig(
     { HOLDPOINT_DATA_DIR: join(folder, ".holdpoint"), TRACES_PORT: "0" },
     TRACE_SETTINGS,

@@ -28,7 +28,7 @@ test("a run is paused, answered and ended by a worker, its callers wait at an AP
   assert.deepEqual(question.value, { please: thread });
   const answered = await bench.resume(thread, "ask", "yes");
   assert.deepEqual(answered.body, { log: ["prepared", "yes", "recorded"] });
-  assert.equal(bench.effectsOf(thread, "answered").length, 1);
+  assert.equal(bench.listEffects(thread, "answered").length, 1);
 });
 
 test("a call joins a run that another process has, while it runs and after it (many-machines.1)", async () => {

@@ -9,7 +9,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, test } from "node:test";
 import { holdpoint } from "../harness/cli.ts";
-import { inboxPage, itemsOf } from "../harness/inbox.ts";
+import { inboxPage, readItems } from "../harness/inbox.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
@@ -128,7 +128,7 @@ test("a stopped server's threads go on in PostgreSQL, and back in SQLite, as if 
 /** move.3: every question takes one answer; a breakpoint continues. */
 async function goOn(server: ServerHere, paused: readonly string[], broken: string): Promise<void> {
   for (const threadId of paused) {
-    const items = await itemsOf(server, threadId);
+    const items = await readItems(server, threadId);
     assert.ok(items.length > 0);
     const resume = Object.fromEntries(items.map(({ id }) => [id, "go on"]));
     const body = { assistant_id: items[0]?.assistant_id, command: { resume } };
@@ -146,7 +146,7 @@ test("a running server is backed up, and another one starts on the copy (move.1,
   const server = await startServer({ config });
   const thread = await newThread(server, "echo");
   await thread.run({ input: { payload: "Well?" } });
-  const item = (await itemsOf(server, thread.threadId))[0];
+  const item = (await readItems(server, thread.threadId))[0];
   const busy = await newThread(server, "hanging");
   await call(server, "POST", `/threads/${busy.threadId}/runs`, { assistant_id: "hanging", input: {} });
   try {
@@ -166,7 +166,7 @@ test("a running server is backed up, and another one starts on the copy (move.1,
   writeFileSync(join(dataDir, "holdpoint.db"), readFileSync(join(folder, "copy.db")));
   const restored = await startServer({ config, dataDir });
   try {
-    assert.deepEqual(await itemsOf(restored, thread.threadId), [item]); // as it was at that moment: open
+    assert.deepEqual(await readItems(restored, thread.threadId), [item]); // as it was at that moment: open
   } finally {
     await restored.kill();
   }

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
-import { askUnder, read, REVIEW_GRAPHS, trailOf, vote } from "../harness/reviews/questions.ts";
+import { askUnder, read, REVIEW_GRAPHS, readTrail, vote } from "../harness/reviews/questions.ts";
 import { removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 
 const uri = await newDatabase();
@@ -22,7 +22,7 @@ test("200 votes on two servers start one run (review-votes.1)", PATIENCE, async 
   const votes = Array.from({ length: 200 }, (_, at) => vote(at % 2 === 0 ? one : other, `p${at % 40}`, asked, true));
   const results = await Promise.all(votes);
   assert.equal(results.filter(({ status }) => status === "answered").length, 1);
-  const trail = await trailOf(other, asked);
+  const trail = await readTrail(other, asked);
   assert.equal(trail.filter(([action]) => action === "voted").length, 9);
   assert.equal(trail.filter(([action]) => action === "answered").length, 1);
   assert.equal(new Set(trail.map(([, by]) => by)).size, 10);
@@ -42,7 +42,7 @@ test("a vote survives a kill, and the next one decides (review-votes.2)", PATIEN
   }
   assert.equal((await vote(server, "ann", asked, true)).status, "pending", "ann has voted already");
   assert.equal((await vote(server, "carl", asked, true)).status, "answered");
-  assert.deepEqual(await trailOf(server, asked), [
+  assert.deepEqual(await readTrail(server, asked), [
     ["voted", "ann"],
     ["voted", "bob"],
     ["answered", "carl"],

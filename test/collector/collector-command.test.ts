@@ -6,7 +6,7 @@ import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { type AcceptedRun, type FakeBackend, startBackend } from "../fakes/backend.ts";
-import { jsonRequest, protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
+import { jsonRequest, protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { freePort } from "../harness/postgres/free-port.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
@@ -77,7 +77,8 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
 }
 
 /** One span each, every one of a trace of its own. */
-const traces = (count: number, from = 1): TestSpan[] => Array.from({ length: count }, (_, at) => spanOf(from + at, 0));
+const traces = (count: number, from = 1): TestSpan[] =>
+  Array.from({ length: count }, (_, at) => buildSpan(from + at, 0));
 
 const sizes = ({ backend }: Started, key = "key-1"): number[] =>
   backend.uploads.filter((upload) => upload.key === key).map(({ runs }) => runs.length);
@@ -180,8 +181,8 @@ test("without another variable: liveness, every form of a request, keys, project
   );
   assert.ok(backend.uploads.every(({ headers }) => headers["content-encoding"] === "zstd"));
 
-  await send(protobufRequest([spanOf(900, 1, 0)]), { "x-api-key": "tree" });
-  await send(protobufRequest([spanOf(900, 0)]), { "x-api-key": "tree" });
+  await send(protobufRequest([buildSpan(900, 1, 0)]), { "x-api-key": "tree" });
+  await send(protobufRequest([buildSpan(900, 0)]), { "x-api-key": "tree" });
   await backend.when(() => backend.runs.filter(({ key }) => key === "tree").length === 2);
   const tree = backend.runs.filter(({ key }) => key === "tree");
   assert.equal(new Set(tree.map(({ main }) => main["trace_id"])).size, 1);
@@ -194,7 +195,7 @@ describe("BATCH_SIZE=10 and FLUSH_INTERVAL_MS=60000", () => {
   const alone = (spans: readonly TestSpan[]): Buffer[] => spans.map((span) => protobufRequest([span]));
   const asJson = (spans: readonly TestSpan[]): string[] => [jsonRequest(spans, "seed")];
   const tree = (count: number): TestSpan[] =>
-    Array.from({ length: count }, (_, at) => spanOf(1, at, at === 0 ? undefined : 0));
+    Array.from({ length: count }, (_, at) => buildSpan(1, at, at === 0 ? undefined : 0));
   const ways: readonly (readonly [string, readonly (Buffer | string)[]])[] = [
     ["ten traces in one request", inOne(traces(10))],
     ["ten traces in ten requests", alone(traces(10))],
@@ -263,7 +264,7 @@ test("MAX_BODY_BYTES bounds a request, MAX_BUFFER_BYTES the uncompressed bytes t
   });
   const { backend, send } = collector;
   const long = (at: number, chars: number): Buffer =>
-    protobufRequest([spanOf(at, 0, undefined, { attributes: { "gen_ai.prompt": "x".repeat(chars) } })]);
+    protobufRequest([buildSpan(at, 0, undefined, { attributes: { "gen_ai.prompt": "x".repeat(chars) } })]);
   assert.equal((await send(long(1, 40_000))).status, 413);
   assert.equal((await send(long(2, 30_000))).status, 200);
   assert.deepEqual(sizes(collector), []);

@@ -7,8 +7,8 @@ import { describe, test } from "node:test";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
-import { protobufRequest, spanOf, type TestSpan, type TestValue } from "../fakes/otlp.ts";
+import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
+import { protobufRequest, buildSpan, type TestSpan, type TestValue } from "../fakes/otlp.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const PRICES = {
@@ -46,7 +46,7 @@ async function withCollector(
 }
 
 const call = (trace: number, model: string, more: Readonly<Record<string, TestValue>> = {}): TestSpan =>
-  spanOf(trace, 0, undefined, {
+  buildSpan(trace, 0, undefined, {
     attributes: {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "openai",
@@ -58,7 +58,7 @@ const call = (trace: number, model: string, more: Readonly<Record<string, TestVa
   });
 
 /** The value of the series whose labels are all of these, in any order. */
-function valueOf(text: string, name: string, labels: Readonly<Record<string, string>>): number {
+function readValue(text: string, name: string, labels: Readonly<Record<string, string>>): number {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
   const lines = text
     .split("\n")
@@ -76,8 +76,8 @@ describe("metrics of generative AI", PATIENCE, () => {
           call(2, "claude-sonnet-5", { "gen_ai.provider.name": "anthropic" }),
           call(3, "gpt-5", { "gen_ai.usage.cost": 0.5 }),
           call(4, "unknown"),
-          spanOf(5, 0, undefined, { name: "agent", attributes: agent }),
-          spanOf(6, 0, undefined, { name: "GET /", attributes: { "http.request.method": "GET" } }),
+          buildSpan(5, 0, undefined, { name: "agent", attributes: agent }),
+          buildSpan(6, 0, undefined, { name: "GET /", attributes: { "http.request.method": "GET" } }),
         ]),
       );
       await backend.whenRuns(6);
@@ -85,25 +85,25 @@ describe("metrics of generative AI", PATIENCE, () => {
       const gpt = { gen_ai_request_model: "gpt-5", gen_ai_provider_name: "openai", project: "shop" };
       const chat = { ...gpt, gen_ai_operation_name: "chat" };
       const usage = "gen_ai_client_token_usage";
-      assert.equal(valueOf(text, `${usage}_sum`, { ...chat, gen_ai_token_type: "input" }), 2000);
-      assert.equal(valueOf(text, `${usage}_sum`, { ...chat, gen_ai_token_type: "output" }), 200);
-      assert.equal(valueOf(text, `${usage}_count`, { gen_ai_token_type: "input" }), 4);
-      assert.equal(valueOf(text, `${usage}_bucket`, { ...chat, le: "1024", gen_ai_token_type: "input" }), 2);
-      assert.equal(valueOf(text, `${usage}_bucket`, { ...chat, le: "256", gen_ai_token_type: "input" }), 0);
+      assert.equal(readValue(text, `${usage}_sum`, { ...chat, gen_ai_token_type: "input" }), 2000);
+      assert.equal(readValue(text, `${usage}_sum`, { ...chat, gen_ai_token_type: "output" }), 200);
+      assert.equal(readValue(text, `${usage}_count`, { gen_ai_token_type: "input" }), 4);
+      assert.equal(readValue(text, `${usage}_bucket`, { ...chat, le: "1024", gen_ai_token_type: "input" }), 2);
+      assert.equal(readValue(text, `${usage}_bucket`, { ...chat, le: "256", gen_ai_token_type: "input" }), 0);
       const buckets = [...text.matchAll(/token_usage_bucket\{le="(\d+)"/g)].map(([, le]) => Number(le));
       assert.equal(Math.max(...buckets), 67_108_864);
       const duration = "gen_ai_client_operation_duration_seconds";
-      assert.equal(valueOf(text, `${duration}_count`, chat), 2);
-      assert.equal(valueOf(text, `${duration}_bucket`, { ...chat, le: "81.92" }), 2);
-      assert.ok(Math.abs(valueOf(text, `${duration}_sum`, chat) - 0.001) <= 0.002); // two calls, each to a millisecond
-      assert.equal(valueOf(text, `${duration}_count`, { gen_ai_operation_name: "invoke_agent" }), 1);
-      assert.equal(valueOf(text, `${duration}_count`, {}), 5);
+      assert.equal(readValue(text, `${duration}_count`, chat), 2);
+      assert.equal(readValue(text, `${duration}_bucket`, { ...chat, le: "81.92" }), 2);
+      assert.ok(Math.abs(readValue(text, `${duration}_sum`, chat) - 0.001) <= 0.002); // two calls, each to a millisecond
+      assert.equal(readValue(text, `${duration}_count`, { gen_ai_operation_name: "invoke_agent" }), 1);
+      assert.equal(readValue(text, `${duration}_count`, {}), 5);
       const cost = "gen_ai_cost_usd_total";
       const near = (value: number, wanted: number): void => assert.ok(Math.abs(value - wanted) < 1e-9, `${value}`);
-      near(valueOf(text, cost, { ...chat, source: "table" }), (600 * 2 + 400 * 0.5 + 100 * 10) / 1e6);
-      near(valueOf(text, cost, { ...chat, source: "sender" }), 0.5);
-      near(valueOf(text, cost, { gen_ai_request_model: "claude-sonnet-5" }), (1000 * 3 + 100 * 15) / 1e6);
-      near(valueOf(text, cost, { gen_ai_request_model: "unknown" }), 0);
+      near(readValue(text, cost, { ...chat, source: "table" }), (600 * 2 + 400 * 0.5 + 100 * 10) / 1e6);
+      near(readValue(text, cost, { ...chat, source: "sender" }), 0.5);
+      near(readValue(text, cost, { gen_ai_request_model: "claude-sonnet-5" }), (1000 * 3 + 100 * 15) / 1e6);
+      near(readValue(text, cost, { gen_ai_request_model: "unknown" }), 0);
     }));
 
   test("count a run that is sent again once, with what comes later", () =>
@@ -112,7 +112,7 @@ describe("metrics of generative AI", PATIENCE, () => {
       const bare = Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.includes("usage")));
       await collector.send(protobufRequest([{ ...span, attributes: bare }]));
       await backend.whenRuns(1);
-      const record = recordOf(span, "gen_ai.client.inference.operation.details", {
+      const record = buildRecord(span, "gen_ai.client.inference.operation.details", {
         attributes: { "gen_ai.usage.input_tokens": 7n, "gen_ai.output.messages": "[]" },
       });
       for (const path of ["logs", "traces"])
@@ -123,8 +123,8 @@ describe("metrics of generative AI", PATIENCE, () => {
         });
       await backend.when(() => backend.runs.some(({ event }) => event === "patch"));
       const text = await show();
-      assert.equal(valueOf(text, "gen_ai_client_operation_duration_seconds_count", {}), 1);
-      assert.equal(valueOf(text, "gen_ai_client_token_usage_sum", {}), 7);
+      assert.equal(readValue(text, "gen_ai_client_operation_duration_seconds_count", {}), 1);
+      assert.equal(readValue(text, "gen_ai_client_token_usage_sum", {}), 7);
     }));
 
   test("have at most 500 sets of labels, whatever senders invent, and no broken line", () =>
@@ -140,9 +140,9 @@ describe("metrics of generative AI", PATIENCE, () => {
         .filter((line) => line.startsWith("gen_ai_client_operation_duration_seconds_count"));
       assert.equal(series.length, 501);
       assert.ok(series.every((line) => line.length < 500));
-      assert.equal(valueOf(text, "gen_ai_client_operation_duration_seconds_count", {}), 1501);
-      assert.ok(valueOf(text, "gen_ai_client_token_usage_count", { gen_ai_request_model: "other" }) >= 1000);
-      assert.ok(valueOf(text, "gen_ai_cost_usd_total", {}) < 1e6);
+      assert.equal(readValue(text, "gen_ai_client_operation_duration_seconds_count", {}), 1501);
+      assert.ok(readValue(text, "gen_ai_client_token_usage_count", { gen_ai_request_model: "other" }) >= 1000);
+      assert.ok(readValue(text, "gen_ai_cost_usd_total", {}) < 1e6);
       assert.ok(
         text
           .split("\n")

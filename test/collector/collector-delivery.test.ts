@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { JOIN_LIMITS } from "@holdpoint/collector/logs/join-table.ts";
 import { ASSEMBLE_LIMITS } from "@holdpoint/collector/assemble/trace-table.ts";
-import { createSpanAccounting, pendingOf, sumOf } from "@holdpoint/collector/shared/span-accounting.ts";
+import { createSpanAccounting, countPending, sumCounts } from "@holdpoint/collector/shared/span-accounting.ts";
 import type { Decoded } from "@holdpoint/collector/otlp/decoded.ts";
 import { readProtobuf } from "@holdpoint/collector/otlp/protobuf.ts";
 import { createDelivery } from "@holdpoint/collector/pipeline/delivery.ts";
@@ -18,7 +18,7 @@ import { createTranslator } from "@holdpoint/collector/translate/translate.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { type Answer, type FakeBackend, startBackend, type Upload } from "../fakes/backend.ts";
 import { startCollector, type TestCollector, testConfig } from "../fakes/collector.ts";
-import { jsonRequest, protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { jsonRequest, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 async function withBoth(
   env: Record<string, string>,
@@ -33,12 +33,12 @@ async function withBoth(
     await backend.close();
   }
   assert.deepEqual(backend.violations, []);
-  assert.equal(pendingOf(collector.collector.accounting), 0);
+  assert.equal(countPending(collector.collector.accounting), 0);
   return { collector, backend };
 }
 
 const many = (trace: number, count: number) =>
-  Array.from({ length: count }, (_, span) => spanOf(trace, span, span === 0 ? undefined : 0));
+  Array.from({ length: count }, (_, span) => buildSpan(trace, span, span === 0 ? undefined : 0));
 
 describe("batches", () => {
   test("sends a batch at BATCH_SIZE runs, and the rest after FLUSH_INTERVAL_MS", async () => {
@@ -68,7 +68,7 @@ describe("batches", () => {
       instance_flags: { zstd_compression_enabled: false, gzip_body_enabled: true },
     };
     const collector = await startCollector(backend.url);
-    await collector.send(protobufRequest([spanOf(1, 0)])); // requests /info in the background
+    await collector.send(protobufRequest([buildSpan(1, 0)])); // requests /info in the background
     await backend.whenRuns(1);
     await collector.send(protobufRequest(many(2, 21)));
     await backend.whenRuns(22);
@@ -94,7 +94,7 @@ describe("images of messages", () => {
   const part = (url: string) => [{ role: "user", content: [{ type: "image_url", image_url: { url } }] }];
   const url = `data:image/png;base64,${bytes.toString("base64")}`;
   const span = {
-    ...spanOf(1, 0),
+    ...buildSpan(1, 0),
     attributes: { "gen_ai.operation.name": "chat", "gen_ai.prompt": JSON.stringify({ messages: part(url) }) },
   };
   const cases = [
@@ -124,12 +124,12 @@ describe("images of messages", () => {
 describe("keys", () => {
   test("the request's key wins over the environment's, and two keys never share an upload", async () => {
     const { backend } = await withBoth({ TRACING_API_KEY: "env-key" }, async (collector, backend) => {
-      await collector.send(jsonRequest([spanOf(1, 0)]), { "x-api-key": "key-a" });
-      await collector.send(jsonRequest([spanOf(2, 0)]), { "x-api-key": "key-b" });
-      await collector.send(jsonRequest([spanOf(3, 0)]), { "x-api-key": "key-a", "x-tenant-id": "workspace" });
+      await collector.send(jsonRequest([buildSpan(1, 0)]), { "x-api-key": "key-a" });
+      await collector.send(jsonRequest([buildSpan(2, 0)]), { "x-api-key": "key-b" });
+      await collector.send(jsonRequest([buildSpan(3, 0)]), { "x-api-key": "key-a", "x-tenant-id": "workspace" });
       const response = await fetch(`${collector.url}/v1/traces`, {
         method: "POST",
-        body: jsonRequest([spanOf(4, 0)]),
+        body: jsonRequest([buildSpan(4, 0)]),
         headers: { "content-type": "application/json" },
       });
       assert.equal(response.status, 200);
@@ -151,7 +151,7 @@ describe("keys", () => {
       { retryCooldownMs: "1", DEAD_LETTER_DIR: dir, SHUTDOWN_TIMEOUT_MS: "2500" },
       async (collector, backend) => {
         backend.script = () => ({ status: 307, headers: { location: `${other.url}/runs/multipart` } });
-        await collector.send(jsonRequest([spanOf(1, 0)]));
+        await collector.send(jsonRequest([buildSpan(1, 0)]));
         await backend.when(() => backend.uploads.length >= 3);
       },
     );
@@ -174,7 +174,7 @@ describe("keys", () => {
           { status: 422, body: `no ${canary}` },
         ];
         backend.script = (upload) => says[upload.index] ?? { status: 422 };
-        shown.push(await (await collector.send(jsonRequest([spanOf(1, 0)]), { "x-api-key": canary })).text());
+        shown.push(await (await collector.send(jsonRequest([buildSpan(1, 0)]), { "x-api-key": canary })).text());
         await backend.when(() => backend.uploads.length >= 4);
         shown.push(await (await fetch(`${collector.url}/metrics`)).text());
       },
@@ -215,7 +215,7 @@ describe("a backend that misbehaves", () => {
       const env = { uploadTimeoutMs: "150", retryCooldownMs: "5" };
       const { collector } = await withBoth(env, async (collector, backend) => {
         backend.script = (upload) => answers[upload.index] ?? { status: 202 };
-        await collector.send(jsonRequest([spanOf(1, 0)]));
+        await collector.send(jsonRequest([buildSpan(1, 0)]));
         if (name === "has it already") await backend.when(() => backend.uploads.length > 0);
         else await backend.whenRuns(1);
       });
@@ -334,16 +334,16 @@ describe("dead letters", () => {
     while (!first.log.some((line) => line.includes("runs_kept_in_spool"))) await sleep(10);
     await first.stop();
     await backend.close();
-    assert.equal(pendingOf(first.collector.accounting), 1);
+    assert.equal(countPending(first.collector.accounting), 1);
     assert.equal(first.collector.lost(), 0);
     await rm(env.DEAD_LETTER_DIR);
     const again = await startBackend();
     again.script = refusing; // before the start, which uploads the rest of the spool
     const second = await startCollector(again.url, env);
-    while (sumOf(second.collector.accounting.deadLettered) === 0) await sleep(10);
+    while (sumCounts(second.collector.accounting.deadLettered) === 0) await sleep(10);
     await second.stop();
     await again.close();
-    assert.equal(pendingOf(second.collector.accounting), 0);
+    assert.equal(countPending(second.collector.accounting), 0);
     assert.equal((await readdir(env.DEAD_LETTER_DIR)).length, 1);
     await rm(dir, { recursive: true });
   });
@@ -357,22 +357,22 @@ describe("a full queue", () => {
         let well = false;
         backend.script = () => (well ? { status: 202 } : { status: 503 });
         const noise = (): string => Array.from({ length: 3000 }, () => Math.random().toString(36)).join("");
-        let taken = 0;
+        let accepted = 0;
         let refused: Response | null = null;
         for (let trace = 0; refused === null && trace < 500; trace++) {
           const response = await collector.send(
-            jsonRequest([spanOf(trace, 0, undefined, { attributes: { "gen_ai.prompt": noise() } })]),
+            jsonRequest([buildSpan(trace, 0, undefined, { attributes: { "gen_ai.prompt": noise() } })]),
           );
-          if (response.status === 200) taken++;
+          if (response.status === 200) accepted++;
           else refused = response;
         }
         assert.equal(refused?.status, 503);
         assert.equal(refused.headers.get("retry-after"), "1");
         assert.equal((await fetch(`${collector.url}/ready`)).status, 200); // full is not unready
-        assert.ok(taken > 5);
+        assert.ok(accepted > 5);
         well = true;
-        await backend.whenRuns(taken);
-        assert.equal((await collector.send(jsonRequest([spanOf(900, 0)]))).status, 200);
+        await backend.whenRuns(accepted);
+        assert.equal((await collector.send(jsonRequest([buildSpan(900, 0)]))).status, 200);
       },
     );
     assert.equal(collector.collector.accounting.delivered, collector.collector.accounting.received);
@@ -380,7 +380,7 @@ describe("a full queue", () => {
 
   test("one body may be larger than the queue when nothing else is held", async () => {
     await withBoth({ MAX_QUEUE_BYTES: "1048576" }, async (collector, backend) => {
-      const big = spanOf(1, 0, undefined, { attributes: { "gen_ai.prompt": "x".repeat(3_000_000) } });
+      const big = buildSpan(1, 0, undefined, { attributes: { "gen_ai.prompt": "x".repeat(3_000_000) } });
       assert.equal((await collector.send(jsonRequest([big]))).status, 200);
       await backend.whenRuns(1);
     });
@@ -392,7 +392,7 @@ test("at the end parked children and open batches are sent, and the log balances
     { FLUSH_INTERVAL_MS: "60000", orphanTimeoutMs: "60000" },
     async (collector) => {
       await collector.send(protobufRequest(many(1, 99)));
-      await collector.send(protobufRequest([1, 2, 3, 4, 5].map((span) => spanOf(2, span, 0))));
+      await collector.send(protobufRequest([1, 2, 3, 4, 5].map((span) => buildSpan(2, span, 0))));
     },
   );
   assert.equal(backend.runs.length, 104);
@@ -418,8 +418,8 @@ test("received = delivered + pending + rejected + filtered + duplicates + droppe
     const spans = [
       ...many(1, 10),
       ...many(1, 4),
-      { ...spanOf(2, 0), spanId: "0".repeat(16) },
-      spanOf(3, 0, undefined, { attributes: { "http.method": "GET" } }),
+      { ...buildSpan(2, 0), spanId: "0".repeat(16) },
+      buildSpan(3, 0, undefined, { attributes: { "http.method": "GET" } }),
     ];
     await collector.send(protobufRequest(spans));
     await backend.whenRuns(10);
@@ -432,8 +432,8 @@ test("received = delivered + pending + rejected + filtered + duplicates + droppe
       accounting.rejected,
       accounting.filtered,
       accounting.duplicates,
-      sumOf(accounting.lost),
-      sumOf(accounting.deadLettered),
+      sumCounts(accounting.lost),
+      sumCounts(accounting.deadLettered),
     ],
     [16, 10, 1, 1, 4, 0, 0],
   );

@@ -13,8 +13,8 @@ import { decode } from "@holdpoint/collector/receive/decode-body.ts";
 import { drawTrace } from "@holdpoint/collector/sample/trace-sampler.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { jsonLogs, protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
-import { field, jsonRequest, protobufRequest, spanOf, type TestSpan, varint } from "../fakes/otlp.ts";
+import { jsonLogs, protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
+import { field, jsonRequest, protobufRequest, buildSpan, type TestSpan, varint } from "../fakes/otlp.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 interface Taken {
@@ -25,17 +25,17 @@ interface Taken {
 
 interface Receiver {
   readonly url: string;
-  readonly taken: readonly Taken[];
+  readonly arrived: readonly Taken[];
   readonly items: (signal: Signal) => Promise<Decoded["spans"] & Decoded["records"]>;
   readonly close: () => Promise<void>;
 }
 
-function receiverOf(url: string, taken: readonly Taken[], close: () => Promise<void>): Receiver {
+function createReceiver(url: string, arrived: readonly Taken[], close: () => Promise<void>): Receiver {
   return {
     url,
-    taken,
+    arrived,
     async items(signal) {
-      const bodies = taken.filter((one) => one.signal === signal);
+      const bodies = arrived.filter((one) => one.signal === signal);
       const decoded = await Array.fromAsync(bodies, ({ body, headers }) => decode(body, formatIn(headers), signal));
       return decoded.flatMap(({ records, spans }) => [...spans, ...records]) as never;
     },
@@ -48,14 +48,14 @@ function formatIn(headers: Taken["headers"]): "json" | "protobuf" {
 }
 
 async function startHttp(): Promise<Receiver> {
-  const taken: Taken[] = [];
+  const arrived: Taken[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const whole = Buffer.concat(chunks);
       const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(whole) : whole;
-      taken.push({ signal: (request.url ?? "").split("/").at(-1) ?? "", headers: request.headers, body });
+      arrived.push({ signal: (request.url ?? "").split("/").at(-1) ?? "", headers: request.headers, body });
       response.end();
     });
   });
@@ -65,12 +65,12 @@ async function startHttp(): Promise<Receiver> {
       server.closeAllConnections();
       server.close(() => resolve());
     });
-  return receiverOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, taken, close);
+  return createReceiver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived, close);
 }
 
 /** Answers each call with the next status; 0 when none is left. */
 async function startGrpc(statuses: (Readonly<Record<string, string>> | "cut")[] = []): Promise<Receiver> {
-  const taken: Taken[] = [];
+  const arrived: Taken[] = [];
   const server = createHttp2Server();
   const streams = new Set<ServerHttp2Stream>();
   server.on("stream", (stream: ServerHttp2Stream, headers) => {
@@ -87,7 +87,7 @@ async function startGrpc(statuses: (Readonly<Record<string, string>> | "cut")[] 
       const [, signal = ""] =
         /^\/opentelemetry\.proto\.collector\.(\w+)\.v1\.\w+\/Export$/.exec(headers[":path"] ?? "") ?? [];
       if (answer["grpc-status"] === "0")
-        taken.push({ signal: signal === "trace" ? "traces" : signal, headers, body: gunzipSync(frame.subarray(5)) });
+        arrived.push({ signal: signal === "trace" ? "traces" : signal, headers, body: gunzipSync(frame.subarray(5)) });
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.once("wantTrailers", () => stream.sendTrailers(answer));
       stream.end(Buffer.alloc(5));
@@ -99,7 +99,7 @@ async function startGrpc(statuses: (Readonly<Record<string, string>> | "cut")[] 
       for (const { session } of streams) session?.destroy();
       server.close(() => resolve());
     });
-  return receiverOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, taken, close);
+  return createReceiver(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, arrived, close);
 }
 
 const metricsText = async ({ url }: TestCollector): Promise<string> => (await fetch(`${url}/metrics`)).text();
@@ -149,9 +149,9 @@ async function forward(
 }
 
 const chat = (trace: number, span: number, parent?: number, extra: Partial<TestSpan> = {}): TestSpan =>
-  spanOf(trace, span, parent, { ...extra, attributes: { "gen_ai.operation.name": "chat", ...extra.attributes } });
+  buildSpan(trace, span, parent, { ...extra, attributes: { "gen_ai.operation.name": "chat", ...extra.attributes } });
 const web = (trace: number, span: number, parent?: number): TestSpan =>
-  spanOf(trace, span, parent, { name: "GET /health", attributes: { "http.request.method": "GET" } });
+  buildSpan(trace, span, parent, { name: "GET /health", attributes: { "http.request.method": "GET" } });
 
 const names = (items: readonly { readonly name: string }[]): readonly string[] => items.map(({ name }) => name);
 
@@ -163,8 +163,8 @@ for (const [format, traces, logs] of [
     test("only, drop, sample and projects select items; the backend and the others get all", async () => {
       const spans = [web(1, 0), chat(1, 1, 0), web(1, 2, 1), chat(1, 3, 2)];
       const records = [
-        recordOf(spans[1] ?? web(1, 0), "gen_ai.choice", { body: "yes" }),
-        recordOf(web(1, 0), "app.log"),
+        buildRecord(spans[1] ?? web(1, 0), "gen_ai.choice", { body: "yes" }),
+        buildRecord(web(1, 0), "app.log"),
       ];
       const many = Array.from({ length: 40 }, (_, at) => chat(100 + at, 0));
       const { receivers, uploads } = await forward(
@@ -215,7 +215,7 @@ for (const [format, traces, logs] of [
           "llm.input_messages.0.message.content": `I am ${mail}, card 4111 1111 1111 1111, EMP-123456`,
         },
       });
-      const record = recordOf(span, "app.log", { body: mail });
+      const record = buildRecord(span, "app.log", { body: mail });
       const redact = [{ name: "email", detect: ["email"] }];
       const paths = [{ name: "content", attributes: ["gen_ai.input.messages/*/parts/*/content"] }];
       const own = [{ name: "employee", attributes: ["llm.input_messages.*"], match: "EMP-[0-9]{6}" }];
@@ -229,7 +229,7 @@ for (const [format, traces, logs] of [
         [{ body: traces([span]) }, { path: "logs", body: logs([record]) }],
         { redact: [{ name: "card", detect: ["card"] }] },
       );
-      const texts = receivers.map(({ taken }) => taken.map(({ body }) => body.toString()).join("\n"));
+      const texts = receivers.map(({ arrived }) => arrived.map(({ body }) => body.toString()).join("\n"));
       assert.ok(texts.every((text) => text.includes("[card]") || text.includes("[content]")));
       assert.ok(texts.every((text) => !text.includes("4111")));
       assert.deepEqual(
@@ -267,10 +267,10 @@ test("metrics go through redact and projects, and over gRPC in protobuf only", P
     ],
   );
   assert.deepEqual(
-    receivers.map(({ taken }) => taken.length),
+    receivers.map(({ arrived }) => arrived.length),
     [2, 0, 1],
   );
-  assert.ok(receivers[0]?.taken[0]?.body.includes("of [email]"));
+  assert.ok(receivers[0]?.arrived[0]?.body.includes("of [email]"));
   assert.match(text, /forward_refused_requests_total\{destination="d2"\} 1/);
 });
 
@@ -312,7 +312,7 @@ test(
     assert.deepEqual(names(await receiver.items("traces")), ["span 1.0", "span 3.0"]);
     assert.match(await metricsText(collector), /forward_refused_requests_total\{destination="d"\} 1/);
     assert.deepEqual(
-      receiver.taken.map(({ headers }) => [headers["x-team"], headers["authorization"], headers["x-api-key"]]),
+      receiver.arrived.map(({ headers }) => [headers["x-team"], headers["authorization"], headers["x-api-key"]]),
       [
         ["a", "secret-1", undefined],
         ["a", "secret-1", undefined],
@@ -334,7 +334,7 @@ test("another collector takes them over gRPC, normalized, and uploads the same r
   const first = await startCollector(near.url, { RULES_FILE: `${dir}/rules.json` });
   await first.send(
     protobufRequest([
-      spanOf(1, 0, undefined, {
+      buildSpan(1, 0, undefined, {
         attributes: {
           "traceloop.span.kind": "workflow",
           "llm.request.type": "chat",

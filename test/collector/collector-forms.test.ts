@@ -8,7 +8,7 @@ import { ENVELOPES } from "@holdpoint/collector/translate/forms/envelopes.ts";
 const PAGE = readFileSync(new URL("../../docs/reference/collector.md", import.meta.url), "utf8");
 const CONVENTIONS = new URL("../../packages/collector/src/translate/conventions/", import.meta.url);
 
-/** Of several spellings the one with underscores. */
+/** Lists names: of several spellings the one with underscores. */
 function listNames(names: readonly string[]): string {
   const joined = new Set(names.filter((name) => name.includes("_")).map((name) => name.replaceAll("_", "")));
   const plain = names.filter((name) => !/[A-Z-]/.test(name) && !joined.has(name));

@@ -12,8 +12,8 @@ import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { exportResponse } from "@holdpoint/collector/otlp/status.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
-import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
-import { field, jsonRequest, protobufAttributes, protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
+import { field, jsonRequest, protobufAttributes, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
 import { testInLong, testInShort } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
@@ -26,10 +26,10 @@ interface Taken {
 
 /** An OTLP receiver that keeps what it takes. */
 async function startReceiver(
-  status: (index: number, taken: Taken) => number = () => 200,
+  status: (index: number, arrived: Taken) => number = () => 200,
   reply: Buffer = Buffer.alloc(0),
 ) {
-  const taken: Taken[] = [];
+  const arrived: Taken[] = [];
   let requests = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -39,7 +39,7 @@ async function startReceiver(
       const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(whole) : whole;
       const one = { path: request.url ?? "", headers: request.headers, body };
       const code = status(requests++, one);
-      if (code === 200) taken.push(one);
+      if (code === 200) arrived.push(one);
       response.writeHead(code, { "content-type": "application/x-protobuf" }).end(reply);
     });
   });
@@ -47,7 +47,7 @@ async function startReceiver(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/base/`,
-    taken,
+    arrived,
     requests: () => requests,
     async close() {
       server.closeAllConnections();
@@ -78,8 +78,8 @@ async function withFolder(work: (dir: string, rules: (content: object) => Promis
 const REDACT = [{ name: "email", detect: ["email"] }];
 const MAIL = "alice@example.com";
 
-function namesIn(taken: readonly Taken[]): readonly string[] {
-  return taken.flatMap(({ body }) => body.toString("latin1").match(/span \d+\.0/g) ?? []);
+function namesIn(arrived: readonly Taken[]): readonly string[] {
+  return arrived.flatMap(({ body }) => body.toString("latin1").match(/span \d+\.0/g) ?? []);
 }
 
 describe("forwarding", PATIENCE, () => {
@@ -99,7 +99,7 @@ describe("forwarding", PATIENCE, () => {
             body: body as Uint8Array<ArrayBuffer>,
             headers: { "x-api-key": "key-1", "content-type": "application/x-protobuf", ...headers },
           });
-        const span = spanOf(1, 0, undefined, { attributes: { "gen_ai.prompt": MAIL } });
+        const span = buildSpan(1, 0, undefined, { attributes: { "gen_ai.prompt": MAIL } });
         const metrics = field(
           1,
           field(2, field(2, Buffer.concat([field(1, "m"), field(5, field(1, protobufAttributes(7, { to: MAIL })))]))),
@@ -114,12 +114,15 @@ describe("forwarding", PATIENCE, () => {
           ).status,
           200,
         );
-        assert.equal((await post("/v1/logs", protobufLogs([recordOf(span, "app.log", { body: MAIL })]))).status, 200);
+        assert.equal(
+          (await post("/v1/logs", protobufLogs([buildRecord(span, "app.log", { body: MAIL })]))).status,
+          200,
+        );
         assert.equal((await post("/v1/metrics", metrics)).status, 200);
-        await until(() => receiver.taken.length === 4);
+        await until(() => receiver.arrived.length === 4);
         await collector.stop();
         assert.deepEqual(
-          receiver.taken.map(({ path, headers }) => [
+          receiver.arrived.map(({ path, headers }) => [
             path,
             headers["content-type"],
             headers.authorization,
@@ -132,7 +135,7 @@ describe("forwarding", PATIENCE, () => {
             ["/base/v1/metrics", "application/x-protobuf", "Basic c2VjcmV0", "yes"],
           ],
         );
-        for (const { body, headers } of receiver.taken) {
+        for (const { body, headers } of receiver.arrived) {
           assert.ok(body.includes("[email]") && !body.includes(MAIL));
           assert.equal(headers["x-api-key"], undefined);
         }
@@ -150,7 +153,7 @@ describe("forwarding", PATIENCE, () => {
         RULES_FILE: await rules({ forward: [{ name: "second", endpoint: second.url }] }),
       });
       for (let trace = 1; trace <= 20; trace++)
-        await first.send(protobufRequest([spanOf(trace, 0), spanOf(trace, 1, 0)]));
+        await first.send(protobufRequest([buildSpan(trace, 0), buildSpan(trace, 1, 0)]));
       await Promise.all([near.whenRuns(40), far.whenRuns(40)]);
       await first.stop();
       await second.stop();
@@ -181,20 +184,20 @@ describe("forwarding", PATIENCE, () => {
           retryCooldownMs: "50",
         };
         const collector = await startCollector(backend.url, env);
-        for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
-        await Promise.all([backend.whenRuns(10), until(() => namesIn(good.taken).length === 10)]);
+        for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
+        await Promise.all([backend.whenRuns(10), until(() => namesIn(good.arrived).length === 10)]);
         await until(() => collector.log.some((line) => line.includes("forward_paused")));
         assert.match(
           await (await fetch(`${collector.url}/metrics`)).text(),
           /forward_queue_requests\{destination="bad"\} 10/,
         );
         isUp = true;
-        await until(() => new Set(namesIn(bad.taken)).size === 10);
+        await until(() => new Set(namesIn(bad.arrived)).size === 10);
         await until(async () =>
           /forward_queue_requests\{destination="bad"\} 0/.test(await (await fetch(`${collector.url}/metrics`)).text()),
         );
         await collector.stop();
-        assert.equal(namesIn(good.taken).length, 10);
+        assert.equal(namesIn(good.arrived).length, 10);
         await Promise.all([backend.close(), good.close(), bad.close()]);
       });
     },
@@ -215,10 +218,10 @@ describe("forwarding", PATIENCE, () => {
         RULES_FILE: await rules({ forward }),
         SHUTDOWN_TIMEOUT_MS: "2100",
       });
-      await collector.send(protobufRequest([spanOf(1, 0)]));
+      await collector.send(protobufRequest([buildSpan(1, 0)]));
       await until(() => held === 1);
-      for (let trace = 2; trace <= 5; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
-      await Promise.all([backend.whenRuns(5), until(() => namesIn(good.taken).length === 5)]);
+      for (let trace = 2; trace <= 5; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
+      await Promise.all([backend.whenRuns(5), until(() => namesIn(good.arrived).length === 5)]);
       assert.equal(held, 1);
       hanging.closeAllConnections();
       hanging.close();
@@ -238,21 +241,21 @@ describe("forwarding", PATIENCE, () => {
           RULES_FILE: await rules({ forward: [{ name: "a", endpoint: receiver.url }] }),
         };
         const first = await startCollector(backend.url, env);
-        for (let trace = 1; trace <= 5; trace++) await first.send(protobufRequest([spanOf(trace, 0)]));
+        for (let trace = 1; trace <= 5; trace++) await first.send(protobufRequest([buildSpan(trace, 0)]));
         await first.stop();
         isUp = true;
         const second = await startCollector(backend.url, env);
-        await until(() => namesIn(receiver.taken).length === 5);
-        await second.send(protobufRequest([spanOf(6, 0)]));
-        await until(() => namesIn(receiver.taken).length === 6);
+        await until(() => namesIn(receiver.arrived).length === 5);
+        await second.send(protobufRequest([buildSpan(6, 0)]));
+        await until(() => namesIn(receiver.arrived).length === 6);
         await second.stop(); // waits for the reply in flight: without it, the request would be sent again
         const third = await startCollector(backend.url, env);
-        await third.send(protobufRequest([spanOf(7, 0)]));
-        await until(() => namesIn(receiver.taken).length === 7);
+        await third.send(protobufRequest([buildSpan(7, 0)]));
+        await until(() => namesIn(receiver.arrived).length === 7);
         await untilSent(third.url, "a");
         await third.stop();
         assert.deepEqual(
-          namesIn(receiver.taken),
+          namesIn(receiver.arrived),
           [1, 2, 3, 4, 5, 6, 7].map((trace) => `span ${trace}.0`),
         );
         assert.ok((await readdir(`${dir}/spool/forward`)).filter((name) => name.endsWith(".fwd")).length <= 1);
@@ -272,8 +275,8 @@ describe("forwarding", PATIENCE, () => {
         RULES_FILE: await rules({ forward: [{ name: "a", endpoint: receiver.url }] }),
         RETRY_BACKOFF_MS: "100",
       });
-      for (let trace = 1; trace <= 5; trace++) await collector.send(protobufRequest([spanOf(trace, 0)]));
-      await until(() => namesIn(receiver.taken).length === 4);
+      for (let trace = 1; trace <= 5; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
+      await until(() => namesIn(receiver.arrived).length === 4);
       await until(async () =>
         /forward_refused_requests_total\{destination="a"\} 1/.test(
           await (await fetch(`${collector.url}/metrics`)).text(),
@@ -303,7 +306,7 @@ describe("forwarding", PATIENCE, () => {
       });
       const metrics = async (): Promise<string> => await (await fetch(`${collector.url}/metrics`)).text();
       for (let trace = 1; trace <= 2; trace++) {
-        await collector.send(protobufRequest([spanOf(trace, 0)]));
+        await collector.send(protobufRequest([buildSpan(trace, 0)]));
         await until(async () => {
           const text = await metrics();
           return ["partial", "chatty"].every((name) =>
@@ -337,8 +340,8 @@ describe("forwarding", PATIENCE, () => {
       });
       const text = "x".repeat(200_000);
       for (let trace = 1; trace <= 10; trace++) {
-        await collector.send(protobufRequest([spanOf(trace, 0, undefined, { attributes: { text } })]));
-        await until(() => namesIn(good.taken).length === trace);
+        await collector.send(protobufRequest([buildSpan(trace, 0, undefined, { attributes: { text } })]));
+        await until(() => namesIn(good.arrived).length === trace);
       }
       const metrics = await (await fetch(`${collector.url}/metrics`)).text();
       assert.match(metrics, /forward_lost_requests_total\{destination="good"\} 0/);
@@ -372,7 +375,7 @@ describe("forwarding", PATIENCE, () => {
           const trace = next++;
           try {
             const headers = { "x-api-key": "key-1", "content-type": "application/x-protobuf" };
-            const body = protobufRequest([spanOf(trace, 0)]) as Uint8Array<ArrayBuffer>;
+            const body = protobufRequest([buildSpan(trace, 0)]) as Uint8Array<ArrayBuffer>;
             const reply = await fetch(`${collector.url}/v1/traces`, { method: "POST", body, headers });
             if (reply.status === 200) acknowledged.add(`span ${trace}.0`);
           } catch {
@@ -380,9 +383,9 @@ describe("forwarding", PATIENCE, () => {
           }
         }
         if (kill === null) {
-          const missing = (taken: readonly Taken[]): number =>
-            [...acknowledged].filter((name) => !namesIn(taken).includes(name)).length;
-          await until(() => missing(one.taken) + missing(other.taken) === 0);
+          const missing = (arrived: readonly Taken[]): number =>
+            [...acknowledged].filter((name) => !namesIn(arrived).includes(name)).length;
+          await until(() => missing(one.arrived) + missing(other.arrived) === 0);
           isChecked = true;
         }
         collector.child.kill("SIGKILL");

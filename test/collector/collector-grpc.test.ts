@@ -15,8 +15,8 @@ import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { field, protobufRequest, protobufSpan, spanOf } from "../fakes/otlp.ts";
-import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
+import { field, protobufRequest, protobufSpan, buildSpan } from "../fakes/otlp.ts";
+import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
 
 const TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const LOGS = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
@@ -89,10 +89,12 @@ async function call(
   return { status: of("grpc-status"), message: of("grpc-message"), details, body: Buffer.concat(chunks), http };
 }
 
-const spans = (trace: number): Buffer => protobufRequest([spanOf(trace, 0)]);
+const spans = (trace: number): Buffer => protobufRequest([buildSpan(trace, 0)]);
 
 test("spans, log records and metrics are taken; the reply is one empty message with status 0", async () => {
-  const records = protobufLogs([recordOf(spanOf(1, 0), "gen_ai.choice", { body: { message: { content: "Yes" } } })]);
+  const records = protobufLogs([
+    buildRecord(buildSpan(1, 0), "gen_ai.choice", { body: { message: { content: "Yes" } } }),
+  ]);
   for (const [path, message] of [
     [LOGS, records],
     [TRACES, spans(1)],
@@ -128,7 +130,7 @@ for (const [name, method, body] of [
   [
     "attributes of a resource",
     TRACES,
-    field(1, Buffer.concat([field(1, Buffer.from([8, 1])), field(2, field(2, protobufSpan(spanOf(9, 0))))])),
+    field(1, Buffer.concat([field(1, Buffer.from([8, 1])), field(2, field(2, protobufSpan(buildSpan(9, 0))))])),
   ],
 ] as const)
   test(`malformed ${name} are reported as rejected`, async () => {
@@ -138,8 +140,8 @@ for (const [name, method, body] of [
   });
 
 test("a span without ids is reported as rejected", async () => {
-  const bad = { ...spanOf(4, 1), spanId: "0000000000000000" };
-  const { body, status } = await call(TRACES, framed(protobufRequest([spanOf(4, 0), bad])));
+  const bad = { ...buildSpan(4, 1), spanId: "0000000000000000" };
+  const { body, status } = await call(TRACES, framed(protobufRequest([buildSpan(4, 0), bad])));
   assert.equal(status, "0");
   assert.deepEqual([body.length - 5, body[5], body[7], body[8]], [body.readUInt32BE(1), 0x0a, 0x08, 1]);
   assert.match(body.toString(), /1 spans rejected/);
@@ -185,7 +187,11 @@ describe("refusals", () => {
 
 describe("calls that do not end by themselves (grpc-receiver.4)", () => {
   /** The code with which the call ended, after seconds of the collector's clock. @throws when it goes on */
-  async function endOf(seconds: number, options: ClientSessionOptions, body: (stream: ClientHttp2Stream) => void) {
+  async function findStreamEnd(
+    seconds: number,
+    options: ClientSessionOptions,
+    body: (stream: ClientHttp2Stream) => void,
+  ) {
     const clock = createFakeClock();
     const own = await startCollector(backend.url, { GRPC_PORT: "0" }, { clock });
     const client = open(own, options);
@@ -216,13 +222,13 @@ describe("calls that do not end by themselves (grpc-receiver.4)", () => {
   }
 
   test("a dripping message ends with DEADLINE_EXCEEDED, and its stream soon after", async () => {
-    const ended = await endOf(40, {}, (stream) => stream.write(framed(spans(40)).subarray(0, 20)));
+    const ended = await findStreamEnd(40, {}, (stream) => stream.write(framed(spans(40)).subarray(0, 20)));
     assert.deepEqual(ended, { status: "4", code: constants.NGHTTP2_NO_ERROR });
   });
 
   test("a reply that nobody reads ends", async () => {
     const unread = { settings: { initialWindowSize: 0 } };
-    const ended = await endOf(20, unread, (stream) => stream.end(framed(spans(41))));
+    const ended = await findStreamEnd(20, unread, (stream) => stream.end(framed(spans(41))));
     assert.deepEqual(ended, { status: undefined, code: constants.NGHTTP2_CANCEL });
   });
 });
@@ -250,7 +256,7 @@ test("without room the call is RESOURCE_EXHAUSTED with RetryInfo, and nothing is
     const attributes = { "gen_ai.prompt": noise() };
     const replied = await call(
       TRACES,
-      framed(protobufRequest([spanOf(trace, 0, undefined, { attributes })])),
+      framed(protobufRequest([buildSpan(trace, 0, undefined, { attributes })])),
       {},
       client,
     );

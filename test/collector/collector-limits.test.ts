@@ -12,26 +12,26 @@ import { systemClock } from "@holdpoint/base/clock.ts";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { jsonRequest, protobufRequest, spanOf } from "../fakes/otlp.ts";
-import { jsonLogs, recordOf } from "../fakes/otlp-logs.ts";
+import { jsonRequest, protobufRequest, buildSpan } from "../fakes/otlp.ts";
+import { jsonLogs, buildRecord } from "../fakes/otlp-logs.ts";
 
 /** No test lasts long enough for a token: one comes in 1000 seconds. */
 const RULES = {
   limits: {
     default: { items_per_second: 0.001, burst: 2 },
     keys: [
-      { name: "free", key_sha256: hashOf("key-free"), items_per_second: null },
-      { name: "daily", key_sha256: hashOf("key-daily"), items_per_second: null, items_per_day: 2 },
-      { name: "bytes", key_sha256: hashOf("key-bytes"), items_per_second: null, bytes_per_day: 10 },
-      { name: "kilobytes", key_sha256: hashOf("key-kilobytes"), items_per_second: null, bytes_per_day: 10_000 },
-      { name: "more", key_sha256: hashOf("key-kilobytes-2"), items_per_second: null, bytes_per_day: 10_000 },
+      { name: "free", key_sha256: hashText("key-free"), items_per_second: null },
+      { name: "daily", key_sha256: hashText("key-daily"), items_per_second: null, items_per_day: 2 },
+      { name: "bytes", key_sha256: hashText("key-bytes"), items_per_second: null, bytes_per_day: 10 },
+      { name: "kilobytes", key_sha256: hashText("key-kilobytes"), items_per_second: null, bytes_per_day: 10_000 },
+      { name: "more", key_sha256: hashText("key-kilobytes-2"), items_per_second: null, bytes_per_day: 10_000 },
     ],
   },
 };
 const PROTOBUF = "application/x-protobuf";
 const NOON = Date.UTC(2026, 0, 1, 12);
 
-function hashOf(key: string): string {
+function hashText(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }
 
@@ -53,7 +53,7 @@ async function withCollector(
   }
 }
 
-const two = (trace: number): Buffer => protobufRequest([spanOf(trace, 0), spanOf(trace, 1)]);
+const two = (trace: number): Buffer => protobufRequest([buildSpan(trace, 0), buildSpan(trace, 1)]);
 
 async function post(
   { url }: TestCollector,
@@ -84,7 +84,7 @@ describe("limits of a key", () => {
       assert.deepEqual([refused.status, refused.type], [429, PROTOBUF]);
       assert.ok(Number(refused.retryAfter) >= 1);
       assert.deepEqual([...refused.body.subarray(0, 3)], [0x08, 8, 0x12]);
-      const json = await post(collector, "/v1/traces", jsonRequest([spanOf(3, 0)]), {
+      const json = await post(collector, "/v1/traces", jsonRequest([buildSpan(3, 0)]), {
         ...key,
         "content-type": "application/json",
       });
@@ -109,7 +109,7 @@ describe("limits of a key", () => {
   test("hold for all signals together, and for every X-Tenant-Id of the key", () =>
     withCollector(async (collector) => {
       const headers = { "x-api-key": "key-1", "content-type": "application/json" };
-      const records = jsonLogs([recordOf(spanOf(1, 0), "gen_ai.choice", { body: "Yes" })]);
+      const records = jsonLogs([buildRecord(buildSpan(1, 0), "gen_ai.choice", { body: "Yes" })]);
       assert.equal((await post(collector, "/v1/logs", records, headers)).status, 200);
       assert.equal((await post(collector, "/v1/metrics", "{}", { ...headers, "x-tenant-id": "a" })).status, 200);
       for (const path of ["/v1/traces", "/v1/logs", "/v1/metrics"])
@@ -187,7 +187,7 @@ describe("limits of a key", () => {
     ],
     [
       "two entries of one key",
-      { keys: ["a", "b"].map((name) => ({ name, key_sha256: hashOf("key-1") })) },
+      { keys: ["a", "b"].map((name) => ({ name, key_sha256: hashText("key-1") })) },
       /limits\.keys: has two entries/,
     ],
   ];

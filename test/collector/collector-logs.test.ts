@@ -5,9 +5,9 @@ import { after, before, describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type AcceptedRun, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector, when } from "../fakes/collector.ts";
-import { protobufRequest, spanOf, T0, type TestSpan } from "../fakes/otlp.ts";
-import { jsonLogs, protobufLogs, recordOf, type TestRecord } from "../fakes/otlp-logs.ts";
-import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
+import { protobufRequest, buildSpan, T0, type TestSpan } from "../fakes/otlp.ts";
+import { jsonLogs, protobufLogs, buildRecord, type TestRecord } from "../fakes/otlp-logs.ts";
+import { countPending } from "@holdpoint/collector/shared/span-accounting.ts";
 
 let backend: FakeBackend;
 let collector: TestCollector;
@@ -26,17 +26,17 @@ let traces = 500;
 /** A model call whose instrumentation writes its content as log records. */
 function call(): TestSpan {
   const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-5", "gen_ai.system": "openai" };
-  return spanOf(traces++, 0, undefined, { name: "chat gpt-5", attributes });
+  return buildSpan(traces++, 0, undefined, { name: "chat gpt-5", attributes });
 }
 
 const USER = { role: "user", content: "What now?" };
 const ANSWER = { role: "assistant", content: "This." };
 
 /** As `opentelemetry-instrumentation-openai-v2` writes them. */
-function talkOf(span: TestSpan): readonly TestRecord[] {
+function buildMessageRecords(span: TestSpan): readonly TestRecord[] {
   return [
-    recordOf(span, "gen_ai.user.message", { time: T0, body: { content: USER.content } }),
-    recordOf(span, "gen_ai.choice", {
+    buildRecord(span, "gen_ai.user.message", { time: T0, body: { content: USER.content } }),
+    buildRecord(span, "gen_ai.choice", {
       time: T0 + 1n,
       body: { index: 0n, finish_reason: "stop", message: ANSWER },
       attributes: { "gen_ai.system": "openai" },
@@ -61,14 +61,14 @@ function sendLogs(
 }
 
 /** The last upload of the span's run. */
-function runOf(span: TestSpan, from = backend): AcceptedRun | undefined {
+function findRun(span: TestSpan, from = backend): AcceptedRun | undefined {
   return from.runs.findLast(({ text }) => text.includes(`"OTEL_SPAN_ID":"${span.spanId}"`));
 }
 
-const hasTalk = (run: AcceptedRun | undefined): boolean =>
+const hasConversation = (run: AcceptedRun | undefined): boolean =>
   run !== undefined && "messages" in run.inputs && run.outputs !== null;
 
-function assertTalk(run: AcceptedRun | undefined): void {
+function assertConversation(run: AcceptedRun | undefined): void {
   assert.deepEqual(run?.inputs, { messages: [USER] });
   assert.match(JSON.stringify(run.outputs), /"content":"This\."/);
   assert.equal(run.main["run_type"], "llm");
@@ -91,32 +91,32 @@ describe("records join their span", () => {
     ["protobuf, deflate", (records) => [deflateSync(protobufLogs(records)), "deflate"]],
     ["protobuf, zstd", (records) => [zstdCompressSync(protobufLogs(records)), "zstd"]],
   ];
-  for (const [name, bodyOf] of forms) {
+  for (const [name, buildBody] of forms) {
     const type = name.startsWith("JSON") ? "application/json" : "application/x-protobuf";
 
     test(`before the span: ${name}`, async () => {
       const span = call();
-      const [body, encoding] = bodyOf(talkOf(span));
+      const [body, encoding] = buildBody(buildMessageRecords(span));
       const replied = await sendLogs(body, { "content-type": type, "content-encoding": encoding });
       assert.deepEqual([replied.status, replied.headers.get("content-type")], [200, type]);
       await collector.send(protobufRequest([span]));
-      await backend.when(() => runOf(span) !== undefined);
-      assertTalk(runOf(span));
-      assert.equal(runOf(span)?.event, "post");
+      await backend.when(() => findRun(span) !== undefined);
+      assertConversation(findRun(span));
+      assert.equal(findRun(span)?.event, "post");
     });
 
     test(`after the span: ${name}`, async () => {
       const span = call();
       await collector.send(protobufRequest([span]));
-      await backend.when(() => runOf(span) !== undefined);
-      const [body, encoding] = bodyOf(talkOf(span));
+      await backend.when(() => findRun(span) !== undefined);
+      const [body, encoding] = buildBody(buildMessageRecords(span));
       await sendLogs(body, { "content-type": type, "content-encoding": encoding });
-      await backend.when(() => hasTalk(runOf(span)));
-      assertTalk(runOf(span));
-      assert.equal(runOf(span)?.event, "patch");
+      await backend.when(() => hasConversation(findRun(span)));
+      assertConversation(findRun(span));
+      assert.equal(findRun(span)?.event, "patch");
       assert.equal(
-        runOf(span)?.main["dotted_order"],
-        backend.runs.find(({ id }) => id === runOf(span)?.id)?.main["dotted_order"],
+        findRun(span)?.main["dotted_order"],
+        backend.runs.find(({ id }) => id === findRun(span)?.id)?.main["dotted_order"],
       );
     });
   }
@@ -124,40 +124,40 @@ describe("records join their span", () => {
   for (const order of ["before", "after"])
     test(`a request that its sender repeats ${order} the span joins once`, async () => {
       const span = call();
-      const said = talkOf(span)[0] ?? assert.fail("a question");
-      const talk = protobufLogs([said, ...talkOf(span)]); // one question twice in a clock tick, and its answer
+      const said = buildMessageRecords(span)[0] ?? assert.fail("a question");
+      const messagesRequest = protobufLogs([said, ...buildMessageRecords(span)]); // one question twice in a clock tick, and its answer
       const { accounting } = collector.collector;
       const { joined } = accounting.records;
       const repeat = async (): Promise<void> => {
-        for (let time = 0; time < 3; time++) await sendLogs(talk);
+        for (let time = 0; time < 3; time++) await sendLogs(messagesRequest);
       };
       if (order === "before") await repeat();
       await collector.send(protobufRequest([span]));
-      await backend.when(() => runOf(span) !== undefined);
+      await backend.when(() => findRun(span) !== undefined);
       if (order === "after") await repeat();
-      await backend.when(() => hasTalk(runOf(span)));
-      await when(() => pendingOf(accounting) === 0);
-      assert.deepEqual(runOf(span)?.inputs, { messages: [USER, USER] });
-      assertAnswersOnce(runOf(span));
+      await backend.when(() => hasConversation(findRun(span)));
+      await when(() => countPending(accounting) === 0);
+      assert.deepEqual(findRun(span)?.inputs, { messages: [USER, USER] });
+      assertAnswersOnce(findRun(span));
       assert.equal(accounting.records.joined - joined, order === "before" ? 9 : 8);
     });
 
   for (const order of ["before", "after"])
     test(`the severity, and what the span lacks of a record's scope and resource, stay: ${order} the span`, async () => {
       const span = call();
-      const evaluation = recordOf(span, "gen_ai.evaluation.result", { severity: 5, attributes: { score: 1n } });
+      const evaluation = buildRecord(span, "gen_ai.evaluation.result", { severity: 5, attributes: { score: 1n } });
       const resource = { "service.name": "shop", "k8s.pod": "pod-7" };
       const logs = protobufLogs([evaluation], { resource, scope: { name: "evaluator" } });
       if (order === "before") await sendLogs(logs);
       await collector.send(
         protobufRequest([span], { resource: { "service.name": "shop" }, scope: { name: "openai" } }),
       );
-      await backend.when(() => runOf(span) !== undefined);
+      await backend.when(() => findRun(span) !== undefined);
       if (order === "after") await sendLogs(logs);
-      const attributesOf = (): unknown =>
-        (runOf(span)?.main["events"] as readonly { readonly attributes: unknown }[] | undefined)?.[0]?.attributes;
-      await backend.when(() => attributesOf() !== undefined);
-      assert.deepEqual(attributesOf(), {
+      const readEventAttributes = (): unknown =>
+        (findRun(span)?.main["events"] as readonly { readonly attributes: unknown }[] | undefined)?.[0]?.attributes;
+      await backend.when(() => readEventAttributes() !== undefined);
+      assert.deepEqual(readEventAttributes(), {
         score: 1,
         severity: 5,
         "otel.scope.name": "evaluator",
@@ -169,13 +169,13 @@ describe("records join their span", () => {
     test(`a record of an exception is the error of its span: ${order} the span`, async () => {
       const span = call();
       const attributes = { "exception.type": "APIError", "exception.message": "no quota" };
-      const logs = protobufLogs([recordOf(span, "exception", { severity: 17, attributes })]);
+      const logs = protobufLogs([buildRecord(span, "exception", { severity: 17, attributes })]);
       if (order === "before") await sendLogs(logs);
       await collector.send(protobufRequest([span]));
-      await backend.when(() => runOf(span) !== undefined);
+      await backend.when(() => findRun(span) !== undefined);
       if (order === "after") await sendLogs(logs);
-      await backend.when(() => runOf(span)?.text.includes("no quota") === true);
-      assert.equal(runOf(span)?.main["error"], "APIError: no quota");
+      await backend.when(() => findRun(span)?.text.includes("no quota") === true);
+      assert.equal(findRun(span)?.main["error"], "APIError: no quota");
     });
 
     test(`a record with input and output is the content of its span: ${order} the span`, async () => {
@@ -184,43 +184,43 @@ describe("records join their span", () => {
         input: { messages: [USER] },
         output: { messages: [{ role: "assistant", content: { message: "This." } }] },
       };
-      const logs = protobufLogs([recordOf(span, "strands.telemetry.tracer", { body })]);
+      const logs = protobufLogs([buildRecord(span, "strands.telemetry.tracer", { body })]);
       if (order === "before") await sendLogs(logs);
       await collector.send(protobufRequest([span]));
-      await backend.when(() => runOf(span) !== undefined);
+      await backend.when(() => findRun(span) !== undefined);
       if (order === "after") await sendLogs(logs);
-      await backend.when(() => hasTalk(runOf(span)));
-      assertTalk(runOf(span));
-      assert.deepEqual(runOf(span)?.outputs, { messages: [ANSWER] });
+      await backend.when(() => hasConversation(findRun(span)));
+      assertConversation(findRun(span));
+      assert.deepEqual(findRun(span)?.outputs, { messages: [ANSWER] });
     });
   }
 
   test("one before, one after the span", async () => {
     const span = call();
-    const [first, second] = talkOf(span);
+    const [first, second] = buildMessageRecords(span);
     assert.ok(first !== undefined && second !== undefined);
     await sendLogs(protobufLogs([first]));
     await collector.send(protobufRequest([span]));
-    await backend.when(() => runOf(span) !== undefined);
+    await backend.when(() => findRun(span) !== undefined);
     await sendLogs(protobufLogs([second]));
-    await backend.when(() => hasTalk(runOf(span)));
-    assertTalk(runOf(span));
+    await backend.when(() => hasConversation(findRun(span)));
+    assertConversation(findRun(span));
   });
 
   test("a span that its sender repeats keeps the records that joined it", async () => {
     const span = call();
     await collector.send(protobufRequest([span]));
-    await sendLogs(protobufLogs(talkOf(span)));
-    await backend.when(() => hasTalk(runOf(span)));
+    await sendLogs(protobufLogs(buildMessageRecords(span)));
+    await backend.when(() => hasConversation(findRun(span)));
     const { duplicates } = collector.collector.accounting;
     await collector.send(protobufRequest([span]));
     await when(() => collector.collector.accounting.duplicates === duplicates + 1);
-    assertTalk(runOf(span));
+    assertConversation(findRun(span));
   });
 
   test("the details of an operation: messages, usage and parameters", async () => {
     const span = call();
-    const details = recordOf(span, "gen_ai.client.inference.operation.details", {
+    const details = buildRecord(span, "gen_ai.client.inference.operation.details", {
       attributes: {
         "gen_ai.input.messages": JSON.stringify([{ role: "user", parts: [{ type: "text", content: "Hi" }] }]),
         "gen_ai.output.messages": JSON.stringify([{ role: "assistant", parts: [{ type: "text", content: "Ho" }] }]),
@@ -231,8 +231,8 @@ describe("records join their span", () => {
     });
     await sendLogs(protobufLogs([details]));
     await collector.send(protobufRequest([span]));
-    await backend.when(() => runOf(span) !== undefined);
-    const text = runOf(span)?.text ?? "";
+    await backend.when(() => findRun(span) !== undefined);
+    const text = findRun(span)?.text ?? "";
     for (const part of [/"Hi"/, /"Ho"/, /"input_tokens":7,"output_tokens":3/, /"temperature":0.5/])
       assert.match(text, part);
   });
@@ -241,21 +241,21 @@ describe("records join their span", () => {
     const span = call();
     await collector.send(protobufRequest([span]));
     const attributes = { "gen_ai.evaluation.name": "Relevance", "gen_ai.evaluation.score.value": 0.9 };
-    await sendLogs(jsonLogs([recordOf(span, "gen_ai.evaluation.result", { attributes })]));
-    await backend.when(() => runOf(span)?.text.includes("Relevance") === true);
-    assert.match(runOf(span)?.text ?? "", /"name":"gen_ai.evaluation.result"/);
+    await sendLogs(jsonLogs([buildRecord(span, "gen_ai.evaluation.result", { attributes })]));
+    await backend.when(() => findRun(span)?.text.includes("Relevance") === true);
+    assert.match(findRun(span)?.text ?? "", /"name":"gen_ai.evaluation.result"/);
   });
 
   test("records of another tenant never join", async () => {
     const span = call();
-    await sendLogs(protobufLogs(talkOf(span)), { "x-api-key": "key-2" });
+    await sendLogs(protobufLogs(buildMessageRecords(span)), { "x-api-key": "key-2" });
     await collector.send(protobufRequest([span]));
-    await backend.when(() => runOf(span) !== undefined);
-    await sendLogs(protobufLogs(talkOf(span)), { "x-tenant-id": "other" });
+    await backend.when(() => findRun(span) !== undefined);
+    await sendLogs(protobufLogs(buildMessageRecords(span)), { "x-tenant-id": "other" });
     const next = call();
     await collector.send(protobufRequest([next]));
-    await backend.when(() => runOf(next) !== undefined);
-    assert.deepEqual([runOf(span)?.inputs, runOf(span)?.outputs], [{}, null]);
+    await backend.when(() => findRun(next) !== undefined);
+    assert.deepEqual([findRun(span)?.inputs, findRun(span)?.outputs], [{}, null]);
   });
 });
 
@@ -275,19 +275,19 @@ describe("the content of a span comes as a record", () => {
     for (const [has, content] of Object.entries(own))
       for (const order of ["before", "after"])
         test(`of a ${kind} span with ${has}, ${order} the span`, async () => {
-          const span = spanOf(traces++, 0, undefined, { name: kind, attributes: { ...attributes, ...content } });
+          const span = buildSpan(traces++, 0, undefined, { name: kind, attributes: { ...attributes, ...content } });
           const body = {
             input: { messages: [{ role: "user", content: "asked in a record" }] },
             output: { messages: [{ role: "assistant", content: "said in a record" }] },
           };
-          const record = protobufLogs([recordOf(span, "some.scope", { body })]);
+          const record = protobufLogs([buildRecord(span, "some.scope", { body })]);
           const key = { "x-api-key": `no-record-before-${kind}-${has}-${order}` };
           if (order === "before") await sendLogs(record, key);
           await collector.send(protobufRequest([span]), key);
-          await backend.when(() => runOf(span) !== undefined);
+          await backend.when(() => findRun(span) !== undefined);
           if (order === "after") await sendLogs(record, key);
-          await backend.when(() => runOf(span)?.text.includes("said in a record") === true);
-          const run = runOf(span);
+          await backend.when(() => findRun(span)?.text.includes("said in a record") === true);
+          const run = findRun(span);
           assert.match(run?.text ?? "", /asked in a record/);
           for (const text of Object.values(content)) assert.ok(run?.text.includes(text), `${text} is lost`);
           const parent = backend.runs.find(({ main }) => main["parent_run_id"] === run?.id);
@@ -426,7 +426,7 @@ describe("records without a span", () => {
       protobufLogs([
         { body: "listening on port 80", severity: 9 },
         { name: "gen_ai.choice", body: { message: ANSWER } },
-        { ...recordOf(call(), "http.request"), body: "GET /" },
+        { ...buildRecord(call(), "http.request"), body: "GET /" },
         details,
       ]),
     );
@@ -443,12 +443,12 @@ test("records whose span never arrives become a child of it after SPAN_TTL; the 
     const root = call();
     const lost = { ...call(), traceId: root.traceId };
     await short.send(protobufRequest([root]));
-    await sendLogs(protobufLogs(talkOf(lost)), {}, short);
+    await sendLogs(protobufLogs(buildMessageRecords(lost)), {}, short);
     await own.when(() => own.runs.some(({ text }) => text.includes("This.")));
     const run = own.runs.find(({ text }) => text.includes("This."));
     assert.deepEqual(run?.inputs, { messages: [USER] });
-    assert.equal(run?.main["trace_id"], runOf(root, own)?.main["trace_id"]);
-    assert.notEqual(run?.id, runOf(root, own)?.id);
+    assert.equal(run?.main["trace_id"], findRun(root, own)?.main["trace_id"]);
+    assert.notEqual(run?.id, findRun(root, own)?.id);
   } finally {
     await short.stop();
     await own.close();
@@ -456,16 +456,16 @@ test("records whose span never arrives become a child of it after SPAN_TTL; the 
   const { accounting } = short.collector;
   assert.deepEqual(own.violations, []);
   assert.deepEqual([accounting.received, accounting.records.received, accounting.records.joined], [1, 2, 1]);
-  assert.deepEqual([accounting.delivered, pendingOf(accounting)], [2, 0]);
+  assert.deepEqual([accounting.delivered, countPending(accounting)], [2, 0]);
 });
 
 test("in memory mode the end of the collector delivers the records that still wait", async () => {
   const own = await startBackend();
   const stopped = await startCollector(own.url);
-  await sendLogs(protobufLogs(talkOf(call())), {}, stopped);
+  await sendLogs(protobufLogs(buildMessageRecords(call())), {}, stopped);
   assert.equal(own.runs.length, 0);
   await stopped.stop();
   await own.close();
   assert.match(own.runs[0]?.text ?? "", /This\./);
-  assert.equal(pendingOf(stopped.collector.accounting), 0);
+  assert.equal(countPending(stopped.collector.accounting), 0);
 });

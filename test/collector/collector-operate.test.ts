@@ -9,8 +9,8 @@ import { ConfigError, readConfig } from "@holdpoint/base/config/config.ts";
 import { checkCollector } from "@holdpoint/collector/commands/check.ts";
 import { explainedText, explainFile } from "@holdpoint/collector/commands/explain.ts";
 import type { Backend, SendOutcome } from "@holdpoint/collector/upload/backend/port.ts";
-import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
-import { partsOf } from "@holdpoint/collector/encode/batch-body.ts";
+import { countPending } from "@holdpoint/collector/shared/span-accounting.ts";
+import { splitParts } from "@holdpoint/collector/encode/batch-body.ts";
 import { createCollector } from "@holdpoint/collector/service/collector.ts";
 import { openBackend } from "@holdpoint/collector/service/open-collector.ts";
 import { COLLECTOR_LIMITS } from "@holdpoint/collector/service/limits.ts";
@@ -19,7 +19,7 @@ import { nodeFiles } from "@holdpoint/collector/spool/disk/file-port.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { createFakeClock } from "../fakes/clock.ts";
 import { startCollector, testConfig } from "../fakes/collector.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 const read = (env: Record<string, string>): CollectorConfig => ({
   ...COLLECTOR_LIMITS,
@@ -86,7 +86,7 @@ describe("settings", () => {
       retryCooldownMs: "1",
     });
     backend.script = (upload) => ({ status: upload.index < 3 ? 500 : 202 });
-    await collector.send(protobufRequest([spanOf(1, 0)]));
+    await collector.send(protobufRequest([buildSpan(1, 0)]));
     await backend.whenRuns(1);
     await collector.stop();
     await backend.close();
@@ -125,7 +125,7 @@ function scripted(says: () => SendOutcome, onSent: (names: readonly string[]) =>
       const outcome = says();
       if (outcome.kind === "sent")
         onSent(
-          partsOf(body)
+          splitParts(body)
             .filter(({ name }) => name.split(".").length === 2)
             .map(({ content }) => (JSON.parse(content.toString()) as { name: string }).name),
         );
@@ -182,7 +182,7 @@ describe("explain", () => {
     );
     assert.equal(await explained(gzipSync(request("one"))), text);
     assert.match(await explained(`${request("one")}\n${request("two")}\n`), /"one".*\n[^]*"two"/);
-    assert.match(await explained(protobufRequest([spanOf(1, 0)])), /^span "/);
+    assert.match(await explained(protobufRequest([buildSpan(1, 0)])), /^span "/);
     await assert.rejects(explained("{nothing"));
     await rm(dir, { recursive: true });
   });
@@ -223,7 +223,7 @@ describe("probes and metrics", () => {
       {},
       { clock, backend: scripted(() => ({ kind: "retry", reason: "503", afterMs: null })) },
     );
-    await collector.send(protobufRequest([spanOf(1, 0)]));
+    await collector.send(protobufRequest([buildSpan(1, 0)]));
     const keptOpen = await fetch(`${collector.url}/ready`);
     assert.equal(keptOpen.status, 200);
     const stopping = collector.stop();
@@ -236,10 +236,10 @@ describe("probes and metrics", () => {
     const backend = await startBackend();
     const collector = await startCollector(backend.url);
     await collector.send(
-      protobufRequest([spanOf(1, 0), spanOf(1, 1, 0), { ...spanOf(1, 2), traceId: "0".repeat(32) }]),
+      protobufRequest([buildSpan(1, 0), buildSpan(1, 1, 0), { ...buildSpan(1, 2), traceId: "0".repeat(32) }]),
     );
     await backend.whenRuns(2);
-    while (pendingOf(collector.collector.accounting) > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (countPending(collector.collector.accounting) > 0) await new Promise((resolve) => setImmediate(resolve));
     const text = await (await fetch(`${collector.url}/metrics`)).text();
     const value = (name: string): number => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
     assert.deepEqual(
@@ -282,7 +282,7 @@ describe("a backend that is away for thirty hours", () => {
       let refused = 0;
       for (let hour = 0; hour < 30; hour++) {
         for (let index = 0; index < 12; index++) {
-          const span = spanOf(hour * 100 + index, 0, undefined, { attributes: { "gen_ai.prompt": noise() } });
+          const span = buildSpan(hour * 100 + index, 0, undefined, { attributes: { "gen_ai.prompt": noise() } });
           const response = await collector.send(protobufRequest([span]));
           if (response.status === 200) acked.add(span.name ?? "");
           else {
@@ -298,7 +298,7 @@ describe("a backend that is away for thirty hours", () => {
       while (arrived.size < acked.size) await clock.advance(60_000);
       assert.deepEqual([...acked.difference(arrived)], []);
       // Space returns after the removal of delivered batches. The disk is real, with its own speed.
-      for (let trace = 9000; (await collector.send(protobufRequest([spanOf(trace, 0)]))).status !== 200; trace++)
+      for (let trace = 9000; (await collector.send(protobufRequest([buildSpan(trace, 0)]))).status !== 200; trace++)
         await clock.advance(500);
       await collector.stop();
       assert.equal(collector.collector.lost(), 0);

@@ -7,14 +7,14 @@ import { isNoParent, readSpanId, readTraceId } from "@holdpoint/collector/otlp/j
 import { readJson } from "@holdpoint/collector/otlp/json.ts";
 import { readProtobuf } from "@holdpoint/collector/otlp/protobuf.ts";
 import type { AttributeValue } from "@holdpoint/collector/otlp/span.ts";
-import { jsonRequest, protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { jsonRequest, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 function finish(reading: Generator<undefined, Decoded>): Decoded {
   for (let step = reading.next(); ; step = reading.next()) if (step.done === true) return step.value;
 }
 
 test("invalid UTF-8 in protobuf is replaced and counted", () => {
-  const body = Buffer.from(protobufRequest([spanOf(1, 0, undefined, { name: "abcdefghijklmnopqrstuvwxyz" })]));
+  const body = Buffer.from(protobufRequest([buildSpan(1, 0, undefined, { name: "abcdefghijklmnopqrstuvwxyz" })]));
   body[body.indexOf("abcdefghijklmnopqrstuvwxyz")] = 0xff;
   const { spans, repairedTexts } = finish(readProtobuf(body));
   assert.deepEqual([spans[0]?.name, repairedTexts], ["\ufffdbcdefghijklmnopqrstuvwxyz", 1]);
@@ -33,7 +33,7 @@ describe("JSON", () => {
       ['"99999999999999999999"', "99999999999999999999"],
     ];
     for (const [text, value] of forms) {
-      const body = jsonRequest([spanOf(1, 0)]).replace(
+      const body = jsonRequest([buildSpan(1, 0)]).replace(
         /"attributes":\[.*?\],"dropped/,
         `"attributes":[{"key":"n","value":{"intValue":${text}}}],"dropped`,
       );

@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { field, jsonRequest, number64, protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { field, jsonRequest, number64, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 let backend: FakeBackend;
 let collector: TestCollector;
@@ -32,12 +32,12 @@ after(async () => {
 
 describe("replies", () => {
   test("an accepted export is 200 with an empty response in the encoding of the request", async () => {
-    const json = await post(jsonRequest([spanOf(1, 0)]));
+    const json = await post(jsonRequest([buildSpan(1, 0)]));
     assert.deepEqual(
       [json.status, json.headers.get("content-type"), await json.text()],
       [200, "application/json", "{}"],
     );
-    const protobuf = await post(protobufRequest([spanOf(1, 1, 0)]));
+    const protobuf = await post(protobufRequest([buildSpan(1, 1, 0)]));
     assert.deepEqual(
       [protobuf.status, protobuf.headers.get("content-type"), await protobuf.text()],
       [200, "application/x-protobuf", ""],
@@ -49,8 +49,8 @@ describe("replies", () => {
   });
 
   test("partial_success reports spans without ids, and their neighbours are accepted", async () => {
-    const good = spanOf(2, 0);
-    const bad = { ...spanOf(2, 1), traceId: "0".repeat(32) };
+    const good = buildSpan(2, 0);
+    const bad = { ...buildSpan(2, 1), traceId: "0".repeat(32) };
     const json = await post(jsonRequest([good, bad]));
     assert.equal(json.status, 200);
     const { partialSuccess } = (await json.json()) as {
@@ -63,7 +63,7 @@ describe("replies", () => {
     await backend.when(() => backend.runs.some((run) => run.main["name"] === "span 2.0"));
   });
 
-  const malformed = spanOf(4, 1, 0, { attributes: { a: "b" } });
+  const malformed = buildSpan(4, 1, 0, { attributes: { a: "b" } });
   const badProtobuf = Buffer.concat([protobufRequest([malformed]), field(1, Buffer.from([16, 1]))]);
   const badJson = jsonRequest([malformed]).replace(/"attributes":\[[^\]]*\],"dropped/, '"attributes":"x","dropped');
   for (const [name, body, path, count] of [
@@ -100,7 +100,7 @@ describe("replies", () => {
     { name: "JSON that is no UTF-8", body: Buffer.from([0x7b, 0xff, 0x7d]), says: /UTF-8/ },
     { name: "logs as JSON", body: '{"resourceLogs":[]}', says: /log records/ },
     { name: "metrics as JSON", body: '{"resourceMetrics":[]}', says: /metrics/ },
-    { name: "cut protobuf", body: protobufRequest([spanOf(3, 0)]).subarray(0, 60), says: /cut off/ },
+    { name: "cut protobuf", body: protobufRequest([buildSpan(3, 0)]).subarray(0, 60), says: /cut off/ },
     { name: "text as protobuf", body: Buffer.from("hello"), says: /./ },
     {
       name: "logs as protobuf",
@@ -140,7 +140,7 @@ describe("replies", () => {
 });
 
 describe("media types and encodings", () => {
-  const body = protobufRequest([spanOf(4, 0)]);
+  const body = protobufRequest([buildSpan(4, 0)]);
   for (const [encoding, wire] of [
     ["gzip", gzipSync(body)],
     ["x-gzip", gzipSync(body)],
@@ -248,13 +248,13 @@ describe("projects", () => {
   test("the header beats its alias and the environment, and UTF-8 in it is read", async () => {
     const own = await startCollector(backend.url, { TRACING_PROJECT: "from-env" });
     const utf8 = Buffer.from("projet-é").toString("latin1");
-    await own.send(jsonRequest([spanOf(5, 0)]), { "tracing-project": utf8, "langsmith-project": "alias" });
-    await own.send(jsonRequest([spanOf(6, 0)]), { "langsmith-project": "alias" });
-    await own.send(jsonRequest([spanOf(7, 0)]));
+    await own.send(jsonRequest([buildSpan(5, 0)]), { "tracing-project": utf8, "langsmith-project": "alias" });
+    await own.send(jsonRequest([buildSpan(6, 0)]), { "langsmith-project": "alias" });
+    await own.send(jsonRequest([buildSpan(7, 0)]));
     await own.stop();
-    const projectOf = (name: string): unknown =>
+    const findProject = (name: string): unknown =>
       backend.runs.find((run) => run.main["name"] === name)?.main["session_name"];
-    assert.deepEqual(["span 5.0", "span 6.0", "span 7.0"].map(projectOf), ["projet-é", "alias", "from-env"]);
+    assert.deepEqual(["span 5.0", "span 6.0", "span 7.0"].map(findProject), ["projet-é", "alias", "from-env"]);
   });
 });
 

@@ -11,8 +11,8 @@ import { gzipSync } from "node:zlib";
 import { ConfigError } from "@holdpoint/base/config/config.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
-import { jsonLogs, protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
-import { jsonRequest, protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
+import { jsonLogs, protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
+import { jsonRequest, protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
 
 const RULES = {
   redact: [
@@ -31,7 +31,7 @@ const CANARIES = ["canary.alice", "4111111111111111", "4111 1111", "sk-canary", 
 const MESSAGES = String.raw`[{"role":"user","parts":[{"type":"text","content":"canary.alice\u0040example.com, 4111 1111 1111 1111"},{"type":"tool_call","arguments":"{\"password\":\"canary-dropped\",\"to\":\"canary.alice\\u0040example.com\"}"}]}]`;
 
 function canarySpan(trace: number): TestSpan {
-  return spanOf(trace, 0, undefined, {
+  return buildSpan(trace, 0, undefined, {
     name: "chat with canary.alice@example.com",
     traceState: "v=canary.alice@example.com",
     attributes: {
@@ -101,7 +101,7 @@ describe("redaction by the collector", () => {
     for (const [body, type] of bodies) assert.equal(await sendSplit(`${collector.url}/v1/traces`, body, type), 200);
     const zipped = gzipSync(protobufRequest([canarySpan(4)], ENVELOPE));
     assert.equal((await collector.send(zipped, { "content-encoding": "gzip" })).status, 200);
-    const record = recordOf(canarySpan(1), "gen_ai.user.message", { body: { content: "canary.alice@example.com" } });
+    const record = buildRecord(canarySpan(1), "gen_ai.user.message", { body: { content: "canary.alice@example.com" } });
     for (const logs of [jsonLogs([record], ENVELOPE), protobufLogs([record], ENVELOPE)]) {
       const type = typeof logs === "string" ? "application/json" : "application/x-protobuf";
       assert.equal(await sendSplit(`${collector.url}/v1/logs`, Buffer.from(logs), type), 200);

@@ -6,11 +6,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
+import { countPending } from "@holdpoint/collector/shared/span-accounting.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 async function withRules(rules: object, work: (env: Record<string, string>) => Promise<void>): Promise<void> {
@@ -31,10 +31,10 @@ describe("rules about spans and traces", PATIENCE, () => {
       const backend = await startBackend();
       const collector = await startCollector(backend.url, env);
       const spans = [
-        spanOf(1, 0),
-        spanOf(1, 1, 0, { name: "GET /x" }),
-        spanOf(1, 2, 1, { attributes: { noise: true } }),
-        spanOf(1, 3, 2),
+        buildSpan(1, 0),
+        buildSpan(1, 1, 0, { name: "GET /x" }),
+        buildSpan(1, 2, 1, { attributes: { noise: true } }),
+        buildSpan(1, 3, 2),
       ];
       assert.equal((await collector.send(protobufRequest(spans))).status, 200);
       await backend.whenRuns(2);
@@ -45,7 +45,7 @@ describe("rules about spans and traces", PATIENCE, () => {
       assert.equal(child?.main["parent_run_id"], root?.id);
       assert.equal(backend.runs.length, 2);
       assert.equal(collector.collector.accounting.filtered, 2);
-      assert.equal(pendingOf(collector.collector.accounting), 0);
+      assert.equal(countPending(collector.collector.accounting), 0);
       assert.deepEqual(backend.violations, []);
       await backend.close();
     });
@@ -58,23 +58,23 @@ describe("rules about spans and traces", PATIENCE, () => {
       const collector = await startCollector(backend.url, { ...env });
       const attributes = { "gen_ai.operation.name": "chat" };
       const traces = Array.from({ length: 40 }, (_, at) => at + 1);
-      const spansOf = (trace: number) => [
-        spanOf(trace, 0),
-        spanOf(trace, 1, 0, { name: "GET /x", attributes }),
-        spanOf(trace, 2, 0, { attributes }),
+      const buildSpans = (trace: number) => [
+        buildSpan(trace, 0),
+        buildSpan(trace, 1, 0, { name: "GET /x", attributes }),
+        buildSpan(trace, 2, 0, { attributes }),
       ];
-      const spans = traces.flatMap(spansOf);
+      const spans = traces.flatMap(buildSpans);
       const logs = (text: string): Buffer =>
-        protobufLogs(spans.map((span) => recordOf(span, "gen_ai.user.message", { body: { content: text } })));
+        protobufLogs(spans.map((span) => buildRecord(span, "gen_ai.user.message", { body: { content: text } })));
       await sendLogs(collector, logs("before"));
       assert.equal((await collector.send(protobufRequest(spans))).status, 200);
       const { accounting } = collector.collector;
       await sendLogs(collector, logs("after"));
-      const session = recordOf(spanOf(1, 9), "claude_code.user_prompt", {
+      const session = buildRecord(buildSpan(1, 9), "claude_code.user_prompt", {
         attributes: { "session.id": "s", noise: true, prompt: "hi" },
       });
       await sendLogs(collector, protobufLogs([{ ...session, traceId: "", spanId: "" }]));
-      while (pendingOf(accounting) > 0) await sleep(10);
+      while (countPending(accounting) > 0) await sleep(10);
       await collector.stop();
       const kept = new Set(backend.runs.map(({ main }) => main["trace_id"])).size;
       assert.ok(kept > 5 && kept < 35, `${kept} of 40`);
@@ -100,7 +100,7 @@ describe("rules about spans and traces", PATIENCE, () => {
       const collector = await startCollector(backend.url, { ...env });
       const sessions = Array.from({ length: 40 }, (_, at) => `session ${at}`);
       const alone = (name: string, attributes: object) => ({
-        ...recordOf(spanOf(1, 1), name, { attributes: { ...attributes } }),
+        ...buildRecord(buildSpan(1, 1), name, { attributes: { ...attributes } }),
         traceId: "",
         spanId: "",
       });
@@ -113,10 +113,10 @@ describe("rules about spans and traces", PATIENCE, () => {
       const calls = sessions.map((session) => alone(details, { "gen_ai.conversation.id": session }));
       await sendLogs(collector, protobufLogs(calls));
       const { accounting } = collector.collector;
-      while (pendingOf(accounting) > 0) await sleep(10);
+      while (countPending(accounting) > 0) await sleep(10);
       await collector.stop();
-      const runsOf = Map.groupBy(backend.runs, ({ main }) => main["trace_id"]);
-      const sizes = [...runsOf.values()].map(({ length }) => length);
+      const runsByTrace = Map.groupBy(backend.runs, ({ main }) => main["trace_id"]);
+      const sizes = [...runsByTrace.values()].map(({ length }) => length);
       for (const [size, of] of [
         [3, "sessions"],
         [1, "calls"],
@@ -137,7 +137,7 @@ describe("rules about spans and traces", PATIENCE, () => {
       const backend = await startBackend();
       backend.script = () => ({ status: 503 });
       const first = await startCollector(backend.url, { ...env, MAX_RETRIES: "0" });
-      const spans = Array.from({ length: 8 }, (_, trace) => spanOf(trace + 1, 0));
+      const spans = Array.from({ length: 8 }, (_, trace) => buildSpan(trace + 1, 0));
       for (const key of ["key-gold", "key-tin"])
         assert.equal((await first.send(protobufRequest(spans), { "x-api-key": key })).status, 200);
       await first.stop();
@@ -156,20 +156,23 @@ describe("rules about spans and traces", PATIENCE, () => {
     await withRules({ sample: { rate: 0, keep: [{ error: true }], wait_ms: 400 } }, async (env) => {
       const backend = await startBackend();
       const first = await startCollector(backend.url, env);
-      const call = spanOf(1, 1, 0, { attributes: { "gen_ai.operation.name": "chat" } });
-      await sendLogs(first, protobufLogs([recordOf(call, "gen_ai.user.message", { body: { content: "kept words" } })]));
+      const call = buildSpan(1, 1, 0, { attributes: { "gen_ai.operation.name": "chat" } });
       await sendLogs(
         first,
-        protobufLogs([recordOf(spanOf(2, 0), "gen_ai.user.message", { body: { content: "gone" } })]),
+        protobufLogs([buildRecord(call, "gen_ai.user.message", { body: { content: "kept words" } })]),
       );
-      await first.send(protobufRequest([call, spanOf(2, 0), spanOf(2, 1, 0)]));
+      await sendLogs(
+        first,
+        protobufLogs([buildRecord(buildSpan(2, 0), "gen_ai.user.message", { body: { content: "gone" } })]),
+      );
+      await first.send(protobufRequest([call, buildSpan(2, 0), buildSpan(2, 1, 0)]));
       await first.stop(); // undecided
       assert.equal(backend.runs.length, 0);
       const second = await startCollector(backend.url, env);
-      await second.send(protobufRequest([spanOf(1, 0, undefined, { status: { code: 2, message: "failed" } })]));
+      await second.send(protobufRequest([buildSpan(1, 0, undefined, { status: { code: 2, message: "failed" } })]));
       await backend.whenRuns(2);
       const { accounting } = second.collector;
-      while (pendingOf(accounting) > 0) await sleep(10);
+      while (countPending(accounting) > 0) await sleep(10);
       const metrics = await (await fetch(`${second.url}/metrics`)).text();
       await second.stop();
       assert.deepEqual(new Set(backend.runs.map(({ main }) => main["trace_id"])).size, 1);

@@ -20,7 +20,7 @@ import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 
 /** Runs `work` with a tracer provider that exports to a collector; returns the backend's data. */
-async function runsOf(
+async function sendRuns(
   exporterFor: (url: string) => SpanExporter,
   work: (provider: TracerProvider) => Promise<void>,
 ): Promise<readonly AcceptedRun[]> {
@@ -53,7 +53,7 @@ describe("OpenTelemetry's exporters with the Node SDK", () => {
   ] as const)
     for (const compression of ["none", "gzip"] as const)
       test(`${encoding}, compression ${compression}`, async () => {
-        const runs = await runsOf(
+        const runs = await sendRuns(
           (url) => new Exporter({ url, headers, compression: compression as never }),
           async (provider) => {
             const tracer = provider.getTracer("sender", "1.2.3");
@@ -94,7 +94,7 @@ for (const [form, Integration, operations] of [
   ["LegacyOpenTelemetry", LegacyOpenTelemetry, ["greeter"]],
 ] as const) {
   test(`the ai SDK's telemetry (${form}) with a mock model becomes an llm run below its operation`, async () => {
-    const runs = await runsOf(
+    const runs = await sendRuns(
       (url) => new ProtobufExporter({ url, headers }),
       async (provider) => {
         const model = new MockLanguageModelV4({
@@ -127,7 +127,7 @@ for (const [form, Integration, operations] of [
 }
 
 test("OpenInference's LangChain instrumentation: a chat model's messages arrive", async () => {
-  const runs = await runsOf(
+  const runs = await sendRuns(
     (url) => new ProtobufExporter({ url, headers }),
     async (provider) => {
       const instrumentation = new LangChainInstrumentation({ tracerProvider: provider });

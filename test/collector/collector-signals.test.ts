@@ -7,8 +7,8 @@ import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { startBackend, type FakeBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
-import { field, jsonRequest, protobufRequest, spanOf } from "../fakes/otlp.ts";
-import { jsonLogs, overlongRecord, protobufLogs, protobufRecord, recordOf } from "../fakes/otlp-logs.ts";
+import { field, jsonRequest, protobufRequest, buildSpan } from "../fakes/otlp.ts";
+import { jsonLogs, overlongRecord, protobufLogs, protobufRecord, buildRecord } from "../fakes/otlp-logs.ts";
 
 let backend: FakeBackend;
 let collector: TestCollector;
@@ -83,16 +83,16 @@ describe("errors come in the encoding of the request", () => {
     ["no key", "/v1/metrics", Buffer.alloc(0), { "x-api-key": "" }, 401],
     ["truncated log records", "/v1/logs", protobufLogs([{ name: "gen_ai.choice" }]).subarray(0, 12), {}, 400],
     ["truncated JSON", "/v1/logs", jsonLogs([{ name: "gen_ai.choice" }]).slice(0, -3), {}, 400],
-    ["spans on the path of log records", "/v1/logs", protobufRequest([spanOf(1, 0)]), {}, 400],
-    ["the same in JSON", "/v1/logs", jsonRequest([spanOf(1, 0)]), {}, 400],
+    ["spans on the path of log records", "/v1/logs", protobufRequest([buildSpan(1, 0)]), {}, 400],
+    ["the same in JSON", "/v1/logs", jsonRequest([buildSpan(1, 0)]), {}, 400],
     [
       "log records on the path of spans",
       "/v1/traces",
-      protobufLogs([recordOf(spanOf(1, 0), "gen_ai.choice")]),
+      protobufLogs([buildRecord(buildSpan(1, 0), "gen_ai.choice")]),
       {},
       400,
     ],
-    ["the same in JSON", "/v1/traces", jsonLogs([recordOf(spanOf(1, 0), "gen_ai.choice")]), {}, 400],
+    ["the same in JSON", "/v1/traces", jsonLogs([buildRecord(buildSpan(1, 0), "gen_ai.choice")]), {}, 400],
     ["a record longer than its body", "/v1/logs", field(1, field(2, field(2, overlongRecord()))), {}, 400],
     ["a body over the limit", "/v1/logs", Buffer.alloc(1_048_577), {}, 413],
     ["a decompression bomb", "/v1/logs", gzipSync(Buffer.alloc(50_000_000)), { "content-encoding": "gzip" }, 413],
@@ -118,7 +118,10 @@ function nested(levels: number): readonly [] {
 
 test("every truncation and every flipped byte of a request of log records is a reply, never a crash", async () => {
   const record = protobufRecord({
-    ...recordOf(spanOf(9, 0), "gen_ai.user.message", { body: { content: "x", list: [1n, true, 0.5] }, severity: 17 }),
+    ...buildRecord(buildSpan(9, 0), "gen_ai.user.message", {
+      body: { content: "x", list: [1n, true, 0.5] },
+      severity: 17,
+    }),
     attributes: { "session.id": "s" },
   });
   const whole = field(1, field(2, field(2, record)));
@@ -134,7 +137,7 @@ test("every truncation and every flipped byte of a request of log records is a r
 test("records that wait are bounded: at the limit the oldest become runs", async () => {
   const content = "x".repeat(20_000);
   for (let at = 0; at < 60; at++) {
-    const record = recordOf(spanOf(1000 + at, 0), "gen_ai.user.message", { body: { content } });
+    const record = buildRecord(buildSpan(1000 + at, 0), "gen_ai.user.message", { body: { content } });
     assert.equal((await post("/v1/logs", protobufLogs([record]))).status, 200);
   }
   const text = await (await fetch(`${collector.url}/metrics`)).text();

@@ -10,7 +10,7 @@ import { type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { type Certified, createAuthority } from "../fakes/certificate.ts";
 import { startCollector, type TestCollector, testConfig } from "../fakes/collector.ts";
 import { type ConnectProxy, startConnectProxy } from "../fakes/connect-proxy.ts";
-import { jsonRequest, spanOf } from "../fakes/otlp.ts";
+import { jsonRequest, buildSpan } from "../fakes/otlp.ts";
 
 const KEY = "key-that-nobody-on-the-way-may-read";
 const authority = createAuthority();
@@ -42,7 +42,7 @@ async function withSecureBackend(
 }
 
 async function sendOne(collector: TestCollector): Promise<void> {
-  assert.equal((await collector.send(jsonRequest([spanOf(1, 0)]), { "x-api-key": KEY })).status, 200);
+  assert.equal((await collector.send(jsonRequest([buildSpan(1, 0)]), { "x-api-key": KEY })).status, 200);
 }
 
 /** Resolves with the reason for the upload pause. */

@@ -4,27 +4,27 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
-import { pendingOf } from "@holdpoint/collector/shared/span-accounting.ts";
+import { countPending } from "@holdpoint/collector/shared/span-accounting.ts";
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
-import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 /** Name → name of the parent, "" for a root; the newest upload of a run counts. */
-function treeOf({ runs }: FakeBackend): Record<string, string> {
+function nameTree({ runs }: FakeBackend): Record<string, string> {
   const newest = new Map(runs.map((run) => [run.id, run.main]));
-  const nameOf = (id: string): string => (newest.get(id)?.["name"] ?? "") as string;
+  const findRunName = (id: string): string => (newest.get(id)?.["name"] ?? "") as string;
   return Object.fromEntries(
-    [...newest.values()].map((main) => [String(main["name"]), nameOf((main["parent_run_id"] ?? "") as string)]),
+    [...newest.values()].map((main) => [String(main["name"]), findRunName((main["parent_run_id"] ?? "") as string)]),
   );
 }
 
 const REMOTE = 0x301;
 const web = (trace: number, flags = 1): TestSpan =>
-  spanOf(trace, 0, undefined, { name: "POST /chat", attributes: { "http.method": "POST" }, flags });
+  buildSpan(trace, 0, undefined, { name: "POST /chat", attributes: { "http.method": "POST" }, flags });
 const call = (trace: number, span: number, parent = 0): TestSpan =>
-  spanOf(trace, span, parent, { name: `chat ${span}`, attributes: { "gen_ai.operation.name": "chat" } });
+  buildSpan(trace, span, parent, { name: `chat ${span}`, attributes: { "gen_ai.operation.name": "chat" } });
 
 const RULES = JSON.stringify({ drop: [{ span: "POST *" }] });
 
@@ -52,7 +52,7 @@ describe("below a filtered root", PATIENCE, () => {
         await backend.whenRuns(4);
         await collector.stop();
         await backend.close();
-        assert.deepEqual(treeOf(backend), {
+        assert.deepEqual(nameTree(backend), {
           "POST /chat": "",
           "chat 1": "POST /chat",
           "chat 2": "POST /chat",
@@ -62,7 +62,7 @@ describe("below a filtered root", PATIENCE, () => {
         assert.deepEqual([root?.inputs, root?.outputs], [{}, null], "without content");
         assert.doesNotMatch(root?.text ?? "", /http\.method/);
         assert.deepEqual(backend.violations, []);
-        assert.equal(pendingOf(collector.collector.accounting), 0);
+        assert.equal(countPending(collector.collector.accounting), 0);
         assert.deepEqual([collector.collector.accounting.filtered, collector.collector.accounting.added], [1, 1]);
       });
 });
@@ -86,14 +86,14 @@ describe("a span whose parent does not come", PATIENCE, () => {
       await backend.close();
       const last = backend.runs.at(-1);
       assert.deepEqual([last?.event, last?.id], ["patch", root?.id]);
-      assert.deepEqual(treeOf(backend), {
+      assert.deepEqual(nameTree(backend), {
         "POST /chat": "",
         "chat 1": "POST /chat",
         "chat 2": "POST /chat",
         "chat 3": "chat 2",
       });
       assert.deepEqual(backend.violations, []);
-      assert.equal(pendingOf(collector.collector.accounting), 0);
+      assert.equal(countPending(collector.collector.accounting), 0);
     });
 
   test("has one root, although the collector is killed before the real one comes", async (t) => {
@@ -121,7 +121,7 @@ describe("a span whose parent does not come", PATIENCE, () => {
     second.child.kill("SIGTERM");
     assert.equal(await second.ended, 0);
     await backend.close();
-    assert.deepEqual(treeOf(backend), { "POST /chat": "", "chat 2": "POST /chat", "chat 3": "POST /chat" });
+    assert.deepEqual(nameTree(backend), { "POST /chat": "", "chat 2": "POST /chat", "chat 3": "POST /chat" });
     const roots = backend.runs.filter(({ main }) => main["parent_run_id"] === undefined);
     assert.deepEqual(new Set(roots.map(({ id }) => id)).size, 1);
     assert.equal(roots.at(-1)?.event, "patch");

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { SendOutcome } from "@holdpoint/collector/upload/backend/port.ts";
-import { outcomeOf, retryAfterMs } from "@holdpoint/collector/upload/backend/reply.ts";
-import { type Body, compress, partsOf, rawOf } from "@holdpoint/collector/encode/batch-body.ts";
+import { toOutcome, retryAfterMs } from "@holdpoint/collector/upload/backend/reply.ts";
+import { type Body, compress, splitParts, decompressBody } from "@holdpoint/collector/encode/batch-body.ts";
 import { createRunWriter, BOUNDARY } from "@holdpoint/collector/encode/multipart.ts";
 import { createTenantQueues } from "@holdpoint/collector/upload/tenant-queues.ts";
 import type { UploadJob } from "@holdpoint/collector/upload/upload-job.ts";
@@ -24,7 +24,7 @@ function uuid(index: number): string {
   return `00000000-0000-0000-0000-${index.toString(16).padStart(12, "0")}`;
 }
 
-function runOf(index: number, inputs = `{"n":${index}}`): TraceRun {
+function buildRun(index: number, inputs = `{"n":${index}}`): TraceRun {
   return {
     tenant: tenantA,
     span: { traceId: "0".repeat(31) + "1", spanId: index.toString(16).padStart(16, "0"), origins: [] },
@@ -56,9 +56,9 @@ function runOf(index: number, inputs = `{"n":${index}}`): TraceRun {
   };
 }
 
-async function bodyOf(indexes: readonly number[], tenant = tenantA, inputs?: string): Promise<Body> {
+async function encodeBody(indexes: readonly number[], tenant = tenantA, inputs?: string): Promise<Body> {
   const writer = createRunWriter();
-  for (const index of indexes) writer.write(runOf(index, inputs));
+  for (const index of indexes) writer.write(buildRun(index, inputs));
   const rawBytes = writer.bytes();
   const offsets = [...writer.offsets];
   const raw = { tenant, createdMs: 0, boundary: BOUNDARY, bytes: writer.close(), rawBytes, offsets, first: 0 };
@@ -67,9 +67,9 @@ async function bodyOf(indexes: readonly number[], tenant = tenantA, inputs?: str
   return body;
 }
 
-function idsOf(bodies: readonly Body[]): number[] {
+function listRunNumbers(bodies: readonly Body[]): number[] {
   return bodies.flatMap((body) =>
-    partsOf(body)
+    splitParts(body)
       .filter(({ name }) => name.split(".").length === 2)
       .map(({ name }) => Number.parseInt(name.slice(-12), 16)),
   );
@@ -127,7 +127,7 @@ describe("one cycle", () => {
   ];
   for (const { name, says, ends, waits } of cases)
     test(name, async () => {
-      const { result, waits: waited } = await uploaded(await bodyOf([1]), (_, request) => says[request] ?? sent);
+      const { result, waits: waited } = await uploaded(await encodeBody([1]), (_, request) => says[request] ?? sent);
       const ended = result.delivered.length > 0 ? "sent" : result.refused.length > 0 ? "refused" : "left";
       assert.deepEqual([ended, waited], [ends, waits]);
     });
@@ -135,43 +135,43 @@ describe("one cycle", () => {
   test("one poisoned run of a hundred is found in at most 2·log2(n) + 2 requests, and the others are delivered", async () => {
     const all = Array.from({ length: 100 }, (_, index) => index);
     for (const poison of [0, 37, 99]) {
-      const { result, requests } = await uploaded(await bodyOf(all), (body) =>
-        idsOf([body]).includes(poison) ? refused : sent,
+      const { result, requests } = await uploaded(await encodeBody(all), (body) =>
+        listRunNumbers([body]).includes(poison) ? refused : sent,
       );
       assert.deepEqual(
-        idsOf(result.delivered),
+        listRunNumbers(result.delivered),
         all.filter((index) => index !== poison),
       );
-      assert.deepEqual(idsOf(result.refused.map(({ body }) => body)), [poison]);
+      assert.deepEqual(listRunNumbers(result.refused.map(({ body }) => body)), [poison]);
       assert.ok(requests <= 2 * Math.log2(100) + 2, `${requests} requests`);
     }
   });
 
   test("a batch that is too large is halved until its parts fit", async () => {
-    const { result } = await uploaded(await bodyOf([1, 2, 3, 4, 5]), (body) =>
+    const { result } = await uploaded(await encodeBody([1, 2, 3, 4, 5]), (body) =>
       body.offsets.length > 2 ? tooLarge : sent,
     );
-    assert.deepEqual(idsOf(result.delivered), [1, 2, 3, 4, 5]);
+    assert.deepEqual(listRunNumbers(result.delivered), [1, 2, 3, 4, 5]);
   });
 
   test("a run that is too large alone is shortened with a mark, then dead-lettered if still too large", async () => {
     const inputs = JSON.stringify({ text: "x".repeat(100_000) });
-    const { result } = await uploaded(await bodyOf([1], tenantA, inputs), (body) =>
+    const { result } = await uploaded(await encodeBody([1], tenantA, inputs), (body) =>
       body.rawBytes > 10_000 ? tooLarge : sent,
     );
-    const [part] = partsOf(result.delivered[0] ?? assert.fail()).filter(({ name }) => name.endsWith(".inputs"));
+    const [part] = splitParts(result.delivered[0] ?? assert.fail()).filter(({ name }) => name.endsWith(".inputs"));
     const marker = JSON.parse(part?.content.toString() ?? "") as { _truncated: boolean; _original_bytes: number };
     assert.deepEqual([marker._truncated, marker._original_bytes], [true, inputs.length]);
-    const never = await uploaded(await bodyOf([1]), () => tooLarge);
+    const never = await uploaded(await encodeBody([1]), () => tooLarge);
     assert.equal(never.result.refused[0]?.cause, "too_large");
   });
 
   test("an upload cut off before the backend went away stays queued, nothing twice and nothing lost", async () => {
-    const { result } = await uploaded(await bodyOf([0, 1, 2, 3]), (body, request) =>
-      request === 0 ? refused : idsOf([body]).includes(0) ? sent : busy,
+    const { result } = await uploaded(await encodeBody([0, 1, 2, 3]), (body, request) =>
+      request === 0 ? refused : listRunNumbers([body]).includes(0) ? sent : busy,
     );
     assert.deepEqual(
-      [idsOf(result.delivered), idsOf(result.left)],
+      [listRunNumbers(result.delivered), listRunNumbers(result.left)],
       [
         [0, 1],
         [2, 3],
@@ -206,7 +206,7 @@ describe("statuses", () => {
     [404, "parked"],
     [418, "parked"],
   ] as const)
-    test(`${status} means ${kind}`, () => assert.equal(outcomeOf(status, "", undefined, 0).kind, kind));
+    test(`${status} means ${kind}`, () => assert.equal(toOutcome(status, "", undefined, 0).kind, kind));
 
   for (const [value, ms] of [
     ["2", 2000],
@@ -227,7 +227,7 @@ describe("tenant queues", () => {
       createdMs: 0,
       runs: 1,
       heldBytes: 1000,
-      load: () => (body === undefined ? bodyOf([index], tenant) : Promise.resolve(body)),
+      load: () => (body === undefined ? encodeBody([index], tenant) : Promise.resolve(body)),
       remainder: (left) => job(tenant, index, done, left),
       delivered: () => void done.push(`${tenant.apiKey} ${index}`),
       refused: () => Promise.resolve(),
@@ -314,7 +314,7 @@ describe("tenant queues", () => {
 test("every part has its exact length, and names that senders chose cannot break a head", async () => {
   const writer = createRunWriter();
   const nasty = ['a"b\r\nX: 1', "é".repeat(200), "..\u0000", "\ud800"];
-  const base = runOf(1);
+  const base = buildRun(1);
   writer.write({
     ...base,
     content: {
@@ -328,7 +328,7 @@ test("every part has its exact length, and names that senders chose cannot break
     { tenant: tenantA, createdMs: 0, boundary: BOUNDARY, bytes: writer.close(), rawBytes, offsets, first: 0 },
     "zstd",
   );
-  const parts = readParts(rawOf(body), `multipart/form-data; boundary=${BOUNDARY}`);
+  const parts = readParts(decompressBody(body), `multipart/form-data; boundary=${BOUNDARY}`);
   assert.equal(parts.length, 2 + nasty.length);
   assert.ok(
     parts

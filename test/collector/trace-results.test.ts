@@ -72,10 +72,10 @@ async function stored(name: string, count: number): Promise<{ readonly tree: Tre
     const whole: Tree = (await call(started.store, "GET", `/traces/${item.trace_id}`)).body;
     return whole;
   });
-  return { tree, root: await detailOf(tree.runs[0]?.id ?? "") };
+  return { tree, root: await readDetail(tree.runs[0]?.id ?? "") };
 }
 
-const detailOf = async (id: string): Promise<Detail> => (await call(started.store, "GET", `/traces/runs/${id}`)).body;
+const readDetail = async (id: string): Promise<Detail> => (await call(started.store, "GET", `/traces/runs/${id}`)).body;
 
 async function send(spans: readonly SentSpan[]): Promise<{ readonly tree: Tree; readonly root: Detail }> {
   const body = JSON.stringify(otlp(spans));

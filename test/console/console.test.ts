@@ -57,18 +57,18 @@ async function manifest(): Promise<Readonly<Record<string, Chunk>>> {
 }
 
 /** Everything that a chunk needs before it runs. */
-function filesOf(chunks: Readonly<Record<string, Chunk>>, name: string, found = new Set<string>()): Set<string> {
+function collectFiles(chunks: Readonly<Record<string, Chunk>>, name: string, found = new Set<string>()): Set<string> {
   const chunk = chunks[name];
   assert.ok(chunk, `${name} was built`);
   if (found.has(chunk.file)) return found;
   for (const file of [chunk.file, ...(chunk.css ?? [])]) found.add(file);
-  for (const other of chunk.imports ?? []) filesOf(chunks, other, found);
+  for (const other of chunk.imports ?? []) collectFiles(chunks, other, found);
   return found;
 }
 
 test("a first load of the inbox, packed, is small enough (console.1)", async (t) => {
   const chunks = await manifest();
-  const files = new Set([...filesOf(chunks, "index.html"), ...filesOf(chunks, "pages/inbox/page.tsx")]);
+  const files = new Set([...collectFiles(chunks, "index.html"), ...collectFiles(chunks, "pages/inbox/page.tsx")]);
   let size = (await get("/console")).bytes.length;
   for (const file of files) {
     const { status, headers, bytes } = await get(`/console/${file}`, "GET", { "accept-encoding": "br, gzip" });

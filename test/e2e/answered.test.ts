@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { itemsOf } from "../harness/inbox.ts";
+import { readItems } from "../harness/inbox.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -17,7 +17,7 @@ after(() => stopConsole({ server, browser }));
 
 async function decided(payload: string, resume: string, by: string): Promise<void> {
   const threadId = await ask(server, payload);
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const answers = [{ thread_id: threadId, interrupt_id: item?.id, resume }];
   await call(server, "POST", "/inbox/answers", { by, answers });
 }

@@ -43,7 +43,7 @@ async function newPage(): Promise<Page> {
   return browser.newPage();
 }
 
-async function pageOf(host: string): Promise<Page> {
+async function openPage(host: string): Promise<Page> {
   const page = await newPage();
   await page.goto(`http://${host}:${(pages.address() as AddressInfo).port}/`);
   return page;
@@ -79,7 +79,7 @@ async function callFrom(page: Page, url: string, body: unknown): Promise<Seen> {
 }
 
 test("a page on this machine pauses a run, answers it, and reads the headers it needs", async () => {
-  const page = await pageOf("localhost");
+  const page = await openPage("localhost");
   const { body: thread } = await callFrom(page, `${server.url}/threads`, {});
   const path = `/threads/${String(thread["thread_id"])}/runs`;
   const paused = await callFrom(page, `${server.url}${path}/wait`, {
@@ -99,7 +99,7 @@ test("a page on this machine pauses a run, answers it, and reads the headers it 
 });
 
 test("a page of a stranger cannot call the server", async () => {
-  const page = await pageOf("stranger.example");
+  const page = await openPage("stranger.example");
   await assert.rejects(callFrom(page, `${server.url}/threads`, {}), /Failed to fetch/);
 });
 

@@ -209,13 +209,13 @@ test("replies that arrive late, one after the other, move no control, and none i
 const WATCH_CONTROLS = `
   globalThis.moves = [];
   const places = new Map();
-  const placeOf = (control) => {
+  const measurePlace = (control) => {
     const { x, y, width } = control.getBoundingClientRect();
     return width === 0 ? undefined : [Math.round(x), Math.round(y)];
   };
   const look = () => {
     for (const [control, [x, y]] of places) {
-      const now = control.isConnected ? placeOf(control) : undefined;
+      const now = control.isConnected ? measurePlace(control) : undefined;
       if (now !== undefined && Math.abs(now[0] - x) <= 2 && Math.abs(now[1] - y) <= 2) continue;
       const name = control.getAttribute("aria-label") ?? control.textContent;
       moves.push(control.tagName + " " + name + ": " + [x, y] + " to " + (now ?? "nowhere"));
@@ -223,7 +223,7 @@ const WATCH_CONTROLS = `
     }
     for (const control of document.querySelectorAll("button, input, select, textarea, summary")) {
       if (control.closest(".virtual-row, .graph-view, [role=tree]") !== null || places.has(control)) continue;
-      const place = placeOf(control);
+      const place = measurePlace(control);
       if (place !== undefined) places.set(control, place);
     }
     requestAnimationFrame(look);

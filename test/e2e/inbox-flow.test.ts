@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { answerOf, ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
-import { answer, auditOf, itemsOf, watchInbox } from "../harness/inbox.ts";
+import { readRunAnswer, ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
+import { answer, readAudit, readItems, watchInbox } from "../harness/inbox.ts";
 import { removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -43,8 +43,8 @@ const openBatch = (name: string, path = "/inbox"): Promise<Page> =>
 const title = (page: Page, text: string): Promise<void> =>
   page.getByRole("heading", { level: 2, name: text }).waitFor();
 
-const answersOf = async (threadId: string): Promise<number> =>
-  (await auditOf(server, threadId)).filter(({ action }) => action === "answered").length;
+const countAnswers = async (threadId: string): Promise<number> =>
+  (await readAudit(server, threadId)).filter(({ action }) => action === "answered").length;
 
 test("`a` approves without a question and opens the next item; `u` takes the last answer back; each is sent once", async () => {
   const threads = await batch("flow", [refund(1), refund(2), refund(3)]);
@@ -59,7 +59,7 @@ test("`a` approves without a question and opens the next item; `u` takes the las
   await title(page, "refund: Refund 3");
   await page.keyboard.press("u");
   await page.getByText("Undone. Nothing was sent.").waitFor();
-  for (const threadId of threads) assert.equal((await itemsOf(server, threadId)).length, 1, "nothing is sent yet");
+  for (const threadId of threads) assert.equal((await readItems(server, threadId)).length, 1, "nothing is sent yet");
   await page.getByRole("button", { name: "Show the item" }).click();
   await title(page, "refund: Refund 2");
   await page.keyboard.press("r");
@@ -71,15 +71,15 @@ test("`a` approves without a question and opens the next item; `u` takes the las
   await page.getByText("Sent: Approve refund.").waitFor();
   await send.click();
   await page.getByText("Sent: Reject refund.").waitFor();
-  assert.deepEqual(await answerOf(server, threads[0] ?? ""), APPROVED);
-  assert.deepEqual(await answerOf(server, threads[1] ?? ""), { decisions: [{ type: "reject", message: "No" }] });
-  assert.deepEqual(await Promise.all(threads.map(answersOf)), [1, 1, 0]);
+  assert.deepEqual(await readRunAnswer(server, threads[0] ?? ""), APPROVED);
+  assert.deepEqual(await readRunAnswer(server, threads[1] ?? ""), { decisions: [{ type: "reject", message: "No" }] });
+  assert.deepEqual(await Promise.all(threads.map(countAnswers)), [1, 1, 0]);
   await page.close();
 });
 
 test("a key that is held down, and one that is pressed twice, decide one item", async () => {
   const [threadId = ""] = await batch("once", [refund(7)]);
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", holdSecs: 30 });
   await page.getByRole("button", { name: "Approve" }).waitFor();
   await page.keyboard.down("a");
@@ -135,7 +135,7 @@ test("a dangerous request is confirmed, with an undo window too", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Send now" }).click();
   await page.getByText("Sent: Approve refund.").waitFor();
-  assert.deepEqual(await answerOf(server, threadId), APPROVED);
+  assert.deepEqual(await readRunAnswer(server, threadId), APPROVED);
   await page.close();
 });
 
@@ -165,7 +165,7 @@ test("closing the tab sends the held answer, and an answer that could not be sen
   await other.unroute("**/inbox/answers");
   await other.getByRole("button", { name: "Try again" }).click();
   await other.getByText("Sent: Approve refund.").waitFor();
-  assert.deepEqual(await Promise.all([held, failed].map(answersOf)), [1, 1]);
+  assert.deepEqual(await Promise.all([held, failed].map(countAnswers)), [1, 1]);
   await other.close();
 });
 
@@ -180,7 +180,7 @@ test("many items are rejected with one message, each with its result", async () 
   const dialog = page.getByRole("dialog", { name: "Reject 3 × refund" });
   await dialog.getByLabel("Why").fill("Over the limit");
   await assertAccessible(page);
-  const [item] = await itemsOf(server, threads[2] ?? "");
+  const [item] = await readItems(server, threads[2] ?? "");
   await answer(server, { by: "Bob", answers: [{ thread_id: threads[2], interrupt_id: item?.id, resume: APPROVED }] });
   await page.keyboard.press("Control+Enter");
   await page.getByRole("button", { name: "Send now" }).click();
@@ -188,7 +188,7 @@ test("many items are rejected with one message, each with its result", async () 
   await results.getByText(/answered by Bob at .*, with another answer/).waitFor();
   await assertAccessible(page);
   for (const threadId of threads.slice(0, 2)) {
-    assert.deepEqual(await answerOf(server, threadId), {
+    assert.deepEqual(await readRunAnswer(server, threadId), {
       decisions: [{ type: "reject", message: "Over the limit" }],
     });
   }
@@ -205,12 +205,12 @@ test("many items are assigned to one person, each with its result", async () => 
   await page.keyboard.press("w");
   await page.getByRole("dialog", { name: "Assign 3" }).getByLabel("Name of the person").fill("Zoe");
   await assertAccessible(page);
-  const [item] = await itemsOf(server, threads[0] ?? "");
+  const [item] = await readItems(server, threads[0] ?? "");
   await answer(server, { by: "Bob", answers: [{ thread_id: threads[0], interrupt_id: item?.id, resume: APPROVED }] });
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "2 assigned, 1 not accepted" }).waitFor();
   for (const threadId of threads.slice(1)) {
-    const [left] = await itemsOf(server, threadId);
+    const [left] = await readItems(server, threadId);
     assert.equal(left?.claim?.by, "Zoe");
   }
   await page.close();

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, test, type TestContext } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import { answerOf, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { itemsOf } from "../harness/inbox.ts";
+import { readRunAnswer, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { readItems } from "../harness/inbox.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -24,7 +24,7 @@ interface Item {
 
 async function openItem(t: TestContext, payload: unknown): Promise<Item> {
   const threadId = await ask(server, payload);
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const itemId = item?.id ?? "";
   const page = await browser.open(`/inbox/${threadId}/${itemId}`, { name: "Ada" });
   t.after(() => page.close());
@@ -130,7 +130,7 @@ test("Ctrl+Enter in the comment box posts the comment, and no answer", async (t)
   await page.keyboard.press("Control+Enter");
   await page.getByRole("region", { name: "Comments" }).getByText("Ask Grace first").waitFor();
   assert.equal(await page.getByRole("dialog").count(), 0);
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   assert.equal(item?.id, itemId, "the question is open");
 });
 
@@ -140,7 +140,7 @@ test("Ctrl+Enter in the search, and in an empty comment box, does nothing", asyn
   for (const place of [page.locator("#inbox-search"), page.getByRole("textbox", { name: "New comment" })]) {
     assert.equal(await pressAt(page, place, "Control+Enter"), false);
   }
-  assert.equal((await itemsOf(server, threadId)).length, 1);
+  assert.equal((await readItems(server, threadId)).length, 1);
 });
 
 test("Send with nothing typed is no answer; the empty text is a choice of its own", async (t) => {
@@ -151,7 +151,7 @@ test("Send with nothing typed is no answer; the empty text is a choice of its ow
   await page.getByRole("button", { name: "Answer with an empty text" }).click();
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByText(/^Answered by Ada/).waitFor();
-  assert.equal(await answerOf(server, threadId), "");
+  assert.equal(await readRunAnswer(server, threadId), "");
 });
 
 test("a form with a required text is not sent before the text is typed or chosen to be empty", async (t) => {
@@ -164,7 +164,7 @@ test("a form with a required text is not sent before the text is typed or chosen
   await page.getByRole("button", { name: "Review and send" }).click();
   await page.getByRole("button", { name: "Confirm" }).click();
   await page.getByText(/^Answered by Ada/).waitFor();
-  assert.deepEqual(await answerOf(server, threadId), { why: "" });
+  assert.deepEqual(await readRunAnswer(server, threadId), { why: "" });
 });
 
 test("Enter in an edited argument sends nothing", async (t) => {

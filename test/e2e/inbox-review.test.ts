@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { itemsOf } from "../harness/inbox.ts";
+import { readItems } from "../harness/inbox.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -22,7 +22,7 @@ async function asked(
   const { thread_id: threadId } = thread as { readonly thread_id: string };
   const payload = { action_requests: [{ name: "refund", args: { amount: 5 } }], review_rules: rules };
   await call(server, "POST", `/threads/${threadId}/runs/wait`, { assistant_id: "echo", input: { payload } });
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   assert.ok(item !== undefined);
   return { path: `/inbox/${threadId}/${item.id}`, threadId, id: item.id };
 }
@@ -63,7 +63,7 @@ test("an item is assigned, snoozed and commented on", async () => {
   await page.getByLabel("New comment").fill("Called the customer.");
   await page.getByRole("button", { name: "Comment", exact: true }).click();
   await page.getByRole("region", { name: "Comments" }).getByText("Called the customer.").first().waitFor();
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   assert.equal(item?.claim?.by, "Ruth");
   await page.close();
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
-import { itemsOf } from "../harness/inbox.ts";
+import { readItems } from "../harness/inbox.ts";
 import { call, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -18,7 +18,7 @@ after(() => stopConsole({ server, browser }));
 
 async function openItem(payload: unknown): Promise<Page> {
   const threadId = await ask(server, payload);
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada" });
   await page.getByRole("complementary", { name: "Answer" }).waitFor();
   return page;
@@ -58,7 +58,7 @@ test("three actions, one of which may not be approved: two are approved together
     action_requests: [refund(1), { name: "close", args: {} }, refund(2)],
     review_configs: [{ action_name: "close", allowed_decisions: ["reject", "respond"] }],
   });
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada" });
   await page.getByRole("link", { name: "refund ×2, close" }).waitFor();
   assert.equal(await page.getByRole("button", { name: "Approve all 3" }).count(), 0);
@@ -117,7 +117,7 @@ test("an answered row keeps its two lines in the list beside an item", async () 
 
 test("beside a long title, all buttons of an item are in sight", async () => {
   const threadId = await ask(server, "Shall I send the quarterly report to all customers? ".repeat(4));
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", width: 1280 });
   for (const name of ["Claim", "Assign", "Snooze", "Next item"]) {
     const box = await page.getByRole("button", { name }).boundingBox();
@@ -130,7 +130,7 @@ test("on a phone the decisions and Claim are in sight, and the pages have names"
   const threadId = await ask(server, {
     ...snake(`a long title that takes all the width of the header${"\n\nand a long text".repeat(40)}`),
   });
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const page = await browser.open(`/inbox/${threadId}/${item?.id}`, { name: "Ada", width: 360, height: 740 });
   await page.getByLabel("New comment").waitFor(); // all of the request has its height
   for (const name of ["Approve", "Reject", "Claim"]) {
@@ -181,7 +181,7 @@ test("items of 5 MB count, are shown by excerpt, and are edited and compared wit
   const args = { note: line.repeat(240_000), amount: 5 };
   const payload = { action_requests: [{ name: "archive", args, description: "Archive it?" }] };
   const threadIds = [await ask(server, payload), await ask(server, payload)];
-  const [item] = await itemsOf(server, threadIds[0] ?? "");
+  const [item] = await readItems(server, threadIds[0] ?? "");
   const page = await browser.open(`/inbox/${threadIds[0]}/${item?.id}`, { name: "Ada" });
   const open = await countOpen();
   await page.getByLabel(`${open} waiting`, { exact: true }).waitFor();

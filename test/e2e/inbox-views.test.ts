@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { ask, assertAccessible, startBrowser, type ConsoleBrowser } from "../harness/console.ts";
-import { itemsOf } from "../harness/inbox.ts";
+import { readItems } from "../harness/inbox.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -29,7 +29,7 @@ const approval = (amount: number) => ({ action_requests: [{ name: "refund", args
 const rows = (page: Page) => page.getByRole("list", { name: "Pending items" }).getByRole("listitem");
 
 async function change(threadId: string, verb: string, body: object): Promise<void> {
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   const { status, text } = await call(server, "POST", `/inbox/${threadId}/${item?.id}/${verb}`, body);
   assert.equal(status, 200, text);
 }

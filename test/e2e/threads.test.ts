@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { answerOf, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { readRunAnswer, ask, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
 import { call, type TestServer } from "../harness/server.ts";
 import { newThread } from "../harness/threads.ts";
 
@@ -168,7 +168,7 @@ test("a question is answered in the chat of its thread, by one key, and can be t
   await page.getByRole("button", { name: "Send now" }).click();
   await card.waitFor({ state: "detached" });
   const edited = { type: "edit", edited_action: { name: "refund", args: { amount: 4 } } };
-  assert.deepEqual(await answerOf(server, threadId), { decisions: [edited] });
+  assert.deepEqual(await readRunAnswer(server, threadId), { decisions: [edited] });
   await page.close();
 });
 

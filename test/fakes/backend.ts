@@ -36,7 +36,7 @@ export interface Upload {
   readonly runs: readonly AcceptedRun[];
   readonly bytes: number;
   readonly rawBytes: number;
-  /** Of this backend, from 0. */
+  /** Index of this backend, from 0. */
   readonly index: number;
 }
 
@@ -247,7 +247,7 @@ export function readParts(raw: Buffer, contentType: string): Part[] {
   }
 }
 
-function objectOf(text: string, what: string): Record<string, unknown> {
+function parseObject(text: string, what: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`${what} is no object`);
   return value as Record<string, unknown>;
@@ -275,21 +275,21 @@ function readMultipart(raw: Buffer, contentType: string, key: string, tenantId: 
     if (!Buffer.from(text).equals(content)) throw new Error(`part ${name} is not UTF-8`);
     if (HALF_CHARACTER.test(text)) throw new Error(`part ${name} has half a character`);
     if (field === undefined) {
-      const main = objectOf(text, name);
+      const main = parseObject(text, name);
       runs.set(id, { id, event, key, tenantId, main, inputs: {}, outputs: null, attachments: [], text });
       continue;
     }
     if (run === undefined) throw new Error(`${name} came before the main part`);
     run.text += `\n${text}`;
-    if (field === "inputs") run.inputs = objectOf(text, name);
-    else if (field === "outputs") run.outputs = objectOf(text, name);
+    if (field === "inputs") run.inputs = parseObject(text, name);
+    else if (field === "outputs") run.outputs = parseObject(text, name);
     else throw new Error(`unknown field ${name}`);
   }
   return [...runs.values()];
 }
 
 function readBatchJson(raw: Buffer, key: string, tenantId: string): AcceptedRun[] {
-  const { post, patch } = objectOf(raw.toString("utf8"), "batch") as { post: unknown[]; patch: unknown[] };
+  const { post, patch } = parseObject(raw.toString("utf8"), "batch") as { post: unknown[]; patch: unknown[] };
   const read = (event: "post" | "patch", value: unknown): AcceptedRun => {
     const { inputs, outputs, ...main } = value as Record<string, Record<string, unknown>>;
     const id = main["id"] as unknown as string;

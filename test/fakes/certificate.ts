@@ -20,9 +20,9 @@ const DAY_MS = 86_400_000;
 
 export function createAuthority(name = "Test authority"): Authority {
   const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const subject = nameOf(name);
+  const subject = encodeName(name);
   const cert = (publicKey: KeyObject, of: Buffer, extensions: Buffer, days: { from: number; to: number }): string => {
-    const validity = sequence(...[days.from, days.to].map((day) => timeOf(Date.now() + day * DAY_MS)));
+    const validity = sequence(...[days.from, days.to].map((day) => encodeTime(Date.now() + day * DAY_MS)));
     const body = sequence(
       der(0xa0, der(0x02, Buffer.from([2]))), // version 3
       der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])), // serial
@@ -46,12 +46,12 @@ export function createAuthority(name = "Test authority"): Authority {
     certify(hosts, days = { from: -1, to: 1 }) {
       const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
       const alternatives = hosts.map((host) =>
-        isIP(host) === 4 ? der(0x87, ipOf(host)) : der(0x82, Buffer.from(host)),
+        isIP(host) === 4 ? der(0x87, encodeIp(host)) : der(0x82, Buffer.from(host)),
       );
       return {
         cert: cert(
           own.publicKey,
-          nameOf(hosts[0] ?? ""),
+          encodeName(hosts[0] ?? ""),
           sequence(extension("551d11", sequence(...alternatives))),
           days,
         ),
@@ -79,11 +79,11 @@ function identifier(hex: string): Buffer {
 
 const ECDSA_SHA256 = sequence(identifier("2a8648ce3d040302"));
 
-function nameOf(commonName: string): Buffer {
+function encodeName(commonName: string): Buffer {
   return sequence(der(0x31, sequence(identifier("550403"), der(0x0c, Buffer.from(commonName)))));
 }
 
-function timeOf(ms: number): Buffer {
+function encodeTime(ms: number): Buffer {
   return der(0x18, Buffer.from(`${new Date(ms).toISOString().slice(0, 19).replaceAll(/[-T:]/g, "")}Z`));
 }
 
@@ -95,7 +95,7 @@ function bits(content: Buffer): Buffer {
   return der(0x03, Buffer.from([0]), content);
 }
 
-function ipOf(address: string): Buffer {
+function encodeIp(address: string): Buffer {
   return Buffer.from(address.split(".").map(Number));
 }
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { systemClock } from "@holdpoint/base/clock.ts";
-import { readConfig, secretsOf } from "@holdpoint/base/config/config.ts";
+import { readConfig, listSecrets } from "@holdpoint/base/config/config.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { createCollector } from "@holdpoint/collector/service/collector.ts";
 import { openBackend } from "@holdpoint/collector/service/open-collector.ts";
@@ -21,7 +21,7 @@ const config = {
 const log = createLog({
   level: "info",
   json: true,
-  secrets: secretsOf(collectorSettings, config),
+  secrets: listSecrets(collectorSettings, config),
   now: systemClock.now,
   write: (line) => void process.stderr.write(line),
 });

@@ -1,7 +1,7 @@
 // A mailbox: a real SMTP server that keeps what it receives, with its headers and parts decoded.
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { text as textOf } from "node:stream/consumers";
+import { text as readStream } from "node:stream/consumers";
 import { SMTPServer } from "smtp-server";
 
 export interface ReceivedMail {
@@ -36,7 +36,7 @@ export async function startMailbox(): Promise<Mailbox> {
       callback(code === undefined ? null : Object.assign(new Error("refused"), { responseCode: code }));
     },
     onData(stream, { envelope }, callback) {
-      void textOf(stream).then((raw) => {
+      void readStream(stream).then((raw) => {
         mails.push(
           parsed(
             raw,
@@ -73,16 +73,16 @@ export async function startMailbox(): Promise<Mailbox> {
 
 function parsed(raw: string, to: readonly string[]): ReceivedMail {
   const [head, body] = split(raw);
-  const headers = headersOf(head);
+  const headers = parseHeaders(head);
   const header = (name: string): string | undefined => headers.find(([one]) => one === name)?.[1];
   const boundary = /boundary="([^"]+)"/.exec(header("content-type") ?? "")?.[1] ?? "";
   const parts = body.split(`--${boundary}`).map((part) => {
     const [partHead, content] = split(part.replace(/^\r\n/, ""));
-    const own = new Map(headersOf(partHead));
+    const own = new Map(parseHeaders(partHead));
     return { type: own.get("content-type") ?? "", text: decoded(content, own.get("content-transfer-encoding") ?? "") };
   });
-  const partOf = (type: string): string => parts.find((part) => part.type.startsWith(type))?.text ?? "";
-  return { to, headers, header, text: partOf("text/plain"), html: partOf("text/html") };
+  const findPartText = (type: string): string => parts.find((part) => part.type.startsWith(type))?.text ?? "";
+  return { to, headers, header, text: findPartText("text/plain"), html: findPartText("text/html") };
 }
 
 function split(text: string): readonly [head: string, body: string] {
@@ -90,7 +90,7 @@ function split(text: string): readonly [head: string, body: string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 4)];
 }
 
-function headersOf(head: string): readonly (readonly [string, string])[] {
+function parseHeaders(head: string): readonly (readonly [string, string])[] {
   const lines = head.replaceAll(/\r\n[ \t]+/g, " ").split("\r\n");
   return lines
     .filter((line) => line.includes(":"))

@@ -24,7 +24,7 @@ export interface TestRecord {
 }
 
 /** A record of the span. */
-export function recordOf({ spanId, traceId }: TestSpan, name: string, rest: Partial<TestRecord> = {}): TestRecord {
+export function buildRecord({ spanId, traceId }: TestSpan, name: string, rest: Partial<TestRecord> = {}): TestRecord {
   return { traceId, spanId, name, ...rest };
 }
 

@@ -103,7 +103,7 @@ const REQUEST = schema();
 
 /** The spans of a request in a comparable form. @throws the error of the reference reader */
 export function readBySchema(body: Uint8Array): unknown {
-  return normal(spansOf(fromBinary(REQUEST, body)));
+  return normal(listSpans(fromBinary(REQUEST, body)));
 }
 
 /** Ours, in the same form. */
@@ -114,42 +114,42 @@ export function comparable(spans: readonly Span[]): unknown {
 type Loose = Record<string, unknown> & { readonly value?: { readonly case?: string; readonly value?: unknown } };
 
 /** The other reader's message → our shape. */
-function spansOf(request: Message): unknown[] {
+function listSpans(request: Message): unknown[] {
   const spans: unknown[] = [];
-  for (const resourceSpans of listOf(request, "resourceSpans"))
-    for (const scopeSpans of listOf(resourceSpans, "scopeSpans"))
-      for (const span of listOf(scopeSpans, "spans")) {
+  for (const resourceSpans of readList(request, "resourceSpans"))
+    for (const scopeSpans of readList(resourceSpans, "scopeSpans"))
+      for (const span of readList(scopeSpans, "spans")) {
         const traceId = hex(span["traceId"]);
         const spanId = hex(span["spanId"]);
         if (traceId.length !== 32 || spanId.length !== 16 || /^0+$/.test(traceId) || /^0+$/.test(spanId)) continue;
         spans.push({
           traceId,
           spanId,
-          parentSpanId: idOf(span["parentSpanId"], 16),
+          parentSpanId: parseId(span["parentSpanId"], 16),
           traceState: span["traceState"],
-          kind: enumOf(span["kind"], 5),
+          kind: readEnum(span["kind"], 5),
           flags: span["flags"],
-          start: nanosOf(span["start"]),
-          end: nanosOf(span["end"]),
+          start: splitNanos(span["start"]),
+          end: splitNanos(span["end"]),
           dropped: [span["droppedAttributes"], span["droppedEvents"], span["droppedLinks"]],
-          code: enumOf((span["status"] as Loose | undefined)?.["code"] ?? 0, 2),
+          code: readEnum((span["status"] as Loose | undefined)?.["code"] ?? 0, 2),
           name: span["name"],
-          attributes: attributesOf(span),
-          events: listOf(span, "events").map((event) => ({
+          attributes: readAttributes(span),
+          events: readList(span, "events").map((event) => ({
             name: event["name"],
-            time: nanosOf(event["time"]),
+            time: splitNanos(event["time"]),
             dropped: event["droppedAttributes"],
-            attributes: attributesOf(event),
+            attributes: readAttributes(event),
           })),
-          links: listOf(span, "links").map((link) => ({
+          links: readList(span, "links").map((link) => ({
             traceId: longestId(link["traceId"]),
             spanId: longestId(link["spanId"]),
             traceState: link["traceState"],
             flags: link["flags"],
             dropped: link["droppedAttributes"],
-            attributes: attributesOf(link),
+            attributes: readAttributes(link),
           })),
-          resource: attributesOf((resourceSpans["resource"] ?? {}) as Loose),
+          resource: readAttributes((resourceSpans["resource"] ?? {}) as Loose),
           scope: (scopeSpans["scope"] as Loose | undefined)?.["name"] ?? "",
           message: (span["status"] as Loose | undefined)?.["message"] ?? "",
         });
@@ -157,7 +157,7 @@ function spansOf(request: Message): unknown[] {
   return spans;
 }
 
-function listOf(message: object, name: string): Loose[] {
+function readList(message: object, name: string): Loose[] {
   return ((message as Loose)[name] ?? []) as Loose[];
 }
 
@@ -165,7 +165,7 @@ function hex(value: unknown): string {
   return Buffer.from(value as Uint8Array).toString("hex");
 }
 
-function idOf(value: unknown, digits: number): string {
+function parseId(value: unknown, digits: number): string {
   const id = hex(value);
   return id.length === digits && !/^0+$/.test(id) ? id : "";
 }
@@ -177,33 +177,33 @@ function longestId(value: unknown): string {
 }
 
 /** An enum of a newer protocol is unknown: 0. */
-function enumOf(value: unknown, max: number): number {
+function readEnum(value: unknown, max: number): number {
   return (value as number) >= 0 && (value as number) <= max ? (value as number) : 0;
 }
 
-function nanosOf(value: unknown): { sec: number; nano: number } {
+function splitNanos(value: unknown): { sec: number; nano: number } {
   const nanos = value as bigint;
   if (nanos >= 2n ** 63n) return { sec: 0, nano: 0 };
   return { sec: Number(nanos / 1_000_000_000n), nano: Number(nanos % 1_000_000_000n) };
 }
 
-function attributesOf(message: Loose): unknown {
-  return listOf(message, "attributes").map((one) => [one["key"], valueOf(one["value"] as Loose | undefined)]);
+function readAttributes(message: Loose): unknown {
+  return readList(message, "attributes").map((one) => [one["key"], readValue(one["value"] as Loose | undefined)]);
 }
 
-function valueOf(any: Loose | undefined): unknown {
+function readValue(any: Loose | undefined): unknown {
   const chosen = any?.value;
   if (chosen?.case === undefined) return null;
-  if (chosen.case === "arrayValue") return listOf(chosen.value as object, "values").map(valueOf);
+  if (chosen.case === "arrayValue") return readList(chosen.value as object, "values").map(readValue);
   if (chosen.case === "kvlistValue")
     return {
-      list: listOf(chosen.value as object, "values").map((one) => [one["key"], valueOf(one["value"] as Loose)]),
+      list: readList(chosen.value as object, "values").map((one) => [one["key"], readValue(one["value"] as Loose)]),
     };
   if (chosen.case === "bytesValue") return `bytes ${hex(chosen.value)}`;
   return chosen.value;
 }
 
-/** Our spans in the shape of `spansOf`. */
+/** Our spans in the shape of `listSpans`. */
 function comparableSpan(span: Span): unknown {
   return {
     traceId: span.traceId,
@@ -299,7 +299,7 @@ function judgeMessage(bytes: Buffer, message: string): Verdict {
     if (wire === 3 || wire === 4) return "open";
     const length = wire === 2 ? varintAt(bytes, tag.end) : null;
     const start = length === null ? tag.end : length.end;
-    const end = endOf(bytes, wire, start, length?.value ?? null);
+    const end = findFieldEnd(bytes, wire, start, length?.value ?? null);
     if (end === null || end > bytes.length) return "broken";
     const row = MESSAGES[message]?.find(([, number]) => BigInt(number) === tag.value >> 3n);
     if (row !== undefined) {
@@ -316,7 +316,7 @@ function judgeMessage(bytes: Buffer, message: string): Verdict {
   return "sound";
 }
 
-function endOf(bytes: Buffer, wire: number, start: number, length: bigint | null): number | null {
+function findFieldEnd(bytes: Buffer, wire: number, start: number, length: bigint | null): number | null {
   if (wire === 0) return varintAt(bytes, start)?.end ?? null;
   if (wire === 1) return start + 8;
   if (wire === 5) return start + 4;

@@ -46,7 +46,7 @@ export function hexId(value: number | bigint, bytes: 8 | 16): string {
 }
 
 /** A chain or tree of LLM-like spans with comparable contents. */
-export function spanOf(trace: number, span: number, parent?: number, extra: Partial<TestSpan> = {}): TestSpan {
+export function buildSpan(trace: number, span: number, parent?: number, extra: Partial<TestSpan> = {}): TestSpan {
   return {
     traceId: hexId(0xa0000000n + BigInt(trace), 16),
     spanId: hexId(trace * 100_000 + span + 1, 8),

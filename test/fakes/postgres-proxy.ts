@@ -15,7 +15,7 @@ export type Fate = "pass" | "before" | "after" | "during" | "late" | "kept" | "a
 export interface PostgresProxy {
   readonly uri: string;
   /** Called at each COMMIT. @param text of the mark and the COMMIT @param texts of all statements of the packet */
-  fateOf: (text: string, texts: readonly string[]) => Fate;
+  decideFate: (text: string, texts: readonly string[]) => Fate;
   /** Notices on this channel do not arrive. */
   loseNotices(channel: string): void;
   deliver(): void;
@@ -93,7 +93,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
     near.on("data", (bytes: Buffer) => {
       if (deaf) return;
       for (const { bytes: passing, commit, texts } of messages.take(bytes)) {
-        const fate = commit === null ? "pass" : proxy.fateOf(commit, texts);
+        const fate = commit === null ? "pass" : proxy.decideFate(commit, texts);
         if (fate === "pass") {
           far.write(passing);
           continue;
@@ -123,7 +123,7 @@ export async function startPostgresProxy(to: string): Promise<PostgresProxy> {
   uri.port = String((server.address() as AddressInfo).port);
   const proxy: PostgresProxy = {
     uri: uri.href,
-    fateOf: () => "pass",
+    decideFate: () => "pass",
     cuts: () => cuts,
     loseNotices(channel) {
       lostChannel = channel;
@@ -158,7 +158,7 @@ interface Passing {
   readonly bytes: Buffer;
   /** The writes that share a message with a COMMIT, and the COMMIT, if the message ends with one. */
   readonly commit: string | null;
-  /** Of the statements in them. */
+  /** Texts of the statements in them. */
   readonly texts: readonly string[];
 }
 

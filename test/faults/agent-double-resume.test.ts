@@ -32,10 +32,10 @@ test(`of ${CALLERS} callers that answer one pause, one wins (${ROUNDS} rounds; a
     const expected = { round, caller: winners[0] };
     assert.deepEqual(await bench.values(thread), { log: ["prepared", expected, "recorded"] });
     assert.deepEqual(
-      bench.effectsOf(thread, "answered").map(({ value }) => value),
+      bench.listEffects(thread, "answered").map(({ value }) => value),
       [expected],
     );
-    assert.equal(bench.effectsOf(thread, "record").length, 1);
+    assert.equal(bench.listEffects(thread, "record").length, 1);
     const runs = await bench.runs(thread);
     assert.equal(runs.length, 2, "the run that paused and the one that answered");
     for (const { body } of losers) {
@@ -68,7 +68,7 @@ test(`${CALLERS} repeats with one Idempotency-Key are one execution with one ans
     }
     const runs = new Set([...answers, late].map(({ headers }) => headers.get("content-location")));
     assert.equal(runs.size, 1);
-    assert.equal(bench.effectsOf(thread, "answered").length, 1);
+    assert.equal(bench.listEffects(thread, "answered").length, 1);
     assert.equal((await bench.runs(thread)).length, 2);
     const other = await bench.call("POST", path, resumeBody("ask", { round, other: true }), key);
     assert.equal(other.status, 422, other.text);

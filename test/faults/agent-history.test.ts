@@ -195,13 +195,13 @@ test(
         await pause(next() * 60);
         const fate = FATES[Math.floor(next() * FATES.length)] ?? "pass";
         let met = false;
-        proxy.fateOf = (text) => {
+        proxy.decideFate = (text) => {
           if (met || !isMarked(text)) return "pass";
           met = true;
           return fate;
         };
         await pause(30);
-        proxy.fateOf = () => "pass";
+        proxy.decideFate = () => "pass";
         proxy.flow(); // after "all" there are no new connections until then
       }
       proxy.refuse();

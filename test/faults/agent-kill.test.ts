@@ -55,7 +55,7 @@ async function proveAnswered(thread: string, answer: unknown): Promise<void> {
   assert.deepEqual(await bench.values(thread), { log: ["prepared", answer, "recorded"] }); // agent-kill.3
   const again = await bench.resume(thread, "ask", "too late");
   assert.equal(again.status, 409, again.text);
-  for (const effect of bench.effectsOf(thread, "answered")) assert.deepEqual(effect.value, answer);
+  for (const effect of bench.listEffects(thread, "answered")) assert.deepEqual(effect.value, answer);
 }
 
 /** Kill points of a run that pauses: the point, and whether the run is stored by then. */
@@ -121,7 +121,7 @@ test("killed in the middle of a graph: nodes whose checkpoint is stored do not r
   bench.release(thread, "three");
   assert.equal(await bench.settled(thread), "idle");
   assert.deepEqual(await bench.values(thread), { log: ["one", "two", "three"] });
-  assert.equal(bench.effectsOf(thread, "one ends").length, 1);
+  assert.equal(bench.listEffects(thread, "one ends").length, 1);
 });
 
 /** Kill points of a run with an answer: the point, and whether the answer is accepted by then. */
@@ -185,7 +185,7 @@ for (const point of [...inFull("after commit: cancel"), "after reply: /cancel"])
     assert.equal(await bench.settled(thread), "idle");
     const [stored] = await bench.runs(thread);
     assert.equal(stored?.status, "interrupted", "a cancelled run stays cancelled");
-    assert.equal(bench.effectsOf(thread, "three starts").length, 0);
+    assert.equal(bench.listEffects(thread, "three starts").length, 0);
     const { text } = await bench.post(`/threads/${thread}/runs/wait`, { assistant_id: "steps", input: {} });
     assert.match(text, /three/);
   });
@@ -248,7 +248,7 @@ for (const graph of [...inFull("two"), "nested"]) {
         assert.equal(await bench.settled(thread), "idle");
         assert.deepEqual(await bench.values(thread), expected);
         for (const node of ["first", "second"]) {
-          for (const { value } of bench.effectsOf(thread, node)) assert.equal(value, expected[node]);
+          for (const { value } of bench.listEffects(thread, node)) assert.equal(value, expected[node]);
         }
       });
     }

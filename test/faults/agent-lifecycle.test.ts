@@ -97,7 +97,7 @@ test("a run longer than the grace period is requeued, and its caller gets a join
   bench.release(thread, "two");
   const joined = await bench.call("GET", told.headers.get("location") ?? "");
   assert.deepEqual(joined.body, WHOLE);
-  assert.equal(bench.effectsOf(thread, "one ends").length, 1, "what was stored did not run again");
+  assert.equal(bench.listEffects(thread, "one ends").length, 1, "what was stored did not run again");
 });
 
 test(

@@ -84,9 +84,9 @@ function use(model: Model, given: ReadonlyMap<number, unknown>): void {
 }
 
 /** Position of a graph at its start, or after a breakpoint before its first question. */
-const phaseOf = (work: Work): Phase => (work.rounds === 0 ? "rest" : "questions");
+const choosePhase = (work: Work): Phase => (work.rounds === 0 ? "rest" : "questions");
 
-const keyOf = (real: Real, round: number, place: number): string => `${real.generation}/${round}/${place}`;
+const buildRoundKey = (real: Real, round: number, place: number): string => `${real.generation}/${round}/${place}`;
 
 async function post(real: Real, path: string, body: object) {
   return call(server, "POST", `/threads/${real.threadId}${path}`, { assistant_id: "rounds", ...body });
@@ -128,7 +128,7 @@ async function compare(model: Model, real: Real): Promise<void> {
 
 function noteId(real: Real, at: { readonly round: number; readonly place: number } | undefined, id: string): void {
   assert.ok(at);
-  const key = keyOf(real, at.round, at.place);
+  const key = buildRoundKey(real, at.round, at.place);
   const known = real.ids.get(key);
   if (known === undefined) {
     assert.ok(![...real.ids.values()].includes(id), "an id names one question");
@@ -188,7 +188,7 @@ const begin = (rounds: number, width: number, breakpoint: boolean): Command =>
     closeAll(real);
     real.generation++;
     model.work = { rounds, width, round: 0, answered: new Map(), log: [] };
-    model.phase = breakpoint ? "breakpoint" : phaseOf(model.work);
+    model.phase = breakpoint ? "breakpoint" : choosePhase(model.work);
   });
 
 const hold = command("run(held)", async (model, real) => {
@@ -215,7 +215,7 @@ const goOn = command("continue", async (model, real) => {
   if (model.phase === "held") return expectRefusal(answer, 409, "thread_busy");
   if (model.phase === "new") return expectRefusal(answer, 409, "nothing_to_continue");
   assert.equal(answer.status, 200, answer.text);
-  if (model.phase === "breakpoint") model.phase = phaseOf(model.work as Work);
+  if (model.phase === "breakpoint") model.phase = choosePhase(model.work as Work);
 });
 
 const answerBare = (value: unknown): Command =>
@@ -225,7 +225,7 @@ const answerBare = (value: unknown): Command =>
     if (refused !== null) return expectRefusal(answer, ...refused);
     if (model.phase === "breakpoint") {
       assert.equal(answer.status, 200, answer.text);
-      model.phase = phaseOf(model.work as Work); // it continues without using the value
+      model.phase = choosePhase(model.work as Work); // it continues without using the value
       return;
     }
     const open = openPlaces(model.work as Work);
@@ -236,7 +236,7 @@ const answerBare = (value: unknown): Command =>
   });
 
 function closeAnswered(model: Model, real: Real, places: readonly number[]): void {
-  for (const place of places) real.closed.add(real.ids.get(keyOf(real, model.work?.round ?? 0, place)) ?? "");
+  for (const place of places) real.closed.add(real.ids.get(buildRoundKey(real, model.work?.round ?? 0, place)) ?? "");
 }
 
 /** Answers the open questions of the set bits; `also` adds an id that must fail the call. */
@@ -245,7 +245,7 @@ const answerByIds = (bits: number, value: unknown, also: "stale" | "unknown" | n
     const open = model.phase === "questions" && model.work !== null ? openPlaces(model.work) : [];
     const chosen = open.filter((_, at) => (bits & (1 << at)) !== 0);
     const resume: Record<string, unknown> = {};
-    for (const place of chosen) resume[real.ids.get(keyOf(real, model.work?.round ?? 0, place)) ?? ""] = value;
+    for (const place of chosen) resume[real.ids.get(buildRoundKey(real, model.work?.round ?? 0, place)) ?? ""] = value;
     const stale = [...real.closed][0];
     if (also === "stale" && stale !== undefined) resume[stale] = value;
     if (also === "unknown") resume["0123456789abcdef".repeat(2)] = value;

@@ -18,7 +18,7 @@ import {
   resumeBody,
   seeded,
 } from "../harness/faults/fault-server.ts";
-import { rowsOf } from "../harness/rows.ts";
+import { countRows } from "../harness/rows.ts";
 import type { Answer } from "../harness/server.ts";
 
 const RACES = FULL ? 1000 : 10;
@@ -92,7 +92,7 @@ async function proveGone(thread: string): Promise<void> {
     assert.equal((await bench.call("GET", path)).status, 404, path);
   }
   assert.equal((await bench.resume(thread, "ask", "late")).status, 404);
-  assert.equal(await rowsOf(bench.server, thread), 0);
+  assert.equal(await countRows(bench.server, thread), 0);
 }
 
 test(`a delete meets a run in progress (${DELETES} races; agent-races.2)`, async () => {
@@ -243,15 +243,15 @@ for (const strategy of ["interrupt", "rollback"]) {
 }
 
 test(`accepts an answer sent right after the reply, or up to 5 ms later (${RACES} times; agent-races.4)`, async () => {
-  let taken = 0;
+  let acceptedCount = 0;
   for (let race = 0; race < RACES; race++) {
     const { thread } = await bench.pause("ask");
     if (race % 2 === 1) await soon(5);
     const { status, text } = await bench.resume(thread, "ask", race);
     assert.equal(status, 200, text);
-    taken++;
+    acceptedCount++;
   }
-  console.log(`answer at once: ${taken} of ${RACES} taken`);
+  console.log(`answer at once: ${acceptedCount} of ${RACES} acceptedCount`);
 });
 
 test(`accepts an answer sent as soon as the pause is visible (${RACES} times; agent-races.4)`, async () => {
@@ -269,6 +269,6 @@ test(`accepts an answer sent as soon as the pause is visible (${RACES} times; ag
     assert.equal(status, 200, text);
     assert.equal(questionsIn((await waiting).body).length, 1);
   }
-  console.log(`answer on sight: ${RACES} of ${RACES} taken, ${polls} polls`);
+  console.log(`answer on sight: ${RACES} of ${RACES} acceptedCount, ${polls} polls`);
   assert.ok(polls > RACES, "the pause was not there at the first look");
 });

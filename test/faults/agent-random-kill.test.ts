@@ -43,10 +43,10 @@ interface Known {
 }
 
 const START = { assistant_id: "ask", input: {} };
-const counts = { starts: 0, acknowledged: 0, cut: 0, answers: 0, answered: 0, takenUp: 0 };
+const counts = { starts: 0, acknowledged: 0, cut: 0, answers: 0, answered: 0, resumed: 0 };
 
 function metEnough(): boolean {
-  return counts.cut >= ROUNDS / 2 && counts.takenUp >= Math.max(1, ROUNDS / 10);
+  return counts.cut >= ROUNDS / 2 && counts.resumed >= Math.max(1, ROUNDS / 10);
 }
 
 /** On PostgreSQL other events tell of it: the runs belong to a worker that is not heard any more. */
@@ -140,7 +140,7 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
     // All threads of this round, and a sample of the rest; all of them in the end.
     const rest = known.slice(0, before).filter(() => random.next() < 0.05);
     await each([...new Set([...known.slice(before), ...answered, ...rest])], CALLERS, prove);
-    if (bench.server.logs.some(tookRunsUp)) counts.takenUp++;
+    if (bench.server.logs.some(tookRunsUp)) counts.resumed++;
   }
   await each(known, CALLERS, prove);
   await each(
@@ -149,7 +149,7 @@ test(`${ROUNDS} kills at random times with ${PAUSED} paused threads (seed ${rand
     (one) => answerOne(one, `at last ${one.thread}`),
   ); // agent-random-kill.4
   for (const { thread, used } of known) {
-    for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, used); // agent-random-kill.3
+    for (const { value } of bench.listEffects(thread, "answered")) assert.equal(value, used); // agent-random-kill.3
   }
   console.log(`random kills: ${round} rounds, seed ${random.seed}, ${known.length} threads, ${JSON.stringify(counts)}`);
   assert.ok(counts.acknowledged >= PAUSED, "enough pauses were acknowledged");

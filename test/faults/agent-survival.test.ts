@@ -74,7 +74,7 @@ test(`${THREADS} paused threads, 5 restarts, a clock that jumps 30 days and back
   assert.equal(proven, THREADS * RESTARTS.length);
   for (const { thread, answers } of all) {
     for (const [at, node] of ["first", "second"].entries()) {
-      for (const { value } of bench.effectsOf(thread, node)) assert.equal(value, answers[at]);
+      for (const { value } of bench.listEffects(thread, node)) assert.equal(value, answers[at]);
     }
   }
 });

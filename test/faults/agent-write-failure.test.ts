@@ -65,8 +65,8 @@ for (const durability of ["sync", "async"] as const) {
       const other = bench.post(`/threads/${good}/runs/wait`, STEPS);
       const answer = bench.call("POST", `/threads/${bad}/runs/wait`, { ...STEPS, durability });
       await until("two attempts have failed", () => logged("run_storage_failed") >= failures + 2);
-      assert.equal(bench.effectsOf(bad, "three starts").length, 0, "no further node started");
-      if (durability === "sync") assert.equal(bench.effectsOf(bad, "two starts").length, 0);
+      assert.equal(bench.listEffects(bad, "three starts").length, 0, "no further node started");
+      if (durability === "sync") assert.equal(bench.listEffects(bad, "two starts").length, 0);
       assert.equal(await bench.status(bad), "busy");
       bench.release(good, "two");
       assert.deepEqual((await other).body, WHOLE);
@@ -75,7 +75,7 @@ for (const durability of ["sync", "async"] as const) {
       assert.deepEqual((await answer).body, WHOLE);
       assert.equal(await bench.settled(bad), "idle");
       assert.equal(only(await bench.runs(bad), "one run").status, "success");
-      assert.equal(bench.effectsOf(bad, "three ends").length, 1, "its checkpoint was stored at once");
+      assert.equal(bench.listEffects(bad, "three ends").length, 1, "its checkpoint was stored at once");
       await proveHealthy();
     });
   }
@@ -100,7 +100,7 @@ for (const action of ["throw", "eio"] as const) {
     assert.match(text, /event: values\ndata: \{"log":\["one","two","three"\]\}\nid: \d+\n\n$/);
     assert.deepEqual(await bench.values(thread), WHOLE);
     for (const node of ["one", "two", "three"]) {
-      const times = bench.effectsOf(thread, `${node} ends`).length;
+      const times = bench.listEffects(thread, `${node} ends`).length;
       assert.ok(times >= 1 && times <= 2, `${node} ran ${times} times`);
     }
   });
@@ -129,7 +129,7 @@ test("the commit that accepts an answer fails: 503, and the pause is unchanged (
   }
   assert.deepEqual((await bench.questions(thread)).map(identity), [identity(question)]);
   assert.deepEqual((await bench.resume(thread, "ask", "yes")).body, { log: ["prepared", "yes", "recorded"] });
-  assert.equal(bench.effectsOf(thread, "answered").length, 1);
+  assert.equal(bench.listEffects(thread, "answered").length, 1);
   await proveHealthy();
 });
 
@@ -160,7 +160,7 @@ test("an accepted answer whose run fails to be stored is used once (agent-write-
   bench.disarm();
   assert.ok(faultsMet() > met, "the fault was met");
   assert.deepEqual(body, { log: ["prepared", "yes", "recorded"] }, text);
-  for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, "yes");
+  for (const { value } of bench.listEffects(thread, "answered")) assert.equal(value, "yes");
   assert.equal((await bench.resume(thread, "ask", "again")).status, 409);
   await proveHealthy();
 });
@@ -189,7 +189,7 @@ test("nothing can be written for a while: new calls get 503, the run in progress
   bench.release(held, "two");
   await until("the requeue has failed twice", () => logged("run_requeue_failed") >= refusals + 2);
   assert.equal(answered, false, "an accepted call is not refused");
-  assert.equal(bench.effectsOf(held, "three starts").length, 0);
+  assert.equal(bench.listEffects(held, "three starts").length, 0);
   bench.disarm();
   assert.deepEqual((await within("the waiting call is answered", waiting)).body, WHOLE);
   assert.equal(await bench.status(held), "idle"); // agent-write-failure.4
@@ -201,7 +201,7 @@ test("nothing can be written for a while: new calls get 503, the run in progress
 });
 
 /** Reads that go on, that of an item whose expiry a read extends among them. */
-const readsOf = (thread: string) =>
+const listReads = (thread: string) =>
   [
     ["GET", `/threads/${thread}`, undefined],
     ["GET", `/threads/${thread}/state?subgraphs=true`, undefined],
@@ -255,7 +255,7 @@ test(
         assert.equal(read.status, 200, "reads go on, beside writes that fail too");
         assert.ok(accepted < 1000, "the disk is full at some time");
       }
-      for (const [method, path, body] of readsOf(paused)) {
+      for (const [method, path, body] of listReads(paused)) {
         const { status, text } = await small.call(method, path, body);
         assert.equal(status, 200, `${method} ${path}: ${text}`);
       }
@@ -371,8 +371,8 @@ test("commits that fail now and then lose nothing: every accepted answer is used
   for (const { thread, accepted } of all) {
     assert.equal(await bench.settled(thread), "idle");
     assert.deepEqual(await bench.values(thread), { log: ["prepared", accepted, "recorded"] });
-    for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, accepted);
-    assert.ok(bench.effectsOf(thread, "record").length >= 1);
+    for (const { value } of bench.listEffects(thread, "answered")) assert.equal(value, accepted);
+    assert.ok(bench.listEffects(thread, "record").length >= 1);
   }
   console.log(`failing commits: ${threads} answered, ${refused} refused with 503`);
   assert.ok(faultsMet() > met, "commits failed");

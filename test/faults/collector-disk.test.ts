@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { after, before, describe, test } from "node:test";
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -46,7 +46,7 @@ async function send(collector: CollectorProcess, trace: number, text = ""): Prom
   const attributes = { "gen_ai.prompt": JSON.stringify({ text: `question ${trace}.0`, more: text }) };
   return fetch(`${collector.url}/v1/traces`, {
     method: "POST",
-    body: new Uint8Array(protobufRequest([spanOf(trace, 0, undefined, { attributes })])),
+    body: new Uint8Array(protobufRequest([buildSpan(trace, 0, undefined, { attributes })])),
     headers: { "content-type": "application/x-protobuf", "x-api-key": "k" },
   });
 }
@@ -100,10 +100,10 @@ describe("under strace", { skip: NO_STRACE }, () => {
     const steps = (): Step[] =>
       readFileSync(log, "latin1")
         .split("\n")
-        .map(stepOf)
+        .map(parseStep)
         .filter((step) => step !== null);
     const open = new Map<string, string>();
-    function stepOf(line: string): Step | null {
+    function parseStep(line: string): Step | null {
       const [pid = ""] = /^\d+/.exec(line) ?? [];
       const call = line.includes("resumed>") ? `${open.get(pid) ?? ""} ${line}` : line;
       open.set(pid, line);

@@ -12,7 +12,7 @@ import { readBody, createProgressWatch } from "@holdpoint/collector/receive/read
 import { type FakeBackend, startBackend } from "../fakes/backend.ts";
 import { startCollector, type TestCollector } from "../fakes/collector.ts";
 import { createFakeClock } from "../fakes/clock.ts";
-import { field, jsonRequest, protobufRequest, spanOf, varint } from "../fakes/otlp.ts";
+import { field, jsonRequest, protobufRequest, buildSpan, varint } from "../fakes/otlp.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
 import { EventEmitter, once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -160,8 +160,8 @@ describe("hostile keys and values", () => {
       ...["__proto__", "constructor.prototype"].map((name) => [`gen_ai.completion.0.${name}.polluted`, "1"]),
       ...["__proto__", "constructor"].map((name) => [`langsmith.metadata.${name}`, '{"polluted":1}']),
     ]) as Record<string, string>;
-    const spansOf = (trace: number) => [spanOf(trace, 0, undefined, { attributes }), spanOf(trace, 1, 0)];
-    for (const body of [jsonRequest(spansOf(1)), protobufRequest(spansOf(2))])
+    const buildSpans = (trace: number) => [buildSpan(trace, 0, undefined, { attributes }), buildSpan(trace, 1, 0)];
+    for (const body of [jsonRequest(buildSpans(1)), protobufRequest(buildSpans(2))])
       assert.equal((await collector.send(body)).status, 200);
     const map =
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"__proto__":{"polluted":1}}}]}]}]}';
@@ -197,11 +197,11 @@ describe("hostile keys and values", () => {
     const nasty = pieces.flatMap((one) =>
       pieces.map((other) => `${one}Content-Disposition: form-data; name="x"${other}`),
     );
-    let taken = 0;
+    let accepted = 0;
     let refused = 0;
     for (const [index, text] of nasty.entries()) {
       const spans = [
-        spanOf(index, 0, undefined, {
+        buildSpan(index, 0, undefined, {
           name: text,
           attributes: {
             [text]: text,
@@ -211,21 +211,22 @@ describe("hostile keys and values", () => {
             "langsmith.attachments": JSON.stringify([{ name: text, mime_type: text, content: "AAAA" }]),
           },
         }),
-        spanOf(index, 1, 0),
+        buildSpan(index, 1, 0),
       ];
       assert.equal((await collector.send(index % 2 === 0 ? jsonRequest(spans) : protobufRequest(spans))).status, 200);
       // Valid characters of a header: clients reject control characters; all others must succeed or get 400.
       const project = Buffer.from(text.replaceAll(/[\u0000-\u001f\ud800]/g, "")).toString("latin1");
-      const status = (await collector.send(jsonRequest([spanOf(index, 2, 0)]), { "tracing-project": project })).status;
-      if (status === 200) taken++;
+      const status = (await collector.send(jsonRequest([buildSpan(index, 2, 0)]), { "tracing-project": project }))
+        .status;
+      if (status === 200) accepted++;
       else refused++;
       assert.ok(status === 200 || (status === 400 && text.includes("\u0085")), `${status} for ${JSON.stringify(text)}`);
     }
-    await backend.whenRuns(2 * nasty.length + taken);
+    await backend.whenRuns(2 * nasty.length + accepted);
     await collector.stop();
     await backend.close();
     assert.deepEqual(backend.violations, []);
-    assert.ok(refused > 0 && taken > refused);
+    assert.ok(refused > 0 && accepted > refused);
     assert.equal(collector.collector.accounting.delivered, collector.collector.accounting.received);
     assert.ok(backend.runs.some((run) => run.attachments.length > 0));
   });
@@ -251,7 +252,7 @@ describe("hostile keys and values", () => {
       for (const make of [jsonRequest, protobufRequest])
         await collector.send(
           make([
-            spanOf(index + (make === jsonRequest ? 0 : 100), 0, undefined, {
+            buildSpan(index + (make === jsonRequest ? 0 : 100), 0, undefined, {
               name: typeof value === "string" ? value : "n",
               attributes: {
                 "gen_ai.prompt": String(value),
@@ -309,7 +310,7 @@ describe("slow senders", () => {
     for (const socket of sockets)
       if (socket.connecting) await new Promise((resolve) => socket.once("connect", resolve));
     for (let trace = 0; trace < 20; trace++)
-      assert.equal((await collector.send(jsonRequest([spanOf(trace, 0)]))).status, 200);
+      assert.equal((await collector.send(jsonRequest([buildSpan(trace, 0)]))).status, 200);
     await backend.whenRuns(20);
     if (full) {
       // Their timeout: the receiver closes all of them.
@@ -346,7 +347,7 @@ test(`${full ? 200 : 20} keys, ${full ? 20_000 : 1000} spans, restarts in betwee
   const one = async (trace: number): Promise<void> => {
     const key = `key-${trace % keys}`;
     const spans = Array.from({ length: 5 }, (_, span) =>
-      spanOf(trace, span, span === 0 ? undefined : 0, {
+      buildSpan(trace, span, span === 0 ? undefined : 0, {
         attributes: { "gen_ai.prompt": JSON.stringify({ owner: key, project: `p${trace % 5}` }) },
       }),
     );

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
 const KILLS = full ? 50 : 3;
@@ -55,7 +55,7 @@ test(`${SPANS} acknowledged spans, ${KILLS} kills, the backend away until the la
   async function send(collector: CollectorProcess): Promise<boolean> {
     const trace = next++;
     const spans = Array.from({ length: SPANS_A_REQUEST }, (_, span) =>
-      spanOf(trace, span, span === 0 ? undefined : span - 1),
+      buildSpan(trace, span, span === 0 ? undefined : span - 1),
     );
     try {
       const response = await fetch(`${collector.url}/v1/traces`, {
@@ -94,8 +94,8 @@ test(`${SPANS} acknowledged spans, ${KILLS} kills, the backend away until the la
   let answers = 0;
   backend.script = () => (answers++ % 2 === 0 ? "take_and_reset" : { status: 202 });
   const last = (await startCollectorProcess(env)) ?? assert.fail("did not start");
-  const nameOf = (run: AcceptedRun): string => `${run.key.slice(4)} ${String(run.main["name"])}`;
-  const arrived = (): Set<string> => new Set(backend.runs.map(nameOf));
+  const nameRun = (run: AcceptedRun): string => `${run.key.slice(4)} ${String(run.main["name"])}`;
+  const arrived = (): Set<string> => new Set(backend.runs.map(nameRun));
   await backend.when(() => arrived().isSupersetOf(acked));
   assert.ok(await send(last)); // a fresh span gets through
   last.child.kill("SIGTERM");
@@ -108,7 +108,7 @@ test(`${SPANS} acknowledged spans, ${KILLS} kills, the backend away until the la
   const first = new Map<string, AcceptedRun>();
   let repeats = 0;
   for (const run of backend.runs) {
-    const name = nameOf(run);
+    const name = nameRun(run);
     assert.equal(run.inputs["text"], `question ${String(run.main["name"]).slice(5)}`, "altered");
     const before = first.get(name);
     if (before === undefined) first.set(name, run);
@@ -147,7 +147,7 @@ test("SIGTERM under load, with a well, a slow and a dead backend: nothing acknow
             const response = await fetch(`${collector.url}/v1/traces`, {
               method: "POST",
               body: new Uint8Array(
-                protobufRequest([spanOf(trace, 1, 0), ...(trace % 2 === 0 ? [spanOf(trace, 0)] : [])]),
+                protobufRequest([buildSpan(trace, 1, 0), ...(trace % 2 === 0 ? [buildSpan(trace, 0)] : [])]),
               ),
               headers: { "content-type": "application/x-protobuf", "x-api-key": "k" },
             });

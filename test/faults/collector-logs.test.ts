@@ -6,8 +6,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { startBackend, type AcceptedRun } from "../fakes/backend.ts";
-import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
-import { protobufLogs, recordOf } from "../fakes/otlp-logs.ts";
+import { protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
+import { protobufLogs, buildRecord } from "../fakes/otlp-logs.ts";
 import { startCollectorProcess } from "../fakes/processes.ts";
 import { uuidOfTrace } from "@holdpoint/collector/assemble/dotted-order.ts";
 
@@ -23,8 +23,8 @@ const KILL_POINTS = [
   "unlink before 1",
 ];
 
-function callOf(trace: number): TestSpan {
-  return spanOf(trace, 0, undefined, { name: "chat", attributes: { "gen_ai.operation.name": "chat" } });
+function buildCallSpan(trace: number): TestSpan {
+  return buildSpan(trace, 0, undefined, { name: "chat", attributes: { "gen_ai.operation.name": "chat" } });
 }
 
 async function post(url: string, path: string, body: Buffer): Promise<boolean> {
@@ -41,14 +41,16 @@ async function post(url: string, path: string, body: Buffer): Promise<boolean> {
 }
 
 const sendSpan = (url: string, trace: number): Promise<boolean> =>
-  post(url, "/v1/traces", protobufRequest([callOf(trace)]));
+  post(url, "/v1/traces", protobufRequest([buildCallSpan(trace)]));
 const sendRecord = (url: string, trace: number): Promise<boolean> =>
   post(
     url,
     "/v1/logs",
-    protobufLogs([recordOf(callOf(trace), "gen_ai.user.message", { body: { content: textOf(trace) } })]),
+    protobufLogs([
+      buildRecord(buildCallSpan(trace), "gen_ai.user.message", { body: { content: buildQuestionText(trace) } }),
+    ]),
   );
-const textOf = (trace: number): string => `question <${trace}>`;
+const buildQuestionText = (trace: number): string => `question <${trace}>`;
 
 test(`${RECORDS} acknowledged records, ${KILLS} kills: each one arrives`, async () => {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-logs-`);
@@ -80,7 +82,7 @@ test(`${RECORDS} acknowledged records, ${KILLS} kills: each one arrives`, async 
   const last = (await startCollectorProcess(env)) ?? assert.fail("did not start");
   const missing = (): number[] => {
     const all = backend.runs.map(({ text }) => text).join("\n");
-    return [...acked].filter((trace) => !all.includes(textOf(trace)));
+    return [...acked].filter((trace) => !all.includes(buildQuestionText(trace)));
   };
   await backend.when(() => missing().length === 0);
   const metrics = await (await fetch(`${last.url}/metrics`)).text();
@@ -111,7 +113,7 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
     await backend.close();
     await rm(dir, { recursive: true });
     const [run] = backend.runs as [AcceptedRun];
-    assert.deepEqual(run.inputs, { messages: [{ role: "user", content: textOf(1) }] });
+    assert.deepEqual(run.inputs, { messages: [{ role: "user", content: buildQuestionText(1) }] });
     assert.match(
       second.log(),
       /"received":1,"added":0,"delivered":1,"pending":0,.*"log_records":1,"log_records_joined":1/,
@@ -136,9 +138,10 @@ test("what joined before a kill stays a repeat after it", async (t) => {
   const env = { TRACING_ENDPOINT: backend.url, SPOOL_DIR: dir, SPAN_TTL: "1500" };
   const send = { span: sendSpan, record: sendRecord };
   const [firstTrace, lastTrace] = [70_000, 80_000];
-  const runsOf = (trace: number): readonly AcceptedRun[] =>
-    backend.runs.filter(({ main }) => main["trace_id"] === uuidOfTrace(callOf(trace).traceId));
-  const hasText = (trace: number): boolean => runsOf(trace).some(({ text }) => text.includes(textOf(trace)));
+  const listRuns = (trace: number): readonly AcceptedRun[] =>
+    backend.runs.filter(({ main }) => main["trace_id"] === uuidOfTrace(buildCallSpan(trace).traceId));
+  const hasText = (trace: number): boolean =>
+    listRuns(trace).some(({ text }) => text.includes(buildQuestionText(trace)));
 
   const first = (await startCollectorProcess(env)) ?? assert.fail("did not start");
   for (const [at, [, sent]] of REPEATS.entries())
@@ -155,9 +158,9 @@ test("what joined before a kill stays a repeat after it", async (t) => {
   assert.equal(await second.ended, 0);
   await backend.close();
   for (const [at, [what, , , runs]] of REPEATS.entries()) {
-    const newest = new Map(runsOf(firstTrace + at).map((one) => [one.id, one]));
+    const newest = new Map(listRuns(firstTrace + at).map((one) => [one.id, one]));
     assert.equal(newest.size, runs, what);
-    const withText = [...newest.values()].filter(({ text }) => text.includes(textOf(firstTrace + at)));
+    const withText = [...newest.values()].filter(({ text }) => text.includes(buildQuestionText(firstTrace + at)));
     assert.equal(withText.length, 1, `${what}: its text is in one run`);
   }
   assert.deepEqual(backend.violations, []);

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { startBackend } from "../fakes/backend.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 
 const RACES = process.env["HOLDPOINT_FAULTS"] === "full" ? 100 : 4;
@@ -37,7 +37,7 @@ test(`${RACES} times two processes start on one spool: one owner each time, whos
     wins[place] = (wins[place] ?? 0) + 1;
     assert.match(said[1 - place]?.join("") ?? "", /another process uses the spool/);
 
-    const span = spanOf(race, 0);
+    const span = buildSpan(race, 0);
     const response = await fetch(`${owner?.url}/v1/traces`, {
       method: "POST",
       body: new Uint8Array(protobufRequest([span])),

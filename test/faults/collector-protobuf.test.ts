@@ -10,7 +10,7 @@ import {
   hexId,
   jsonRequest,
   protobufRequest,
-  spanOf,
+  buildSpan,
   T0,
   type TestSpan,
   type TestValue,
@@ -57,7 +57,7 @@ function randomSpan(random: () => number, index: number): TestSpan {
         randomValue(random, 0),
       ]),
     );
-  return spanOf(index, 0, undefined, {
+  return buildSpan(index, 0, undefined, {
     attributes: attributes(),
     events: Array.from({ length: Math.floor(random() * 3) }, () => ({
       name: "e",
@@ -94,7 +94,7 @@ test(`${ROUNDS} random requests are read as the reader made from the schema read
 const UNKNOWN = Buffer.from([0xa0, 0x9c, 0x01, 0x05, 0xaa, 0x9c, 0x01, 0x02, 0x68, 0x69]);
 
 test("unknown fields anywhere change nothing", () => {
-  const body = protobufRequest([spanOf(1, 0)]);
+  const body = protobufRequest([buildSpan(1, 0)]);
   const read = finish(readProtobuf(Buffer.concat([UNKNOWN, body, UNKNOWN])));
   assert.deepEqual(comparable(read.spans), comparable(finish(readProtobuf(Buffer.from(body))).spans));
 });

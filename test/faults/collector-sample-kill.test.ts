@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { type AcceptedRun, type FakeBackend, startBackend } from "../fakes/backend.ts";
-import { protobufRequest, spanOf, type TestSpan } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 import { RECORD } from "@holdpoint/collector/spool/record.ts";
 import { scanFile } from "@holdpoint/collector/spool/scan.ts";
@@ -29,7 +29,7 @@ async function send({ url }: CollectorProcess, ...spans: readonly TestSpan[]): P
   assert.equal(status, 200);
 }
 
-const isRunOf =
+const isRunNamed =
   (name: string) =>
   ({ main }: AcceptedRun): boolean =>
     main["name"] === name;
@@ -45,7 +45,7 @@ async function hasMarks(dir: string): Promise<true | undefined> {
 }
 
 async function whenRun(backend: FakeBackend, name: string): Promise<void> {
-  await backend.when(() => backend.runs.some(isRunOf(name)));
+  await backend.when(() => backend.runs.some(isRunNamed(name)));
 }
 
 async function withSpool(
@@ -71,11 +71,11 @@ describe("a kept trace stays kept", PATIENCE, () => {
   test("after kill -9 between its uploads", async () => {
     await withSpool(async (env, backend) => {
       const first = await started({ ...env, orphanTimeoutMs: "20000" });
-      await send(first, spanOf(1, 2, 9)); // its parent never comes
-      await send(first, spanOf(1, 1, undefined, FAILED));
+      await send(first, buildSpan(1, 2, 9)); // its parent never comes
+      await send(first, buildSpan(1, 1, undefined, FAILED));
       await whenRun(backend, "span 1.1");
       await until("the marks of span 1.1 on disk", () => hasMarks(env["SPOOL_DIR"] ?? ""));
-      assert.ok(!backend.runs.some(isRunOf("span 1.2")), "it still waits for its parent");
+      assert.ok(!backend.runs.some(isRunNamed("span 1.2")), "it still waits for its parent");
       first.child.kill("SIGKILL");
       await first.ended;
       const second = await started(env);
@@ -88,12 +88,12 @@ describe("a kept trace stays kept", PATIENCE, () => {
   test("after a stop, for its late spans", async () => {
     await withSpool(async (env, backend) => {
       const first = await started(env);
-      await send(first, spanOf(1, 1, undefined, FAILED));
+      await send(first, buildSpan(1, 1, undefined, FAILED));
       await whenRun(backend, "span 1.1");
       first.child.kill("SIGTERM");
       assert.equal(await first.ended, 0);
       const second = await started(env);
-      await send(second, spanOf(1, 2, 1));
+      await send(second, buildSpan(1, 2, 1));
       await whenRun(backend, "span 1.2");
       second.child.kill("SIGTERM");
       assert.equal(await second.ended, 0);

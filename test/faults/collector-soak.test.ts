@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as soon } from "node:timers/promises";
 import { type Answer, startBackend, type Upload } from "../fakes/backend.ts";
-import { hexId, protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { hexId, protobufRequest, buildSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
@@ -30,12 +30,12 @@ const ID_MARK = "cafebabe";
  * load.
  */
 function createTraceWriter(): (trace: number) => Buffer {
-  const idOf = (span: number): string => hexId(0xdddd_0000 + span, 8).slice(8) + ID_MARK;
+  const buildSpanId = (span: number): string => hexId(0xdddd_0000 + span, 8).slice(8) + ID_MARK;
   const spans = Array.from({ length: SPANS_A_TRACE }, (_, span) =>
-    spanOf(0, span, undefined, {
+    buildSpan(0, span, undefined, {
       traceId: "b".repeat(24) + ID_MARK,
-      spanId: idOf(span),
-      ...(span === 0 ? {} : { parentSpanId: idOf(Math.floor((span - 1) / 3)) }),
+      spanId: buildSpanId(span),
+      ...(span === 0 ? {} : { parentSpanId: buildSpanId(Math.floor((span - 1) / 3)) }),
       name: `span ${MARK}.${span}`,
       attributes: {
         "gen_ai.operation.name": "chat",
@@ -46,13 +46,13 @@ function createTraceWriter(): (trace: number) => Buffer {
     }),
   );
   const template = protobufRequest(spans.toReversed());
-  const placesOf = (bytes: Buffer): number[] => {
+  const findPlaces = (bytes: Buffer): number[] => {
     const places: number[] = [];
     for (let at = template.indexOf(bytes); at >= 0; at = template.indexOf(bytes, at + 1)) places.push(at);
     return places;
   };
-  const ids = placesOf(Buffer.from(ID_MARK, "hex"));
-  const marks = placesOf(Buffer.from(MARK));
+  const ids = findPlaces(Buffer.from(ID_MARK, "hex"));
+  const marks = findPlaces(Buffer.from(MARK));
   return (trace) => {
     const body = Buffer.from(template);
     for (const at of ids) body.writeUInt32BE(trace, at);

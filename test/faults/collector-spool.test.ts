@@ -23,18 +23,22 @@ import {
 } from "@holdpoint/collector/spool/record.ts";
 import { createSpool } from "@holdpoint/collector/spool/spool.ts";
 import { placeLines } from "@holdpoint/collector/spool/tree-log.ts";
-import { tenantIdOf } from "@holdpoint/collector/shared/tenants.ts";
+import { hashTenantId } from "@holdpoint/collector/shared/tenants.ts";
 import type { Tenant } from "@holdpoint/collector/shared/tenants.ts";
 import { startBackend } from "../fakes/backend.ts";
 import { startCollector } from "../fakes/collector.ts";
 import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../fakes/files.ts";
-import { protobufRequest, spanOf } from "../fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../fakes/otlp.ts";
 
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
 const full = process.env["HOLDPOINT_FAULTS"] === "full";
 const DIR = "/spool";
-const tenantOf = (apiKey: string, tenantId: string): Tenant => ({ id: tenantIdOf(apiKey, tenantId), apiKey, tenantId });
-const tenant = tenantOf("key", "");
+const buildTenant = (apiKey: string, tenantId: string): Tenant => ({
+  id: hashTenantId(apiKey, tenantId),
+  apiKey,
+  tenantId,
+});
+const tenant = buildTenant("key", "");
 
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
@@ -61,7 +65,7 @@ function spoolOn(files: FilePort, log: string[] = [], accounting = createSpanAcc
       clock: eagerClock,
       log: createLog({ level: "info", json: true, secrets: [], now: Date.now, write: (line) => void log.push(line) }),
       accounting: () => accounting,
-      tenantOf,
+      buildTenant,
     },
   );
 }
@@ -81,7 +85,7 @@ function append(spool: Spool, names: readonly string[]): Promise<StoredRequest> 
   });
 }
 
-function bodyOf(names: readonly string[]): Body {
+function encodeBody(names: readonly string[]): Body {
   const bytes = Buffer.from(JSON.stringify(names));
   return {
     tenant,
@@ -149,16 +153,16 @@ describe("power cuts", () => {
         }),
       );
       open.push(...requests);
-      const taken = open.splice(0, 2);
-      const names = taken.flatMap((one) => one.names);
-      const covers = taken.flatMap(({ request, names }) => names.map((_, index) => ({ request, index })));
+      const pulled = open.splice(0, 2);
+      const names = pulled.flatMap((one) => one.names);
+      const covers = pulled.flatMap(({ request, names }) => names.map((_, index) => ({ request, index })));
       const places = names.map((name) => ({
         id: name,
         traceId: "0".repeat(32),
         spanId: "0".repeat(16),
         dottedOrder: "x",
       }));
-      const batch = await spool.appendBatch({ body: bodyOf(names), places: placeLines(places), covers });
+      const batch = await spool.appendBatch({ body: encodeBody(names), places: placeLines(places), covers });
       for (const name of names.slice(0, 4)) settled.add(name);
       spool.batchDone(batch, 0, 4);
       if (random() < 0.7) {
@@ -193,7 +197,7 @@ describe("power cuts", () => {
     const request = await append(spool, ["delivered", "pending", filler]); // fills segment 1, which stays
     const place = { id: "i", traceId: "0", spanId: "0", dottedOrder: "x" };
     const batch = await spool.appendBatch({
-      body: bodyOf(["delivered", filler]),
+      body: encodeBody(["delivered", filler]),
       places: placeLines([place]),
       covers: [{ request, index: 0 }],
     });
@@ -315,20 +319,23 @@ describe("damage", () => {
       const segments = [...new Set(requests.map(({ segment }) => segment))];
       const [gone = -1] = segments;
       assert.ok(segments.length > 2);
-      const pathOf = (segment: number): string => `${DIR}/${String(segment).padStart(10, "0")}.log`;
-      await disk.files.unlink(pathOf(gone));
-      if (replaced) await (await disk.files.create(pathOf(gone))).write([Buffer.from("of another program")]);
+      const buildLogPath = (segment: number): string => `${DIR}/${String(segment).padStart(10, "0")}.log`;
+      await disk.files.unlink(buildLogPath(gone));
+      if (replaced) await (await disk.files.create(buildLogPath(gone))).write([Buffer.from("of another program")]);
       await spool.checkSegments();
       await spool.checkSegments();
-      assert.match(spool.missing() ?? "", new RegExp(`^${pathOf(gone).slice(DIR.length + 1)} was deleted or replaced`));
+      assert.match(
+        spool.missing() ?? "",
+        new RegExp(`^${buildLogPath(gone).slice(DIR.length + 1)} was deleted or replaced`),
+      );
       assert.equal(log.filter((line) => line.includes("spool_segment_gone")).length, 1);
       for (const request of requests)
         assert.equal((await spool.readRequest(request)) === null, request.segment === gone);
       for (const request of requests) spool.requestDone(request, [0]);
       await spool.close();
       assert.equal(spool.missing(), null);
-      assert.equal(disk.contents.has(pathOf(gone)), replaced);
-      for (const segment of segments.slice(1, -1)) assert.ok(!disk.contents.has(pathOf(segment)));
+      assert.equal(disk.contents.has(buildLogPath(gone)), replaced);
+      for (const segment of segments.slice(1, -1)) assert.ok(!disk.contents.has(buildLogPath(segment)));
       assert.ok(!log.some((line) => line.includes("spool_collect_failed")));
     });
   }
@@ -367,7 +374,7 @@ describe("damage", () => {
     const images: MemoryDisk[] = [];
     const { spool, accounting } = await opened(disk, [], () => images.push(disk.image((_, synced) => synced)));
     for (const request of await fill(spool, accounting)) spool.requestDone(request, [0, 1]);
-    while (logsOf(disk).length > 1) await new Promise((resolve) => setImmediate(resolve)); // all but the open one
+    while (listLogs(disk).length > 1) await new Promise((resolve) => setImmediate(resolve)); // all but the open one
     await spool.close();
     for (const image of images) assert.equal((await opened(image)).accounting.lost.unreadable, 0);
     assert.deepEqual(totals((await opened(disk)).accounting), { received: 80, delivered: 80, lost: 0 });
@@ -395,7 +402,7 @@ describe("damage", () => {
     return requests;
   }
 
-  function logsOf(disk: MemoryDisk): readonly string[] {
+  function listLogs(disk: MemoryDisk): readonly string[] {
     return [...disk.contents.keys()].filter((path) => path.endsWith(".log"));
   }
 
@@ -468,7 +475,7 @@ describe("damage", () => {
     const disk = createMemoryDisk();
     const spool = createSpool(
       { dir: DIR, segmentBytesMax: 1e6, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
-      { files: disk.files, clock: eagerClock, log: silent, accounting: createSpanAccounting, tenantOf },
+      { files: disk.files, clock: eagerClock, log: silent, accounting: createSpanAccounting, buildTenant },
     );
     await spool.recover();
     const at: number[] = [];
@@ -568,7 +575,7 @@ describe("a disk that refuses", () => {
     const collector = await startCollector(backend.url, { SPOOL_DIR: dir }, { files });
     const ready = async (): Promise<number> => (await fetch(`${collector.url}/ready`)).status;
     await run({
-      send: async (trace) => (await collector.send(protobufRequest([spanOf(trace, 0)]))).status,
+      send: async (trace) => (await collector.send(protobufRequest([buildSpan(trace, 0)]))).status,
       break: (what) => void (broken = what),
       ready,
       whenReady: async () => {
@@ -656,8 +663,8 @@ describe("a disk that refuses", () => {
     });
     const noise = (): string => Array.from({ length: 4000 }, () => Math.random().toString(36)).join("");
     const send = async (trace: number): Promise<Response> =>
-      collector.send(protobufRequest([spanOf(trace, 0, undefined, { attributes: { "gen_ai.prompt": noise() } })]));
-    let taken = 0;
+      collector.send(protobufRequest([buildSpan(trace, 0, undefined, { attributes: { "gen_ai.prompt": noise() } })]));
+    let pulled = 0;
     for (let trace = 0; ; trace++) {
       const response = await send(trace);
       if (response.status !== 200) {
@@ -665,12 +672,12 @@ describe("a disk that refuses", () => {
         assert.equal(response.headers.get("retry-after"), "1");
         break;
       }
-      taken++;
+      pulled++;
       assert.ok(trace < 200);
     }
     assert.equal((await fetch(`${collector.url}/ready`)).status, 200);
     well = true;
-    await backend.whenRuns(taken);
+    await backend.whenRuns(pulled);
     for (let trace = 1000; (await send(trace)).status !== 200; trace++)
       await new Promise((resolve) => setTimeout(resolve, 50));
     await collector.stop();
@@ -685,7 +692,7 @@ describe("one owner", () => {
     const backend = await startBackend();
     const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
     await assert.rejects(startCollector(backend.url, { SPOOL_DIR: dir }), SpoolInUseError);
-    await collector.send(protobufRequest([spanOf(1, 0)]));
+    await collector.send(protobufRequest([buildSpan(1, 0)]));
     for (const name of ["0000000001.log", "lock"]) assert.equal((await stat(`${dir}/${name}`)).mode & 0o077, 0, name);
     await collector.stop();
     const lock = lockSpool(dir, systemClock, silent);
@@ -701,7 +708,7 @@ describe("one owner", () => {
     await chmod(`${dir}/0000000002.log`, 0o000);
     const backend = await startBackend();
     const collector = await startCollector(backend.url, { SPOOL_DIR: dir });
-    assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
+    assert.equal((await collector.send(protobufRequest([buildSpan(1, 0)]))).status, 200);
     await backend.whenRuns(1);
     await collector.stop();
     await backend.close();

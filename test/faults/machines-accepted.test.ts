@@ -41,7 +41,7 @@ after(async () => {
  */
 function cutAfterAccept(): () => boolean {
   let met = false;
-  proxy.fateOf = (text, texts) => {
+  proxy.decideFate = (text, texts) => {
     const accepts = texts.some((sql) => sql.startsWith("INSERT INTO holdpoint.runs "));
     if (met || !isMarked(text) || !accepts) return "pass";
     met = true;
@@ -66,7 +66,7 @@ for (const verb of ["wait", "stream"] as const) {
         const met = cutAfterAccept();
         const body = { ...resumeBody("ask", "yes"), stream_mode: ["updates", "values"] };
         const answer = await call(server, "POST", `/threads/${thread}/runs/${verb}`, body);
-        proxy.fateOf = () => "pass";
+        proxy.decideFate = () => "pass";
         assert.ok(met(), "a commit was cut");
         threads.push({ thread, answer });
         await pause(AWAY_MS);

@@ -143,7 +143,7 @@ async function checkEffects(tally: Tally, thread: string): Promise<void> {
     ["record", 1],
   ] as const) {
     const run = rows[at];
-    const effects = fleet.bench.effectsOf(thread, node);
+    const effects = fleet.bench.listEffects(thread, node);
     assert.deepEqual([...new Set(effects.map((effect) => effect.run))], [run?.id], `${node} is done by one run`);
     assert.ok(effects.length <= (run?.attempt ?? 0), `${node} of ${thread}: ${effects.length} times`);
     tally.again += effects.length - 1;
@@ -166,7 +166,7 @@ for (const [name, fates, share] of KINDS) {
     const tally: Tally = { cuts: 0, putOff: 0, again: 0 };
     const before = proxy.cuts();
     const looksToo = fates.length > 1;
-    proxy.fateOf = (text) => {
+    proxy.decideFate = (text) => {
       if ((!isMarked(text) && !looksToo) || random() >= share) return "pass";
       return fates[Math.floor(random() * fates.length)] ?? "pass";
     };
@@ -175,7 +175,7 @@ for (const [name, fates, share] of KINDS) {
       Array.from({ length: CYCLES }, (_, at) => at),
       CALLERS,
       async (at) => void threads.push(await cycle(tally, at % 2 === 0, at % 4 < 2 ? "async" : "sync")),
-    ).finally(() => (proxy.fateOf = () => "pass"));
+    ).finally(() => (proxy.decideFate = () => "pass"));
     tally.cuts = proxy.cuts() - before;
     for (const thread of threads) await checkEffects(tally, thread);
     const { rows } = await db.query("SELECT run_id FROM holdpoint.runs WHERE status IN ('pending', 'running')");
@@ -204,10 +204,10 @@ test(
       const { run_id: run } = (await bench.post(`/threads/${thread}/runs`, delayed)).body as {
         readonly run_id: string;
       };
-      proxy.fateOf = onlyNext("before"); // the next write is the claim
+      proxy.decideFate = onlyNext("before"); // the next write is the claim
       await bench.sees(thread, "two starts");
       const loser = servers.find((server, at) => failures(server) > (before[at] ?? 0));
-      const [{ pid } = { pid: 0 }] = bench.effectsOf(thread, "two starts");
+      const [{ pid } = { pid: 0 }] = bench.listEffects(thread, "two starts");
       if (loser === undefined || pid === loser.process.pid) {
         bench.release(thread, "two"); // it was faster the second time, too
         continue;

@@ -63,8 +63,8 @@ test(
     assert.deepEqual((await answer).body, { log: ["one", "two", "three"] });
     assert.equal(await bench.status(thread), "idle");
     assert.equal(only(await bench.runs(thread), "one run").status, "success");
-    assert.equal(bench.effectsOf(thread, "one ends").length, 1, "its checkpoint was stored before");
-    assert.equal(bench.effectsOf(thread, "three ends").length, 1);
+    assert.equal(bench.listEffects(thread, "one ends").length, 1, "its checkpoint was stored before");
+    assert.equal(bench.listEffects(thread, "three ends").length, 1);
   },
 );
 
@@ -76,6 +76,6 @@ test("an answer whose run is requeued counts once (machines-full-disk.2)", PATIE
   await bench.sees(thread, "answered");
   await failTwice(thread, () => bench.release(thread, "ask"));
   assert.deepEqual((await answer).body, { log: ["prepared", "yes", "recorded"] });
-  for (const { value } of bench.effectsOf(thread, "answered")) assert.equal(value, "yes");
+  for (const { value } of bench.listEffects(thread, "answered")) assert.equal(value, "yes");
   assert.equal((await bench.resume(thread, "ask", "again")).status, 409);
 });

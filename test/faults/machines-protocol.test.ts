@@ -16,7 +16,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import {
   closePages,
   isEnd,
-  isEndOf,
+  isRunEnd,
   isRoot,
   isRunning,
   openPage,
@@ -57,7 +57,7 @@ test("a command here, its events there, the same for both readers (machines-prot
   const threadId = randomUUID();
   const pages = [page(() => one, threadId), page(() => other, threadId)];
   const { result } = await start(one, threadId, "steps");
-  for (const reader of pages) await reader.shows("the end", isEndOf(result["run_id"]));
+  for (const reader of pages) await reader.shows("the end", isRunEnd(result["run_id"]));
   assert.deepEqual(pages[0]?.seen, pages[1]?.seen);
   const trees = await Promise.all([one, other].map((server) => sendCommand(server, threadId, "agent.getTree", {})));
   assert.deepEqual(trees[0]?.result, trees[1]?.result);
@@ -74,7 +74,7 @@ test(`an answer at once, at the other process, ${ANSWERS} times (machines-protoc
     const params = { interrupt_id: asked?.data["interrupt_id"], response: round };
     const reply = await sendCommand(there, threadId, "input.respond", params);
     assert.equal(reply.type, "success", JSON.stringify(reply));
-    await reader.shows("the end", isEndOf(reply.result["run_id"]));
+    await reader.shows("the end", isRunEnd(reply.result["run_id"]));
     reader.close();
   }
 });
@@ -98,9 +98,9 @@ test(`${CALLERS} answers at two processes: one counts (machines-protocol.3)`, PA
     assert.ok(["interrupt_stale", "thread_busy"].includes(String(reply["code"])), JSON.stringify(reply));
     assert.equal((reply["answered"] as { readonly same_value: boolean }).same_value, false);
   }
-  await reader.shows("the end", isEndOf(accepted[0]?.result["run_id"]));
+  await reader.shows("the end", isRunEnd(accepted[0]?.result["run_id"]));
   assert.equal(reader.seen.filter(({ method }) => method === "input.answered").length, 1);
-  assert.equal(bench.effectsOf(threadId, "answered").length, 1);
+  assert.equal(bench.listEffects(threadId, "answered").length, 1);
   reader.close();
 });
 
@@ -111,7 +111,7 @@ interface Struck {
 }
 
 /** A run that this process executes, blocked in its second node; the first of its two pages is at `home`. */
-async function inHandOf(victim: TestServer, home: () => TestServer): Promise<Struck> {
+async function catchInHand(victim: TestServer, home: () => TestServer): Promise<Struck> {
   for (;;) {
     const threadId = randomUUID();
     const pages = [page(home, threadId), page(() => other, threadId)];
@@ -119,10 +119,10 @@ async function inHandOf(victim: TestServer, home: () => TestServer): Promise<Str
     const { result } = await start(victim, threadId, "steps");
     await bench.sees(threadId, "two starts");
     for (const reader of pages) await reader.shows("attempt 1", isRunning);
-    if (bench.effectsOf(threadId, "two starts")[0]?.pid === victim.process.pid)
+    if (bench.listEffects(threadId, "two starts")[0]?.pid === victim.process.pid)
       return { threadId, run: result["run_id"], pages };
     bench.release(threadId, "two"); // it had not yet found the queue empty, so another was faster
-    for (const reader of pages) await reader.shows("the end", isEndOf(result["run_id"]));
+    for (const reader of pages) await reader.shows("the end", isRunEnd(result["run_id"]));
     closePages();
   }
 }
@@ -130,15 +130,15 @@ async function inHandOf(victim: TestServer, home: () => TestServer): Promise<Str
 test("the process with the run is killed: the page goes on at the other (machines-protocol.4)", PATIENCE, async () => {
   const victim = await fleet.start("all", env);
   let home = victim;
-  const { threadId, run, pages } = await inHandOf(victim, () => home);
+  const { threadId, run, pages } = await catchInHand(victim, () => home);
   await victim.kill();
   home = other;
   await bench.sees(threadId, "two starts", 2);
   bench.release(threadId, "two");
-  for (const reader of pages) await reader.shows("the end", isEndOf(run));
+  for (const reader of pages) await reader.shows("the end", isRunEnd(run));
   const next = await start(other, threadId, "steps");
   for (const reader of pages) {
-    await reader.shows("the next end", isEndOf(next.result["run_id"]));
+    await reader.shows("the next end", isRunEnd(next.result["run_id"]));
     assert.deepEqual(
       reader.seen.filter(isRoot).map(({ data, id }) => `${String(data["event"])} ${id.split(":").at(-1)}`),
       ["running 1", "running 2", "completed 2", "running 1", "completed 1"],
@@ -162,7 +162,7 @@ test("a process that stops sends its readers to the other one (machines-protocol
   await once(socket, "open");
   const closed = once(socket, "close");
   const { result } = await start(other, threadId, "ask");
-  await reader.shows("the pause", isEndOf(result["run_id"]));
+  await reader.shows("the pause", isRunEnd(result["run_id"]));
   const connects = reader.connects();
   home = other;
   assert.equal(await stopping.stop(), 0);
@@ -170,7 +170,7 @@ test("a process that stops sends its readers to the other one (machines-protocol
   const asked = reader.seen.find(isRequest);
   const params = { interrupt_id: asked?.data["interrupt_id"], response: 1 };
   const reply = await sendCommand(one, threadId, "input.respond", params);
-  await reader.shows("the end", isEndOf(reply.result["run_id"]));
+  await reader.shows("the end", isRunEnd(reply.result["run_id"]));
   assert.ok(reader.connects() > connects);
   assert.equal(reader.seen.filter(isEnd).length, 2);
   closePages();

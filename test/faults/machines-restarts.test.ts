@@ -136,7 +136,7 @@ async function check(threads: readonly string[], faults: boolean): Promise<void>
       runs.map(({ status }) => status),
       ["success", "interrupted"],
     );
-    const did = ["prepare", "answered", "record"].map((node) => bench().effectsOf(thread, node).length);
+    const did = ["prepare", "answered", "record"].map((node) => bench().listEffects(thread, node).length);
     if (did.some((times) => times > 1)) again.nodes++;
     for (const times of did) assert.ok(faults ? times >= 1 : times === 1, `${thread}: ${did.join(" ")}`);
   });
@@ -201,7 +201,7 @@ async function heldBy<Got>(
     bench().hold(thread, "two");
     const answer = start(server, `/threads/${thread}/runs`);
     await bench().sees(thread, "two starts");
-    const [effect] = bench().effectsOf(thread, "two starts");
+    const [effect] = bench().listEffects(thread, "two starts");
     if (effect?.pid === server.process.pid) return { thread, run: effect?.run ?? "", answer };
     bench().release(thread, "two"); // it had not yet found the queue empty, so the other one was faster
     await answer;

@@ -159,7 +159,7 @@ for (const { name, begin, end } of SILENCES) {
       assert.deepEqual(answered[0]?.body, WHOLE);
       assert.deepEqual((await waiting).body, WHOLE);
       assert.equal((await fleet.bench.runs(paused)).length, 2);
-      assert.equal(new Set(fleet.bench.effectsOf(paused, "answered").map(({ run }) => run)).size, 1);
+      assert.equal(new Set(fleet.bench.listEffects(paused, "answered").map(({ run }) => run)).size, 1);
       assert.equal(server.process.exitCode, null);
       console.log(
         `the database was silent for ${Math.round((performance.now() - startedAt) / 1000)} s, because ${name}:`,
@@ -186,7 +186,7 @@ test("a claim with an unknown commit outcome continues (machines-silence.4)", { 
   const [accepted, queued] = [await fleet.bench.newThread(), await fleet.bench.newThread()];
   const late = await fleet.bench.post(`/threads/${queued}/runs`, { ...STEPS, after_seconds: 1 });
   const { run_id: run } = late.body as { readonly run_id: string };
-  proxy.fateOf = (text) => (isMarked(text) ? "kept" : "pass");
+  proxy.decideFate = (text) => (isMarked(text) ? "kept" : "pass");
   const start: Sent = { path: `/threads/${accepted}/runs/wait`, body: STEPS, key: randomUUID() };
   const answer = send(start); // claims its run directly, the other one from the queue
   const claimed = async (): Promise<boolean> => {
@@ -195,7 +195,7 @@ test("a claim with an unknown commit outcome continues (machines-silence.4)", { 
   };
   await until("both are claimed", async () => pause(LOOK_MS).then(claimed));
   await db.query("BEGIN; LOCK TABLE holdpoint.commits IN ACCESS EXCLUSIVE MODE");
-  proxy.fateOf = () => "pass";
+  proxy.decideFate = () => "pass";
   proxy.deliver();
   const { status, headers, body } = await answer;
   assert.deepEqual([status, (body as { readonly code: string }).code], [503, "commit_unknown"]);
@@ -206,7 +206,7 @@ test("a claim with an unknown commit outcome continues (machines-silence.4)", { 
   assert.deepEqual((await fleet.bench.call("GET", `/threads/${queued}/runs/${run}/join`)).body, WHOLE);
   for (const thread of [accepted, queued]) {
     assert.equal((await fleet.bench.runs(thread)).length, 1);
-    assert.equal(fleet.bench.effectsOf(thread, "one starts").length, 1);
+    assert.equal(fleet.bench.listEffects(thread, "one starts").length, 1);
   }
 });
 

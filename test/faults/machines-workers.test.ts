@@ -14,7 +14,7 @@ import { Client } from "pg";
 import { startWebhookReceiver, type WebhookReceiver } from "../fakes/webhook-receiver.ts";
 import { FULL, pause, resumeBody, until, within } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
-import { auditOf } from "../harness/inbox.ts";
+import { readAudit } from "../harness/inbox.ts";
 import { beforeDrop } from "../harness/postgres/databases.ts";
 import { call, type TestServer } from "../harness/server.ts";
 import { assertExactlyOnce, ticksIn, type Tick } from "../harness/ticks.ts";
@@ -23,7 +23,7 @@ const CALLERS = 100;
 const RESUME_ROUNDS = FULL ? 200 : 1;
 /** Servers that are struck at the same time, and how often. Each has RUNS runs. */
 const [VICTIMS, BATCHES, RUNS] = FULL ? [10, 20, 2] : [1, 1, 2];
-/** Of lease.ts. */
+/** Length of lease.ts. */
 const LEASE_MS = 7000;
 /** Far longer than a takeover: the limit must detect hangs, not a busy machine. */
 const PATIENCE_MS = 90_000;
@@ -69,7 +69,7 @@ test(`of ${CALLERS} callers that answer one pause at two servers, one wins (${RE
     assert.deepEqual([winners.length, losers.length], [1, CALLERS - 1], answers.map(({ status }) => status).join(" "));
     assert.deepEqual(await bench.values(thread), { log: ["prepared", winners[0], "recorded"] });
     assert.deepEqual(
-      bench.effectsOf(thread, "answered").map(({ value }) => value),
+      bench.listEffects(thread, "answered").map(({ value }) => value),
       winners,
     );
     assert.equal((await bench.runs(thread)).length, 2);
@@ -85,10 +85,10 @@ interface Struck {
 }
 
 /** A run that a server executes: it has an answer, and its node waits at its gate. */
-async function inHandOf(server: TestServer): Promise<Struck> {
+async function catchInHand(server: TestServer): Promise<Struck> {
   for (;;) {
     const struck = await inHandOfSome(server);
-    const [effect] = bench.effectsOf(struck.thread, "answered");
+    const [effect] = bench.listEffects(struck.thread, "answered");
     if (effect?.pid === server.process.pid) return struck;
     bench.release(struck.thread, "ask"); // it had not yet found the queue empty, so another was faster
     await until("that run ends", async () => (await bench.status(struck.thread)) === "idle", PATIENCE_MS);
@@ -108,7 +108,7 @@ async function inHandOfSome(server: TestServer): Promise<Struck> {
 
 const inHandOfAll = async (): Promise<readonly Struck[]> =>
   (
-    await Promise.all(victims.map((server) => Promise.all(Array.from({ length: RUNS }, () => inHandOf(server)))))
+    await Promise.all(victims.map((server) => Promise.all(Array.from({ length: RUNS }, () => catchInHand(server)))))
   ).flat();
 
 async function rows<Row extends object>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
@@ -138,9 +138,9 @@ async function takeOver(struck: readonly Struck[]): Promise<number> {
 async function checkRun({ thread, run }: Struck): Promise<void> {
   await until(`${thread} rests`, async () => (await bench.status(thread)) === "idle", PATIENCE_MS);
   assert.deepEqual(await bench.values(thread), { log: ["prepared", thread, "recorded"] });
-  const did = (node: string): number => bench.effectsOf(thread, node).length;
+  const did = (node: string): number => bench.listEffects(thread, node).length;
   assert.deepEqual([did("prepare"), did("answered"), did("record")], [1, 2, 1]);
-  assert.notEqual(bench.effectsOf(thread, "record")[0]?.pid, bench.effectsOf(thread, "answered")[0]?.pid);
+  assert.notEqual(bench.listEffects(thread, "record")[0]?.pid, bench.listEffects(thread, "answered")[0]?.pid);
   assert.deepEqual(
     (await bench.runs(thread)).map(({ status }) => status),
     ["success", "interrupted"],
@@ -153,7 +153,7 @@ async function checkRun({ thread, run }: Struck): Promise<void> {
   const events = await receiver.came(`/${thread}`);
   assert.equal(new Set(events.map(({ event }) => JSON.stringify([event.run_id, event.status]))).size, 1);
   assert.equal(events[0]?.event.status, "success");
-  const answered = (await auditOf(bench.server, thread)).filter(({ action }) => action === "answered");
+  const answered = (await readAudit(bench.server, thread)).filter(({ action }) => action === "answered");
   assert.equal(answered.length, 1);
 }
 
@@ -196,7 +196,7 @@ for (const order of ["after its runs have ended elsewhere", "while its runs are 
       for (const one of struck) await checkRun(one);
       for (const server of victims) {
         assert.equal(server.process.exitCode, null);
-        const own = await inHandOf(server); // it takes new runs
+        const own = await catchInHand(server); // it takes new runs
         bench.release(own.thread, "ask");
         await until("its new run ends", async () => (await bench.status(own.thread)) === "idle");
       }
@@ -223,11 +223,11 @@ test("a server without its lease accepts runs for the others, which take over it
 });
 
 const TICKING_KILLS = FULL ? 20 : 1;
-/** Of each cron, after each kill. */
+/** Ticks of each cron, after each kill. */
 const TICKS = 3;
 
 /** The run of a tick that this server executes, at the gate of its second node. */
-async function tickInHandOf(server: TestServer): Promise<string> {
+async function catchTickInHand(server: TestServer): Promise<string> {
   const isOurs = ({ pid }: { readonly pid: number }): boolean => pid === server.process.pid;
   let found: string | undefined;
   await until("a tick's run is in hand", async () => {
@@ -252,7 +252,7 @@ test(`a tick has one run and none is lost, while servers are killed (${TICKING_K
   while (struck.size < TICKING_KILLS) {
     const victim = await fleet.start("all", env); // it finds the crons when it starts
     bench.hold("all", "two");
-    struck.add(await tickInHandOf(victim));
+    struck.add(await catchTickInHand(victim));
     await victim.kill();
     const killedAt = Date.now();
     bench.release("all", "two");

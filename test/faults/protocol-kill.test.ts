@@ -11,7 +11,7 @@ import { Bench, FULL } from "../harness/faults/fault-server.ts";
 import {
   closePages,
   isEnd,
-  isEndOf,
+  isRunEnd,
   isRoot,
   isRunning,
   openPage,
@@ -48,7 +48,7 @@ function assertOrdered(events: readonly ProtocolEvent[]): void {
   assert.equal(new Set(seqs).size, seqs.length);
 }
 
-const nameOf = ({ data, id }: ProtocolEvent): string => `${String(data["event"])} ${id.split(":").at(-1)}`;
+const nameEvent = ({ data, id }: ProtocolEvent): string => `${String(data["event"])} ${id.split(":").at(-1)}`;
 
 for (const point of FULL ? ["one", "two", "three"] : ["two"]) {
   test(`a page stays whole over a kill while ${point} works (protocol-kill.1)`, PATIENCE, async () => {
@@ -61,12 +61,12 @@ for (const point of FULL ? ["one", "two", "three"] : ["two"]) {
     await bench.killAndRestart();
     await bench.sees(threadId, `${point} starts`, 2);
     bench.release(threadId, point);
-    for (const one of pages) await one.shows("the end", isEndOf(result["run_id"]));
+    for (const one of pages) await one.shows("the end", isRunEnd(result["run_id"]));
     const next = await start(threadId, "steps");
     for (const one of pages) {
-      await one.shows("the end of the next run", isEndOf(next.result["run_id"]));
+      await one.shows("the end of the next run", isRunEnd(next.result["run_id"]));
       assertOrdered(one.seen);
-      const roots = one.seen.filter(isRoot).map(nameOf);
+      const roots = one.seen.filter(isRoot).map(nameEvent);
       assert.deepEqual(roots, ["running 1", "running 2", "completed 2", "running 1", "completed 1"]);
       const log = one.seen.findLast(({ method, namespace }) => method === "values" && namespace.length === 0)?.data;
       assert.deepEqual(log, { log: ["one", "two", "three", "one", "two", "three"] });
@@ -93,7 +93,7 @@ test("a question is answered after a kill, and the answer counts once (protocol-
   assert.deepEqual(again.result, result, JSON.stringify(again));
   bench.release(threadId, "ask");
   for (const one of [open, reloaded]) {
-    await one.shows("the end", isEndOf(result["run_id"]));
+    await one.shows("the end", isRunEnd(result["run_id"]));
     const answered = one.seen.filter(({ method }) => method === "input.answered");
     assert.equal(answered.length, 1);
     assertOrdered(one.seen);
@@ -106,14 +106,14 @@ test("a replay and the tree are the same after a kill (protocol-kill.3)", PATIEN
   const threadId = randomUUID();
   const first = page(threadId, { ...ALL, since: 0 });
   const { result } = await start(threadId, "nested");
-  await first.shows("the pause", isEndOf(result["run_id"]));
+  await first.shows("the pause", isRunEnd(result["run_id"]));
   first.close();
   const tree = async (): Promise<unknown> =>
     (await sendCommand(bench.server, threadId, "agent.getTree", {})).result["tree"];
   const before = await tree();
   await bench.killAndRestart();
   const second = page(threadId, { ...ALL, since: 0 });
-  await second.shows("the pause", isEndOf(result["run_id"]));
+  await second.shows("the pause", isRunEnd(result["run_id"]));
   assert.deepEqual(second.seen, first.seen);
   assert.deepEqual(await tree(), before);
   second.close();

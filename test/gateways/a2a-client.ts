@@ -90,19 +90,19 @@ export interface AskedData {
   readonly value: unknown;
 }
 
-export function questionsOf(parts: readonly Part[]): readonly AskedData[] {
+export function listQuestions(parts: readonly Part[]): readonly AskedData[] {
   return parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as AskedData] : []));
 }
 
-export const questions = ({ status }: Task): readonly AskedData[] => questionsOf(status?.message?.parts ?? []);
+export const questions = ({ status }: Task): readonly AskedData[] => listQuestions(status?.message?.parts ?? []);
 
-export function textsOf(parts: readonly Part[]): string {
+export function joinTexts(parts: readonly Part[]): string {
   return parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])).join("");
 }
 
 export function values({ artifacts }: Task): Readonly<Record<string, unknown>> {
-  const [found] = artifacts.flatMap(({ parts }) => questionsOf(parts));
+  const [found] = artifacts.flatMap(({ parts }) => listQuestions(parts));
   return (found ?? {}) as unknown as Readonly<Record<string, unknown>>;
 }
 
-export const stateOf = ({ status }: Task): TaskState | undefined => status?.state;
+export const readState = ({ status }: Task): TaskState | undefined => status?.state;

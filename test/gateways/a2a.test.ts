@@ -23,9 +23,9 @@ import {
   questions,
   send,
   sending,
-  stateOf,
+  readState,
   text,
-  textsOf,
+  joinTexts,
   values,
   type Version,
   VERSIONS,
@@ -120,12 +120,12 @@ for (const version of VERSIONS) {
   test(`version ${version}: a message starts a task, which ends with text and values (a2a.1)`, async () => {
     const client = await connect("teller", version);
     const task = await send(client, [text("hello")]);
-    assert.equal(stateOf(task), TaskState.TASK_STATE_COMPLETED, JSON.stringify(task));
+    assert.equal(readState(task), TaskState.TASK_STATE_COMPLETED, JSON.stringify(task));
     const [result, ...more] = task.artifacts;
     assert.deepEqual([result?.name, more.length], ["result", 0]);
-    assert.notEqual(textsOf(result?.parts ?? []), "");
+    assert.notEqual(joinTexts(result?.parts ?? []), "");
     assert.deepEqual(
-      task.history.map(({ role, parts }) => [role, textsOf(parts)]),
+      task.history.map(({ role, parts }) => [role, joinTexts(parts)]),
       [[Role.ROLE_USER, "hello"]],
     );
     assert.deepEqual(await get(client, task), task);
@@ -143,13 +143,13 @@ for (const version of VERSIONS) {
     let streamed = "";
     for (const { payload } of seen) {
       if (payload?.$case !== "artifactUpdate") continue;
-      const piece = textsOf(payload.value.artifact?.parts ?? []);
+      const piece = joinTexts(payload.value.artifact?.parts ?? []);
       streamed = payload.value.append ? streamed + piece : piece;
     }
     const [{ payload: first } = {}] = seen;
     assert.equal(first?.$case, "task");
     const task = await get(client, first.value);
-    assert.equal(streamed, textsOf(task.artifacts[0]?.parts ?? []));
+    assert.equal(streamed, joinTexts(task.artifacts[0]?.parts ?? []));
     assert.ok(kinds.filter((kind) => kind === "artifactUpdate").length > 1, kinds.join());
   });
 
@@ -165,7 +165,7 @@ for (const version of VERSIONS) {
         const found: string[] = [];
         for await (const { payload } of stream)
           if (payload?.$case === "artifactUpdate" && !payload.value.lastChunk)
-            found.push(textsOf(payload.value.artifact?.parts ?? []));
+            found.push(joinTexts(payload.value.artifact?.parts ?? []));
         return found;
       };
       const answering = sending(message([text("yes")], answerTo(paused)));
@@ -182,13 +182,13 @@ for (const version of VERSIONS) {
     test(`version ${version}: ${title} (a2a.2, a2a.3)`, async () => {
       const client = await connect("echo", version);
       const paused = await send(client, [data({ payload })]);
-      assert.equal(stateOf(paused), TaskState.TASK_STATE_INPUT_REQUIRED);
+      assert.equal(readState(paused), TaskState.TASK_STATE_INPUT_REQUIRED);
       const [asked] = questions(paused);
       assert.equal(asked?.link, `${server.url}/console/inbox/${paused.contextId}/${asked?.interrupt_id}`);
       assert.deepEqual(asked.value, payload);
       const ended = await send(client, [said], answerTo(paused));
       assert.equal(ended.id, paused.id);
-      assert.equal(stateOf(ended), TaskState.TASK_STATE_COMPLETED, JSON.stringify(ended));
+      assert.equal(readState(ended), TaskState.TASK_STATE_COMPLETED, JSON.stringify(ended));
       assert.deepEqual(values(ended)["answer"], [answer]);
       assert.equal(await answeredVia(ended.contextId), "a2a"); // a2a.6
       assert.deepEqual(
@@ -202,8 +202,8 @@ for (const version of VERSIONS) {
     const client = await connect("schema", version);
     const paused = await send(client, QUESTION);
     const refused = await send(client, [data({ approved: "perhaps" })], answerTo(paused));
-    assert.equal(stateOf(refused), TaskState.TASK_STATE_INPUT_REQUIRED);
-    assert.match(textsOf(refused.status?.message?.parts ?? []), /approved/);
+    assert.equal(readState(refused), TaskState.TASK_STATE_INPUT_REQUIRED);
+    assert.match(joinTexts(refused.status?.message?.parts ?? []), /approved/);
     const ended = await send(client, [data({ approved: true })], answerTo(paused));
     assert.deepEqual(values(ended)["answer"], { approved: true });
   });
@@ -212,8 +212,8 @@ for (const version of VERSIONS) {
     const client = await connect("refined", version);
     const paused = await send(client, QUESTION);
     const refused = await send(client, [text("3")], answerTo(paused));
-    assert.equal(stateOf(refused), TaskState.TASK_STATE_INPUT_REQUIRED);
-    assert.match(textsOf(refused.status?.message?.parts ?? []), /not an even number/);
+    assert.equal(readState(refused), TaskState.TASK_STATE_INPUT_REQUIRED);
+    assert.match(joinTexts(refused.status?.message?.parts ?? []), /not an even number/);
     const ended = await send(client, [text("4")], answerTo(paused));
     assert.deepEqual(values(ended)["answer"], 4);
   });
@@ -224,13 +224,13 @@ for (const version of VERSIONS) {
     const open = questions(paused);
     assert.equal(open.length, 3);
     const unclear = await send(client, [text("yes")], answerTo(paused));
-    assert.match(textsOf(unclear.status?.message?.parts ?? []), /interrupt_id/);
+    assert.match(joinTexts(unclear.status?.message?.parts ?? []), /interrupt_id/);
     const [first, ...rest] = open;
     const partly = await send(client, [data({ interrupt_id: first?.interrupt_id, answer: "1" })], answerTo(paused));
-    assert.deepEqual([stateOf(partly), questions(partly).length], [TaskState.TASK_STATE_INPUT_REQUIRED, 2]);
+    assert.deepEqual([readState(partly), questions(partly).length], [TaskState.TASK_STATE_INPUT_REQUIRED, 2]);
     const answers = rest.map(({ interrupt_id }) => data({ interrupt_id, answer: "2" }));
     const ended = await send(client, answers, answerTo(paused));
-    assert.equal(stateOf(ended), TaskState.TASK_STATE_COMPLETED);
+    assert.equal(readState(ended), TaskState.TASK_STATE_COMPLETED);
     assert.equal((values(ended)["done"] as readonly string[]).length, 4);
   });
 
@@ -241,13 +241,13 @@ for (const version of VERSIONS) {
     assert.equal(asked?.people_only, true);
     for (const said of [text("yes"), data({ interrupt_id: asked.interrupt_id, resume: true })]) {
       const refused = await send(client, [said], answerTo(paused));
-      assert.equal(stateOf(refused), TaskState.TASK_STATE_INPUT_REQUIRED);
-      assert.match(textsOf(refused.status?.message?.parts ?? []), /Only a person/);
+      assert.equal(readState(refused), TaskState.TASK_STATE_INPUT_REQUIRED);
+      assert.match(joinTexts(refused.status?.message?.parts ?? []), /Only a person/);
     }
     await assert.rejects(send(client, [data({ payload: 1 })], { contextId: paused.contextId }), /taskId/);
     await inboxAnswer(paused.contextId, asked.interrupt_id, "yes");
     const ended = await client.getTask({ tenant: "", id: paused.id });
-    assert.ok([TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED].includes(stateOf(ended) ?? 0));
+    assert.ok([TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED].includes(readState(ended) ?? 0));
   });
 
   test(`version ${version}: of two clients that answer, one wins and the other learns who (a2a.5)`, async () => {
@@ -279,7 +279,7 @@ for (const version of VERSIONS) {
     const states: (TaskState | undefined)[] = [];
     for await (const { payload } of client.resubscribeTask({ tenant: "", id: paused.id })) {
       if (payload?.$case === "task") {
-        states.push(stateOf(payload.value));
+        states.push(readState(payload.value));
         await inboxAnswer(paused.contextId, questions(paused)[0]?.interrupt_id, "inbox");
       } else if (payload?.$case === "statusUpdate") states.push(payload.value.status?.state);
     }
@@ -291,7 +291,7 @@ for (const version of VERSIONS) {
     const client = await connect("echo", version);
     const paused = await send(client, QUESTION);
     const cancelled = await client.cancelTask({ tenant: "", id: paused.id, metadata: undefined });
-    assert.equal(stateOf(cancelled), TaskState.TASK_STATE_CANCELED);
+    assert.equal(readState(cancelled), TaskState.TASK_STATE_CANCELED);
     await assert.rejects(send(client, [text("3")], answerTo(paused)), /waits for no answer/);
     await assert.rejects(client.cancelTask({ tenant: "", id: paused.id, metadata: undefined }), /is over/);
     const slow = await connect("hanging", version);
@@ -300,7 +300,7 @@ for (const version of VERSIONS) {
     assert.equal(value?.payload?.$case, "task");
     const id = value.payload.value.id;
     const ended = await slow.cancelTask({ tenant: "", id, metadata: undefined });
-    assert.equal(stateOf(ended), TaskState.TASK_STATE_CANCELED);
+    assert.equal(readState(ended), TaskState.TASK_STATE_CANCELED);
     let last: TaskState | undefined;
     for await (const { payload } of stream) if (payload?.$case === "statusUpdate") last = payload.value.status?.state;
     assert.equal(last, TaskState.TASK_STATE_CANCELED);
@@ -310,9 +310,9 @@ for (const version of VERSIONS) {
 test("a payload with auth_required is auth-required, and continues with an answer (a2a.2)", async () => {
   const client = await connect("echo");
   const paused = await send(client, [data({ payload: { auth_required: { scheme: "bearer" }, question: "Token?" } })]);
-  assert.equal(stateOf(paused), TaskState.TASK_STATE_AUTH_REQUIRED);
+  assert.equal(readState(paused), TaskState.TASK_STATE_AUTH_REQUIRED);
   const ended = await send(client, [data({ answer: "done" })], answerTo(paused));
-  assert.equal(stateOf(ended), TaskState.TASK_STATE_COMPLETED);
+  assert.equal(readState(ended), TaskState.TASK_STATE_COMPLETED);
 });
 
 test("a task of another assistant is not found at the address of this one (a2a.1)", async () => {
@@ -333,8 +333,8 @@ test("an unknown version is refused, and an unknown method (a2a.1)", async () =>
 
 test("a run that fails is a failed task with its reason (a2a.1)", async () => {
   const task = await send(await connect("failing"), [data({ notes: "" })]);
-  assert.equal(stateOf(task), TaskState.TASK_STATE_FAILED);
-  assert.notEqual(textsOf(task.status?.message?.parts ?? []), "");
+  assert.equal(readState(task), TaskState.TASK_STATE_FAILED);
+  assert.notEqual(joinTexts(task.status?.message?.parts ?? []), "");
 });
 
 test("files and texts are content of the message, data are members of the input (a2a.1)", async () => {
@@ -431,15 +431,15 @@ interface Card {
 test("the card names the ways in; without credentials it tells nothing about the assistant (a2a.8)", async () => {
   const key = "0123456789abcdef0123";
   const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: `ann:${key}` } });
-  const cardOf = async (assistant: string, headers: Record<string, string> = {}): Promise<Card> => {
+  const readCard = async (assistant: string, headers: Record<string, string> = {}): Promise<Card> => {
     const path = `/.well-known/agent-card.json?assistant_id=${assistant}`;
     return (await call(keyed, "GET", path, undefined, headers)).body;
   };
   try {
     const [open, other, full] = [
-      await cardOf("echo"),
-      await cardOf("none"),
-      await cardOf("echo", { "x-api-key": key }),
+      await readCard("echo"),
+      await readCard("none"),
+      await readCard("echo", { "x-api-key": key }),
     ];
     assert.deepEqual({ ...other, ...addresses(open) }, open);
     assert.deepEqual([open.name, full.name], ["Agent", "echo"]);
@@ -452,7 +452,7 @@ test("the card names the ways in; without credentials it tells nothing about the
     const request = { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} };
     assert.equal((await call(keyed, "POST", "/a2a/echo", request)).status, 401);
     const client = await connect("echo", "1.0", { url: keyed.url, headers: { "x-api-key": key } });
-    assert.equal(stateOf(await send(client, QUESTION)), TaskState.TASK_STATE_INPUT_REQUIRED);
+    assert.equal(readState(await send(client, QUESTION)), TaskState.TASK_STATE_INPUT_REQUIRED);
     const extended = await client.getAgentCard();
     assert.ok(extended.capabilities?.extensions.some(({ uri }) => uri === "urn:holdpoint:schemas:1"));
   } finally {

@@ -20,7 +20,7 @@ import { nameTool } from "@holdpoint/gateways/mcp/tools.ts";
 const TENANTS = join(ROOT, "test", "graphs", "tenants", "langgraph.json");
 /** In everything that Ann's tenant has. */
 const CANARY = "canary-of-acme-5c20";
-const toolOf = (assistantId: string): string =>
+const toTool = (assistantId: string): string =>
   nameTool({ assistant_id: assistantId, graph_id: "agent", name: CANARY, metadata: {} });
 
 const server = await startServerHere({ config: TENANTS });
@@ -39,7 +39,7 @@ interface Ids {
   readonly interrupt: string;
 }
 
-async function worldOf(name: string, mark: string): Promise<Ids> {
+async function createWorld(name: string, mark: string): Promise<Ids> {
   const post = async (path: string, body: unknown): Promise<Readonly<Record<string, string>>> =>
     (await call(server, "POST", path, body, as(name))).body;
   const { assistant_id: assistant = "" } = await post("/assistants", { graph_id: "agent", name: mark });
@@ -51,8 +51,8 @@ async function worldOf(name: string, mark: string): Promise<Ids> {
   return { thread, assistant, run: run?.run_id ?? "", interrupt: items[0]?.id ?? "" };
 }
 
-const ann = await worldOf("ann", CANARY);
-const bob = await worldOf("bob", "mark-of-bolt");
+const ann = await createWorld("ann", CANARY);
+const bob = await createWorld("bob", "mark-of-bolt");
 const unknown: Ids = {
   thread: randomUUID(),
   run: randomUUID(),
@@ -108,7 +108,7 @@ const MCP: readonly Entry[] = [
   { method: "tools/list", params: () => ({}) },
   {
     method: "tools/call",
-    params: ({ assistant }) => ({ name: toolOf(assistant), arguments: { some_text: "x" } }),
+    params: ({ assistant }) => ({ name: toTool(assistant), arguments: { some_text: "x" } }),
     changes: true,
     names: true,
   },
@@ -138,8 +138,8 @@ async function ask(path: string, { method, params }: Entry, ids: Ids, headers: H
   return { status, text };
 }
 
-const pathOf = (entry: Entry, { assistant }: Ids): string => (MCP.includes(entry) ? "/mcp" : `/a2a/${assistant}`);
-const nameOf = (entry: Entry): string => `${MCP.includes(entry) ? "MCP" : "A2A"} ${entry.method}`;
+const choosePath = (entry: Entry, { assistant }: Ids): string => (MCP.includes(entry) ? "/mcp" : `/a2a/${assistant}`);
+const nameEntry = (entry: Entry): string => `${MCP.includes(entry) ? "MCP" : "A2A"} ${entry.method}`;
 
 /** Ids as their names, and new ids and times as such. */
 function settled({ status, text }: Seen, ids: Ids): Seen {
@@ -171,21 +171,21 @@ test("every method of A2A is in the table (gateways/authorisation.5)", () => {
 });
 
 for (const entry of [...A2A, SUBSCRIBE, ...MCP]) {
-  test(`${nameOf(entry)}: unknown callers are rejected (gateways/authorisation.1)`, PATIENCE, async () => {
+  test(`${nameEntry(entry)}: unknown callers are rejected (gateways/authorisation.1)`, PATIENCE, async () => {
     for (const headers of OUTSIDERS) {
-      const { status, text } = await ask(pathOf(entry, ann), entry, ann, headers);
+      const { status, text } = await ask(choosePath(entry, ann), entry, ann, headers);
       assert.equal(status, 401, text);
       assert.ok(!text.includes(CANARY));
     }
   });
 
-  test(`${nameOf(entry)}: another tenant sees none of the data (gateways/authorisation.2)`, PATIENCE, async () => {
+  test(`${nameEntry(entry)}: another tenant sees none of the data (gateways/authorisation.2)`, PATIENCE, async () => {
     const paths = MCP.includes(entry) ? ["/mcp"] : ["/a2a/agent", `/a2a/${bob.assistant}`];
     for (const path of paths) {
-      const [taken, missing] = [await ask(path, entry, ann, as("bob")), await ask(path, entry, unknown, as("bob"))];
-      assert.ok(entry.names === true || !taken.text.includes(CANARY), taken.text);
+      const [accepted, missing] = [await ask(path, entry, ann, as("bob")), await ask(path, entry, unknown, as("bob"))];
+      assert.ok(entry.names === true || !accepted.text.includes(CANARY), accepted.text);
       if (entry.params(ann) !== undefined && JSON.stringify(entry.params(ann)).includes(ann.run.slice(0, 8)))
-        assert.deepEqual(settled(taken, ann), settled(missing, unknown));
+        assert.deepEqual(settled(accepted, ann), settled(missing, unknown));
     }
     if (MCP.includes(entry)) return;
     const [foreign, none] = [
@@ -199,10 +199,10 @@ for (const entry of [...A2A, SUBSCRIBE, ...MCP]) {
 for (const entry of [...A2A, ...MCP]) {
   const may = entry.changes !== true;
   test(
-    `${nameOf(entry)}: a read-only caller ${may ? "may" : "may not"} (gateways/authorisation.4)`,
+    `${nameEntry(entry)}: a read-only caller ${may ? "may" : "may not"} (gateways/authorisation.4)`,
     PATIENCE,
     async () => {
-      const { status, text } = await ask(pathOf(entry, ann), entry, ann, as("eve"));
+      const { status, text } = await ask(choosePath(entry, ann), entry, ann, as("eve"));
       const refused = status === 403 || text.includes("forbidden") || text.includes("TASK_STATE_AUTH_REQUIRED");
       assert.equal(refused, !may, text);
       if (entry.answers === true) assert.match(text, /TASK_STATE_AUTH_REQUIRED/);
@@ -213,12 +213,12 @@ for (const entry of [...A2A, ...MCP]) {
 
 test("the cards of another tenant's assistant and of none are alike (gateways/authorisation.2)", async () => {
   for (const headers of [...OUTSIDERS, as("bob")]) {
-    const cardOf = async (ids: Ids): Promise<Seen> => {
+    const readCard = async (ids: Ids): Promise<Seen> => {
       const path = `/.well-known/agent-card.json?assistant_id=${ids.assistant}`;
       return settled(await call(server, "GET", path, undefined, headers), ids);
     };
-    const foreign = await cardOf(ann);
-    assert.deepEqual(foreign, await cardOf(unknown));
+    const foreign = await readCard(ann);
+    assert.deepEqual(foreign, await readCard(unknown));
     assert.ok(!foreign.text.includes(CANARY));
   }
 });

@@ -10,7 +10,7 @@ import type { Part } from "@a2a-js/sdk";
 import { Client as McpClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { connect, data, message, sending, text, textsOf, type Version, VERSIONS } from "./a2a-client.ts";
+import { connect, data, message, sending, text, joinTexts, type Version, VERSIONS } from "./a2a-client.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -59,11 +59,11 @@ type WayIn = (paused: Paused, form: Form) => Promise<string>;
 function byA2a(version: Version, parts: (form: Form, id: string) => Part[], isAnswer: boolean): WayIn {
   return async ({ graph, thread, id }, form) => {
     const client = await connect(graph, version, server);
-    const to = isAnswer ? { contextId: thread.threadId, taskId: await taskOf(thread) } : {};
+    const to = isAnswer ? { contextId: thread.threadId, taskId: await findTaskId(thread) } : {};
     try {
       const reply = await client.sendMessage(sending(message(parts(form, id), to)));
       assert.ok("status" in reply);
-      return textsOf(reply.status?.message?.parts ?? []);
+      return joinTexts(reply.status?.message?.parts ?? []);
     } catch (error) {
       return String(error);
     }
@@ -71,7 +71,7 @@ function byA2a(version: Version, parts: (form: Form, id: string) => Part[], isAn
 }
 
 /** A task has the id of its first run. */
-async function taskOf(thread: TestThread): Promise<string> {
+async function findTaskId(thread: TestThread): Promise<string> {
   const [run] = await thread.runs();
   return run?.run_id ?? assert.fail("the thread has no run");
 }

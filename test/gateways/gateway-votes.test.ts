@@ -11,7 +11,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { read, REVIEW_GRAPHS } from "../harness/reviews/questions.ts";
 import { removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { answerTo, connect, data, send, stateOf, text, textsOf, values, VERSIONS } from "./a2a-client.ts";
+import { answerTo, connect, data, send, readState, text, joinTexts, values, VERSIONS } from "./a2a-client.ts";
 
 const server = await startServerHere({ config: REVIEW_GRAPHS });
 after(async () => {
@@ -121,10 +121,10 @@ for (const version of VERSIONS) {
     const [ann, bob] = [await connect("echo", version, place("ann")), await connect("echo", version, place("bob"))];
     const paused = await send(ann, [data({ payload: PAYLOAD })]);
     const counted = await send(ann, [text("3")], answerTo(paused));
-    assert.equal(stateOf(counted), TaskState.TASK_STATE_INPUT_REQUIRED);
-    assert.match(textsOf(counted.status?.message?.parts ?? []), COUNTED);
+    assert.equal(readState(counted), TaskState.TASK_STATE_INPUT_REQUIRED);
+    assert.match(joinTexts(counted.status?.message?.parts ?? []), COUNTED);
     const ended = await send(bob, [text("3")], answerTo(paused));
-    assert.equal(stateOf(ended), TaskState.TASK_STATE_COMPLETED);
+    assert.equal(readState(ended), TaskState.TASK_STATE_COMPLETED);
     assert.deepEqual(values(ended)["answer"], ["3"]);
   });
 }

@@ -38,7 +38,7 @@ export interface Connection {
   readonly modes?: { readonly form?: object; readonly url?: object };
 }
 
-/** Of the protocol's revisions with sessions. */
+/** Connects in the protocol's revisions with sessions. */
 export async function legacy(user: User, { url, headers = {}, modes = {} }: Connection): Promise<Caller> {
   const client = new Client(
     { name: "test", version: "1" },

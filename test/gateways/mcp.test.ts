@@ -368,17 +368,17 @@ test("cancellation of a call cancels its run (mcp.2)", async () => {
   const running = client.callTool({ name: "hanging", arguments: {}, _meta: { thread_id: threadId } }, undefined, {
     signal: over.signal,
   });
-  const statusOf = async (): Promise<string | undefined> => {
+  const readRunStatus = async (): Promise<string | undefined> => {
     const { body } = await call(server, "GET", `/threads/${threadId}/runs`);
     return (body as unknown as readonly { readonly status: string }[])[0]?.status;
   };
   await until(
     "the run is in progress",
-    async () => (await statusOf().catch(() => undefined)) === "running" || undefined,
+    async () => (await readRunStatus().catch(() => undefined)) === "running" || undefined,
   );
   over.abort("enough");
   await assert.rejects(running);
-  await until("the run is cancelled", async () => (await statusOf()) === "interrupted" || undefined);
+  await until("the run is cancelled", async () => (await readRunStatus()) === "interrupted" || undefined);
   await client.close();
 });
 

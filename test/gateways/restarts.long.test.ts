@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TaskState } from "@a2a-js/sdk";
 import { removeFolder, startServer } from "../harness/server.ts";
-import { answerTo, connect, data, get, send, stateOf, text, values } from "./a2a-client.ts";
+import { answerTo, connect, data, get, send, readState, text, values } from "./a2a-client.ts";
 import { accept, legacy, modern } from "./mcp-client.ts";
 
 test("a kill between question and answer loses neither, and the history is the same (a2a.7)", async () => {
@@ -16,7 +16,7 @@ test("a kill between question and answer loses neither, and the history is the s
     running = await startServer({ dataDir });
     const client = await connect("echo", "1.0", running);
     const same = await get(client, paused);
-    assert.deepEqual([same.history, stateOf(same)], [paused.history, TaskState.TASK_STATE_INPUT_REQUIRED]);
+    assert.deepEqual([same.history, readState(same)], [paused.history, TaskState.TASK_STATE_INPUT_REQUIRED]);
     const ended = await send(client, [text("8")], answerTo(paused));
     assert.deepEqual(values(ended)["answer"], ["8"]);
     await running.kill();

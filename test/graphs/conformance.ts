@@ -4,12 +4,12 @@ import { Annotation, interrupt, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ message: Annotation<string>, text: Annotation<string>, answer: Annotation<unknown> });
 
 /** One node, which `work` fills. */
-const graphOf = (work: (state: typeof State.State) => Partial<typeof State.State>) =>
+const buildGraph = (work: (state: typeof State.State) => Partial<typeof State.State>) =>
   new StateGraph(State).addNode("work", work).addEdge("__start__", "work").compile();
 
-export const simpleText = graphOf(() => ({ text: "This is a simple text response for testing." }));
+export const simpleText = buildGraph(() => ({ text: "This is a simple text response for testing." }));
 
-export const errorHandling = graphOf(() => {
+export const errorHandling = buildGraph(() => {
   throw new Error("This tool intentionally returns an error for testing");
 });
 
@@ -24,7 +24,7 @@ export const progress = new StateGraph(State)
   .compile();
 
 const asking = (properties: object, required: readonly string[] = []) =>
-  graphOf(({ message }: { readonly message?: string }) => ({
+  buildGraph(({ message }: { readonly message?: string }) => ({
     answer: interrupt({
       question: message ?? "Please fill in the form",
       response_schema: { type: "object", properties, required },

@@ -13,13 +13,13 @@ class HalvingModel extends FakeListChatModel {
   override async *_streamResponseChunks(...given: Parameters<FakeListChatModel["_streamResponseChunks"]>) {
     let written = 0;
     for await (const chunk of super._streamResponseChunks(...given)) {
-      if (written++ === HALVES[0].length) await gateOf(given[0]);
+      if (written++ === HALVES[0].length) await waitForGate(given[0]);
       yield chunk;
     }
   }
 }
 
-async function gateOf(messages: readonly BaseMessage[]): Promise<void> {
+async function waitForGate(messages: readonly BaseMessage[]): Promise<void> {
   const path = messages.at(-1)?.text ?? "";
   while (!existsSync(path)) await wait(LOOK_MS);
 }

@@ -9,7 +9,7 @@ import { Command, CommanderError } from "commander";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import { readConfig } from "@holdpoint/base/config/config.ts";
 import { EXIT } from "../../packages/holdpoint/src/cli/errors/cli-error.ts";
-import { refusalOf } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
+import { toRefusal } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
 import { CLIENT_SETTINGS } from "../../packages/holdpoint/src/cli/client/settings.ts";
 import { createTerminal } from "../../packages/holdpoint/src/cli/output/terminal.ts";
 import { registerClientVerbs } from "../../packages/holdpoint/src/cli/program/register.ts";
@@ -68,7 +68,7 @@ export async function verb(args: readonly string[], { env = {}, input = "" }: Cl
       try {
         code = await work();
       } catch (error) {
-        const { message, exitCode } = refusalOf(error);
+        const { message, exitCode } = toRefusal(error);
         tell(`holdpoint: ${message}\n`, exitCode);
       }
     },

@@ -30,7 +30,7 @@ type Served = Pick<TestServer, "url"> & {
   readonly leadsTo?: string;
 };
 
-/** Of a single step; a machine that is busy takes its time. */
+/** Time limit of a single step; a machine that is busy takes its time. */
 const PATIENCE_MS = 60_000;
 
 export function launchChromium(): Promise<Browser> {
@@ -44,7 +44,7 @@ export async function startBrowser(server: Served): Promise<ConsoleBrowser> {
   const chrome = await launchChromium();
   const wrongs: string[] = [];
   return {
-    ...pagesOf(chrome, server, wrongs),
+    ...openPages(chrome, server, wrongs),
     async close() {
       await chrome.close();
       assert.deepEqual(wrongs, []);
@@ -77,7 +77,7 @@ export async function stopConsole({ server, browser }: TestConsole): Promise<voi
   }
 }
 
-function pagesOf(chrome: Browser, server: Served, wrongs: string[]): Omit<ConsoleBrowser, "close"> {
+function openPages(chrome: Browser, server: Served, wrongs: string[]): Omit<ConsoleBrowser, "close"> {
   const people = new Map<string, Promise<BrowserContext>>();
   return {
     async open(path, options = {}) {
@@ -89,7 +89,7 @@ function pagesOf(chrome: Browser, server: Served, wrongs: string[]): Omit<Consol
       await page.goto(`${server.url}/console${path}`);
       return page;
     },
-    of: (other) => ({ ...pagesOf(chrome, other, wrongs), close: async () => undefined }),
+    of: (other) => ({ ...openPages(chrome, other, wrongs), close: async () => undefined }),
   };
 }
 
@@ -182,7 +182,7 @@ export async function ask(server: Served, payload: unknown, metadata: object = {
 }
 
 /** The answer that the graph `echo` received; waits for the run that the answer starts. */
-export async function answerOf(server: Served, threadId: string): Promise<unknown> {
+export async function readRunAnswer(server: Served, threadId: string): Promise<unknown> {
   const { body: runs } = await call(server, "GET", `/threads/${threadId}/runs`);
   const [newest] = runs as readonly { readonly run_id: string }[];
   await call(server, "GET", `/threads/${threadId}/runs/${newest?.run_id}/join`);

@@ -37,7 +37,7 @@ export async function readEvents(
   });
   assert.equal(response.headers.get("content-type"), "text/event-stream", `${response.status} ${path}`);
   const comments: string[] = [];
-  const events = eventsIn(linesOf(response), comments);
+  const events = eventsIn(readLines(response), comments);
   const next = async (): Promise<WireEvent | null> => {
     const { value, done } = await events.next();
     return done === true ? null : value;
@@ -55,7 +55,7 @@ export async function readEvents(
   };
 }
 
-async function* linesOf(response: Response): AsyncGenerator<string> {
+async function* readLines(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const piece of response.body ?? []) {

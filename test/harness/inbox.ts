@@ -66,7 +66,7 @@ export async function inboxPage(
 }
 
 /** The items of a thread, in the order of the inbox. */
-export async function itemsOf(server: At, threadId: string): Promise<readonly WireItem[]> {
+export async function readItems(server: At, threadId: string): Promise<readonly WireItem[]> {
   return (await inboxPage(server, { thread_id: threadId })).items;
 }
 
@@ -81,7 +81,7 @@ export async function answer(
   return results;
 }
 
-export async function auditOf(server: At, threadId: string): Promise<readonly WireAudit[]> {
+export async function readAudit(server: At, threadId: string): Promise<readonly WireAudit[]> {
   const { items }: { readonly items: readonly WireAudit[] } = await ok(
     call(server, "GET", `/threads/${threadId}/audit?limit=1000`),
   );

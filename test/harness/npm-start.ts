@@ -9,7 +9,7 @@ export interface Started {
   /** The printed link to a page of the console. */
   readonly link: string;
   readonly threadId: string;
-  /** Of the collector. */
+  /** Address of the collector. */
   readonly collectorUrl: string;
   /** Time until the link appeared. */
   readonly tookMs: number;

@@ -12,7 +12,7 @@ const TABLES_MIN = 8;
  * Rows that carry the id of a thread, in all tables but two: in the search queue of PostgreSQL a deletion adds the id,
  * until the indexer has removed the documents; the digests of deleted audit entries keep it for verifications.
  */
-export function rowsOf(server: Pick<TestServer, "dataDir" | "databaseUri">, threadId: string): Promise<number> {
+export function countRows(server: Pick<TestServer, "dataDir" | "databaseUri">, threadId: string): Promise<number> {
   return server.databaseUri === ""
     ? inFile(join(server.dataDir, "holdpoint.db"), threadId)
     : inDatabase(server.databaseUri, threadId);

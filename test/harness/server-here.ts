@@ -1,6 +1,6 @@
 // A real server in the tests' own process, on a real socket and its own data folder: for files that need many, each
 // with other settings or another langgraph.json, and kill none. It costs a tenth of a process.
-import { refusalOf } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
+import { toRefusal } from "../../packages/holdpoint/src/cli/errors/refusal.ts";
 import type { Host, Limits } from "../../packages/holdpoint/src/main/host.ts";
 import { serve } from "../../packages/holdpoint/src/main/serve.ts";
 import {
@@ -70,7 +70,7 @@ export async function startServerHere(
     };
     return { url, dataDir, databaseUri, logs, output: () => output, stop };
   } catch (error) {
-    const { message, exitCode } = refusalOf(error);
+    const { message, exitCode } = toRefusal(error);
     throw new NotStarted(exitCode, `${output}holdpoint: ${message}\n`);
   }
 }

@@ -23,7 +23,7 @@ export interface ServerOptions {
 export interface TestServer {
   readonly url: string;
   readonly dataDir: string;
-  /** Of PostgreSQL; empty when its data is in the folder. */
+  /** Address of PostgreSQL; empty when its data is in the folder. */
   readonly databaseUri: string;
   readonly process: ChildProcess;
   /** Everything that it has logged so far, one object a line. */

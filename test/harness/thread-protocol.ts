@@ -43,7 +43,7 @@ export interface EventReader {
   close(): void;
 }
 
-export function eventOf(text: string): ProtocolEvent {
+export function parseEvent(text: string): ProtocolEvent {
   const {
     event_id: id,
     seq,
@@ -74,7 +74,7 @@ export async function openEvents(
   });
   if (response.status !== 200 || response.body === null) throw new Error(`${response.status} ${await response.text()}`);
   const arrived: ProtocolEvent[] = [];
-  const parser = createParser({ onEvent: ({ data }) => arrived.push(eventOf(data)) });
+  const parser = createParser({ onEvent: ({ data }) => arrived.push(parseEvent(data)) });
   const chunks = response.body.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
   return {
     async until(fits) {

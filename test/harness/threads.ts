@@ -151,18 +151,18 @@ export async function until<T>(what: string, look: () => T | undefined | Promise
   throw new Error(`waited in vain: ${what}`);
 }
 
-export function problemOf(answer: Answer): WireProblem {
+export function readProblem(answer: Answer): WireProblem {
   return answer.body;
 }
 
 /** @throws {AssertionError} unless the run paused at questions. */
-export function questionsOf(result: Result): readonly WireInterrupt[] {
+export function listQuestions(result: Result): readonly WireInterrupt[] {
   assert.ok(result.__interrupt__ !== undefined, `the run did not pause: ${JSON.stringify(result)}`);
   return result.__interrupt__;
 }
 
 export function onlyQuestion(result: Result): WireInterrupt {
-  const questions = questionsOf(result);
+  const questions = listQuestions(result);
   const [question] = questions;
   assert.ok(question !== undefined && questions.length === 1, `${questions.length} questions are open, not one`);
   return question;

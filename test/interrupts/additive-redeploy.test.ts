@@ -8,14 +8,14 @@ import { after, test } from "node:test";
 import { writeProject } from "../harness/project.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
-import { newThread, onlyQuestion, openThread, problemOf } from "../harness/threads.ts";
+import { newThread, onlyQuestion, openThread, readProblem } from "../harness/threads.ts";
 
 const folders: string[] = [];
 after(() => folders.forEach(removeFolder));
 
 interface Version {
   readonly asking: string;
-  /** Of the parent and of the child: another channel, and a node behind the asking one. */
+  /** Whether parent and child get more: another channel, and a node behind the asking one. */
   readonly adds: boolean;
 }
 
@@ -60,7 +60,7 @@ async function onServer<T>(
 }
 
 /** The names in the path of a question's task. */
-function nodesOf({ ns }: { readonly ns: readonly string[] }): readonly string[] {
+function listNodes({ ns }: { readonly ns: readonly string[] }): readonly string[] {
   return ns.map((part) => part.slice(0, part.indexOf(":")));
 }
 
@@ -77,11 +77,11 @@ for (const [graph, path, done] of [
       return { threadId: id, asked: onlyQuestion(await openThread(server, graph, id).resume("1")) };
     });
     assert.equal(asked.value, "second");
-    assert.deepEqual(nodesOf(asked), path); // of its task, by the number of the question
+    assert.deepEqual(listNodes(asked), path); // of its task, by the number of the question
 
     await onServer({ config: WITHOUT, dataDir }, async (server) => {
       const refused = await openThread(server, graph, threadId).wait({ command: { resume: { [asked.id]: "2" } } });
-      assert.equal(problemOf(refused).code, "graph_incompatible");
+      assert.equal(readProblem(refused).code, "graph_incompatible");
     });
 
     await onServer({ config: ADDING, dataDir }, async (server) => {

@@ -14,7 +14,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { CHANNELS, outcomeOf } from "../harness/channels/channels.ts";
+import { CHANNELS, observeOutcome } from "../harness/channels/channels.ts";
 import { inTable, WHOLE } from "../harness/channels/table.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, ROOT } from "../harness/server.ts";
@@ -55,7 +55,9 @@ const GOOD = [
 
 inTable("a good answer is taken (answers-channels.1)", GOOD, async (channel, { payload, value }) => {
   const asked = await askOn(world, payload);
-  const { result, item, text } = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  const { result, item, text } = await observeOutcome(world, asked, () =>
+    channel.send(world, asked, { who: "ann", value }),
+  );
   assert.equal(result, "answered", text);
   assert.deepEqual(item.answered?.value, value);
 });
@@ -69,11 +71,11 @@ const VOTES = CHANNELS.filter(({ addsMetadata }) => addsMetadata !== true).map(
 inTable("votes add up across channels (answers-channels.2)", VOTES, async (channel, { first, value }) => {
   const asked = await askOn(world, REVIEWED);
   const before = CHANNELS.find(({ name }) => name === first) ?? channel;
-  const vote = await outcomeOf(world, asked, () => before.send(world, asked, { who: "ann", value }));
+  const vote = await observeOutcome(world, asked, () => before.send(world, asked, { who: "ann", value }));
   assert.equal(vote.result, "counted", vote.text);
-  const again = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  const again = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "ann", value }));
   assert.equal(again.result, "refused", again.text);
-  const decided = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "bob", value }));
+  const decided = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "bob", value }));
   assert.equal(decided.result, "answered", decided.text);
 });
 
@@ -81,7 +83,9 @@ for (const channel of CHANNELS.filter(({ addsMetadata }) => addsMetadata === tru
   test(`${channel.name} adds metadata: it is no vote (answers-channels.5)`, PATIENCE, async () => {
     const asked = await askOn(world, REVIEWED);
     for (const who of ["ann", "bob"] as const) {
-      const { result, text } = await outcomeOf(world, asked, () => channel.send(world, asked, { who, value: APPROVE }));
+      const { result, text } = await observeOutcome(world, asked, () =>
+        channel.send(world, asked, { who, value: APPROVE }),
+      );
       assert.equal(result, "refused", text);
     }
   });
@@ -117,7 +121,7 @@ const BROKEN = [
 
 inTable("a broken answer is refused (answers-channels.3)", BROKEN, async (channel, { payload, value }) => {
   const asked = await askOn(world, payload);
-  const refused = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  const refused = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "ann", value }));
   assert.equal(refused.result, "refused", refused.text);
   if (channel.hasCodes) assert.equal(refused.code, "answer_invalid", refused.text);
   assert.ok(refused.item.response_schema !== undefined, "the rules are shown");
@@ -188,7 +192,7 @@ for (const { name, payload } of FOR_PEOPLE)
       const asked = await askOn(world, payload);
       const value = Array.isArray(payload) ? [{ type: "accept", args: null }] : APPROVE;
       const sent = channel.says(value) ? value : APPROVE;
-      const { result, text } = await outcomeOf(world, asked, () =>
+      const { result, text } = await observeOutcome(world, asked, () =>
         channel.send(world, asked, { who: "ann", value: sent }),
       );
       assert.equal(result, "refused", text);
@@ -229,12 +233,12 @@ inTable("one person decides no quorum (answers-channels.4)", ALONE, async (chann
         ? payload.map((one) => ({ ...one, ...rules }))
         : { ...payload, ...rules },
   );
-  const first = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  const first = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "ann", value }));
   assert.notEqual(first.result, "answered", first.text);
   if (!("next" in row)) return;
   assert.equal(first.result, "counted", first.text);
   const second = { who: "bob", value: row.next } as const;
-  const next = await outcomeOf(world, asked, () => channel.send(world, asked, second));
+  const next = await observeOutcome(world, asked, () => channel.send(world, asked, second));
   assert.notEqual(next.result, "answered", next.text);
 });
 
@@ -261,7 +265,9 @@ for (const rules of [{ approvals: 2 }, { assignees: ["root", "bob"] }] as const)
     async (channel, row) => {
       const asked = await askOn(world, { ...HITL, review_rules: rules });
       const { value, more } = row;
-      const refused = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "root", value, more }));
+      const refused = await observeOutcome(world, asked, () =>
+        channel.send(world, asked, { who: "root", value, more }),
+      );
       assert.equal(refused.result, "refused", refused.text);
       if (refused.status !== null && refused.status !== 200) assert.equal(refused.status, 422, refused.text);
       assert.ok(refused.code === "invalid_request", refused.text);
@@ -281,7 +287,9 @@ inTable("what changes nothing may stand beside an answer (answers-channels.5)", 
   const config = { configurable: { tone: "dry" } };
   const asked = await askOn(world, { ...HITL, review_rules: { assignees: ["ann"] } }, { config });
   const { value, more } = row;
-  const { result, text } = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "ann", value, more }));
+  const { result, text } = await observeOutcome(world, asked, () =>
+    channel.send(world, asked, { who: "ann", value, more }),
+  );
   assert.equal(result, "answered", text);
 });
 
@@ -293,7 +301,7 @@ const GROUND = [
 
 inTable("votes end with the ground they stand on (answers-channels.6)", GROUND, async (channel, { body, value }) => {
   const asked = await askOn(world, { ...HITL, review_rules: { approvals: 2 } });
-  const vote = await outcomeOf(world, asked, () => channel.send(world, asked, { who: "ann", value }));
+  const vote = await observeOutcome(world, asked, () => channel.send(world, asked, { who: "ann", value }));
   assert.equal(vote.result, "counted", vote.text);
   const path = `/threads/${asked.threadId}/runs/wait`;
   const changed = await post(world, "bob", path, { assistant_id: "echo", ...body });
@@ -319,7 +327,7 @@ for (const { name, command } of AROUND)
     test(`${name}, over ${path}: to go around needs the right (answers-channels.7)`, PATIENCE, async () => {
       const asked = await askOn(world, "Pay?");
       const go = (who: Who) =>
-        outcomeOf(world, asked, () => send(world, asked, { who, value: undefined, more: { command } }));
+        observeOutcome(world, asked, () => send(world, asked, { who, value: undefined, more: { command } }));
       const refused = await go("ann");
       assert.deepEqual([refused.result, refused.code], ["refused", "forbidden"], refused.text);
       const went = await go("root");
@@ -416,15 +424,15 @@ test("a breakpoint of an assistant with rules waits for so many people (answers-
     { readonly id: string; readonly review: object },
   ];
   assert.ok(item.review !== null);
-  const codeOf = (answer: { readonly body: never }) => (answer.body as { readonly code?: string }).code ?? null;
-  assert.equal(codeOf(await go("cyd", { input: null })), "reviewer_not_assigned");
-  assert.equal(codeOf(await go("ann", { input: null, config: { configurable: { limit: 1 } } })), "invalid_request");
-  assert.equal(codeOf(await go("ann", { command: { update: { visited: ["x"] } } })), "invalid_request");
-  assert.equal(codeOf(await go("ann", { input: null })), "approvals_pending");
-  assert.equal(codeOf(await go("ann", { command: { resume: true } })), "approvals_pending");
+  const readCode = (answer: { readonly body: never }) => (answer.body as { readonly code?: string }).code ?? null;
+  assert.equal(readCode(await go("cyd", { input: null })), "reviewer_not_assigned");
+  assert.equal(readCode(await go("ann", { input: null, config: { configurable: { limit: 1 } } })), "invalid_request");
+  assert.equal(readCode(await go("ann", { command: { update: { visited: ["x"] } } })), "invalid_request");
+  assert.equal(readCode(await go("ann", { input: null })), "approvals_pending");
+  assert.equal(readCode(await go("ann", { command: { resume: true } })), "approvals_pending");
   const edited = await post(world, "cyd", `${path}/state`, { values: { visited: ["y"] } });
   assert.equal(edited.status, 200, edited.text);
-  assert.equal(codeOf(await go("bob", { input: null })), "approvals_pending", "an edit ends the votes");
+  assert.equal(readCode(await go("bob", { input: null })), "approvals_pending", "an edit ends the votes");
   assert.equal((await go("ann", { input: null })).status, 200);
   assert.deepEqual((await read(world, `${path}/state`)).body["next"], []);
 });

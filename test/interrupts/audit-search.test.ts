@@ -5,10 +5,10 @@
 //        and no cell of a CSV is a formula.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { itemsOf } from "../harness/inbox.ts";
+import { readItems } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { newThread, problemOf } from "../harness/threads.ts";
+import { newThread, readProblem } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -21,7 +21,7 @@ interface Numbered {
   readonly seq: number;
 }
 
-const placeOf = ({ thread_id: thread, seq }: Numbered): string => `${thread}/${seq}`;
+const namePlace = ({ thread_id: thread, seq }: Numbered): string => `${thread}/${seq}`;
 
 interface Found {
   readonly items: readonly (Readonly<Record<string, unknown>> & Numbered)[];
@@ -33,7 +33,7 @@ const search = async (query: string): Promise<Found> => (await call(server, "GET
 async function decided(payload: string, value: unknown, by: string): Promise<string> {
   const thread = await newThread(server, "echo", { metadata: { order: payload } });
   await thread.run({ input: { payload } });
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   assert.ok(item !== undefined);
   const body = { by, answers: [{ thread_id: item.thread_id, interrupt_id: item.id, resume: value }] };
   const { results } = (await call(server, "POST", "/inbox/answers", body)).body as {
@@ -72,19 +72,19 @@ test("a decision is found by its words, with its request and the end of its run 
 
 test("pages and exports have every decision once, newest first (interrupts/audit-search.2)", async () => {
   for (const value of ["=cmd()", "+1", "plain", 'quote " comma,']) await decided("Well?", value, "=ann");
-  const all = (await search("limit=200")).items.map(placeOf);
+  const all = (await search("limit=200")).items.map(namePlace);
   const paged: string[] = [];
   let cursor = "";
   do {
     const page = await search(`limit=2${cursor}`);
-    paged.push(...page.items.map(placeOf));
+    paged.push(...page.items.map(namePlace));
     cursor = page.next_cursor === null ? "" : `&cursor=${page.next_cursor}`;
   } while (cursor !== "");
   assert.deepEqual(paged, all);
 
   const lines = (await call(server, "GET", "/audit?format=ndjson")).text.trim().split("\n");
   assert.deepEqual(
-    lines.map((line) => placeOf(JSON.parse(line) as Numbered)),
+    lines.map((line) => namePlace(JSON.parse(line) as Numbered)),
     all,
   );
   const table = await call(server, "GET", "/audit?format=csv&by=%3Dann");
@@ -99,6 +99,6 @@ test("an invalid cursor or time is refused (interrupts/audit-search.2)", async (
   for (const query of ["cursor=x", "since=yesterday", "limit=1000", "action=DROP"]) {
     const { status, ...rest } = await call(server, "GET", `/audit?${query}`);
     assert.equal(status, 422, query);
-    assert.equal(problemOf({ status, ...rest }).code, "invalid_request");
+    assert.equal(readProblem({ status, ...rest }).code, "invalid_request");
   }
 });

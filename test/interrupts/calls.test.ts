@@ -9,7 +9,7 @@ import { after, suite, test } from "node:test";
 import { onOldest } from "../harness/langgraph.ts";
 import { removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newThread, questionsOf, type Result, type WireInterrupt } from "../harness/threads.ts";
+import { newThread, listQuestions, type Result, type WireInterrupt } from "../harness/threads.ts";
 
 const server = await startServerHere();
 const hasher = await createXXHash128();
@@ -71,12 +71,12 @@ for (const { graph, input, answers, path } of PATHS) {
     const thread = await newThread(server, graph);
     let result: Result = await thread.run({ input });
     for (let at = 0; at < answers; at++) {
-      const [question] = questionsOf(result);
+      const [question] = listQuestions(result);
       assert.ok(question);
       result = await thread.resume({ [question.id]: at });
     }
     for (const index of [0, 1]) {
-      const [question] = questionsOf(result);
+      const [question] = listQuestions(result);
       assert.ok(question);
       assert.equal(question.value, `a${index + 1}`);
       assert.deepEqual(

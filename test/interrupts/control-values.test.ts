@@ -10,7 +10,7 @@ import { after, suite, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, problemOf, type TestThread } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, readProblem, type TestThread } from "../harness/threads.ts";
 
 const server = await startServerHere();
 const folder = temporaryFolder();
@@ -82,7 +82,7 @@ for (const [entryPoint, send] of Object.entries(ENTRY_POINTS)) {
       for (const [name, form] of Object.entries(FORMS)) {
         const answer = await send(thread, form, id);
         assert.deepEqual(
-          [answer.status, problemOf(answer).code],
+          [answer.status, readProblem(answer).code],
           [422, "control_value_refused"],
           `${name}: ${answer.text}`,
         );
@@ -113,7 +113,7 @@ suite("nothing answers but command.resume (interrupts/control-values.2)", PATIEN
     test(`update ${JSON.stringify(update)}`, async () => {
       const { thread, notes, before } = await asked();
       const answer = await thread.wait({ command: { update } });
-      assert.deepEqual([answer.status, problemOf(answer).code], [422, "control_value_refused"], answer.text);
+      assert.deepEqual([answer.status, readProblem(answer).code], [422, "control_value_refused"], answer.text);
       assert.deepEqual(await thread.picture(), before);
       assert.equal(notes.count("after"), 0);
     });
@@ -124,15 +124,15 @@ test("a goto of an odd shape is refused (interrupts/control-values.3)", PATIENCE
   const { thread, before } = await asked();
   for (const goto of [{ node: ["nowhere"] }, [["ask"]], 5, { input: {} }, { node: null }, ["ask", { node: {} }]]) {
     const answer = await thread.wait({ command: { goto } });
-    assert.deepEqual([answer.status, problemOf(answer).code], [422, "invalid_request"], JSON.stringify(goto));
-    assert.match(problemOf(answer).detail, /command\.goto/);
+    assert.deepEqual([answer.status, readProblem(answer).code], [422, "invalid_request"], JSON.stringify(goto));
+    assert.match(readProblem(answer).detail, /command\.goto/);
   }
   assert.deepEqual(await thread.picture(), before);
   const made = await post("/threads", {
     metadata: { graph_id: "echo" },
     supersteps: [{ updates: [{ command: { goto: "nowhere" }, as_node: "ask" }] }],
   });
-  assert.equal(problemOf(made).code, "node_unknown");
+  assert.equal(readProblem(made).code, "node_unknown");
 });
 
 test("similar-looking data stays unchanged", PATIENCE, async () => {

@@ -72,7 +72,7 @@ const localConfig = ({ threadId, durability }: Pair, checkpointId?: string) => (
 });
 
 interface Step {
-  /** Of the run on the server. */
+  /** Body of the run on the server. */
   readonly body: object;
   readonly input: unknown;
   /** A fork from so many states before the newest. */
@@ -85,7 +85,7 @@ const given = (items: readonly string[], back?: number): Step => {
 const answered = (resume: unknown): Step => ({ body: { command: { resume } }, input: new Command({ resume }) });
 
 async function run(pair: Pair, { body, input, back }: Step): Promise<void> {
-  const from = back === undefined ? null : await placeOf(pair, back);
+  const from = back === undefined ? null : await findPlace(pair, back);
   const answer = await call(server, "POST", `/threads/${pair.threadId}/runs/wait`, {
     assistant_id: pair.graphId,
     durability: pair.durability,
@@ -102,8 +102,8 @@ async function run(pair: Pair, { body, input, back }: Step): Promise<void> {
 }
 
 /** The same place in both histories; the oldest where these are shorter, as with durability `exit`. */
-async function placeOf(pair: Pair, back: number): Promise<{ readonly there: string; readonly here: string }> {
-  const [states, localStates] = [await historyOf(pair), await localHistoryOf(pair)];
+async function findPlace(pair: Pair, back: number): Promise<{ readonly there: string; readonly here: string }> {
+  const [states, localStates] = [await readHistory(pair), await readLocalHistory(pair)];
   const at = Math.min(back, states.length - 1, localStates.length - 1);
   const there = states[at]?.checkpoint.checkpoint_id;
   const here = localStates[at]?.config.configurable?.checkpoint_id;
@@ -117,36 +117,36 @@ interface Picture {
   readonly inside: readonly (readonly [task: string, state: Picture | null])[];
 }
 
-function pictureOf({ values, tasks }: StateBody | LocalState): Picture {
+function describeState({ values, tasks }: StateBody | LocalState): Picture {
   const inside = tasks.map(({ name, state }): Picture["inside"][number] => [
     name,
-    state !== null && state !== undefined && "values" in state ? pictureOf(state) : null,
+    state !== null && state !== undefined && "values" in state ? describeState(state) : null,
   ]);
   return { values: plain(values), inside };
 }
 
 async function compare(pair: Pair): Promise<void> {
-  const expected = pictureOf(await pair.local.getState(localConfig(pair), { subgraphs: true }));
+  const expected = describeState(await pair.local.getState(localConfig(pair), { subgraphs: true }));
   const state = (await call(server, "GET", `/threads/${pair.threadId}/state?subgraphs=true`)).body as StateBody;
-  assert.deepEqual(pictureOf(state), expected);
+  assert.deepEqual(describeState(state), expected);
   const thread = (await call(server, "GET", `/threads/${pair.threadId}`)).body as { readonly values: unknown };
   assert.deepEqual(thread.values, expected.values);
 }
 
-async function historyOf({ threadId }: Pair): Promise<readonly StateBody[]> {
+async function readHistory({ threadId }: Pair): Promise<readonly StateBody[]> {
   return (await call(server, "GET", `/threads/${threadId}/history?limit=1000`)).body;
 }
-const localHistoryOf = (pair: Pair): Promise<readonly LocalState[]> =>
+const readLocalHistory = (pair: Pair): Promise<readonly LocalState[]> =>
   Array.fromAsync(pair.local.getStateHistory(localConfig(pair)));
 
 async function compareHistory(pair: Pair): Promise<void> {
   const shown = ({ values, next }: StateBody | LocalState): unknown => [plain(values), next];
-  assert.deepEqual((await historyOf(pair)).map(shown), (await localHistoryOf(pair)).map(shown));
+  assert.deepEqual((await readHistory(pair)).map(shown), (await readLocalHistory(pair)).map(shown));
 }
 
 /** @param back so many states before the newest */
 async function edit(pair: Pair, values: object, asNode: string, back = 0): Promise<void> {
-  const from = back === 0 ? null : await placeOf(pair, back);
+  const from = back === 0 ? null : await findPlace(pair, back);
   const body = { values, as_node: asNode, ...(from === null ? {} : { checkpoint_id: from.there }) };
   assert.equal((await call(server, "POST", `/threads/${pair.threadId}/state`, body)).status, 200);
   await pair.local.updateState(localConfig(pair, from?.here), values, asNode);
@@ -154,9 +154,9 @@ async function edit(pair: Pair, values: object, asNode: string, back = 0): Promi
 }
 
 async function pruneLonger(pair: Pair): Promise<void> {
-  const before = (await historyOf(pair)).length;
+  const before = (await readHistory(pair)).length;
   await prune(pair);
-  assert.ok((await historyOf(pair)).length < before);
+  assert.ok((await readHistory(pair)).length < before);
 }
 
 async function prune(pair: Pair): Promise<void> {
@@ -168,9 +168,9 @@ async function prune(pair: Pair): Promise<void> {
 async function copy(pair: Pair): Promise<void> {
   const { body } = await call(server, "POST", `/threads/${pair.threadId}/copy`);
   const { thread_id: threadId } = body as { readonly thread_id: string };
-  const stateOf = async (id: string): Promise<unknown> =>
+  const readState = async (id: string): Promise<unknown> =>
     ((await call(server, "GET", `/threads/${id}/state`)).body as StateBody).values;
-  assert.deepEqual(await stateOf(threadId), await stateOf(pair.threadId));
+  assert.deepEqual(await readState(threadId), await readState(pair.threadId));
 }
 
 type Story = readonly ((pair: Pair) => Promise<void>)[];

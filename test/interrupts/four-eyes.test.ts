@@ -4,8 +4,8 @@
 //   four-eyes-ways.3. The runs of a cron have its creator and everybody who changed it as authors.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { problemOf, until } from "../harness/threads.ts";
-import { post, read, resume, REVIEW_GRAPHS, trailOf, vote, type Question } from "../harness/reviews/questions.ts";
+import { readProblem, until } from "../harness/threads.ts";
+import { post, read, resume, REVIEW_GRAPHS, readTrail, vote, type Question } from "../harness/reviews/questions.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
 
@@ -31,12 +31,12 @@ async function runTo(who: string, threadId: string, run: object): Promise<Questi
   return { thread_id: threadId, interrupt_id: interrupt.id, path: `/inbox/${threadId}/${interrupt.id}` };
 }
 
-async function excludedOf({ path }: Question): Promise<readonly string[]> {
+async function readExcluded({ path }: Question): Promise<readonly string[]> {
   const { body } = await read(server, path);
   return (body["review"] as { readonly excluded: readonly string[] }).excluded;
 }
 
-const codeOf = ({ problem }: { readonly problem?: { readonly code: string } }) => problem?.code;
+const readCode = ({ problem }: { readonly problem?: { readonly code: string } }) => problem?.code;
 
 suite("an edit below an open question (four-eyes-ways.1)", () => {
   test("excludes its author, and takes back the author's vote", async () => {
@@ -48,12 +48,12 @@ suite("an edit below an open question (four-eyes-ways.1)", () => {
     const edit = { values: { mailed: "by bob" }, checkpoint: task?.state.checkpoint };
     const edited = await post(server, "bob", `/threads/${threadId}/state`, edit);
     assert.equal(edited.status, 200, edited.text);
-    assert.deepEqual(await excludedOf(asked), ["starter", "bob"]);
-    assert.equal(codeOf(await vote(server, "bob", asked, true)), "reviewer_excluded");
-    assert.equal(problemOf(await resume(server, "bob", asked, true)).code, "reviewer_excluded");
+    assert.deepEqual(await readExcluded(asked), ["starter", "bob"]);
+    assert.equal(readCode(await vote(server, "bob", asked, true)), "reviewer_excluded");
+    assert.equal(readProblem(await resume(server, "bob", asked, true)).code, "reviewer_excluded");
     assert.equal((await vote(server, "ann", asked, true)).status, "pending", "the vote of bob no longer counts");
     assert.equal((await vote(server, "carl", asked, true)).status, "answered");
-    assert.deepEqual(await trailOf(server, asked), [
+    assert.deepEqual(await readTrail(server, asked), [
       ["voted", "bob"],
       ["votes_cleared", "bob"],
       ["voted", "ann"],
@@ -66,14 +66,14 @@ suite("an edit below an open question (four-eyes-ways.1)", () => {
     await post(server, "starter", `/threads/${threadId}/runs/wait`, { assistant_id: "pair", input: {} });
     const { body: inbox } = await read(server, `/inbox?thread_id=${threadId}`);
     const items = inbox["items"] as readonly { readonly id: string; readonly value: { readonly ask: string } }[];
-    const idOf = (name: string): string => items.find(({ value }) => value.ask === name)?.id ?? "";
-    const id = idOf("pay");
+    const findQuestionId = (name: string): string => items.find(({ value }) => value.ask === name)?.id ?? "";
+    const id = findQuestionId("pay");
     const asked = { thread_id: threadId, interrupt_id: id, path: `/inbox/${threadId}/${id}` };
     await vote(server, "bob", asked, true);
-    const command = { resume: { [idOf("mail")]: true }, update: { paid: "by bob" } };
+    const command = { resume: { [findQuestionId("mail")]: true }, update: { paid: "by bob" } };
     await post(server, "bob", `/threads/${threadId}/runs/wait`, { assistant_id: "pair", command });
-    assert.deepEqual(await excludedOf(asked), ["starter", "bob"]);
-    assert.deepEqual((await trailOf(server, asked)).at(-1), ["votes_cleared", "server"]);
+    assert.deepEqual(await readExcluded(asked), ["starter", "bob"]);
+    assert.deepEqual((await readTrail(server, asked)).at(-1), ["votes_cleared", "server"]);
   });
 
   test("of a root state excludes its author from the next question", async () => {
@@ -81,7 +81,7 @@ suite("an edit below an open question (four-eyes-ways.1)", () => {
     await runTo("starter", threadId, { input: { payload: FOUR_EYES } });
     const edit = { values: { payload: FOUR_EYES }, as_node: "__start__" };
     assert.equal((await post(server, "bob", `/threads/${threadId}/state`, edit)).status, 200);
-    assert.deepEqual(await excludedOf(await runTo("ann", threadId, { input: null })), ["starter", "bob"]);
+    assert.deepEqual(await readExcluded(await runTo("ann", threadId, { input: null })), ["starter", "bob"]);
   });
 });
 
@@ -91,9 +91,9 @@ suite("a state of other origin (four-eyes-ways.2)", () => {
   test("from the creation of the thread excludes the creator", async () => {
     const threadId = await newThread("ann", { metadata: { graph_id: "echo" }, supersteps });
     const asked = await runTo("bob", threadId, { input: null });
-    assert.deepEqual(await excludedOf(asked), ["ann"]);
-    assert.equal(codeOf(await vote(server, "ann", asked, true)), "reviewer_excluded");
-    assert.equal(codeOf(await vote(server, "bob", asked, true)), undefined);
+    assert.deepEqual(await readExcluded(asked), ["ann"]);
+    assert.equal(readCode(await vote(server, "ann", asked, true)), "reviewer_excluded");
+    assert.equal(readCode(await vote(server, "bob", asked, true)), undefined);
   });
 
   test("from a copied thread excludes the authors of the original; the votes stay there", async () => {
@@ -114,8 +114,8 @@ suite("a state of other origin (four-eyes-ways.2)", () => {
     const { checkpoint_id } = old["checkpoint"] as { readonly checkpoint_id: string };
     await runTo("bob", threadId, { input: { payload: FOUR_EYES } });
     const asked = await runTo("carl", threadId, { input: null, checkpoint_id });
-    assert.deepEqual(await excludedOf(asked), ["ann", "bob", "carl"]);
-    assert.equal(codeOf(await vote(server, "ann", asked, true)), "reviewer_excluded");
+    assert.deepEqual(await readExcluded(asked), ["ann", "bob", "carl"]);
+    assert.equal(readCode(await vote(server, "ann", asked, true)), "reviewer_excluded");
   });
 });
 
@@ -136,7 +136,7 @@ test("the question of a cron's run excludes its creator and whoever changed it (
   });
   await call(server, "DELETE", path, undefined, BOB);
   const asked = { thread_id: threadId, interrupt_id: item.id, path: `/inbox/${threadId}/${item.id}` };
-  assert.deepEqual(await excludedOf(asked), ["ann", "bob"]);
-  assert.equal(codeOf(await vote(server, "bob", asked, true)), "reviewer_excluded");
+  assert.deepEqual(await readExcluded(asked), ["ann", "bob"]);
+  assert.equal(readCode(await vote(server, "bob", asked, true)), "reviewer_excluded");
   assert.equal((await vote(server, "carl", asked, true)).status, "answered");
 });

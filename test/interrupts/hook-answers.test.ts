@@ -11,7 +11,7 @@ import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, problemOf, type TestThread, type WireState } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, readProblem, type TestThread, type WireState } from "../harness/threads.ts";
 
 const server = await startServerHere();
 const folder = temporaryFolder();
@@ -71,14 +71,14 @@ test("a stale page is rejected, with the outcome of its interrupt (hook-answers.
   assert.equal((await send(thread, body)).status, 200);
   for (const resume of ["approve", { [question.id]: "approve" }]) {
     const late = await send(thread, { ...body, command: { resume } });
-    const problem = problemOf(late);
+    const problem = readProblem(late);
     assert.deepEqual([late.status, problem.code], [409, "interrupt_stale"]);
     assert.deepEqual([problem.answered?.interrupt_id, problem.answered?.same_value], [question.id, true]);
     assert.match(late.headers.get("location") ?? "", new RegExp(problem.answered?.run_id ?? "none"));
   }
   await thread.run({ input: { notes: notes.notes } });
   const other = await send(thread, body);
-  assert.equal(problemOf(other).code, "interrupt_stale", "the answer is not taken for another question");
+  assert.equal(readProblem(other).code, "interrupt_stale", "the answer is not taken for another question");
   assert.equal((await thread.open()).length, 1);
   assert.equal(notes.count("after"), 1);
 });
@@ -87,7 +87,7 @@ test("an abandoned question is refused the same way, without `answered` (hook-an
   const { thread } = await askedThread();
   const body = await hookBody(thread, "approve");
   await thread.run({ command: { goto: "__end__" } });
-  const problem = problemOf(await send(thread, body));
+  const problem = readProblem(await send(thread, body));
   assert.equal(problem.code, "interrupt_stale");
   assert.match(problem.detail, /abandoned/);
   assert.equal(problem.answered, undefined);
@@ -109,7 +109,7 @@ test("with fork: true the answer is a fork, and is audited as one (hook-answers.
     ["answered", "answered_as_fork"],
   );
   const odd = await send(thread, { ...fork, command: { resume: 1, fork: "yes" } });
-  assert.deepEqual([odd.status, problemOf(odd).code], [422, "invalid_request"]);
+  assert.deepEqual([odd.status, readProblem(odd).code], [422, "invalid_request"]);
 });
 
 test("other input and unknown members have no effect on an answer (hook-answers.4)", PATIENCE, async () => {
@@ -137,7 +137,7 @@ test(
     assert.equal((await send(thread, { ...body, ...stop })).status, 200);
     assert.deepEqual((await thread.state()).next, ["node_c"]);
     const late = await send(thread, body);
-    assert.deepEqual([late.status, problemOf(late).code], [409, "no_pending_interrupt"]);
+    assert.deepEqual([late.status, readProblem(late).code], [409, "no_pending_interrupt"]);
     assert.deepEqual((await thread.state()).next, ["node_c"]);
   },
 );

@@ -6,10 +6,10 @@
 //   inbox-feed.1, inbox-feed.2. Events follow commits; a client that missed some gets a reload event.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { answer, auditOf, inboxPage, itemsOf, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
+import { answer, readAudit, inboxPage, readItems, ok, watchInbox, type WireItem } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { newThread, onlyQuestion, problemOf, questionsOf, type TestThread } from "../harness/threads.ts";
+import { newThread, onlyQuestion, readProblem, listQuestions, type TestThread } from "../harness/threads.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -22,7 +22,7 @@ const request = { action_request: { action: "send", args: { to: "ann" } }, descr
 async function asking(payload: unknown = "?", metadata: object = {}): Promise<{ thread: TestThread; item: WireItem }> {
   const thread = await newThread(server, "echo", { metadata });
   await thread.run({ input: { payload } });
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   assert.ok(item !== undefined);
   return { thread, item };
 }
@@ -62,7 +62,7 @@ test("a question is an item until it is answered, and can be looked up after (in
   });
   const accepted = [{ type: "accept", args: null }];
   await thread.resume(accepted);
-  assert.deepEqual(await itemsOf(server, thread.threadId), []);
+  assert.deepEqual(await readItems(server, thread.threadId), []);
   const later: WireItem = await ok(call(server, "GET", itemPath(item)));
   assert.deepEqual([later.state, later.thread_status, later.answered?.by], ["answered", "idle", "anonymous"]);
   assert.deepEqual(later.answered?.value, accepted);
@@ -71,24 +71,24 @@ test("a question is an item until it is answered, and can be looked up after (in
 test("a breakpoint is an item that takes no value", async () => {
   const thread = await newThread(server, "steps");
   await thread.run({ input: {}, interrupt_before: "*" });
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   assert.ok(item !== undefined);
   const { checkpoint_id } = (await thread.state()).checkpoint;
   assert.deepEqual([item.kind, item.id, item.dialect], ["breakpoint", checkpoint_id.replaceAll("-", ""), null]);
   assert.deepEqual([item.node], (await thread.state()).next);
   const [refused] = await answer(server, [{ ...key(item), resume: "yes" }]);
   assert.equal(refused?.problem?.code, "invalid_request");
-  const [taken] = await answer(server, [key(item)]);
-  assert.equal(taken?.status, "answered");
+  const [firstReply] = await answer(server, [key(item)]);
+  assert.equal(firstReply?.status, "answered");
   await thread.reaches("interrupted");
-  const [next] = await itemsOf(server, thread.threadId);
+  const [next] = await readItems(server, thread.threadId);
   assert.ok(
     next !== undefined && next.id !== item.id,
     "the breakpoints of the first run hold for the next (interrupts/inbox.4)",
   );
   const [late] = await answer(server, [key(item)]);
   assert.equal(late?.problem?.code, "interrupt_stale");
-  const trail = await auditOf(server, thread.threadId);
+  const trail = await readAudit(server, thread.threadId);
   assert.deepEqual(
     trail.map(({ action, via, interrupt_id }) => [action, via, interrupt_id]),
     [["continued", "inbox", item.id]],
@@ -98,13 +98,13 @@ test("a breakpoint is an item that takes no value", async () => {
 test("a state edit moves the breakpoint, and ends it with __end__", async () => {
   const thread = await newThread(server, "steps");
   await thread.run({ input: {}, interrupt_before: "*" });
-  const [first] = await itemsOf(server, thread.threadId);
+  const [first] = await readItems(server, thread.threadId);
   const [node] = (await thread.state()).next;
   await ok(call(server, "POST", `${thread.path}/state`, { values: {}, as_node: node }));
-  const [second] = await itemsOf(server, thread.threadId);
+  const [second] = await readItems(server, thread.threadId);
   assert.ok(second !== undefined && second.id !== first?.id && second.kind === "breakpoint");
   await ok(call(server, "POST", `${thread.path}/state`, { values: null, as_node: "__end__" }));
-  assert.deepEqual(await itemsOf(server, thread.threadId), []);
+  assert.deepEqual(await readItems(server, thread.threadId), []);
 });
 
 test("pages follow each other; filters and ages hold", async () => {
@@ -159,15 +159,15 @@ for (const [query, field] of [
 ] as const) {
   test(`${JSON.stringify(query)} is refused`, async () => {
     const refused = await call(server, "GET", `/inbox?${new URLSearchParams(query).toString()}`);
-    assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
-    assert.match(problemOf(refused).detail, new RegExp(field));
+    assert.deepEqual([refused.status, readProblem(refused).code], [422, "invalid_request"]);
+    assert.match(readProblem(refused).detail, new RegExp(field));
   });
 }
 
 test("several answers of one thread are one run; a bad one on another thread spoils nothing (interrupts/inbox.1, interrupts/inbox.2, interrupts/inbox.3)", async () => {
   const [good, bad] = [await newThread(server, "parallel"), await newThread(server, "parallel")];
-  for (const thread of [good, bad]) questionsOf(await thread.run({ input: {} }));
-  const [ofGood, ofBad] = [await itemsOf(server, good.threadId), await itemsOf(server, bad.threadId)];
+  for (const thread of [good, bad]) listQuestions(await thread.run({ input: {} }));
+  const [ofGood, ofBad] = [await readItems(server, good.threadId), await readItems(server, bad.threadId)];
   const before = await bad.picture();
   const unknown = { thread_id: bad.threadId, interrupt_id: "0".repeat(32), resume: 1 };
   const results = await answer(server, [
@@ -206,8 +206,8 @@ test("an error names the answer it belongs to (interrupts/inbox.3)", async () =>
   for (const body of [[], [{ thread_id: item.thread_id }], { answers: [] }, [{ ...key(item), interrupt_id: "X" }]]) {
     assert.equal((await call(server, "POST", "/inbox/answers", body)).status, 422);
   }
-  const [taken] = await answer(server, { answers: [{ ...key(item), resume: null }], by: "ann" });
-  assert.equal(taken?.status, "answered");
+  const [firstReply] = await answer(server, { answers: [{ ...key(item), resume: null }], by: "ann" });
+  assert.equal(firstReply?.status, "answered");
   await thread.reaches("idle");
   assert.deepEqual((await thread.get()).values?.["answer"], [null]);
   const [late] = await answer(server, [{ ...key(item), resume: null }]);
@@ -223,13 +223,13 @@ test("an inbox answer continues with the config and context of the interrupted r
       config: { configurable: { tenant: "t1" }, recursion_limit: 7 },
       context: { lang: "de" },
     });
-    const [found] = await itemsOf(server, made.threadId);
+    const [found] = await readItems(server, made.threadId);
     assert.ok(found !== undefined);
     return { thread: made, item: found };
   })();
-  const [taken] = await answer(server, [{ ...key(item), resume: 1 }]);
+  const [firstReply] = await answer(server, [{ ...key(item), resume: 1 }]);
   const run: { readonly kwargs: { readonly config: object; readonly context: unknown } } = await ok(
-    call(server, "GET", `${thread.path}/runs/${taken?.run_id ?? ""}`),
+    call(server, "GET", `${thread.path}/runs/${firstReply?.run_id ?? ""}`),
   );
   assert.deepEqual(run.kwargs.config, { configurable: { tenant: "t1" }, recursion_limit: 7 });
   assert.deepEqual(run.kwargs.context, { lang: "de" });
@@ -260,7 +260,7 @@ test("one of a hundred concurrent answers, through the inbox and the API, is acc
   await thread.reaches("idle");
   const winner = outcomes.indexOf(200);
   assert.deepEqual((await thread.get()).values?.["answer"], [winner]);
-  const trail = await auditOf(server, thread.threadId);
+  const trail = await readAudit(server, thread.threadId);
   assert.deepEqual(
     trail.map(({ action, value, via, by }) => ({ action, value, via, by })),
     [
@@ -277,7 +277,7 @@ test("a claim keeps others from answering through the inbox, and not the API (in
   const claimed: WireItem = await ok(claim("ann"));
   assert.deepEqual([claimed.claim?.by, claimed.claim?.until], ["ann", null]);
   const refused = await claim("bob");
-  assert.deepEqual([refused.status, problemOf(refused).code], [409, "interrupt_claimed"]);
+  assert.deepEqual([refused.status, readProblem(refused).code], [409, "interrupt_claimed"]);
   assert.equal((await call(server, "POST", `${itemPath(item)}/release`, { by: "bob" })).status, 409);
   const [bob] = await answer(server, { answers: [{ ...key(item), resume: 1 }], by: "bob" });
   assert.equal(bob?.problem?.code, "interrupt_claimed");
@@ -286,8 +286,8 @@ test("a claim keeps others from answering through the inbox, and not the API (in
   await ok(claim("bob"));
   await thread.resume("by the API");
   const late = await claim("bob");
-  assert.deepEqual([late.status, problemOf(late).code], [409, "interrupt_stale"]);
-  const trail = await auditOf(server, thread.threadId);
+  assert.deepEqual([late.status, readProblem(late).code], [409, "interrupt_stale"]);
+  const trail = await readAudit(server, thread.threadId);
   assert.deepEqual(
     trail.map(({ action, by, via }) => `${action} by ${by} via ${via}`),
     [
@@ -305,8 +305,8 @@ test("of twenty claims at once one holds; its owner answers (interrupts/inbox.2)
   const replies = await Promise.all(names.map((by) => call(server, "POST", `${itemPath(item)}/claim`, { by })));
   assert.deepEqual(Map.groupBy(replies, ({ status }) => status).get(409)?.length, 19);
   const owner = names[replies.findIndex(({ status }) => status === 200)];
-  const [taken] = await answer(server, { answers: [{ ...key(item), resume: 1 }], by: owner });
-  assert.equal(taken?.status, "answered");
+  const [firstReply] = await answer(server, { answers: [{ ...key(item), resume: 1 }], by: owner });
+  assert.equal(firstReply?.status, "answered");
   await thread.reaches("idle");
 });
 
@@ -315,19 +315,19 @@ test("a claim that has run out is none (interrupts/inbox.3)", async () => {
   const claim = (by: string, seconds: number) =>
     call(server, "POST", `${itemPath(item)}/claim`, { by, expires_in_seconds: seconds });
   await ok(claim("ann", 0.001));
-  const taken: WireItem = await ok(claim("bob", 3600));
-  assert.equal(taken.claim?.by, "bob");
-  assert.ok(taken.claim?.until !== null);
+  const firstReply: WireItem = await ok(claim("bob", 3600));
+  assert.equal(firstReply.claim?.by, "bob");
+  assert.ok(firstReply.claim?.until !== null);
 });
 
 test("a claim outlives a sibling's answer", async () => {
   const thread = await newThread(server, "parallel");
   await thread.run({ input: {} });
-  const [first, second] = await itemsOf(server, thread.threadId);
+  const [first, second] = await readItems(server, thread.threadId);
   assert.ok(first !== undefined && second !== undefined);
   await ok(call(server, "POST", `${itemPath(second)}/claim`, { by: "ann" }));
   await thread.run({ command: { resume: { [first.id]: 1 } } });
-  const after = (await itemsOf(server, thread.threadId)).find(({ id }) => id === second.id);
+  const after = (await readItems(server, thread.threadId)).find(({ id }) => id === second.id);
   assert.deepEqual([after?.claim?.by, after?.created_at], ["ann", second.created_at]);
 });
 
@@ -337,7 +337,7 @@ for (const [path, code] of [
 ] as const) {
   test(`GET ${path} is ${code}`, async () => {
     const reply = await call(server, "GET", path);
-    assert.deepEqual([reply.status, problemOf(reply).code], [404, code]);
+    assert.deepEqual([reply.status, readProblem(reply).code], [404, code]);
   });
 }
 
@@ -350,7 +350,7 @@ test("an id that the thread never had is not found", async () => {
   ] as const) {
     const body = method === "GET" ? undefined : {};
     const reply = await call(server, method, `/inbox/${item.thread_id}/nonsense${path}`, body);
-    assert.deepEqual([reply.status, problemOf(reply).code], [404, "interrupt_not_found"]);
+    assert.deepEqual([reply.status, readProblem(reply).code], [404, "interrupt_not_found"]);
   }
 });
 
@@ -385,8 +385,8 @@ test("an item that is announced can be answered at that moment (inbox-feed.1)", 
   await thread.begin({ input: {} });
   let event = await watcher.next();
   while (event.event !== "added" || event.data.thread_id !== thread.threadId) event = await watcher.next();
-  const [taken] = await answer(server, [{ thread_id: thread.threadId, interrupt_id: event.data.id, resume: 1 }]);
-  assert.equal(taken?.status, "answered");
+  const [firstReply] = await answer(server, [{ thread_id: thread.threadId, interrupt_id: event.data.id, resume: 1 }]);
+  assert.equal(firstReply?.status, "answered");
   watcher.close();
 });
 
@@ -433,7 +433,7 @@ test("the audit trail has the source, and exports as JSON lines and CSV", async 
     },
   );
   await thread.reaches("idle");
-  const [entry] = await auditOf(server, thread.threadId);
+  const [entry] = await readAudit(server, thread.threadId);
   assert.match(entry?.address ?? "", /127\.0\.0\.1|::1/);
   assert.equal(entry?.user_agent?.length, 256);
   const lines = await call(server, "GET", `${thread.path}/audit?format=ndjson`);

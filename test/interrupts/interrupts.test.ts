@@ -19,8 +19,8 @@ import {
   newThread,
   onlyQuestion,
   openThread,
-  problemOf,
-  questionsOf,
+  readProblem,
+  listQuestions,
   type Result,
   type TestThread,
   type WireInterrupt,
@@ -58,7 +58,7 @@ const inState = (question: WireInterrupt): object => ({ ...question, namespace: 
 
 /** interrupts.5: the thread, its state and the state's tasks show these questions and no others. */
 async function checkShown(thread: TestThread, result: Result): Promise<void> {
-  const questions = questionsOf(result);
+  const questions = listQuestions(result);
   const shown = await thread.get();
   assert.equal(shown.status, "interrupted");
   const sorted = (list: readonly WireInterrupt[]) => list.toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -109,7 +109,7 @@ test("an answer that resembles a map of ids needs a wrapping map (interrupts.2)"
   const question = onlyQuestion(await thread.run({ input: {} }));
   const lookalike = { ["a".repeat(32)]: "x", ["0".repeat(32)]: null };
   const bare = await thread.wait({ command: { resume: lookalike } });
-  assert.equal(problemOf(bare).code, "interrupt_unknown");
+  assert.equal(readProblem(bare).code, "interrupt_unknown");
   const result = await thread.resume({ [question.id]: lookalike });
   assert.deepEqual(result["answer"], [lookalike]);
 });
@@ -144,7 +144,7 @@ test("two interrupts in one node open one after the other, each with a separate 
   assert.deepEqual(question.ns, onlyQuestion(first).ns);
   await checkShown(thread, second);
   const late = await thread.wait({ command: { resume: { [onlyQuestion(first).id]: "late" } } });
-  assert.equal(problemOf(late).code, "interrupt_stale");
+  assert.equal(readProblem(late).code, "interrupt_stale");
   const end = await thread.resume({ [question.id]: false });
   assert.deepEqual(end, { notes: notes.notes, first: null, second: false });
   assert.deepEqual(notes.lines(), ["start", "start", "between", "start", "between", "end"]);
@@ -166,16 +166,16 @@ for (const order of ORDERS) {
     const notes = newNotes(folder);
     let result = await thread.run({ input: { notes: notes.notes } });
     assert.deepEqual(
-      questionsOf(result).map(names),
+      listQuestions(result).map(names),
       BRANCHES.map((name) => [name]),
     ); // the graph's order
-    for (const question of questionsOf(result)) checkElement(question, names(question));
-    const idOf = new Map(questionsOf(result).map((question) => [names(question)[0], question.id]));
+    for (const question of listQuestions(result)) checkElement(question, names(question));
+    const idByName = new Map(listQuestions(result).map((question) => [names(question)[0], question.id]));
     assert.deepEqual(result["done"], ["quiet"]);
     const answered: string[] = [];
     for (const group of order) {
       await checkShown(thread, result);
-      result = await thread.resume(Object.fromEntries(group.map((name) => [idOf.get(name) ?? "", `to ${name}`])));
+      result = await thread.resume(Object.fromEntries(group.map((name) => [idByName.get(name) ?? "", `to ${name}`])));
       answered.push(...group);
       const open = BRANCHES.filter((name) => !answered.includes(name));
       assert.deepEqual(
@@ -184,7 +184,7 @@ for (const order of ORDERS) {
       );
       assert.deepEqual(
         ids(result.__interrupt__ ?? []),
-        open.map((name) => idOf.get(name)),
+        open.map((name) => idByName.get(name)),
       );
       const done = new Set(result["done"] as string[]);
       assert.deepEqual(done, new Set(["quiet", ...answered.map((name) => `${name}="to ${name}"`)]));
@@ -207,7 +207,7 @@ test("questions after a fan-out come in the order of the sent tasks; finished ta
   const notes = newNotes(folder);
   const items = ["pear", "auto-1", "fig", "auto-2", "kiwi"];
   const paused = await thread.run({ input: { notes: notes.notes, items } });
-  const questions = questionsOf(paused);
+  const questions = listQuestions(paused);
   assert.deepEqual(
     questions.map(({ value }) => value),
     [{ review: "pear" }, { review: "fig" }, { review: "kiwi" }],
@@ -217,7 +217,7 @@ test("questions after a fan-out come in the order of the sent tasks; finished ta
   await checkShown(thread, paused);
   const [pear = "", fig = "", kiwi = ""] = ids(questions);
   const partly = await thread.resume({ [kiwi]: 3 });
-  assert.deepEqual(ids(questionsOf(partly)), [pear, fig]);
+  assert.deepEqual(ids(listQuestions(partly)), [pear, fig]);
   await checkShown(thread, partly);
   const end = await thread.resume({ [fig]: 2, [pear]: 1 });
   assert.deepEqual(end["done"], ["pear=1", "auto-1", "fig=2", "auto-2", "kiwi=3"]);
@@ -282,23 +282,23 @@ test("questions of two nested graphs side by side are answered apart (interrupts
   const thread = await newThread(server, "nested_parallel");
   const notes = newNotes(folder);
   const paused = await thread.run({ input: { notes: notes.notes } });
-  assert.deepEqual(questionsOf(paused).map(names), [
+  assert.deepEqual(listQuestions(paused).map(names), [
     ["left", "inside", "ask_twice"],
     ["right", "ask"],
   ]);
-  for (const question of questionsOf(paused)) checkElement(question, names(question));
+  for (const question of listQuestions(paused)) checkElement(question, names(question));
   await checkShown(thread, paused);
-  const [left = "", right = ""] = ids(questionsOf(paused));
+  const [left = "", right = ""] = ids(listQuestions(paused));
   const ambiguous = await thread.wait({ command: { resume: "both?" } });
-  assert.equal(problemOf(ambiguous).code, "answer_ambiguous");
+  assert.equal(readProblem(ambiguous).code, "answer_ambiguous");
   const second = await thread.resume({ [left]: "l1" });
-  const [leftSecond, rightStill] = questionsOf(second);
+  const [leftSecond, rightStill] = listQuestions(second);
   assert.ok(leftSecond);
   checkElement(leftSecond, ["left", "inside", "ask_twice"], 1);
   assert.equal(rightStill?.id, right);
   await checkShown(thread, second);
   const last = await thread.resume({ [right]: "r" });
-  assert.deepEqual(ids(questionsOf(last)), [leftSecond.id]);
+  assert.deepEqual(ids(listQuestions(last)), [leftSecond.id]);
   const before = notes.count("ask");
   const end = await thread.run({ command: { resume: "l2" } });
   assert.equal(end.__interrupt__, undefined);
@@ -310,7 +310,7 @@ test("questions of two nested graphs side by side are answered apart (interrupts
 test("two tools of one message ask together, and each gets its own answer (interrupts.4)", async () => {
   const thread = await newThread(server, "tools");
   const first = await thread.run({ input: { messages: [{ role: "user", content: "pay back" }] } });
-  const asked = questionsOf(first);
+  const asked = listQuestions(first);
   assert.deepEqual(
     asked.map(({ value, ns }) => [value, ns.map((part) => part.split(":")[0])]),
     [
@@ -401,7 +401,7 @@ test("an answer that does not match the interrupt's schema is rejected; the inte
   for (const value of [null, "yes", {}, { approved: "yes" }]) {
     const answer = await thread.wait({ command: { resume: value } });
     assert.equal(answer.status, 422);
-    assert.equal(problemOf(answer).code, "answer_invalid");
+    assert.equal(readProblem(answer).code, "answer_invalid");
   }
   assert.deepEqual(await thread.picture(), before);
   assert.deepEqual((await thread.resume({ approved: false }))["answer"], { approved: false });
@@ -468,7 +468,7 @@ test("a breakpoint on a name that the graph does not have is refused with those 
     const before = await thread.picture();
     const answer = await thread.wait({ input: {}, [field]: ["node_a", "node_x"] });
     assert.equal(answer.status, 422);
-    const problem = problemOf(answer);
+    const problem = readProblem(answer);
     assert.equal(problem.code, "node_unknown");
     assert.match(problem.detail, new RegExp(`${field}.*node_x`));
     assert.deepEqual(problem.known, abc(3));
@@ -506,8 +506,8 @@ test("new input on a paused thread abandons the pause; its interrupt is stale th
   assert.notEqual(fresh.id, old.id);
   const answer = await thread.wait({ command: { resume: { [old.id]: "late" } } });
   assert.equal(answer.status, 409);
-  assert.equal(problemOf(answer).code, "interrupt_stale");
-  assert.deepEqual(problemOf(answer).pending, [fresh]);
+  assert.equal(readProblem(answer).code, "interrupt_stale");
+  assert.deepEqual(readProblem(answer).pending, [fresh]);
   assert.deepEqual((await thread.resume("x"))["answer"], ["x"]);
 });
 
@@ -561,7 +561,7 @@ test("the copy of a paused thread is paused at the same questions; each is answe
   const thread = await newThread(server, "parallel", { metadata: { owner: "ann" } });
   const notes = newNotes(folder);
   const paused = await thread.run({ input: { notes: notes.notes } });
-  const [zebra = "", lion = "", ape = ""] = ids(questionsOf(paused));
+  const [zebra = "", lion = "", ape = ""] = ids(listQuestions(paused));
   const partly = await thread.resume({ [zebra]: 1 });
   const copied = await call(server, "POST", `${thread.path}/copy`);
   assert.equal(copied.status, 200, copied.text);
@@ -588,10 +588,10 @@ test('a state update as "__end__" abandons the pause; the interrupt is stale, an
   assert.deepEqual([state.next, state.tasks, state.interrupts], [[], [], []]);
   const shown = await thread.get();
   assert.deepEqual([shown.status, shown.interrupts], ["idle", {}]);
-  for (const { id } of questionsOf(paused)) {
-    assert.equal(problemOf(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
+  for (const { id } of listQuestions(paused)) {
+    assert.equal(readProblem(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
   }
-  assert.equal(questionsOf(await thread.run({ input: {} })).length, 3);
+  assert.equal(listQuestions(await thread.run({ input: {} })).length, 3);
 });
 
 test("a state update while a question waits puts the thread at the breakpoint behind that node", async () => {
@@ -624,7 +624,7 @@ for (const durability of ["sync", "async", "exit"]) {
       let result = await thread.run({ input: { notes: notes.notes }, durability });
       for (let round = 0; round < 4 && result.__interrupt__ !== undefined; round++) {
         await checkShown(thread, result);
-        const [first] = questionsOf(result);
+        const [first] = listQuestions(result);
         assert.ok(first);
         result = await thread.run({ command: { resume: { [first.id]: round } }, durability });
       }
@@ -649,7 +649,7 @@ test("an answer as a fork that would reach nobody is refused, and changes nothin
     for (const { checkpoint } of asking) {
       const command = { resume: { [first.id]: "again" }, fork: true };
       const refused = await thread.wait({ checkpoint_id: checkpoint.checkpoint_id, command });
-      assert.deepEqual([refused.status, problemOf(refused).code], [409, "interrupt_stale"], refused.text);
+      assert.deepEqual([refused.status, readProblem(refused).code], [409, "interrupt_stale"], refused.text);
     }
     assert.deepEqual(await thread.picture(), before);
     const audit = (await call(server, "GET", `${thread.path}/audit`)).text;

@@ -22,7 +22,7 @@ import {
   newThread,
   onlyQuestion,
   openThread,
-  problemOf,
+  readProblem,
   type TestThread,
   until,
 } from "../harness/threads.ts";
@@ -212,9 +212,9 @@ test("a refusal names what is open, whatever asks for it (paused-threads.1)", PA
     { multitask_strategy: "reject", assistant_id: careless },
   ]) {
     const refused = await thread.wait({ input: {}, ...more });
-    assert.equal(problemOf(refused).code, "thread_paused");
+    assert.equal(readProblem(refused).code, "thread_paused");
     assert.deepEqual(
-      problemOf(refused).pending?.map((one) => one.id),
+      readProblem(refused).pending?.map((one) => one.id),
       [id],
     );
   }
@@ -229,9 +229,9 @@ test("the assistant's choice holds where the run has none (paused-threads.2)", P
   const { assistant_id: careful } = body as { readonly assistant_id: string };
   const { thread } = await pausedThread();
   const refused = await thread.wait({ assistant_id: careful, input: {} });
-  assert.equal(problemOf(refused).code, "thread_paused");
+  assert.equal(readProblem(refused).code, "thread_paused");
   const onlyOthers = await thread.wait({ assistant_id: careful, command: { goto: "__end__" } });
-  assert.equal(problemOf(onlyOthers).code, "thread_paused");
+  assert.equal(readProblem(onlyOthers).code, "thread_paused");
   onlyQuestion(await thread.run({ assistant_id: careful, input: {}, on_paused: "abandon" }));
   for (const [method, path] of [
     ["POST", "/assistants"],
@@ -258,10 +258,10 @@ test("an input that counts as the answer is one (paused-threads.3)", PATIENCE, a
   const several = await newThread(server, "beside");
   await several.run({ input: {} });
   const refused = await several.wait({ input: { log: ["x"] }, on_paused: "answer" });
-  assert.deepEqual([refused.status, problemOf(refused).code], [409, "answer_ambiguous"]);
+  assert.deepEqual([refused.status, readProblem(refused).code], [409, "answer_ambiguous"]);
   const held = await newThread(server, "beside");
   await held.run({ input: {}, interrupt_before: ["left"] });
-  assert.equal(problemOf(await held.wait({ input: {}, on_paused: "answer" })).code, "thread_paused");
+  assert.equal(readProblem(await held.wait({ input: {}, on_paused: "answer" })).code, "thread_paused");
 });
 
 test(

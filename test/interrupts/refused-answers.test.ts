@@ -18,7 +18,7 @@ import { isDeepStrictEqual } from "node:util";
 import { onOldest } from "../harness/langgraph.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, questionsOf, until } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, listQuestions, until } from "../harness/threads.ts";
 
 const ANSWER_BYTES_MAX = 20_000;
 const INTERRUPT_BYTES_MAX = 40_000;
@@ -104,8 +104,8 @@ test("siblings keep their answers and questions (refused-answers.4)", options, a
   const thread = await newThread(server, "refined_beside");
   const notes = newNotes(folder);
   await thread.run({ input: { notes: notes.notes } });
-  const idOf = new Map((await open(thread)).map(({ id, value }) => [value, id]));
-  const id = (value: string): string => idOf.get(value) ?? assert.fail(`${value} is not asked`);
+  const idByValue = new Map((await open(thread)).map(({ id, value }) => [value, id]));
+  const id = (value: string): string => idByValue.get(value) ?? assert.fail(`${value} is not asked`);
   const { __error__: error } = await thread.run({ command: { resume: { [id("left")]: 3, [id("right")]: "yes" } } });
   assert.equal(error?.error, "answer_invalid");
   const left = await open(thread);
@@ -118,7 +118,7 @@ test("siblings keep their answers and questions (refused-answers.4)", options, a
     ...(left.some((one) => one.id === id("right")) ? { [id("right")]: "yes" } : {}),
   });
   assert.deepEqual(
-    questionsOf(result).map(({ id: one }) => one),
+    listQuestions(result).map(({ id: one }) => one),
     [id("waits")],
   );
   result = await thread.resume("last");
@@ -147,12 +147,12 @@ test("a refused default answer is not retried (refused-answers.3)", options, asy
 });
 
 /** A text whose JSON has `bytes` bytes: each `ü` has two, and the quotes one each. */
-const textOf = (bytes: number): string => "ü".repeat((bytes - 2) / 2);
+const fillText = (bytes: number): string => "ü".repeat((bytes - 2) / 2);
 
 test("a large answer is refused on every way, and its interrupt stays open (refused-answers.5)", async () => {
   const thread = await newThread(server, "echo");
   const { id } = onlyQuestion(await thread.run({ input: { payload: "?" } }));
-  const large = textOf(ANSWER_BYTES_MAX + 2);
+  const large = fillText(ANSWER_BYTES_MAX + 2);
   const { threadId, path } = thread;
   const command = { id: 1, method: "input.respond", params: { interrupt_id: id, namespace: [], response: large } };
   const ways: readonly (readonly [path: string, body: object])[] = [
@@ -168,14 +168,14 @@ test("a large answer is refused on every way, and its interrupt stays open (refu
     if (at.includes("/runs")) assert.equal(status, 413, text);
     assert.deepEqual(await open(thread), [{ id, value: "?" }], at);
   }
-  const fitting = textOf(ANSWER_BYTES_MAX);
+  const fitting = fillText(ANSWER_BYTES_MAX);
   assert.ok(isDeepStrictEqual((await thread.resume(fitting))["answer"], [fitting])); // without a difference of texts
 });
 
 for (const durability of ["sync", "async", "exit"]) {
   test(`a large interrupt fails its run (${durability}, refused-answers.6)`, async () => {
     const thread = await newThread(server, "echo");
-    const result = await thread.run({ input: { payload: textOf(INTERRUPT_BYTES_MAX + 2) }, durability });
+    const result = await thread.run({ input: { payload: fillText(INTERRUPT_BYTES_MAX + 2) }, durability });
     const { error, message } = result.__error__ ?? {};
     assert.equal(error, "interrupt_too_large", JSON.stringify(result).slice(0, 500));
     assert.match(message ?? "", /40000 are allowed/);

@@ -17,7 +17,7 @@ import {
   newThread,
   onlyQuestion,
   openThread,
-  questionsOf,
+  listQuestions,
   until,
 } from "../harness/threads.ts";
 
@@ -75,7 +75,7 @@ suite("a question of a RemoteGraph (interrupts/remote.1)", () => {
     for (const together of [true, false]) {
       const thread = await newThread(here, "several");
       const notes = newNotes(folder);
-      const [one, two] = questionsOf(await thread.run({ input: { notes: notes.notes } }));
+      const [one, two] = listQuestions(await thread.run({ input: { notes: notes.notes } }));
       assert.ok(one !== undefined && two !== undefined);
       if (!together) {
         const left = onlyQuestion(await thread.resume({ [two.id]: "b" }));
@@ -90,7 +90,7 @@ suite("a question of a RemoteGraph (interrupts/remote.1)", () => {
   test("the answer to a question beside it keeps it open, under its id", PATIENCE, async () => {
     const thread = await newThread(here, "besideLocal");
     const notes = newNotes(folder);
-    const both = questionsOf(await thread.run({ input: { notes: notes.notes } }));
+    const both = listQuestions(await thread.run({ input: { notes: notes.notes } }));
     const [remote, local] = ["there?", "local?"].map((value) => both.find((one) => one.value === value)?.id ?? "");
     const left = onlyQuestion(await thread.resume({ [local ?? ""]: 1 }));
     assert.equal(left.id, remote);

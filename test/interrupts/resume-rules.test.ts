@@ -14,7 +14,7 @@ import { startServerHere } from "../harness/server-here.ts";
 import {
   newThread,
   onlyQuestion,
-  problemOf,
+  readProblem,
   until,
   type Result,
   type TestThread,
@@ -204,10 +204,10 @@ const TABLE = {
   "another graph, new input": [done, done, queued, done, done, done, done],
 } as const satisfies Record<Request, readonly [Cell, Cell, Cell, Cell, Cell, Cell, Cell]>;
 
-async function outcomeOf(situation: Situation, answer: Answer): Promise<string> {
+async function nameOutcome(situation: Situation, answer: Answer): Promise<string> {
   if (answer.status !== 200) {
-    assert.equal(answer.status, problemOf(answer).status, answer.text);
-    return problemOf(answer).code;
+    assert.equal(answer.status, readProblem(answer).status, answer.text);
+    return readProblem(answer).code;
   }
   const run: WireRun = answer.body;
   if (situation.busy !== null) return run.status === "pending" ? "queued" : `not queued but ${run.status}`;
@@ -239,7 +239,7 @@ for (const [column, name] of (Object.keys(SITUATIONS) as Name[]).entries()) {
         const before = await thread.picture();
         const body = { assistant_id: "rules", ...REQUESTS[request](situation) };
         const answer = await call(server, "POST", `${thread.path}/runs`, body);
-        const outcome = await outcomeOf(situation, answer);
+        const outcome = await nameOutcome(situation, answer);
         assert.equal(outcome, cell);
         if (answer.status === 200) return discard(situation);
         assert.deepEqual(await thread.picture(), before); // test/resume-rules.2
@@ -251,7 +251,7 @@ for (const [column, name] of (Object.keys(SITUATIONS) as Name[]).entries()) {
 
 // The effects of the cells (test/resume-rules.3), and the texts of rejections.
 
-const answersOf = (result: Result): unknown => result["answers"];
+const readAnswerValues = (result: Result): unknown => result["answers"];
 
 test("an answer goes to its question and to no other", PATIENCE, async () => {
   const { thread, result } = await withPast({ mode: "several" });
@@ -260,7 +260,7 @@ test("an answer goes to its question and to no other", PATIENCE, async () => {
   const partly = await thread.resume({ [second.id]: "to 2" });
   assert.equal(onlyQuestion(partly).id, first.id);
   const end = await thread.resume("to 1");
-  assert.deepEqual(answersOf(end), ["past", "closed", "to 1", "to 2", "closed"]);
+  assert.deepEqual(readAnswerValues(end), ["past", "closed", "to 1", "to 2", "closed"]);
 });
 
 test("a second answer gets the run with the first, and whether both were equal", PATIENCE, async () => {
@@ -276,7 +276,7 @@ test("a second answer gets the run with the first, and whether both were equal",
   ];
   for (const { resume, same } of retries) {
     const answer = await thread.wait({ command: { resume } });
-    const problem = problemOf(answer);
+    const problem = readProblem(answer);
     assert.equal(answer.status, 409);
     assert.deepEqual(problem.pending, []);
     assert.equal(problem.answered?.interrupt_id, question.id);
@@ -290,9 +290,9 @@ test("a second answer gets the run with the first, and whether both were equal",
 test("a rejected answer lists the open interrupts", PATIENCE, async () => {
   const { thread, result } = await withPast({ mode: "several" });
   const answer = await thread.wait({ command: { resume: "for whom?" } });
-  assert.deepEqual(problemOf(answer).pending, result.__interrupt__);
+  assert.deepEqual(readProblem(answer).pending, result.__interrupt__);
   const unknown = await thread.wait({ command: { resume: { [UNKNOWN]: 1 } } });
-  assert.deepEqual(problemOf(unknown).pending, result.__interrupt__);
+  assert.deepEqual(readProblem(unknown).pending, result.__interrupt__);
 });
 
 test("one of fifty concurrent answers is accepted, in any form", PATIENCE, async () => {
@@ -306,7 +306,7 @@ test("one of fifty concurrent answers is accepted, in any form", PATIENCE, async
   const winner = answers.findIndex(({ status }) => status === 200);
   const [result] = winners.map(({ body }): Result => body);
   assert.ok(result);
-  assert.deepEqual(answersOf(result), [winner, "closed"]);
+  assert.deepEqual(readAnswerValues(result), [winner, "closed"]);
 });
 
 for (const strategy of ["enqueue", "reject", "interrupt", "rollback"]) {
@@ -316,7 +316,7 @@ for (const strategy of ["enqueue", "reject", "interrupt", "rollback"]) {
     const before = await thread.picture();
     for (const resume of ["x", { [stale]: "x" }]) {
       const answer = await thread.wait({ command: { resume }, multitask_strategy: strategy });
-      assert.equal(problemOf(answer).code, "thread_busy");
+      assert.equal(readProblem(answer).code, "thread_busy");
     }
     assert.deepEqual(await thread.picture(), before);
     assert.ok(busy);
@@ -331,12 +331,13 @@ test("a run queued on a busy thread waits while that is paused, and continues af
   writeFileSync(gate, "");
   const question = onlyQuestion(await thread.join(first));
   assert.equal((await thread.get()).status, "interrupted");
-  const statusOf = async (run: WireRun) => (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
-  assert.equal(await statusOf(held), "pending");
+  const readRunStatus = async (run: WireRun) =>
+    (await thread.runs()).find(({ run_id }) => run_id === run.run_id)?.status;
+  assert.equal(await readRunStatus(held), "pending");
   const answered = await thread.resume({ [question.id]: "first" });
-  assert.deepEqual(answersOf(answered), ["first", "closed"]);
+  assert.deepEqual(readAnswerValues(answered), ["first", "closed"]);
   await thread.join(held);
-  assert.equal(await statusOf(held), "success");
+  assert.equal(await readRunStatus(held), "success");
   assert.equal((await thread.get()).status, "idle");
 });
 
@@ -345,7 +346,7 @@ test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIE
   t.after(() => call(server, "DELETE", rejected.thread.path));
   const before = await rejected.thread.picture();
   const refusal = await rejected.thread.wait({ input: { mode: "done" }, multitask_strategy: "reject" });
-  assert.equal(problemOf(refusal).code, "thread_busy");
+  assert.equal(readProblem(refusal).code, "thread_busy");
   assert.deepEqual(await rejected.thread.picture(), before);
 
   for (const [strategy, status, endedBy, error] of [
@@ -357,7 +358,7 @@ test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIE
     const waiting = thread.join(busy);
     const steps = (await thread.history()).length;
     const result = await thread.run({ input: { mode: "done" }, multitask_strategy: strategy });
-    assert.deepEqual(answersOf(result), ["past", "closed"]);
+    assert.deepEqual(readAnswerValues(result), ["past", "closed"]);
     assert.equal((await waiting).__error__?.error, error);
     const old = (await thread.runs()).find(({ run_id }) => run_id === busy.run_id);
     assert.deepEqual([old?.status, old?.ended_by], [status, endedBy]);
@@ -371,12 +372,12 @@ test("multitask_strategy reject, interrupt and rollback on a busy thread", PATIE
 test("a fork answers the older interrupt again; the pause after it ends (rule 6)", PATIENCE, async () => {
   const { thread, older, stale, open } = await withPast({ mode: "several" });
   const end = await thread.run({ command: { resume: "other past", fork: true }, checkpoint_id: older });
-  assert.deepEqual(answersOf(end), ["other past", "closed"]);
+  assert.deepEqual(readAnswerValues(end), ["other past", "closed"]);
   assert.equal((await thread.get()).status, "idle");
   const parents = (await thread.history()).filter((state) => state.parent_checkpoint?.checkpoint_id === older);
   assert.equal(parents.length, 2, "two ways lead on from the older checkpoint");
   for (const id of [...open, stale]) {
-    assert.equal(problemOf(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
+    assert.equal(readProblem(await thread.wait({ command: { resume: { [id]: 1 } } })).code, "interrupt_stale");
   }
 });
 

@@ -30,7 +30,7 @@ async function decide(id: string, decisions: readonly object[]): Promise<Result>
   return (await client.runs.wait(id, "reviewed_agent", { command: { resume: { decisions } } })) as Result;
 }
 
-function requestOf(result: Result): Request {
+function readRequest(result: Result): Request {
   const [question, ...more] = result.__interrupt__ ?? [];
   assert.ok(question, JSON.stringify(result));
   assert.deepEqual(more, []);
@@ -44,7 +44,7 @@ const REFUND: ToolCall = ["refund", { order: "A-1", amount: 30 }];
 
 test("a tool call waits for its review, with arguments and allowed decisions", async () => {
   const { id, paused } = await ask([REFUND]);
-  const { actionRequests, reviewConfigs } = requestOf(paused);
+  const { actionRequests, reviewConfigs } = readRequest(paused);
   assert.deepEqual(
     actionRequests.map(({ name, args }) => [name, args]),
     [["refund", { order: "A-1", amount: 30 }]],
@@ -77,7 +77,7 @@ for (const [name, decision, said] of DECISIONS) {
 
 test("several calls are reviewed at once, one decision each; calls without review run anyway", async () => {
   const { id, paused } = await ask([REFUND, ["look_up", { order: "B-2" }], ["refund", { order: "C-3", amount: 7 }]]);
-  assert.equal(requestOf(paused).actionRequests.length, 2);
+  assert.equal(readRequest(paused).actionRequests.length, 2);
   const result = await decide(id, [
     { type: "edit", editedAction: { name: "refund", args: { order: "A-1", amount: 1 } } },
     { type: "approve" },

@@ -5,14 +5,14 @@
 //   reviews.4. Assignments, follow-up dates and comments of an item; an assignment never widens the rules.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
-import { problemOf } from "../harness/threads.ts";
+import { readProblem } from "../harness/threads.ts";
 import {
   askUnder,
   post,
   read,
   resume,
   REVIEW_GRAPHS,
-  trailOf,
+  readTrail,
   vote,
   type Question,
 } from "../harness/reviews/questions.ts";
@@ -32,12 +32,12 @@ interface WireReview {
   readonly votes: readonly { readonly by: string; readonly verdict: string; readonly value?: unknown }[];
 }
 
-async function reviewOf({ path }: Question): Promise<WireReview> {
+async function readReview({ path }: Question): Promise<WireReview> {
   const { body }: { readonly body: { readonly review: WireReview } } = await read(server, path);
   return body.review;
 }
 
-const codeOf = ({ problem }: { readonly problem?: { readonly code: string } }) => problem?.code;
+const readCode = ({ problem }: { readonly problem?: { readonly code: string } }) => problem?.code;
 
 suite("who may answer (reviews.1)", () => {
   const cases: readonly [string, unknown, string, string | undefined][] = [
@@ -55,9 +55,9 @@ suite("who may answer (reviews.1)", () => {
       const asked = await askUnder(server, rules);
       if (code !== undefined) {
         const direct = await resume(server, who, asked, true);
-        assert.equal(problemOf(direct).code, code);
+        assert.equal(readProblem(direct).code, code);
         const named = await resume(server, who, asked, { [asked.interrupt_id]: true });
-        assert.equal(problemOf(named).code, code);
+        assert.equal(readProblem(named).code, code);
         const command = {
           id: 1,
           method: "input.respond",
@@ -66,7 +66,7 @@ suite("who may answer (reviews.1)", () => {
         const { body } = await post(server, who, `/threads/${asked.thread_id}/commands`, command);
         assert.equal((body as { readonly code?: string }).code, code);
       }
-      assert.equal(codeOf(await vote(server, who, asked, true)), code);
+      assert.equal(readCode(await vote(server, who, asked, true)), code);
     });
   }
 
@@ -88,20 +88,20 @@ suite("how many must agree (reviews.2)", () => {
   test("two people approve: the first vote is counted, the second answers, once", async () => {
     const asked = await askUnder(server, { approvals: 2 });
     const first = await vote(server, "ann", asked, { approved: true, eur: 10 });
-    assert.deepEqual([first.status, codeOf(first), first.run_id], ["pending", "approvals_pending", undefined]);
+    assert.deepEqual([first.status, readCode(first), first.run_id], ["pending", "approvals_pending", undefined]);
     const repeated = await resume(server, "ann", asked, { approved: true, eur: 10 });
-    assert.deepEqual([repeated.status, problemOf(repeated).code], [409, "approvals_pending"]);
-    const review = await reviewOf(asked);
+    assert.deepEqual([repeated.status, readProblem(repeated).code], [409, "approvals_pending"]);
+    const review = await readReview(asked);
     assert.deepEqual([review.approvals, review.votes.map(({ by }) => by)], [{ given: 1, needed: 2 }, ["ann"]]);
     const second = await resume(server, "bob", asked, { eur: 10, approved: true });
     assert.deepEqual([second.status, second.body["answer"]], [200, [{ eur: 10, approved: true }]]);
     const late = await vote(server, "carl", asked, { approved: true, eur: 10 });
-    assert.deepEqual([late.status, codeOf(late)], ["refused", "interrupt_stale"]);
-    assert.deepEqual(await trailOf(server, asked), [
+    assert.deepEqual([late.status, readCode(late)], ["refused", "interrupt_stale"]);
+    assert.deepEqual(await readTrail(server, asked), [
       ["voted", "ann"],
       ["answered", "bob"],
     ]); // reviews.3
-    const after = await reviewOf(asked);
+    const after = await readReview(asked);
     assert.deepEqual(
       after.votes.map(({ by, verdict }) => [by, verdict]),
       [
@@ -137,8 +137,12 @@ suite("how many must agree (reviews.2)", () => {
       readonly id: string;
       readonly value: { ask: string };
     }[];
-    const idOf = (name: string): string => interrupts.find(({ value }) => value.ask === name)?.id ?? "";
-    const answers = ["pay", "mail"].map((name) => ({ thread_id: threadId, interrupt_id: idOf(name), resume: name }));
+    const findQuestionId = (name: string): string => interrupts.find(({ value }) => value.ask === name)?.id ?? "";
+    const answers = ["pay", "mail"].map((name) => ({
+      thread_id: threadId,
+      interrupt_id: findQuestionId(name),
+      resume: name,
+    }));
     const { body } = await post(server, "ann", "/inbox/answers", answers);
     const results = body["results"] as readonly { readonly status: string; readonly run_id?: string }[];
     assert.deepEqual(
@@ -146,8 +150,12 @@ suite("how many must agree (reviews.2)", () => {
       ["pending", "answered"],
     );
     await read(server, `/threads/${threadId}/runs/${String(results[1]?.run_id)}/join`);
-    const open = { thread_id: threadId, interrupt_id: idOf("pay"), path: `/inbox/${threadId}/${idOf("pay")}` };
-    assert.equal((await reviewOf(open)).approvals.given, 1, "the vote survives the run of its sibling");
+    const open = {
+      thread_id: threadId,
+      interrupt_id: findQuestionId("pay"),
+      path: `/inbox/${threadId}/${findQuestionId("pay")}`,
+    };
+    assert.equal((await readReview(open)).approvals.given, 1, "the vote survives the run of its sibling");
     const done = await post(server, "bob", `/threads/${threadId}/runs/wait`, {
       assistant_id: "pair",
       command: { resume: { [open.interrupt_id]: "pay" } },
@@ -162,8 +170,8 @@ suite("how many must agree (reviews.2)", () => {
       assistant_id: "echo",
       command,
     });
-    assert.deepEqual([refused.status, problemOf(refused).code], [422, "invalid_request"]);
-    assert.deepEqual((await reviewOf(asked)).votes, []);
+    assert.deepEqual([refused.status, readProblem(refused).code], [422, "invalid_request"]);
+    assert.deepEqual((await readReview(asked)).votes, []);
   });
 
   test("200 votes at once start one run", async () => {
@@ -172,11 +180,11 @@ suite("how many must agree (reviews.2)", () => {
     const votes = Array.from({ length: 200 }, (_, at) => vote(server, people[at % 40] ?? "", asked, true));
     const results = await Promise.all(votes);
     assert.equal(results.filter(({ status }) => status === "answered").length, 1);
-    const trail = await trailOf(server, asked);
+    const trail = await readTrail(server, asked);
     assert.equal(trail.filter(([action]) => action === "answered").length, 1);
     const { body: runs } = await read(server, `/threads/${asked.thread_id}/runs`);
     assert.equal((runs as unknown as readonly unknown[]).length, 2);
-    const { votes: counted } = await reviewOf(asked);
+    const { votes: counted } = await readReview(asked);
     assert.equal(new Set(counted.map(({ by }) => by)).size, 20);
   });
 });
@@ -185,19 +193,19 @@ suite("the work on an item (reviews.4)", () => {
   test("an assignment keeps others out of the inbox, and stays within the rules", async () => {
     const asked = await askUnder(server, { assignees: ["bob", "carl"] });
     const refused = await post(server, "ann", `${asked.path}/assign`, { to: "dora" });
-    assert.deepEqual([refused.status, problemOf(refused).code], [403, "reviewer_not_assigned"]);
+    assert.deepEqual([refused.status, readProblem(refused).code], [403, "reviewer_not_assigned"]);
     const { body: item } = await post(server, "ann", `${asked.path}/assign`, { to: "bob" });
     const { at: _at, ...claim } = item["claim"] as Record<string, unknown>;
     assert.deepEqual(claim, { by: "bob", until: null, assigned_by: "ann" });
-    assert.equal(codeOf(await vote(server, "carl", asked, true)), "interrupt_claimed");
+    assert.equal(readCode(await vote(server, "carl", asked, true)), "interrupt_claimed");
     assert.equal(
-      problemOf(await post(server, "carl", `${asked.path}/assign`, { to: "carl" })).code,
+      readProblem(await post(server, "carl", `${asked.path}/assign`, { to: "carl" })).code,
       "interrupt_claimed",
     );
     assert.equal((await post(server, "carl", `${asked.path}/assign`, { to: "carl", force: true })).status, 200);
-    assert.equal(problemOf(await post(server, "ann", `${asked.path}/claim`, {})).code, "interrupt_claimed");
+    assert.equal(readProblem(await post(server, "ann", `${asked.path}/claim`, {})).code, "interrupt_claimed");
     assert.equal((await vote(server, "carl", asked, true)).status, "answered");
-    assert.deepEqual(await trailOf(server, asked), [
+    assert.deepEqual(await readTrail(server, asked), [
       ["assigned", "ann"],
       ["assigned", "carl"],
       ["answered", "carl"],
@@ -206,7 +214,7 @@ suite("the work on an item (reviews.4)", () => {
 
   test("whoever the rules exclude cannot claim", async () => {
     const asked = await askUnder(server, { four_eyes: true });
-    assert.equal(problemOf(await post(server, "starter", `${asked.path}/claim`, {})).code, "reviewer_excluded");
+    assert.equal(readProblem(await post(server, "starter", `${asked.path}/claim`, {})).code, "reviewer_excluded");
   });
 
   test("a follow-up date hides the item from lists that ask for it, and can be cleared", async () => {
@@ -254,6 +262,6 @@ test("rules in an assistant's metadata need the right to administrate, and hold 
   const malformed = { graph_id: "echo", metadata: { interrupt_review: { assignes: ["ann"] } } };
   assert.equal((await post(server, "root", "/assistants", malformed)).status, 422);
   const asked = await askUnder(server, { approvals: 2 }, "starter", { assistant_id: made.body["assistant_id"] });
-  assert.equal(codeOf(await vote(server, "bob", asked, true)), "reviewer_not_assigned");
+  assert.equal(readCode(await vote(server, "bob", asked, true)), "reviewer_not_assigned");
   assert.equal((await vote(server, "ann", asked, true)).status, "pending");
 });

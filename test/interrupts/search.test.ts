@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { verb } from "../harness/cli.ts";
-import { itemsOf } from "../harness/inbox.ts";
+import { readItems } from "../harness/inbox.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
 import { newThread, type TestThread } from "../harness/threads.ts";
@@ -47,7 +47,7 @@ const inAudit = async (q: string): Promise<readonly (string | undefined)[]> => {
 async function asking(payload: unknown, metadata: object = {}): Promise<{ thread: TestThread; path: string }> {
   const thread = await newThread(server, "echo", { metadata });
   await thread.run({ input: { payload } });
-  const [item] = await itemsOf(server, thread.threadId);
+  const [item] = await readItems(server, thread.threadId);
   return { thread, path: `/inbox/${thread.threadId}/${item?.id}` };
 }
 

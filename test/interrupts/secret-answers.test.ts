@@ -15,9 +15,9 @@ import { startWebhookReceiver } from "../fakes/webhook-receiver.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, temporaryFolder, type Answer } from "../harness/server.ts";
 
-const keyOf = (who: string): string => `the-long-key-of-${who}`;
+const nameKey = (who: string): string => `the-long-key-of-${who}`;
 const KEYS = Object.entries({ eve: "viewer", rita: "reviewer", otto: "operator", olga: "operator" })
-  .map(([who, role]) => `${who}:${keyOf(who)}:${role}`)
+  .map(([who, role]) => `${who}:${nameKey(who)}:${role}`)
   .join(",");
 
 const receiver = await startWebhookReceiver({});
@@ -47,7 +47,7 @@ after(async () => {
 });
 
 const send = (who: string, method: string, path: string, body?: unknown): Promise<Answer> =>
-  call(server, method, path, body, { "x-api-key": keyOf(who) });
+  call(server, method, path, body, { "x-api-key": nameKey(who) });
 
 interface Form {
   readonly name: string;

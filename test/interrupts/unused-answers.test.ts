@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { PATIENCE } from "../harness/patience.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, problemOf, type TestThread, until } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, readProblem, type TestThread, until } from "../harness/threads.ts";
 
 const server = await startServerHere({
   config: join(ROOT, "test", "graphs", "paused", "langgraph.json"),
@@ -40,7 +40,7 @@ interface ShownItem {
   readonly state: string;
   readonly failed_answer?: { readonly error: string; readonly message: string; readonly times: number };
 }
-const itemOf = async ({ threadId }: TestThread, id: string): Promise<ShownItem> =>
+const readShownItem = async ({ threadId }: TestThread, id: string): Promise<ShownItem> =>
   (await call(server, "GET", `/inbox/${threadId}/${id}`)).body;
 
 /** Every read of the thread and of its state. */
@@ -115,7 +115,7 @@ for (const durability of ["async", "sync", "exit"])
           [asked.id],
         );
         assert.equal((await thread.get()).status, "interrupted");
-        const { failed_answer: failure } = await itemOf(thread, asked.id);
+        const { failed_answer: failure } = await readShownItem(thread, asked.id);
         assert.deepEqual([failure?.error, failure?.times], [failed.__error__.error, times]);
         assert.deepEqual(await trail(thread), ["answered", "reopened"]);
         await checkReads(thread);
@@ -169,7 +169,7 @@ test(
       await thread.run({ command: { resume: { [asked.id]: "bad" } } });
       assert.equal((await thread.get()).status, status);
     }
-    const item = await itemOf(thread, asked.id);
+    const item = await readShownItem(thread, asked.id);
     assert.deepEqual(
       [item.state, item.failed_answer?.message, item.failed_answer?.times],
       ["answered", "bad is not good", 3],
@@ -181,11 +181,11 @@ test(
       (await thread.open()).map(({ id }) => id),
       [asked.id],
     );
-    assert.equal((await itemOf(thread, asked.id)).failed_answer?.message, "bad is not good");
+    assert.equal((await readShownItem(thread, asked.id)).failed_answer?.message, "bad is not good");
     assert.equal((await call(server, "POST", path, { by: "ann" })).status, 200, "an open item stays as it is");
     await thread.resume({ [asked.id]: "good" });
     const late = await call(server, "POST", path, { by: "ann" });
-    assert.deepEqual([late.status, problemOf(late).code], [409, "interrupt_stale"]);
+    assert.deepEqual([late.status, readProblem(late).code], [409, "interrupt_stale"]);
     assert.equal((await trail(thread)).filter((action) => action === "reopened").length, 3);
   },
 );
@@ -297,11 +297,11 @@ test(
   async () => {
     const thread = await newThread(server, "with_context");
     const missing = await thread.wait({ input: {} });
-    assert.deepEqual([missing.status, problemOf(missing).code], [422, "context_invalid"]);
+    assert.deepEqual([missing.status, readProblem(missing).code], [422, "context_invalid"]);
     onlyQuestion(await thread.run({ input: {}, context: { user: "ann" } }));
     const before = await thread.picture();
     const wrong = await thread.wait({ command: { resume: "yes" }, context: { user: 5 } });
-    assert.deepEqual([wrong.status, problemOf(wrong).errors?.[0]?.path], [422, "user"]);
+    assert.deepEqual([wrong.status, readProblem(wrong).errors?.[0]?.path], [422, "user"]);
     assert.deepEqual(await thread.picture(), before);
   },
 );

@@ -23,7 +23,7 @@ import type { Body, GraphPlan, NodePlan, Plan } from "./plan.ts";
 
 export { Command, MemorySaver };
 
-/** Of observed threads: interrupt id → its first value. */
+/** Questions of observed threads: interrupt id → its first value. */
 export const raised = new Map<string, Map<string, string>>();
 
 const threadId = (): string => String(getConfig()?.configurable?.["thread_id"]);
@@ -66,12 +66,12 @@ type Values = typeof State.State;
 type Running = (tag: string) => Promise<string[]>;
 
 /** @returns a runner of the body; `tag` distinguishes the questions of repeated bodies */
-function bodyOf({ place, steps }: Body): Running {
+function runBody({ place, steps }: Body): Running {
   const made = steps.map((step) => {
     if (step.kind === "tasks") {
-      return step.bodies.map((body) => task({ name: body.place, retry: RETRY }, bodyOf(body)));
+      return step.bodies.map((body) => task({ name: body.place, retry: RETRY }, runBody(body)));
     }
-    return step.kind === "graph" ? graphOf(step.graph).compile() : null;
+    return step.kind === "graph" ? buildGraph(step.graph).compile() : null;
   });
   return async (tag) => {
     const log: string[] = [];
@@ -84,9 +84,9 @@ function bodyOf({ place, steps }: Body): Running {
       if (step.kind === "tasks") {
         const calls = part as ((tag: string) => Promise<string[]>)[];
         for (let round = 0; round < step.rounds; round++) {
-          const tagOf = (n: number): string => `${tag}/${at}.${round}.${n}`;
-          if (step.parallel) log.push(...(await Promise.all(calls.map((call, n) => call(tagOf(n))))).flat());
-          else for (const [n, call] of calls.entries()) log.push(...(await call(tagOf(n))));
+          const nameTag = (n: number): string => `${tag}/${at}.${round}.${n}`;
+          if (step.parallel) log.push(...(await Promise.all(calls.map((call, n) => call(nameTag(n))))).flat());
+          else for (const [n, call] of calls.entries()) log.push(...(await call(nameTag(n))));
         }
       }
       if (step.kind === "graph") {
@@ -102,12 +102,12 @@ function bodyOf({ place, steps }: Body): Running {
   };
 }
 
-function answerOf({ asks, name }: { readonly asks: boolean; readonly name: string }): string {
+function simulateAnswer({ asks, name }: { readonly asks: boolean; readonly name: string }): string {
   return asks ? ask(name) : `${name} quiet`;
 }
 
-function toolsOf(asks: readonly boolean[]): Running {
-  const refund = tool((input: unknown) => answerOf(input as { readonly asks: boolean; readonly name: string }), {
+function buildTools(asks: readonly boolean[]): Running {
+  const refund = tool((input: unknown) => simulateAnswer(input as { readonly asks: boolean; readonly name: string }), {
     name: "refund",
     description: "asks",
     schema: {
@@ -133,7 +133,7 @@ function toolsOf(asks: readonly boolean[]): Running {
 // oxlint-disable-next-line typescript/no-explicit-any -- node names are made up while it runs
 type Builder = any;
 
-function graphOf(plan: GraphPlan): Builder {
+function buildGraph(plan: GraphPlan): Builder {
   const builder: Builder = new StateGraph(State);
   let previous: string = START;
   plan.layers.forEach((layer, depth) => {
@@ -153,18 +153,18 @@ function graphOf(plan: GraphPlan): Builder {
 
 function addNode(builder: Builder, node: NodePlan): string {
   if (node.kind === "graph") {
-    builder.addNode(node.place, graphOf(node.graph).compile());
+    builder.addNode(node.place, buildGraph(node.graph).compile());
     return node.place;
   }
   if (node.kind === "tools") {
-    const run = toolsOf(node.asks);
+    const run = buildTools(node.asks);
     builder.addNode(node.place, async ({ item }: Values) => ({ log: await run(`${node.place}${item}`) }));
     return node.place;
   }
   const { place } = node.body;
-  const run = bodyOf(node.body);
+  const run = runBody(node.body);
   if (node.kind === "handled") {
-    const handler = bodyOf(node.handler);
+    const handler = runBody(node.handler);
     builder.addNode(
       place,
       async ({ item }: Values) => {
@@ -209,9 +209,9 @@ function addExit(builder: Builder, node: NodePlan, name: string): string {
 }
 
 /** @param checkpointer of the library; a server brings its own */
-export function programOf(plan: Plan, checkpointer?: MemorySaver): Builder {
+export function buildProgram(plan: Plan, checkpointer?: MemorySaver): Builder {
   const options = checkpointer === undefined ? {} : { checkpointer };
-  if (plan.kind === "graph") return graphOf(plan.graph).compile(options);
-  const run = bodyOf(plan.body);
+  if (plan.kind === "graph") return buildGraph(plan.graph).compile(options);
+  const run = runBody(plan.body);
   return entrypoint({ name: "main", ...options }, async () => ({ log: await run("") }));
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { planOf, randomFrom, type Plan, type Random } from "./plan.ts";
+import { drawPlan, randomFrom, type Plan, type Random } from "./plan.ts";
 import { call, ROOT } from "../harness/server.ts";
 import type { Result, WireInterrupt } from "../harness/threads.ts";
 
@@ -18,7 +18,7 @@ interface LibrarySide {
   readonly raised: Map<string, Map<string, string>>;
   readonly Command: new (parts: object) => unknown;
   readonly MemorySaver: new () => unknown;
-  readonly programOf: (plan: Plan, checkpointer: unknown) => LibraryGraph;
+  readonly buildProgram: (plan: Plan, checkpointer: unknown) => LibraryGraph;
 }
 
 interface LibraryGraph {
@@ -49,15 +49,15 @@ export async function oracleProject(
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true });
   for (const file of ["plan.ts", "graphs.ts"]) cpSync(join(ROOT, "test", "oracle", file), join(folder, file));
-  const lines = seeds.map((seed) => `export const s${seed} = programOf(planOf(${seed}, ${!oldest}));`);
-  const head = 'import { programOf } from "./graphs.ts";\nimport { planOf } from "./plan.ts";\n';
+  const lines = seeds.map((seed) => `export const s${seed} = buildProgram(drawPlan(${seed}, ${!oldest}));`);
+  const head = 'import { buildProgram } from "./graphs.ts";\nimport { drawPlan } from "./plan.ts";\n';
   writeFileSync(join(folder, "package.json"), '{"type": "module"}');
   writeFileSync(join(folder, "all.ts"), `${head}${lines.join("\n")}\n`);
   const graphs = Object.fromEntries(seeds.map((seed) => [`s${seed}`, `./all.ts:s${seed}`]));
   const config = join(folder, "langgraph.json");
   writeFileSync(config, JSON.stringify({ graphs }));
   const library = (await import(join(folder, "graphs.ts"))) as LibrarySide;
-  return { config, library, plan: (seed) => planOf(seed, !oldest) };
+  return { config, library, plan: (seed) => drawPlan(seed, !oldest) };
 }
 
 interface Pause {
@@ -79,14 +79,16 @@ let sides = 0;
 
 /** As in LangGraph: the origin and the order of an interrupt identify it. */
 function librarySide({ library, plan }: OracleProject, seed: number): Side {
-  const graph = library.programOf(plan(seed), new library.MemorySaver());
+  const graph = library.buildProgram(plan(seed), new library.MemorySaver());
   const threadId = `oracle ${seed} ${sides++}`;
   let open = new Map<string, string>();
   let log: unknown;
   return {
     async next(answers) {
-      const idOf = new Map([...open].map(([id, question]) => [question, id]));
-      const resume = Object.fromEntries([...(answers ?? [])].map(([question, answer]) => [idOf.get(question), answer]));
+      const idByQuestion = new Map([...open].map(([id, question]) => [question, id]));
+      const resume = Object.fromEntries(
+        [...(answers ?? [])].map(([question, answer]) => [idByQuestion.get(question), answer]),
+      );
       open = new Map();
       library.raised.set(threadId, open);
       const input = answers === null ? {} : new library.Command({ resume });
@@ -94,7 +96,7 @@ function librarySide({ library, plan }: OracleProject, seed: number): Side {
       ({ log } = await graph.invoke(input, config));
       if (open.size === 0) return null;
       const asked = [...open.values()];
-      const groups = groupsOf(await graph.getState(config, { subgraphs: true }));
+      const groups = groupQuestions(await graph.getState(config, { subgraphs: true }));
       // The state also lists answered interrupts of a finished parallel task, and some interrupts twice.
       const left = new Set(asked);
       return { open: asked, groups: groups.map((group) => group.filter((question) => left.delete(question))) };
@@ -107,9 +109,9 @@ function librarySide({ library, plan }: OracleProject, seed: number): Side {
  * By task, in the order in which the library makes tasks; questions of one task that calls others have no order of
  * their own.
  */
-function groupsOf({ tasks }: LibraryState): Groups {
+function groupQuestions({ tasks }: LibraryState): Groups {
   return tasks.flatMap(({ interrupts, state }) => {
-    const nested = state !== undefined && "tasks" in state ? groupsOf(state) : [];
+    const nested = state !== undefined && "tasks" in state ? groupQuestions(state) : [];
     if (nested.length > 0) return nested;
     return interrupts.length === 0 ? [] : [interrupts.map(({ value }) => String(value))];
   });
@@ -122,7 +124,7 @@ export interface ServerOptions {
   readonly server: () => { readonly url: string };
   readonly seed: number;
   readonly send: Send;
-  /** Of a server in this process: ids and questions as its library raises them. */
+  /** Interrupts of a server in this process: ids and questions as its library raises them. */
   readonly raised: LibrarySide["raised"] | null;
 }
 
@@ -133,8 +135,10 @@ export async function serverSide({ server, seed, send, raised }: ServerOptions):
   const seen = new Set<string>();
   return {
     async next(answers) {
-      const idOf = new Map(open.map(({ id, value }) => [String(value), id]));
-      const resume = Object.fromEntries([...(answers ?? [])].map(([question, answer]) => [idOf.get(question), answer]));
+      const idByQuestion = new Map(open.map(({ id, value }) => [String(value), id]));
+      const resume = Object.fromEntries(
+        [...(answers ?? [])].map(([question, answer]) => [idByQuestion.get(question), answer]),
+      );
       for (const id of Object.keys(resume)) {
         assert.equal(seen.has(id), false, `two questions have the id ${id}`);
         seen.add(id);

@@ -54,7 +54,7 @@ const QUESTIONS_MAX = 12;
 const DEPTH_MAX = 3;
 
 /** @param stumblesLate the library's retries keep the answers before a failure */
-export function planOf(seed: number, stumblesLate: boolean): Plan {
+export function drawPlan(seed: number, stumblesLate: boolean): Plan {
   const random = randomFrom(seed);
   const functional = random.below(2) === 0;
   let places = 0;
@@ -65,7 +65,7 @@ export function planOf(seed: number, stumblesLate: boolean): Plan {
     left -= times;
     return { kind: "ask", times };
   };
-  const stepOf = (depth: number, before: readonly Step[]): Step => {
+  const drawStep = (depth: number, before: readonly Step[]): Step => {
     const kind = depth >= DEPTH_MAX || left <= 0 ? 0 : random.below(10);
     const isRetried = depth > 0 || !functional; // the library has no retry policy for an entrypoint
     const repeats = before.every((step) => step.kind === "ask" || step.kind === "caught") && stumblesLate;
@@ -75,23 +75,23 @@ export function planOf(seed: number, stumblesLate: boolean): Plan {
       return { kind: "caught" };
     }
     if (kind === 6 || kind === 7) {
-      const bodies = Array.from({ length: 1 + random.below(3) }, () => bodyOf("task", depth + 1));
+      const bodies = Array.from({ length: 1 + random.below(3) }, () => drawBody("task", depth + 1));
       return { kind: "tasks", bodies, parallel: random.below(2) === 0, rounds: random.pick([1, 1, 2]) };
     }
-    if (kind === 8) return { kind: "graph", graph: graphOf(depth + 1), times: random.pick([1, 1, 2]) };
+    if (kind === 8) return { kind: "graph", graph: drawGraph(depth + 1), times: random.pick([1, 1, 2]) };
     return askStep();
   };
-  const bodyOf = (kind: string, depth: number): Body => {
+  const drawBody = (kind: string, depth: number): Body => {
     const name = place(kind);
     const steps: Step[] = [];
     const count = 1 + random.below(3);
-    for (let at = 0; at < count; at++) steps.push(stepOf(depth, steps));
+    for (let at = 0; at < count; at++) steps.push(drawStep(depth, steps));
     return { place: name, steps };
   };
-  const nodeOf = (depth: number): NodePlan => {
+  const drawNode = (depth: number): NodePlan => {
     const kind = depth >= DEPTH_MAX ? 0 : random.below(9);
-    if (kind === 4 || kind === 5) return { kind: "graph", place: place("graph"), graph: graphOf(depth + 1) };
-    if (kind === 6) return { kind: "sends", body: bodyOf("send", depth + 1), items: 1 + random.below(3) };
+    if (kind === 4 || kind === 5) return { kind: "graph", place: place("graph"), graph: drawGraph(depth + 1) };
+    if (kind === 6) return { kind: "sends", body: drawBody("send", depth + 1), items: 1 + random.below(3) };
     if (kind === 7) {
       left--;
       return {
@@ -103,13 +103,14 @@ export function planOf(seed: number, stumblesLate: boolean): Plan {
         ]),
       }; // two that ask: place-tests.ts
     }
-    if (kind === 8) return { kind: "handled", body: bodyOf("node", DEPTH_MAX), handler: bodyOf("handler", DEPTH_MAX) };
-    return { kind: "body", body: bodyOf("node", depth), visits: random.pick([1, 1, 1, 2]) };
+    if (kind === 8)
+      return { kind: "handled", body: drawBody("node", DEPTH_MAX), handler: drawBody("handler", DEPTH_MAX) };
+    return { kind: "body", body: drawBody("node", depth), visits: random.pick([1, 1, 1, 2]) };
   };
-  const graphOf = (depth: number): GraphPlan => ({
+  const drawGraph = (depth: number): GraphPlan => ({
     layers: Array.from({ length: 1 + random.below(2) }, () =>
-      Array.from({ length: random.pick([1, 2, 2, 3]) }, () => nodeOf(depth)),
+      Array.from({ length: random.pick([1, 2, 2, 3]) }, () => drawNode(depth)),
     ),
   });
-  return functional ? { kind: "entrypoint", body: bodyOf("main", 0) } : { kind: "graph", graph: graphOf(0) };
+  return functional ? { kind: "entrypoint", body: drawBody("main", 0) } : { kind: "graph", graph: drawGraph(0) };
 }

@@ -36,7 +36,7 @@ const WHOLE = "This half came first. This half came after the wait.";
 
 const load = async (assistantId: string, threadId = randomUUID(), more: object = {}): Promise<Page> =>
   openPage(await officialClient("1.15"), { url: server.url, threadId, assistantId, ...more });
-const runsOf = async (assistantId: string, threadId: string): Promise<number> =>
+const countRuns = async (assistantId: string, threadId: string): Promise<number> =>
   (await openThread(server, assistantId, threadId).runs()).length;
 
 type PageTools = Parameters<Awaited<ReturnType<typeof officialClient>>["flushPendingHeadlessToolInterrupts"]>[1];
@@ -74,7 +74,7 @@ describe("SDK 1.15 in a chat page", () => {
       results.map(({ text }) => JSON.parse(text) as unknown),
       [{ found: { of: "one" } }, { error: "no battery" }],
     );
-    assert.ok([2, 3].includes(await runsOf("headless", threadId)));
+    assert.ok([2, 3].includes(await countRuns("headless", threadId)));
     await page.close();
   });
 
@@ -104,7 +104,7 @@ describe("SDK 1.15 in a chat page", () => {
     for (const text of texts.slice(1)) void page.hook.submit(say(text), { multitaskStrategy: "enqueue" });
     const queue = () => page.hook.queueStore.getSnapshot();
     await shows("three that wait", () => queue().filter(({ id }) => id !== undefined).length === 3);
-    await until("three on the server", async () => ((await runsOf("writer", threadId)) === 4 ? true : undefined));
+    await until("three on the server", async () => ((await countRuns("writer", threadId)) === 4 ? true : undefined));
     const reloaded = await load("writer", threadId, { queue: "server" });
     await shows("three that wait after a reload", () => reloaded.hook.queueStore.getSnapshot().length === 3);
     const [, second] = queue();
@@ -166,15 +166,15 @@ describe("SDK 1.15 in a chat page", () => {
   test("eight subgraphs of one node, and a page that is loaded anew (client-tools.6)", PATIENCE, async () => {
     const threadId = randomUUID();
     const first = await load("fanned", threadId);
-    const subgraphsOf = ({ hook }: Page): readonly string[] =>
+    const listSubgraphs = ({ hook }: Page): readonly string[] =>
       [...hook.subgraphStore.getSnapshot().values()].map(({ namespace, status }) => `${namespace.join("|")} ${status}`);
     const areComplete = (page: Page): boolean =>
-      subgraphsOf(page).length === 8 && subgraphsOf(page).every((one) => /^part:\S+ complete$/.test(one));
+      listSubgraphs(page).length === 8 && listSubgraphs(page).every((one) => /^part:\S+ complete$/.test(one));
     await first.hook.submit({});
     await shows("the subgraphs", () => areComplete(first));
     const second = await load("fanned", threadId);
     await shows("the subgraphs after a reload", () => areComplete(second));
-    assert.deepEqual(new Set(subgraphsOf(second)), new Set(subgraphsOf(first)));
+    assert.deepEqual(new Set(listSubgraphs(second)), new Set(listSubgraphs(first)));
     assert.equal(second.hook.subgraphByNodeStore.getSnapshot().get("part")?.length, 8);
     for (const page of [first, second]) await page.close();
   });

@@ -35,7 +35,7 @@ interface Subagent {
 }
 
 /** Reads the subagents of a page as the hooks of the frameworks do: the content of each is a stream of its own. */
-function subagentsOf({ hook }: Page): () => readonly Subagent[] {
+function watchSubagents({ hook }: Page): () => readonly Subagent[] {
   const opened = new Map<string, ReturnType<typeof open>>();
   const open = (namespace: readonly string[]) => ({
     messages: hook.registry.acquire(client.messagesProjection(namespace)).store,
@@ -64,7 +64,7 @@ test("two subagents, live and after a reload (deep-agents.1)", PATIENCE, async (
   const tasks = files.map((file) => JSON.stringify([["await_file", { file }]]));
   const load = () => openPage(client, { url: server.url, threadId, assistantId: "deep" });
   const atWork = (page: Page) => {
-    const shown = subagentsOf(page);
+    const shown = watchSubagents(page);
     return until("two subagents at work", async () => {
       const all = shown();
       return all.length === 2 && all.every(({ calls }) => calls.length === 1) ? { all, shown } : undefined;
@@ -92,7 +92,7 @@ test("two subagents, live and after a reload (deep-agents.1)", PATIENCE, async (
   for (const file of files) writeFileSync(file, "");
   await sent;
   const third = await load();
-  for (const shown of [live.shown, reloaded.shown, subagentsOf(third)]) {
+  for (const shown of [live.shown, reloaded.shown, watchSubagents(third)]) {
     await until("the results of both", async () => {
       const ends = shown().map(({ status, texts }) => `${status}: ${texts.at(-1)}`);
       return ends.join() === "complete: saw one,complete: saw two" || undefined;

@@ -52,7 +52,7 @@ interface Step {
 /** An `sh` block, and the `json` or `text` block below it, if nothing but blank lines is between them. */
 const STEP = /^```sh\n(.*?)^```\n+(?:^```(?:json|text)\n(.*?)^```\n)?/gms;
 
-function stepsOf(page: string): readonly Step[] {
+function parseSteps(page: string): readonly Step[] {
   return [...page.matchAll(STEP)]
     .map(({ 1: commands = "", 2: shown = null, index }) => {
       return { line: page.slice(0, index).split("\n").length, commands, shown };
@@ -180,7 +180,7 @@ async function checkPage(
   server: Pick<ServerHere, "url" | "dataDir">,
   hosts: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const steps = stepsOf(readFileSync(join(ROOT, page), "utf8"));
+  const steps = parseSteps(readFileSync(join(ROOT, page), "utf8"));
   assert.notDeepEqual(
     steps.filter(({ shown }) => shown !== null),
     [],

@@ -8,13 +8,13 @@ import { test } from "node:test";
 import { copyForOldest } from "./oldest-langgraph.ts";
 import { removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
-import { newThread, openThread, questionsOf, type Result, type WireInterrupt } from "../harness/threads.ts";
+import { newThread, openThread, listQuestions, type Result, type WireInterrupt } from "../harness/threads.ts";
 
 const OLDEST = join(copyForOldest(), "test", "graphs", "langgraph.json");
 const PINNED = join(ROOT, "test", "graphs", "langgraph.json");
 
 const find = (result: Result, text: string): WireInterrupt => {
-  const found = questionsOf(result).find(({ value }) => JSON.stringify(value).includes(text));
+  const found = listQuestions(result).find(({ value }) => JSON.stringify(value).includes(text));
   assert.ok(found, `${text} is not asked: ${JSON.stringify(result)}`);
   return found;
 };

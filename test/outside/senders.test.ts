@@ -11,7 +11,7 @@ import { nestedProject } from "./nested-project.ts";
 
 const folder = nestedProject("test/collector/senders");
 
-async function runsOf(sender: string): Promise<readonly AcceptedRun[]> {
+async function collectRuns(sender: string): Promise<readonly AcceptedRun[]> {
   const backend = await startBackend();
   const collector = await startCollector(backend.url);
   try {
@@ -55,7 +55,7 @@ const isModelCall = (run: AcceptedRun): boolean => run.main["run_type"] === "llm
 
 describe("senders of today", () => {
   test("langfuse 5.11: model, parameters, tokens, costs, metadata; level ERROR", async () => {
-    const runs = await runsOf("langfuse");
+    const runs = await collectRuns("langfuse");
     const answer = runs.find(isModelCall);
     assert.deepEqual(answer?.inputs, { messages: [{ role: "user", content: "Weather in Paris?" }] });
     assert.match(answer.text, /"total_cost":0.25,"input_tokens":11,"output_tokens":7/);
@@ -67,15 +67,15 @@ describe("senders of today", () => {
   });
 
   test("OpenInference's OpenAI instrumentation 4.2", async () => {
-    assertModelCall((await runsOf("openinference")).find(isModelCall), "gpt-5-2026");
+    assertModelCall((await collectRuns("openinference")).find(isModelCall), "gpt-5-2026");
   });
 
   test("OpenLLMetry's OpenAI instrumentation 0.27", async () => {
-    assertModelCall((await runsOf("openllmetry")).find(isModelCall), "gpt-5-2026");
+    assertModelCall((await collectRuns("openllmetry")).find(isModelCall), "gpt-5-2026");
   });
 
   test("the AI SDK 7: agent, step and model call in one tree", async () => {
-    const runs = await runsOf("ai-sdk");
+    const runs = await collectRuns("ai-sdk");
     const chat = runs.find(isModelCall);
     assertModelCall(chat, "gpt-5");
     const step = runs.find(({ id }) => id === chat?.main["parent_run_id"]);
@@ -85,7 +85,7 @@ describe("senders of today", () => {
   });
 
   test("langsmith 0.12 in its OTel mode: tree, inputs and outputs as its own runs have them", async () => {
-    const runs = await runsOf("langsmith");
+    const runs = await collectRuns("langsmith");
     const outer = runs.find((run) => run.main["name"] === "outer");
     const inner = runs.find((run) => run.main["name"] === "inner");
     assert.equal(inner?.main["run_type"], "llm");
@@ -95,7 +95,7 @@ describe("senders of today", () => {
   });
 
   test("OpenInference's LangChain instrumentation 4.1: system, image, call, and the members beside the messages", async () => {
-    const [run] = await runsOf("langchain");
+    const [run] = await collectRuns("langchain");
     assert.ok(run !== undefined);
     const { messages } = run.outputs as { readonly messages: readonly Record<string, unknown>[] };
     const picture = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
@@ -109,7 +109,7 @@ describe("senders of today", () => {
   });
 
   test("Mastra 1.71: two model calls with their tokens, each in a step with its calls", async () => {
-    const runs = await runsOf("mastra");
+    const runs = await collectRuns("mastra");
     const calls = runs.filter(isModelCall);
     const steps = runs.filter((run) => run.main["name"] === "agent_step forecaster");
     const agent = runs.find((run) => run.main["name"] === "invoke_agent forecaster");
@@ -131,7 +131,7 @@ describe("senders of today", () => {
   });
 
   test("Genkit 1.42: calls with parts and tokens, wrappers without, embedder, error", async () => {
-    const runs = await runsOf("genkit");
+    const runs = await collectRuns("genkit");
     const calls = runs.filter(isModelCall);
     assert.equal(calls.length, 2);
     const asked = calls.find((call) => /"tool_calls"/.test(JSON.stringify(call.outputs)));
@@ -151,7 +151,7 @@ describe("senders of today", () => {
   });
 
   test("logfire 0.22: message as name, tags, attributes, a log below its span, an error", async () => {
-    const runs = await runsOf("logfire");
+    const runs = await collectRuns("logfire");
     const asking = runs.find((run) => run.main["name"] === "asking Paris");
     const log = runs.find((run) => run.main["name"] === "rain in Paris");
     assert.deepEqual(asking?.main["tags"], ["t1"]);

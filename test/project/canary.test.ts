@@ -11,7 +11,7 @@ import { describe } from "node:test";
 import { startBackend } from "../fakes/backend.ts";
 import { createAuthority } from "../fakes/certificate.ts";
 import { startConnectProxy } from "../fakes/connect-proxy.ts";
-import { jsonRequest, spanOf } from "../fakes/otlp.ts";
+import { jsonRequest, buildSpan } from "../fakes/otlp.ts";
 import { testInLong, testInShort } from "../harness/long.ts";
 import { call, ROOT, startServer } from "../harness/server.ts";
 
@@ -122,11 +122,11 @@ describe("the collector", () => {
     const json = { "content-type": "application/json", authorization: `Bearer ${CANARY}-token` };
     const own = { ...json, "x-api-key": awkward("own"), "x-tenant-id": "workspace", cookie: CANARY };
     assert.equal(
-      await ask("an export with a key of its own", `/v1/traces?api_key=${CANARY}`, jsonRequest([spanOf(1, 0)]), own),
+      await ask("an export with a key of its own", `/v1/traces?api_key=${CANARY}`, jsonRequest([buildSpan(1, 0)]), own),
       200,
     );
     assert.equal(
-      await ask("an export with the environment's key", "/v1/traces", jsonRequest([spanOf(2, 0)]), json),
+      await ask("an export with the environment's key", "/v1/traces", jsonRequest([buildSpan(2, 0)]), json),
       200,
     );
     assert.equal(

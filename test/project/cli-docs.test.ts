@@ -26,14 +26,14 @@ interface Verb {
   readonly command: Command;
 }
 
-function verbsOf(command: Command, path: string): readonly Verb[] {
+function listVerbs(command: Command, path: string): readonly Verb[] {
   return command.commands.flatMap((one) => {
     const name = `${path} ${one.name()}`;
-    return one.commands.length > 0 ? verbsOf(one, name) : [{ name, command: one }];
+    return one.commands.length > 0 ? listVerbs(one, name) : [{ name, command: one }];
   });
 }
 
-const VERBS = verbsOf(program, "holdpoint");
+const VERBS = listVerbs(program, "holdpoint");
 const words = (command: Command): string =>
   command.registeredArguments
     .map((argument) => {
@@ -42,7 +42,7 @@ const words = (command: Command): string =>
     })
     .join("");
 
-function entryOf({ name, command }: Verb): string {
+function formatVerb({ name, command }: Verb): string {
   const isCommon = (long: string | undefined): boolean => COMMON.includes(long ?? "");
   const own = command.options.filter(({ long }) => !isCommon(long));
   const common = command.options.filter(({ long }) => isCommon(long)).map(({ flags }) => `\`${flags}\``);
@@ -59,7 +59,7 @@ function entryOf({ name, command }: Verb): string {
 
 test("the reference has every verb and option, in the words of the help (cli-docs.1)", () => {
   const [, reference = ""] = PAGE.split("\n## Reference\n");
-  const expected = VERBS.map(entryOf).join("\n\n");
+  const expected = VERBS.map(formatVerb).join("\n\n");
   const lines = (text: string): readonly string[] =>
     text
       .replace(/(\|) +| +(\|)/g, "$1 $2")

@@ -57,10 +57,10 @@ interface Manifest {
   };
 }
 
-const manifestsOf = (source: string): Manifest[] =>
+const parseManifests = (source: string): Manifest[] =>
   parseAllDocuments(source, { merge: true }).map((document) => document.toJS() as Manifest);
 const files = readdirSync(join(DEPLOY, "kubernetes")).filter((name) => name !== "kustomization.yaml");
-const manifests = files.flatMap((name) => manifestsOf(text(`kubernetes/${name}`)));
+const manifests = files.flatMap((name) => parseManifests(text(`kubernetes/${name}`)));
 const pods = manifests.flatMap(({ metadata: { name }, spec }) =>
   spec?.template ? [{ name, ...spec.template.spec }] : [],
 );

@@ -36,7 +36,7 @@ async function wordsAfter(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
  * Command lines of a page: lines of `sh` blocks and inline code, from `holdpoint` up to a pipe, a redirection or a
  * comment.
  */
-function commandsOf(text: string): readonly string[] {
+function listCommands(text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block = ""]) =>
     block.replaceAll("\\\n", " ").split("\n"),
   );
@@ -49,14 +49,14 @@ function commandsOf(text: string): readonly string[] {
 }
 
 /** Quoted texts are values. */
-const wordsOf = (command: string): readonly string[] =>
+const splitWords = (command: string): readonly string[] =>
   command
     .replace(/'[^']*'|"[^"]*"/g, "value")
     .split(/\s+/)
     .filter((word) => word !== "");
 
-function faultsOf(command: string, after: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
-  const words = wordsOf(command);
+function findFaults(command: string, after: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  const words = splitWords(command);
   let verb = "";
   for (const word of words) {
     if (!after.has(`${verb} ${word}`.trim())) break;
@@ -72,14 +72,14 @@ function faultsOf(command: string, after: ReadonlyMap<string, ReadonlySet<string
 
 test("each command of a page is one that the command line has (doc-commands.1)", async () => {
   const after = await wordsAfter();
-  const commands = PAGES.flatMap(({ path, text }) => commandsOf(text).map((command) => ({ path, command })));
+  const commands = PAGES.flatMap(({ path, text }) => listCommands(text).map((command) => ({ path, command })));
   const faults = commands.flatMap(({ path, command }) =>
-    faultsOf(command, after).map((fault) => `${path}: holdpoint ${command}: ${fault}`),
+    findFaults(command, after).map((fault) => `${path}: holdpoint ${command}: ${fault}`),
   );
   assert.deepEqual(faults, []);
   assert.ok(commands.length > 80, `${commands.length} commands`);
   for (const wrong of ["inboxes ls", "inbox lst", "inbox ls --older", "serve --rolle api"])
-    assert.equal(faultsOf(wrong, after).length, 1, wrong);
+    assert.equal(findFaults(wrong, after).length, 1, wrong);
 });
 
 test("each script, benchmark and file of a command exists (doc-commands.2)", () => {

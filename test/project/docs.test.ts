@@ -45,7 +45,7 @@ function section(page: string, heading: string): string {
 type Row = readonly string[];
 
 /** The rows of the first table in a text, without its two head lines. */
-function rowsOf(text: string): readonly Row[] {
+function parseRows(text: string): readonly Row[] {
   const lines = text.split("\n");
   const first = lines.findIndex((line) => line.startsWith("|"));
   const rest = first === -1 ? [] : lines.slice(first);
@@ -91,12 +91,12 @@ function settingRow(one: Setting<unknown>): Row {
 }
 
 test("docs/reference/errors.md lists exactly the codes that exist, with their status and title (docs.1)", () => {
-  const documented = rowsOf(readPage("reference/errors.md"));
+  const documented = parseRows(readPage("reference/errors.md"));
   compare("reference/errors.md", documented, errorRows(documented), ERRORS_HEAD);
 });
 
 test("docs/reference/errors.md has the cause and the remedy of every code (docs.1)", () => {
-  const silent = rowsOf(readPage("reference/errors.md")).filter(
+  const silent = parseRows(readPage("reference/errors.md")).filter(
     (row) => row.length !== 5 || row.some((cell) => cell === ""),
   );
   assert.deepEqual(silent, []);
@@ -104,7 +104,7 @@ test("docs/reference/errors.md has the cause and the remedy of every code (docs.
 
 for (const [heading, , table] of SETTINGS_TABLES) {
   test(`docs/reference/configuration.md lists exactly the settings of: ${heading} (docs.2)`, () => {
-    const documented = rowsOf(section(readPage("reference/configuration.md"), heading));
+    const documented = parseRows(section(readPage("reference/configuration.md"), heading));
     compare("reference/configuration.md", documented, Object.values(table).map(settingRow), SETTINGS_HEAD);
   });
 
@@ -137,7 +137,7 @@ test("no name is used by two settings of one table (docs.3)", () => {
 });
 
 /** Fragment of a heading, as GitHub derives it. */
-function fragmentOf(heading: string): string {
+function toFragment(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
@@ -153,7 +153,7 @@ function brokenLinks(page: string): readonly string[] {
     const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
     if (!existsSync(file)) return [`${page}: ${target}`];
     if (fragment === undefined || !file.endsWith(".md")) return [];
-    const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => fragmentOf(heading));
+    const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => toFragment(heading));
     return headings.includes(fragment) ? [] : [`${page}: ${target}`];
   });
 }
@@ -168,10 +168,10 @@ test("every relative link of a page leads to a file and a heading (docs.5)", () 
 
 test("detects wrong, missing and extra lines of a page", () => {
   const page = printTable(ERRORS_HEAD, [["`a`", "400", "One | two", "when", "do"]]);
-  const [row = []] = rowsOf(`before\n\n${page}\n\nafter`);
+  const [row = []] = parseRows(`before\n\n${page}\n\nafter`);
   assert.deepEqual(row, ["`a`", "400", "One | two", "when", "do"]);
   assert.throws(() => compare("p", [row], [["`a`", "401", "One | two", "when", "do"]], ERRORS_HEAD), /\| 401 \|/);
   assert.throws(() => compare("p", [], [row], ERRORS_HEAD));
   assert.throws(() => compare("p", [row, row], [row], ERRORS_HEAD));
-  assert.deepEqual(rowsOf(section("# Page\n\n## One\n\n| a |\n| - |\n| 1 |\n\n## Two\n", "Two")), []);
+  assert.deepEqual(parseRows(section("# Page\n\n## One\n\n| a |\n| - |\n| 1 |\n\n## Two\n", "Two")), []);
 });

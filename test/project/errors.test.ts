@@ -12,7 +12,7 @@ import { after, suite, test } from "node:test";
 import { raw } from "../harness/raw.ts";
 import { call, removeFolder, temporaryFolder, type Answer } from "../harness/server.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
-import { newNotes, newThread, onlyQuestion, problemOf, type WireProblem } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, readProblem, type WireProblem } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const BODY_BYTES_MAX = 65_536;
@@ -220,10 +220,10 @@ for (const [method, path, body, field] of WRONG) {
     const answer = await call(server, method, path, body);
     checkProblem(answer, 422, "invalid_request");
     assert.ok(
-      (problemOf(answer).errors ?? []).some((error) => error.path === field || field === ""),
+      (readProblem(answer).errors ?? []).some((error) => error.path === field || field === ""),
       answer.text,
     );
-    assert.ok(problemOf(answer).detail.includes(field), answer.text);
+    assert.ok(readProblem(answer).detail.includes(field), answer.text);
   });
 }
 
@@ -293,7 +293,7 @@ test("an address that nothing serves, and a method that an address does not take
 });
 
 /** A body of exactly so many bytes. */
-function bodyOf(bytes: number): string {
+function fillBody(bytes: number): string {
   const frame = JSON.stringify({ metadata: { fill: "" } });
   return frame.replace('""', `"${"x".repeat(bytes - frame.length)}"`);
 }
@@ -303,8 +303,8 @@ for (const [how, send] of [
   ["in chunks", (text: string) => text.match(/.{1,10000}/gs) ?? []],
 ] as const) {
   test(`a body of the largest size is read, one byte more is not: ${how} (project/errors.3)`, async () => {
-    assert.equal((await raw(server, { path: "/threads", body: send(bodyOf(BODY_BYTES_MAX)) })).status, 200);
-    const answer = await raw(server, { path: "/threads", body: send(bodyOf(BODY_BYTES_MAX + 1)) });
+    assert.equal((await raw(server, { path: "/threads", body: send(fillBody(BODY_BYTES_MAX)) })).status, 200);
+    const answer = await raw(server, { path: "/threads", body: send(fillBody(BODY_BYTES_MAX + 1)) });
     checkProblem(answer, 413, "body_too_large");
   });
 }

@@ -42,25 +42,25 @@ export function functionShapes(sources: ReadonlyMap<string, string>): FunctionSh
     return [...sources.keys()].flatMap((path) => {
       const source = program?.getSourceFile(`${ROOT}${path}`);
       if (source === undefined) throw new Error(`the compiler did not read ${path}`);
-      return shapesOf(path, source);
+      return listShapes(path, source);
     });
   } finally {
     api.close();
   }
 }
 
-function shapesOf(path: string, source: SourceFile): FunctionShape[] {
-  const lineOf = lineIndex(source.text);
+function listShapes(path: string, source: SourceFile): FunctionShape[] {
+  const findLine = lineIndex(source.text);
   const shapes: FunctionShape[] = [];
   const visit = (node: Node, parent?: Node): void => {
     if (FUNCTIONS.has(node.kind)) {
       const { parameters } = node as FunctionLikeDeclaration;
-      const line = lineOf(node.getStart(source));
+      const line = findLine(node.getStart(source));
       shapes.push({
         path,
-        name: nameOf(node) ?? nameOf(parent) ?? "(anonymous)",
+        name: readNodeName(node) ?? readNodeName(parent) ?? "(anonymous)",
         line,
-        lines: lineOf(node.end) - line + 1,
+        lines: findLine(node.end) - line + 1,
         parameters: parameters.filter(({ name }) => !(isIdentifier(name) && name.text === "this")).length,
       });
     }
@@ -70,7 +70,7 @@ function shapesOf(path: string, source: SourceFile): FunctionShape[] {
   return shapes;
 }
 
-function nameOf(node: Node | undefined): string | undefined {
+function readNodeName(node: Node | undefined): string | undefined {
   const name = (node as { readonly name?: { readonly text?: string } } | undefined)?.name;
   return name?.text;
 }

@@ -13,7 +13,7 @@ const LINES_MAX = 80;
 const PARAMETERS_MAX = 4;
 const SOURCE = /(?<!\.d|\.test|\.contract)\.tsx?$/;
 
-function faultsOf(sources: ReadonlyMap<string, string>): string[] {
+function findFaults(sources: ReadonlyMap<string, string>): string[] {
   return functionShapes(sources).flatMap(({ path, name, lines, parameters }) => [
     ...(lines > LINES_MAX ? [`${path} ${name}: lines`] : []),
     ...(parameters > PARAMETERS_MAX ? [`${path} ${name}: parameters`] : []),
@@ -26,7 +26,7 @@ function read(...roots: readonly string[]): ReadonlyMap<string, string> {
 }
 
 test("functions keep to 80 lines and four parameters (functions.1, functions.2)", () => {
-  assert.deepEqual(faultsOf(read("packages")), []);
+  assert.deepEqual(findFaults(read("packages")), []);
 });
 
 test("planted functions are found, of every kind (functions.1, functions.2)", () => {
@@ -37,7 +37,7 @@ test("planted functions are found, of every kind (functions.1, functions.2)", ()
     ["c.ts", "const wide = (a: 1, b: 2, c: 3, d: 4, e: 5) => a;\nfunction own(this: 1, a: 1, b: 2, c: 3, d: 4) {}"],
     ["d.ts", "class B { constructor(a: 1, { b }: { b: 2 }, c = 3, [d]: [4], ...e: 5[]) {} }"],
   ]);
-  assert.deepEqual(faultsOf(sources), [
+  assert.deepEqual(findFaults(sources), [
     "a.ts long: lines",
     "b.tsx View: lines",
     "b.tsx method: lines",

@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
-import { codeOf } from "../fixtures/how-to.ts";
+import { readExampleCode } from "../fixtures/how-to.ts";
 import { writeFiles } from "../harness/project.ts";
 import { ROOT } from "../harness/server.ts";
 
@@ -27,7 +27,7 @@ const ENV = { PATH: process.env["PATH"], NODE_COMPILE_CACHE: join(ROOT, "node_mo
 function written(page: string, name: string): string {
   const target = join(folder, name);
   mkdirSync(target);
-  writeFiles(target, codeOf(page));
+  writeFiles(target, readExampleCode(page));
   return target;
 }
 
@@ -112,13 +112,13 @@ test("the page's own test passes (how-to.1)", async () => {
 test("the graphs of the approval page accept answers in the form of clients (how-to.2)", async () => {
   const cwd = written("ask-for-approval.md", "approval");
   const { createHoldpoint } = await import("../../packages/holdpoint/src/exports/create-holdpoint.ts");
-  const graphOf = async (file: string): Promise<object> =>
+  const importGraph = async (file: string): Promise<object> =>
     ((await import(pathToFileURL(join(cwd, file)).href)) as { readonly graph: object }).graph;
   const holdpoint = await createHoldpoint({
     graphs: {
-      refund: await graphOf("refund.ts"),
-      invoice: await graphOf("invoice.ts"),
-      route: await graphOf("route.ts"),
+      refund: await importGraph("refund.ts"),
+      invoice: await importGraph("invoice.ts"),
+      route: await importGraph("route.ts"),
     },
     dataDir: join(cwd, "data"),
   });

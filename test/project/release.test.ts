@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { notesOf, releaseFaults, type ReleaseState } from "../../deploy/release-faults.ts";
+import { findNotes, releaseFaults, type ReleaseState } from "../../deploy/release-faults.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const CHANGELOG =
@@ -52,7 +52,7 @@ for (const [name, change, fault] of FAULTS) {
 test("a good commit has no fault, a dry run needs no tag, and the notes are its section (release.1)", () => {
   assert.deepEqual(releaseFaults(GOOD), []);
   assert.deepEqual(releaseFaults({ ...GOOD, tags: [], published: false, repository: null, dryRun: true }), []);
-  assert.equal(notesOf(CHANGELOG, "1.2.3"), "- Added: a line.");
+  assert.equal(findNotes(CHANGELOG, "1.2.3"), "- Added: a line.");
 });
 
 test("the release has provenance and two architectures (release.2)", () => {

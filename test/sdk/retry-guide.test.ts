@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
-import { codeOf } from "../fixtures/how-to.ts";
+import { readExampleCode } from "../fixtures/how-to.ts";
 import { writeFiles } from "../harness/project.ts";
 import { removeFolder, ROOT } from "../harness/server.ts";
 import { startServerHere } from "../harness/server-here.ts";
@@ -23,7 +23,7 @@ after(async () => {
 type WithRetries = (key: string, options: object, call: (client: Client) => Promise<unknown>) => Promise<unknown>;
 
 test("a call whose response is lost is repeated, and runs once (retry-guide.1)", async () => {
-  writeFiles(folder, codeOf("retry.md"));
+  writeFiles(folder, readExampleCode("retry.md"));
   const { withRetries } = (await import(pathToFileURL(join(folder, "retry.ts")).href)) as { withRetries: WithRetries };
   const plain = new Client({ apiUrl: server.url });
   const { thread_id: thread } = await plain.threads.create();

@@ -21,13 +21,13 @@ const NOT_SERVED: readonly string[] = ["threads.stream"];
 
 const called = new Set<string>();
 
-function methodsOf(part: (typeof PARTS)[number]): readonly string[] {
+function listMethods(part: (typeof PARTS)[number]): readonly string[] {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(client[part]));
   return names.filter((name) => name !== "constructor");
 }
 
 for (const part of PARTS) {
-  for (const name of methodsOf(part)) {
+  for (const name of listMethods(part)) {
     const target = client[part] as unknown as Record<string, (...values: unknown[]) => unknown>;
     const method = target[name]?.bind(target);
     target[name] = (...values) => {
@@ -40,7 +40,7 @@ for (const part of PARTS) {
 const { assistants, threads, runs, crons, store } = client;
 const WHOLE = { visited: ["node_a", "node_b", "node_c"] };
 
-async function eventsOf(stream: AsyncIterable<{ readonly event: string }>): Promise<readonly string[]> {
+async function nameEvents(stream: AsyncIterable<{ readonly event: string }>): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const { event } of stream) names.push(event);
   return names;
@@ -106,12 +106,12 @@ suite("the official client", PATIENCE, () => {
     const { thread_id: id } = await threads.create();
     assert.deepEqual(await runs.wait(id, "steps", { input: {} }), WHOLE);
     const stream = runs.stream(id, "steps", { input: {}, streamMode: "updates" });
-    assert.deepEqual(await eventsOf(stream), ["metadata", "updates", "updates", "updates"]);
+    assert.deepEqual(await nameEvents(stream), ["metadata", "updates", "updates", "updates"]);
     const run = await runs.create(id, "steps", { input: {}, streamMode: "updates" });
     await runs.join(id, run.run_id);
     assert.equal((await runs.get(id, run.run_id)).status, "success");
-    assert.deepEqual((await eventsOf(runs.joinStream(id, run.run_id))).length, 4);
-    assert.deepEqual((await eventsOf(runs.joinStream(undefined, run.run_id, { lastEventId: "2" }))).length, 1);
+    assert.deepEqual((await nameEvents(runs.joinStream(id, run.run_id))).length, 4);
+    assert.deepEqual((await nameEvents(runs.joinStream(undefined, run.run_id, { lastEventId: "2" }))).length, 1);
     assert.equal((await runs.list(id)).length, 3);
     await runs.delete(id, run.run_id);
     assert.equal((await runs.list(id)).length, 2);
@@ -162,7 +162,7 @@ suite("the official client", PATIENCE, () => {
   });
 
   test("every method has been called, but those that are not served", () => {
-    const all = PARTS.flatMap((part) => methodsOf(part).map((name) => `${part}.${name}`));
+    const all = PARTS.flatMap((part) => listMethods(part).map((name) => `${part}.${name}`));
     assert.ok(all.length > 40, "the client has its methods where they are looked for");
     const missing = all.filter((name) => !called.has(name));
     assert.deepEqual(missing, NOT_SERVED);

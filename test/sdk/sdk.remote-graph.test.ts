@@ -24,7 +24,7 @@ async function newConfig(): Promise<{ readonly configurable: { readonly thread_i
   return { configurable: { thread_id: (await client.threads.create()).thread_id } };
 }
 
-async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+async function collectList<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
   return all;
@@ -54,12 +54,14 @@ test("a thread that is not there is made (sdk.remote-graph.1)", PATIENCE, async 
 });
 
 test("stream yields bare chunks in one mode, pairs in several (sdk.remote-graph.1)", PATIENCE, async () => {
-  const updates = await listOf(await remote("steps").stream({}, { ...(await newConfig()), streamMode: "updates" }));
+  const updates = await collectList(
+    await remote("steps").stream({}, { ...(await newConfig()), streamMode: "updates" }),
+  );
   assert.deepEqual(
     updates,
     WHOLE.visited.map((node) => ({ [node]: { visited: [node] } })),
   );
-  const pairs = await listOf(
+  const pairs = await collectList(
     await remote("steps").stream({}, { ...(await newConfig()), streamMode: ["updates", "values"] }),
   );
   assert.deepEqual(
@@ -75,7 +77,7 @@ test(
   async () => {
     const config = await newConfig();
     const streamMode = ["custom", "messages"] as const;
-    const chunks = await listOf(
+    const chunks = await collectList(
       await remote("teller").stream({}, { ...config, streamMode: [...streamMode], subgraphs: true }),
     );
     const seen = (chunks as unknown as [string[], string, unknown][]).map(([ns, mode, data]) => ({ ns, mode, data }));
@@ -145,7 +147,7 @@ test("states are read, edited, walked through and started from (sdk.remote-graph
   const graph = remote("steps");
   const config = await newConfig();
   await graph.invoke({}, config);
-  const all = await listOf(graph.getStateHistory(config));
+  const all = await collectList(graph.getStateHistory(config));
   assert.deepEqual(
     all.map(({ next }) => next),
     [[], ["node_c"], ["node_b"], ["node_a"], ["__start__"]],
@@ -153,12 +155,12 @@ test("states are read, edited, walked through and started from (sdk.remote-graph
   const [, second, third] = all;
   assert.ok(second && third);
   assert.deepEqual(second.parentConfig, third.config);
-  const before = await listOf(graph.getStateHistory(config, { before: second.config, limit: 2 }));
+  const before = await collectList(graph.getStateHistory(config, { before: second.config, limit: 2 }));
   assert.deepEqual(
     before.map(({ next }) => next),
     [["node_b"], ["node_a"]],
   );
-  const filtered = await listOf(graph.getStateHistory(config, { filter: { step: 1 } }));
+  const filtered = await collectList(graph.getStateHistory(config, { filter: { step: 1 } }));
   assert.deepEqual(
     filtered.map(({ next }) => next),
     [["node_b"]],

@@ -23,7 +23,7 @@ const page = (assistantId: string, threadId: string) =>
 type Page = ReturnType<typeof page>;
 
 /** The root ends that a page sees, as they come. */
-function endsOf(thread: Page): string[] {
+function listEnds(thread: Page): string[] {
   const ends: string[] = [];
   thread.onEvent((event) => {
     if (event.method !== "lifecycle" || event.params.namespace.length > 0) return;
@@ -43,7 +43,7 @@ test("text and states of two runs in a row (thread-stream.1)", PATIENCE, async (
     if (data.event === "content-block-finish") texts.push(data.content?.text);
   });
   await thread.subscribe(["messages"]);
-  const ends = endsOf(thread);
+  const ends = listEnds(thread);
   await thread.submitRun({ input: {} });
   await until("the first end", async () => (ends.length >= 1 ? true : undefined));
   await thread.submitRun({ input: {} });
@@ -57,7 +57,7 @@ test("text and states of two runs in a row (thread-stream.1)", PATIENCE, async (
 test("a question is answered by a page that is loaded anew, after a restart (thread-stream.2)", PATIENCE, async () => {
   const threadId = randomUUID();
   const first = page("echo", threadId);
-  const ends = endsOf(first);
+  const ends = listEnds(first);
   await first.submitRun({ input: { payload: "sure?" } });
   await until("the pause", async () => (ends.length >= 1 ? true : undefined));
   assert.deepEqual(ends, ["interrupted"]);
@@ -69,7 +69,7 @@ test("a question is answered by a page that is loaded anew, after a restart (thr
   server = await startServerHere({ dataDir });
   const second = page("echo", threadId);
   second.startLifecycleWatcher();
-  const later = endsOf(second);
+  const later = listEnds(second);
   const asked = await until("the question", async () => second.interrupts[0]);
   assert.deepEqual(asked.payload, "sure?");
   await second.respondInput({ namespace: asked.namespace, interrupt_id: asked.interruptId, response: "yes" });
@@ -85,7 +85,7 @@ test("a question is answered by a page that is loaded anew, after a restart (thr
 
 test("a failed run appears as failed (thread-stream.3)", PATIENCE, async () => {
   const thread = page("throwing", randomUUID());
-  const ends = endsOf(thread);
+  const ends = listEnds(thread);
   await thread.submitRun({ input: {} });
   await until("the end", async () => (ends.length >= 1 ? true : undefined));
   assert.deepEqual(ends, ["failed"]);

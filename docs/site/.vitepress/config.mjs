@@ -11,7 +11,7 @@ const SECTIONS = [
   ["reference", "Reference"],
 ];
 
-function titleOf(path) {
+function readTitle(path) {
   const [, title = path] = /^# (.*)$/m.exec(readFileSync(path, "utf8")) ?? [];
   return title.replaceAll("`", "");
 }
@@ -20,7 +20,7 @@ const sidebar = SECTIONS.map(([folder, text]) => ({
   text,
   items: readdirSync(join(PAGES, folder))
     .filter((name) => name.endsWith(".md"))
-    .map((name) => ({ text: titleOf(join(PAGES, folder, name)), link: `/${folder}/${name.slice(0, -3)}` })),
+    .map((name) => ({ text: readTitle(join(PAGES, folder, name)), link: `/${folder}/${name.slice(0, -3)}` })),
 }));
 
 /** `../../SECURITY.md` of `how-to/deploy.md` → the file in the repository. */

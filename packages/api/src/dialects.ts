@@ -7,7 +7,7 @@
 //   dialects.3. A person's input is passed through unchanged: no value changes its type.
 //   dialects.4. A decision that the interrupt does not allow yields a reason instead of an answer.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { actionTitle, memberOf, textOf, titleOf } from "./text/payload-text.ts";
+import { actionTitle, readMember, readPayloadText, chooseTitle } from "./text/payload-text.ts";
 
 /**
  * | dialect | the payload is | the answer is |
@@ -100,20 +100,20 @@ function humanInterrupt(value: Json, schema: JsonObject | null): Question | null
   const requests = Array.isArray(value) ? (value as readonly Json[]) : [value];
   const actions: Action[] = [];
   for (const one of requests) {
-    const request = memberOf(one, "action_request");
+    const request = readMember(one, "action_request");
     if (!isJsonObject(request)) return null;
-    const name = textOf(request["action"]);
-    const description = textOf(memberOf(one, "description"));
-    const allowed = flagged(memberOf(one, "config"));
-    actions.push({ name, args: argsOf(request), description, allowed, ownKinds: [], argsSchema: schemaIn(one) });
+    const name = readPayloadText(request["action"]);
+    const description = readPayloadText(readMember(one, "description"));
+    const allowed = flagged(readMember(one, "config"));
+    actions.push({ name, args: readArgs(request), description, allowed, ownKinds: [], argsSchema: schemaIn(one) });
   }
   return approval("human_interrupt", actions, schema);
 }
 
 /** Without any flags everything is allowed; a single missing flag does not allow (dialects.1). */
 function flagged(config: Json): readonly DecisionType[] {
-  const set = FLAGS.filter(([flag]) => typeof memberOf(config, flag) === "boolean");
-  const allowed: DecisionType[] = FLAGS.filter(([flag]) => set.length === 0 || memberOf(config, flag) === true).map(
+  const set = FLAGS.filter(([flag]) => typeof readMember(config, flag) === "boolean");
+  const allowed: DecisionType[] = FLAGS.filter(([flag]) => set.length === 0 || readMember(config, flag) === true).map(
     ([, type]) => type,
   );
   // The format has no reject type: a rejection is a response with the reason, or an ignore.
@@ -150,10 +150,10 @@ function middleware(value: Json, schema: JsonObject | null): Question | null {
     ["hitl", "action_requests"],
     ["hitl_camel", "actionRequests"],
   ] as const) {
-    const requests = memberOf(value, key);
+    const requests = readMember(value, key);
     if (!Array.isArray(requests) || requests.length === 0) continue;
-    const reviewOf = reviews(either(value, "review_configs", "reviewConfigs"));
-    const actions = (requests as readonly Json[]).map((request, index) => reviewed(request, index, reviewOf));
+    const findReview = reviews(either(value, "review_configs", "reviewConfigs"));
+    const actions = (requests as readonly Json[]).map((request, index) => reviewed(request, index, findReview));
     return approval(dialect, actions, schema);
   }
   return null;
@@ -164,26 +164,26 @@ type ReviewOf = (name: string | null, index: number) => Json;
 /** A review belongs to the action of the same name; a nameless review belongs to the action at its index. */
 function reviews(value: Json): ReviewOf {
   const list = Array.isArray(value) ? (value as readonly Json[]) : [];
-  const nameOf = (review: Json): Json => either(review, "action_name", "actionName");
-  const named = new Map(list.map((review) => [nameOf(review), review]));
+  const readActionName = (review: Json): Json => either(review, "action_name", "actionName");
+  const named = new Map(list.map((review) => [readActionName(review), review]));
   return (name, index) => {
     const inPlace = list[index] ?? null;
-    return (name === null ? undefined : named.get(name)) ?? (nameOf(inPlace) === null ? inPlace : null);
+    return (name === null ? undefined : named.get(name)) ?? (readActionName(inPlace) === null ? inPlace : null);
   };
 }
 
 const DEFAULT_DECISIONS: readonly Json[] = ["approve", "edit", "reject"];
 
-function reviewed(request: Json, index: number, reviewOf: ReviewOf): Action {
-  const name = textOf(memberOf(request, "name")) ?? textOf(memberOf(request, "action"));
-  const review = reviewOf(name, index);
+function reviewed(request: Json, index: number, findReview: ReviewOf): Action {
+  const name = readPayloadText(readMember(request, "name")) ?? readPayloadText(readMember(request, "action"));
+  const review = findReview(name, index);
   const decisions = either(review, "allowed_decisions", "allowedDecisions");
   const known: readonly Json[] = ["approve", "edit", "reject", "respond"] satisfies DecisionType[];
   const given = Array.isArray(decisions) ? (decisions as readonly Json[]) : DEFAULT_DECISIONS; // dialects.1
   return {
     name,
-    args: argsOf(request),
-    description: textOf(memberOf(request, "description")),
+    args: readArgs(request),
+    description: readPayloadText(readMember(request, "description")),
     allowed: given.filter((type): type is DecisionType => known.includes(type)),
     ownKinds: given.filter((type): type is string => typeof type === "string" && !known.includes(type)),
     argsSchema: schemaIn(review) ?? schemaIn(request),
@@ -231,13 +231,13 @@ const SCHEMA_KEYS = [
 function question(value: Json, responseSchema: JsonObject | null): Question {
   const schema = responseSchema ?? schemaIn(value);
   const [kind, dialect] = schema === null ? (["question", "plain"] as const) : (["form", "json_schema"] as const);
-  const description = textOf(memberOf(value, "description"));
+  const description = readPayloadText(readMember(value, "description"));
   const allowed: DecisionType[] = schema !== null && yesOrNo(schema) ? ["respond", "approve", "reject"] : ["respond"];
-  return { kind, dialect, title: titleOf(value), description, actions: [], allowed, schema };
+  return { kind, dialect, title: chooseTitle(value), description, actions: [], allowed, schema };
 }
 
 function schemaIn(value: Json): JsonObject | null {
-  return SCHEMA_KEYS.map((key) => memberOf(value, key)).find(isJsonObject) ?? null;
+  return SCHEMA_KEYS.map((key) => readMember(value, key)).find(isJsonObject) ?? null;
 }
 
 /** Only a boolean schema defines approval; the others get no guess. */
@@ -260,12 +260,12 @@ function notAllowed({ type }: Decision, allowed: readonly DecisionType[], name: 
 }
 
 /** Some graphs write `arguments`, as model APIs do. */
-function argsOf(request: Json): Json {
+function readArgs(request: Json): Json {
   return either(request, "args", "arguments") ?? {};
 }
 
 function either(value: Json, one: string, other: string): Json {
-  return memberOf(value, one) ?? memberOf(value, other);
+  return readMember(value, one) ?? readMember(value, other);
 }
 
 const accepted = (value: Json): Built => ({ ok: true, value });

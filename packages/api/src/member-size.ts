@@ -14,7 +14,10 @@ const FULL_MEMBERS_MAX = 4;
 const BYTES_PER_UNIT_MAX = 6;
 
 /** Largest body of an operation; undefined for one with large members. */
-export function bodyBytesMaxOf({ large }: { readonly large: readonly string[] }, bytesMax: number): number | undefined {
+export function chooseBodyBytesMax(
+  { large }: { readonly large: readonly string[] },
+  bytesMax: number,
+): number | undefined {
   return large.length === 0 ? FULL_MEMBERS_MAX * bytesMax : undefined;
 }
 

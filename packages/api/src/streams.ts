@@ -13,7 +13,7 @@ const EVENTS = "Server-sent events (text/event-stream): metadata first, then the
 const splitAtCommas = (text: unknown): unknown => (typeof text === "string" ? text.split(",") : text);
 
 /** One name, or several separated by commas. */
-function listOf<Mode extends z.ZodEnum>(mode: Mode) {
+function parseList<Mode extends z.ZodEnum>(mode: Mode) {
   return z.preprocess(splitAtCommas, z.array(mode));
 }
 
@@ -52,7 +52,7 @@ export const streamStatelessRun = operation("streamStatelessRun", "post", "/runs
 
 const joinQuery = z.object({
   cancel_on_disconnect: flag,
-  stream_mode: listOf(streamMode).optional().describe("subset of the run's stream modes"),
+  stream_mode: parseList(streamMode).optional().describe("subset of the run's stream modes"),
   namespace: namespaces,
   checkpoint_id: uuid
     .optional()
@@ -89,7 +89,7 @@ export const joinThreadStream = operation("joinThreadStream", "get", "/threads/{
   access: "threads:read",
   summary: "Stream the events of all runs of a thread, until the reader disconnects",
   query: z.object({
-    stream_mode: listOf(z.enum(["run_modes", "lifecycle", "state_update"]))
+    stream_mode: parseList(z.enum(["run_modes", "lifecycle", "state_update"]))
       .optional()
       .describe(
         "run_modes: all that the runs stream; lifecycle: begin and end of runs; state_update is accepted and yields no events",

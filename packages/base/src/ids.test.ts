@@ -6,7 +6,7 @@ import { contentHash, createIdSource, isUuid, uuidV5 } from "./ids.ts";
 const V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const AT_MS = 0x0123_4567_89ab;
 
-function timeOf(id: string): number {
+function parseTime(id: string): number {
   return Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
 }
 
@@ -20,7 +20,7 @@ test("ids after a restart follow those before it, even if the clock went back", 
 test("an id carries the millisecond, version 7 and the RFC variant", () => {
   const newId = createIdSource(() => AT_MS);
   for (let count = 0; count < 1000; count++) assert.match(newId(), V7);
-  assert.equal(timeOf(createIdSource(() => AT_MS)()), AT_MS);
+  assert.equal(parseTime(createIdSource(() => AT_MS)()), AT_MS);
 });
 
 const CLOCKS: readonly { readonly name: string; readonly at: (call: number) => number }[] = [
@@ -49,7 +49,7 @@ for (const { name, at } of CLOCKS) {
 test("ids go on in the new time once the clock has moved past the last id", () => {
   const times = [AT_MS, AT_MS - 1000, AT_MS + 1];
   const newId = createIdSource(() => times.shift() ?? 0);
-  assert.deepEqual([newId(), newId(), newId()].map(timeOf), [AT_MS, AT_MS, AT_MS + 1]);
+  assert.deepEqual([newId(), newId(), newId()].map(parseTime), [AT_MS, AT_MS, AT_MS + 1]);
 });
 
 test("ids of one moment do not share their random part", () => {

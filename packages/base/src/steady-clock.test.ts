@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { createFakeClock } from "../../../test/fakes/clock.ts";
 import { startCollector } from "../../../test/fakes/collector.ts";
 import { createMemoryDisk } from "../../../test/fakes/files.ts";
-import { protobufRequest, spanOf } from "../../../test/fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../../../test/fakes/otlp.ts";
 import type { Backend } from "@holdpoint/collector/upload/backend/port.ts";
 import { steady } from "./steady-clock.ts";
 
@@ -55,9 +55,9 @@ for (const mode of ["memory", "durable"] as const)
         const collector = await startCollector("http://127.0.0.1:1", env, { clock, backend, files });
         const { accounting } = collector.collector;
         // One run waits for its batch, one for a retry, one for its parent.
-        assert.equal((await collector.send(protobufRequest([spanOf(1, 0)]))).status, 200);
+        assert.equal((await collector.send(protobufRequest([buildSpan(1, 0)]))).status, 200);
         while (!collector.log.some((line) => line.includes("uploads_paused"))) await clock.advance(100);
-        assert.equal((await collector.send(protobufRequest([spanOf(2, 0), spanOf(3, 1, 0)]))).status, 200);
+        assert.equal((await collector.send(protobufRequest([buildSpan(2, 0), buildSpan(3, 1, 0)]))).status, 200);
         clock.set(jumpMs);
         well = true;
         const from = clock.monotonic();

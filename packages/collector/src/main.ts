@@ -3,7 +3,7 @@
 // this file of the package reads the environment, takes signals and sets exit codes.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { ConfigError, printConfig, readConfig, secretsOf } from "@holdpoint/base/config/config.ts";
+import { ConfigError, printConfig, readConfig, listSecrets } from "@holdpoint/base/config/config.ts";
 import { LOG_SETTINGS } from "@holdpoint/base/config/log-settings.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { stopOnSignals } from "@holdpoint/base/modules/long-running-process.ts";
@@ -43,7 +43,7 @@ async function start(): Promise<void> {
   const log = createLog({
     level: config.logLevel,
     json: config.logJson ?? !process.stderr.isTTY,
-    secrets: secretsOf(TABLE, config),
+    secrets: listSecrets(TABLE, config),
     now: Date.now,
     write: (text) => void process.stderr.write(text),
   });

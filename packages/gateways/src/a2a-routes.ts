@@ -24,7 +24,7 @@ export interface A2aOptions {
   /** Rejects callers without credentials. @throws {ApiError} `unauthenticated` */
   readonly authenticate: (request: HttpRequest) => Promise<unknown>;
   readonly authentication: Authentication;
-  /** Of langgraph.json, in OpenAPI's form. */
+  /** Schemes of langgraph.json, in OpenAPI's form. */
   readonly securitySchemes: JsonObject;
   readonly onStop: (callback: () => void) => void;
   readonly clock: Clock;
@@ -45,14 +45,18 @@ export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
       onError: (error) => options.log.debug("a2a_call_failed", { reason: String(error) }),
     });
   };
-  const apiOf = (request: HttpRequest): OwnApi =>
+  const openOwnApi = (request: HttpRequest): OwnApi =>
     createOwnApi(options.loopback, request, { via: "a2a", prefix: options.prefix, clock: options.clock });
   const post = async (request: HttpRequest): Promise<HttpReply> => {
     await options.authenticate(request);
     const { value } = await request.readBody();
     const over = new AbortController();
     request.onDisconnect(() => over.abort(new Error("the client disconnected")));
-    const call = { api: apiOf(request), assistant: request.params["assistant_id"] ?? "", version: versionOf(request) };
+    const call = {
+      api: openOwnApi(request),
+      assistant: request.params["assistant_id"] ?? "",
+      version: readVersion(request),
+    };
     return (await (endpoint ??= open())).post(call, value as Json | undefined, over.signal);
   };
   const card = async (request: HttpRequest): Promise<HttpReply> => {
@@ -63,7 +67,7 @@ export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
       () => true,
       () => false,
     );
-    const call = { api: isKnown ? apiOf(request) : null, assistant, version: versionOf(request) };
+    const call = { api: isKnown ? openOwnApi(request) : null, assistant, version: readVersion(request) };
     return (await (endpoint ??= open())).card(call);
   };
   return [
@@ -76,7 +80,7 @@ export function a2aRoutes(options: A2aOptions): readonly HttpRoute[] {
   ];
 }
 
-function versionOf({ headers }: HttpRequest): string | null {
+function readVersion({ headers }: HttpRequest): string | null {
   const version = headers["a2a-version"];
   return typeof version === "string" && version !== "" ? version : null;
 }

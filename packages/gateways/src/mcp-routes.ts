@@ -25,7 +25,7 @@ export interface GatewayOptions {
   /** Rejects callers without credentials. @throws {ApiError} `unauthenticated` */
   readonly authenticate: (request: HttpRequest) => Promise<string>;
   readonly marks: Marks;
-  /** Of langgraph.json; empty without any. */
+  /** Servers of langgraph.json; empty without any. */
   readonly authorizationServers: readonly string[];
   readonly onStop: (callback: () => void) => void;
   readonly assistantsVersion: () => Promise<string>;

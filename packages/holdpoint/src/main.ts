@@ -139,8 +139,8 @@ async function command(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const { refusalOf } = await import("./cli/errors/refusal.ts");
-    const { message, exitCode } = refusalOf(error);
+    const { toRefusal } = await import("./cli/errors/refusal.ts");
+    const { message, exitCode } = toRefusal(error);
     host.err(`holdpoint: ${message}\n`);
     process.exit(exitCode);
   }
@@ -165,7 +165,7 @@ function lasting(work: () => Promise<LongRunningProcess | null>): Promise<void> 
 
 /** The process's ports for the commands of packages/holdpoint/src/cli. */
 async function createCli(): Promise<Cli> {
-  const [{ createTerminal }, { systemClock: clock }, { configOf }] = await Promise.all([
+  const [{ createTerminal }, { systemClock: clock }, { readTableConfig }] = await Promise.all([
     import("./cli/output/terminal.ts"),
     import("@holdpoint/base/clock.ts"),
     import("./main/host.ts"),
@@ -174,8 +174,8 @@ async function createCli(): Promise<Cli> {
     program: host.program,
     terminal: createTerminal(process, host.env, () => process.exit(0)),
     clock,
-    config: async () => configOf((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
-    localServer: async () => (await import("./main/host.ts")).localServerOf(host),
+    config: async () => readTableConfig((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
+    localServer: async () => (await import("./main/host.ts")).findLocalServer(host),
     readFile: (path) => readFileSync(path, "utf8"),
     run: (verb) =>
       command(async () => {

@@ -24,11 +24,11 @@ export function createFanOut(notifications: Notifications, directory: Directory,
   return async ([row]) => ({
     kind: "sent",
     record: async (tx) => {
-      if (row !== undefined) for (const message of await messagesOf(tx, row)) await tx.putWebhook(message); // fan-out.1
+      if (row !== undefined) for (const message of await buildMessages(tx, row)) await tx.putWebhook(message); // fan-out.1
     },
   });
 
-  async function messagesOf(tx: Tx, row: Webhook): Promise<readonly Webhook[]> {
+  async function buildMessages(tx: Tx, row: Webhook): Promise<readonly Webhook[]> {
     const body = JSON.parse(row.body) as NoticeBody;
     const item = await tx.interrupt(body.thread_id, body.interrupt_id);
     if (item === null || item.state !== "open") return []; // answered meanwhile

@@ -10,7 +10,7 @@ import { createEmailChannel } from "./email/email-channel.ts";
 import { createFanOut } from "./fan-out.ts";
 import { linkRoutes } from "./links/link-routes.ts";
 import { createDirectory } from "./rules/directory.ts";
-import { durationMsOf, type Notifications } from "./rules/notifications.ts";
+import { parseDurationMs, type Notifications } from "./rules/notifications.ts";
 import { slackRoute } from "./slack/interactions.ts";
 import { createMembers } from "./slack/members.ts";
 import { createNoticeWatch } from "./slack/notice-watch.ts";
@@ -31,11 +31,11 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
   const { notifications, slack, signingSecret, mailer } = parts;
   const { storage, clock, log, publicUrl, wakeOutbox, roleRules } = ports;
   const directory = createDirectory(notifications, roleRules);
-  const linkOf = ({ threadId, interruptId }: Pick<Interrupt, "threadId" | "interruptId">): string =>
+  const buildLink = ({ threadId, interruptId }: Pick<Interrupt, "threadId" | "interruptId">): string =>
     `${publicUrl()}/console/inbox/${threadId}/${interruptId}`;
   const members = slack === null ? null : createMembers(notifications.slack, { slack, directory, clock });
   const answers = signingSecret !== null && notifications.slack.answers !== "none";
-  const links = linksOf(parts);
+  const links = chooseLinks(parts);
   const hosts = {
     ...(slack === null ? {} : { slack: slack.host }),
     ...(mailer === null ? {} : { email: mailer.host }),
@@ -45,7 +45,7 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
       notice: createFanOut(notifications, directory, { storage, clock, hosts }),
       ...(slack === null || members === null
         ? {}
-        : { slack: createSlackChannel({ storage, slack, members, clock, linkOf, answers }) }),
+        : { slack: createSlackChannel({ storage, slack, members, clock, buildLink, answers }) }),
       ...(mailer === null || notifications.email === undefined
         ? {}
         : {
@@ -53,7 +53,7 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
               storage,
               mailer,
               clock,
-              linkOf,
+              buildLink,
               publicUrl,
               from: notifications.email.from,
               links,
@@ -64,17 +64,17 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
       ...(slack === null || members === null || signingSecret === null || !answers
         ? []
         : [slackRoute({ agent, slack, members, signingSecret })]),
-      ...(links === null ? [] : linkRoutes({ agent, directory, secret: links.secret, linkOf })),
+      ...(links === null ? [] : linkRoutes({ agent, directory, secret: links.secret, buildLink })),
     ],
     stillNames: (name, item) => directory.stillNames(name, item),
     watch: slack === null ? null : createNoticeWatch({ storage, clock, log, host: slack.host, wakeOutbox }),
   };
 }
 
-function linksOf({
+function chooseLinks({
   notifications,
   linkSecret,
 }: NotifyParts): { readonly secret: string; readonly forMs: number } | null {
   const lifetime = notifications.email?.links ?? false;
-  return linkSecret === null || lifetime === false ? null : { secret: linkSecret, forMs: durationMsOf(lifetime) };
+  return linkSecret === null || lifetime === false ? null : { secret: linkSecret, forMs: parseDurationMs(lifetime) };
 }

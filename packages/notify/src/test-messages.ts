@@ -30,7 +30,7 @@ export async function sendTestMessages(
   const sent: TestMessage[] = [];
   for (const rule of rules) {
     for (const channel of ["slack", "email"] as const) {
-      for (const to of addressesOf(notifications, rule, channel)) {
+      for (const to of listAddresses(notifications, rule, channel)) {
         const send = channel === "slack" ? toSlack(ports, to) : toMailbox(ports, notifications, to);
         sent.push({ rule: rule.name, channel, to, problem: await send });
       }
@@ -40,7 +40,7 @@ export async function sendTestMessages(
 }
 
 /** Recipients that are known without a question: no assignees, no roles, and of groups the listed people. */
-function addressesOf(
+function listAddresses(
   notifications: Notifications,
   rule: NotificationRule,
   channel: "slack" | "email",
@@ -63,13 +63,13 @@ async function toSlack({ slack }: TestPorts, to: string): Promise<string | null>
   if (to.includes("@")) {
     const reply = await slack.call("users.lookupByEmail", { email: to }, signal);
     const user = reply.kind === "ok" ? (reply.body["user"] as { readonly id?: string } | undefined) : undefined;
-    if (user?.id === undefined) return problemOf(reply) ?? "Slack knows no member with this address";
+    if (user?.id === undefined) return formatProblem(reply) ?? "Slack knows no member with this address";
     channel = user.id;
   }
-  return problemOf(await slack.call("chat.postMessage", { channel, text: TEXT }, signal));
+  return formatProblem(await slack.call("chat.postMessage", { channel, text: TEXT }, signal));
 }
 
-function problemOf(reply: SlackOutcome): string | null {
+function formatProblem(reply: SlackOutcome): string | null {
   if (reply.kind === "ok") return null;
   return reply.kind === "limited" ? `over the rate limit for ${Math.ceil(reply.afterMs / 1000)} seconds` : reply.reason;
 }

@@ -86,7 +86,7 @@ function brokenRules(check: (rules: Rules) => void): readonly string[] {
     text(block["label"], `${where}.label`, ["plain_text"], 2000);
     input((block["element"] ?? {}) as Plain, `${where}.element`);
   };
-  const blocksOf = (blocks: unknown, most: number, more: typeof rules): void => {
+  const listBlocks = (blocks: unknown, most: number, more: typeof rules): void => {
     must(Array.isArray(blocks) && blocks.length > 0 && blocks.length <= most, `1 to ${most} blocks`);
     for (const [at, block] of (blocks as readonly Plain[]).entries()) {
       const rule = rules[String(block["type"])] ?? more[String(block["type"])];
@@ -100,7 +100,7 @@ function brokenRules(check: (rules: Rules) => void): readonly string[] {
       const { text: fallback, blocks } = message;
       only(message, ["text", "blocks"], "message");
       must(typeof fallback === "string" && fallback.length > 0 && fallback.length <= 40_000, "message: text");
-      blocksOf(blocks, 50, {});
+      listBlocks(blocks, 50, {});
     },
     view(view) {
       only(view, ["type", "callback_id", "private_metadata", "title", "submit", "close", "blocks"], "view");
@@ -109,7 +109,7 @@ function brokenRules(check: (rules: Rules) => void): readonly string[] {
       const { private_metadata: state = "", callback_id: callback = "" } = view;
       must(typeof state === "string" && state.length <= 3000, "view: private_metadata");
       must(typeof callback === "string" && callback.length <= 255, "view: callback_id");
-      blocksOf(view["blocks"], 100, { input: inputBlock });
+      listBlocks(view["blocks"], 100, { input: inputBlock });
     },
   });
   return broken;

@@ -8,24 +8,24 @@ import { Annotation, interrupt, StateGraph, type LangGraphRunnableConfig } from 
 const FOLDER = process.env["FAULT_TEST_FOLDER"] ?? ".";
 const GATE_POLL_MS = 2;
 
-function threadOf(config: LangGraphRunnableConfig): string {
+function readThreadId(config: LangGraphRunnableConfig): string {
   return String(config.configurable?.["thread_id"]);
 }
 
 function effect(config: LangGraphRunnableConfig, node: string, value: unknown = null): void {
   const run = config.configurable?.["run_id"] as unknown;
-  const line = { thread: threadOf(config), run, node, value, pid: process.pid };
+  const line = { thread: readThreadId(config), run, node, value, pid: process.pid };
   appendFileSync(join(FOLDER, "effects.jsonl"), `${JSON.stringify(line)}\n`);
 }
 
 async function gate(config: LangGraphRunnableConfig, node: string): Promise<void> {
   const closed = (thread: string): boolean => existsSync(join(FOLDER, "gates", `${thread}-${node}`));
-  while (closed(threadOf(config)) || closed("all")) await delay(GATE_POLL_MS);
+  while (closed(readThreadId(config)) || closed("all")) await delay(GATE_POLL_MS);
 }
 
 function point(config: LangGraphRunnableConfig, name: string): void {
   const points = globalThis as { readonly holdpointTestPoint?: (name: string, thread: string) => void };
-  points.holdpointTestPoint?.(name, threadOf(config));
+  points.holdpointTestPoint?.(name, readThreadId(config));
 }
 
 const Log = Annotation.Root({
@@ -39,7 +39,7 @@ export const ask = new StateGraph(Log)
     return { log: ["prepared"] };
   })
   .addNode("ask", async (_state, config) => {
-    const answer: unknown = interrupt({ please: threadOf(config) });
+    const answer: unknown = interrupt({ please: readThreadId(config) });
     point(config, "after answer");
     effect(config, "answered", answer);
     await gate(config, "ask");

@@ -51,7 +51,7 @@ const task = tool(
   { name: "task", description: "Delegates", schema: z.object({ description: z.string(), subagent_type: z.string() }) },
 );
 
-const toolsOf = (state: typeof State.State): Send[] | "__end__" => {
+const routeTools = (state: typeof State.State): Send[] | "__end__" => {
   const last = state.messages.at(-1);
   const calls = AIMessage.isInstance(last) ? (last.tool_calls ?? []) : [];
   if (calls.length === 0) return "__end__";
@@ -66,7 +66,7 @@ export const tooled = new StateGraph(State)
   })
   .addNode("tools", new ToolNode([search, fail, confirm, task]))
   .addEdge("__start__", "model")
-  .addConditionalEdges("model", toolsOf, ["tools", "__end__"])
+  .addConditionalEdges("model", routeTools, ["tools", "__end__"])
   .addEdge("tools", "model")
   .compile();
 

@@ -1,6 +1,6 @@
 // Channels: every way by which an answer comes in, behind one function: "send this answer over channel C".
 //   const reply = await channel.send(world, asked, { who, value, more })
-//   const outcome = await outcomeOf(world, asked, () => channel.send(…))
+//   const outcome = await observeOutcome(world, asked, () => channel.send(…))
 // A test of a rule runs over all of CHANNELS (inTable() of table.ts makes the tests), so that no channel goes round.
 //   channel.says(value)    whether the channel can express the value at all: buttons and links cannot say any JSON
 //   channel.carries        further members of a request that the channel can bring beside the answer (`update`, `goto`,
@@ -16,7 +16,17 @@ import { connect, data, message, send as sendA2a, sending } from "../../gateways
 import { verb } from "../cli.ts";
 import { call } from "../server.ts";
 import { until } from "../threads.ts";
-import { type Asked, asWho, type Item, LINK_SECRET, post, readItem, slackIdOf, type Who, type World } from "./world.ts";
+import {
+  type Asked,
+  asWho,
+  type Item,
+  LINK_SECRET,
+  post,
+  readItem,
+  nameSlackId,
+  type Who,
+  type World,
+} from "./world.ts";
 import { choiceFor } from "./choices.ts";
 
 export interface Sent {
@@ -65,14 +75,14 @@ const RUN_MEMBERS = [
 ];
 const anything = (): boolean => true;
 
-function bodyOf({ interruptId, assistant }: Asked, { value, more = {} }: Sent): Record<string, unknown> {
+function buildBody({ interruptId, assistant }: Asked, { value, more = {} }: Sent): Record<string, unknown> {
   const inCommand = Object.entries(more).filter(([name]) => COMMAND_MEMBERS.includes(name));
   const inBody = Object.entries(more).filter(([name]) => !COMMAND_MEMBERS.includes(name));
   const command = { resume: { [interruptId]: value }, ...Object.fromEntries(inCommand) };
   return { assistant_id: assistant, command, ...Object.fromEntries(inBody) };
 }
 
-function problemOf({ status, text }: { readonly status: number; readonly text: string }): Reply {
+function toReply({ status, text }: { readonly status: number; readonly text: string }): Reply {
   return { status, text, code: status < 400 ? null : codeIn(text) };
 }
 
@@ -92,7 +102,7 @@ function runChannel(
     carries: RUN_MEMBERS,
     hasCodes: true,
     send: async (world, asked, sent) =>
-      problemOf(await post(world, sent.who, path(asked), wrap(bodyOf(asked, sent), asked))),
+      toReply(await post(world, sent.who, path(asked), wrap(buildBody(asked, sent), asked))),
   };
 }
 
@@ -106,7 +116,11 @@ const named = (body: object, { threadId }: Asked): unknown => ({ ...body, thread
 /** Answers by question run with the assistant that asked, whatever `run.start` names (thread-commands.7). */
 const COMMANDS = { respond: ["update", "goto", "config", "metadata"], start: ["config", "metadata"] };
 
-function commandOf(kind: "respond" | "start", { interruptId, assistant }: Asked, { value, more = {} }: Sent): object {
+function buildCommand(
+  kind: "respond" | "start",
+  { interruptId, assistant }: Asked,
+  { value, more = {} }: Sent,
+): object {
   return kind === "respond"
     ? { id: 1, method: "input.respond", params: { namespace: [], interrupt_id: interruptId, response: value, ...more } }
     : { id: 1, method: "run.start", params: { assistant_id: assistant, input: { [interruptId]: value }, ...more } };
@@ -120,7 +134,7 @@ function commandChannel(kind: "respond" | "start", wire: "HTTP" | "WebSocket"): 
     carries: COMMANDS[kind],
     hasCodes: true,
     async send(world, asked, sent) {
-      const command = commandOf(kind, asked, sent);
+      const command = buildCommand(kind, asked, sent);
       const path = `/threads/${asked.threadId}`;
       if (wire === "HTTP") {
         const { text, status } = await post(world, sent.who, `${path}/commands`, command);
@@ -223,7 +237,7 @@ const cronInput: Channel = {
   async send(world, { threadId, assistant }, { who, value }) {
     const cron = { assistant_id: assistant, input: value, on_paused: "answer", schedule: "* * * * * *" };
     const made = await post(world, who, `/threads/${threadId}/runs/crons`, cron);
-    if (made.status !== 200) return problemOf(made);
+    if (made.status !== 200) return toReply(made);
     const { cron_id: id, next_run_date: due } = made.body as {
       readonly cron_id: string;
       readonly next_run_date: string;
@@ -234,7 +248,7 @@ const cronInput: Channel = {
       return one?.next_run_date === due ? undefined : true;
     });
     await call(world, "DELETE", `/runs/crons/${id}`, undefined, asWho(who));
-    return problemOf(made);
+    return toReply(made);
   },
 };
 
@@ -264,7 +278,7 @@ const slack: Channel = {
   async send(world, { threadId, interruptId }, { who, value }) {
     const { choice, text } = choiceFor(value) ?? { choice: "approve", text: "" };
     const needsForm = choice !== "approve" && choice !== "ignore";
-    const from = { user: { id: slackIdOf(who) }, team: { id: "T00000001" } };
+    const from = { user: { id: nameSlackId(who) }, team: { id: "T00000001" } };
     const channel = "C0000000001";
     const state = { thread_id: threadId, interrupt_id: interruptId, choice, channel };
     const view = {
@@ -317,7 +331,7 @@ export const CHANNELS: readonly Channel[] = [
     carries: RUN_MEMBERS.filter((name) => !COMMAND_MEMBERS.includes(name) && name !== "input"),
     send: async (world, asked, { who, value, more }) => {
       const body = { assistant_id: asked.assistant, input: value, on_paused: "answer", ...more };
-      return problemOf(await post(world, who, `/threads/${asked.threadId}/runs`, body));
+      return toReply(await post(world, who, `/threads/${asked.threadId}/runs`, body));
     },
   },
   commandChannel("respond", "HTTP"),
@@ -341,12 +355,12 @@ export interface Outcome extends Reply {
   readonly item: Item;
 }
 
-export async function outcomeOf(world: World, asked: Asked, act: () => Promise<Reply>): Promise<Outcome> {
+export async function observeOutcome(world: World, asked: Asked, act: () => Promise<Reply>): Promise<Outcome> {
   const before = await readItem(world, asked);
   const reply = await act();
   const item = await readItem(world, asked);
-  const votesOf = ({ review }: Item): string => JSON.stringify(review?.votes ?? []);
+  const formatVotes = ({ review }: Item): string => JSON.stringify(review?.votes ?? []);
   const isOpen = item.state === "open";
-  const result = !isOpen ? "answered" : votesOf(item) === votesOf(before) ? "refused" : "counted";
+  const result = !isOpen ? "answered" : formatVotes(item) === formatVotes(before) ? "refused" : "counted";
   return { ...reply, result, item };
 }

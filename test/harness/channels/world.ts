@@ -15,7 +15,7 @@ const GRAPHS = join(ROOT, "test", "graphs", "answers", "langgraph.json");
 export const PEOPLE = ["ann", "bob", "cyd", "root"] as const;
 export type Who = (typeof PEOPLE)[number];
 
-export const slackIdOf = (who: Who): string => `U0000000${who.toUpperCase()}`;
+export const nameSlackId = (who: Who): string => `U0000000${who.toUpperCase()}`;
 export const asWho = (who: string): Record<string, string> => ({ authorization: `Bearer ${who}` });
 
 export interface World {
@@ -26,11 +26,11 @@ export interface World {
 }
 
 export async function startWorld(config: string = GRAPHS, env: Readonly<Record<string, string>> = {}): Promise<World> {
-  const slack = await startFakeSlack(PEOPLE.map((who) => ({ id: slackIdOf(who), email: `${who}@example.com` })));
+  const slack = await startFakeSlack(PEOPLE.map((who) => ({ id: nameSlackId(who), email: `${who}@example.com` })));
   const folder = temporaryFolder();
   const file = join(folder, "notifications.json");
   const people = Object.fromEntries(
-    PEOPLE.map((who) => [who, { slack: slackIdOf(who), email: `${who}@example.com` }] as const),
+    PEOPLE.map((who) => [who, { slack: nameSlackId(who), email: `${who}@example.com` }] as const),
   );
   const email = { from: "Holdpoint <holdpoint@example.com>", links: "1d" };
   writeFileSync(file, JSON.stringify({ people, email, rules: [] }));

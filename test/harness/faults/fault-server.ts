@@ -36,7 +36,7 @@ export interface Effect {
   readonly run: string;
   readonly node: string;
   readonly value: unknown;
-  /** Of the process that had the run. */
+  /** Id of the process that had the run. */
   readonly pid: number;
 }
 
@@ -138,13 +138,13 @@ export class Bench {
       .map((line) => JSON.parse(line) as Effect)
       .filter((effect) => thread === undefined || effect.thread === thread);
   }
-  effectsOf(thread: string, node: string): readonly Effect[] {
+  listEffects(thread: string, node: string): readonly Effect[] {
     return this.effects(thread).filter((effect) => effect.node === node);
   }
 
   /** Waits for this effect of a node. */
   sees(thread: string, node: string, times = 1, boundMs?: number): Promise<void> {
-    return until(`${node} on ${thread}`, () => this.effectsOf(thread, node).length >= times, boundMs);
+    return until(`${node} on ${thread}`, () => this.listEffects(thread, node).length >= times, boundMs);
   }
 
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {

@@ -3,7 +3,7 @@
 // its aborted transaction. Only the storage's statements have points: they are bound by name.
 import { createRequire } from "node:module";
 import { Connection } from "pg";
-import { type Bind, messagesOf, readBind } from "../postgres/packets.ts";
+import { type Bind, listMessages, readBind } from "../postgres/packets.ts";
 import { Transaction, type Points } from "./transaction-labels.ts";
 import { wrap } from "./wrap.ts";
 
@@ -27,7 +27,7 @@ interface Wire {
 
 const wires = new WeakMap<Connection, Wire>();
 
-function wireOf(connection: Connection): Wire {
+function findWire(connection: Connection): Wire {
   let wire = wires.get(connection);
   if (wire === undefined)
     wires.set(connection, (wire = { texts: new Map(), transaction: new Transaction(), patched: false }));
@@ -42,17 +42,20 @@ function plain(sql: string): string {
     .replaceAll("holdpoint.", "");
 }
 
-/** Every Bind message, alone in its write or with the others of its packet, passes `refusalOf`. */
-function patchWrites(connection: Connection, refusalOf: (connection: Connection, bind: Bind) => string | null): void {
-  const wire = wireOf(connection);
+/** Every Bind message, alone in its write or with the others of its packet, passes `findBindRefusal`. */
+function patchWrites(
+  connection: Connection,
+  findBindRefusal: (connection: Connection, bind: Bind) => string | null,
+): void {
+  const wire = findWire(connection);
   if (wire.patched) return;
   wire.patched = true;
   wrap(connection.stream, "write", (_, parameters, original) => {
     const [chunk] = parameters;
     if (!(chunk instanceof Buffer) || chunk[0] !== BIND) return original();
-    const messages = messagesOf(chunk).flatMap((message) => {
+    const messages = listMessages(chunk).flatMap((message) => {
       const bind = readBind(message);
-      const refusal = bind === null ? null : refusalOf(connection, bind);
+      const refusal = bind === null ? null : findBindRefusal(connection, bind);
       return refusal === null ? [message] : [serialize.parse({ text: refusal }), serialize.bind({ values: [] })];
     });
     (parameters as unknown[])[0] = Buffer.concat(messages);
@@ -62,30 +65,30 @@ function patchWrites(connection: Connection, refusalOf: (connection: Connection,
 
 export function install({ pass, rollbackFails }: Points): void {
   /** @returns a statement that the database refuses, in place of this one; null: no fault */
-  const refusalOf = (connection: Connection, { statement, values }: Bind): string | null => {
-    const { texts, transaction } = wireOf(connection);
+  const findBindRefusal = (connection: Connection, { statement, values }: Bind): string | null => {
+    const { texts, transaction } = findWire(connection);
     const sql = texts.get(statement) ?? "";
     if (sql === "BEGIN") transaction.begin();
     if (sql === "ROLLBACK" && rollbackFails()) connection.stream.destroy();
     const point = transaction.add(sql, values);
     const fault =
       (point === null ? null : pass(new Set([point]), values)) ??
-      (sql === "COMMIT" ? pass(transaction.pointsOf("before"), transaction.bound) : null);
+      (sql === "COMMIT" ? pass(transaction.listPoints("before"), transaction.bound) : null);
     if (fault === null) return null;
     return `DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '${ERROR_CODES[fault.action]}'; END $$`;
   };
   wrap(Connection.prototype, "parse", (connection, [statement], original) => {
     const { name, text } = statement as { readonly name?: string; readonly text: string };
-    patchWrites(connection, refusalOf);
-    wireOf(connection).texts.set(name ?? "", plain(text));
+    patchWrites(connection, findBindRefusal);
+    findWire(connection).texts.set(name ?? "", plain(text));
     return original();
   });
   // The answer to a COMMIT is here, and nothing of the product has seen it.
   wrap(Connection.prototype, "emit", (connection, [event, message], original) => {
     const { text } = (message ?? {}) as { readonly text?: unknown };
     if (event === "commandComplete" && text === "COMMIT") {
-      const { transaction } = wireOf(connection);
-      pass(transaction.pointsOf("after"), transaction.bound);
+      const { transaction } = findWire(connection);
+      pass(transaction.listPoints("after"), transaction.bound);
     }
     return original();
   });

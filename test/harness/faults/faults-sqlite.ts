@@ -25,10 +25,10 @@ export function install({ pass, rollbackFails }: Points): void {
     if (sql === "BEGIN") transaction.begin();
     const point = transaction.add(sql, parameters);
     if (point !== null) passOrThrow(new Set([point]), parameters);
-    if (sql === "COMMIT") passOrThrow(transaction.pointsOf("before"), transaction.bound);
+    if (sql === "COMMIT") passOrThrow(transaction.listPoints("before"), transaction.bound);
     if (sql === "ROLLBACK" && rollbackFails()) throw new SqliteFault(true);
     const result = execute();
-    if (sql === "COMMIT") passOrThrow(transaction.pointsOf("after"), transaction.bound);
+    if (sql === "COMMIT") passOrThrow(transaction.listPoints("after"), transaction.bound);
     return result;
   };
   wrap(DatabaseSync.prototype, "exec", (_database, [sql], execute) => passStatement(String(sql), [], execute));

@@ -1,7 +1,7 @@
 // Faults: loaded into a server process with `--import`, it kills the process, fails calls, or shifts the clock. The
 // product has no hooks for this: the module patches built-ins. It reads the faults from a file, so that a test can arm
 // a running server. Points, by example:
-//   `before commit: pause`    the transaction that pauses a run is about to be committed (labels: see labelsOf)
+//   `before commit: pause`    the transaction that pauses a run is about to be committed (labels: see listLabels)
 //   `after commit: accept`    it has been committed, nothing has been told yet
 //   `statement: checkpoints`  a write to that table, inside the transaction
 //   `before reply: /join`     the first byte of a reply to a path that ends so is about to leave

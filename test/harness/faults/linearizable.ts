@@ -11,7 +11,7 @@ export type Op =
   | { readonly verb: "start"; readonly question: string | null }
   | { readonly verb: "answer"; readonly question: string }
   | { readonly verb: "delete" }
-  /** Of all runs of the thread. */
+  /** Cancels all runs of the thread. */
   | { readonly verb: "cancel" };
 
 /** `ok`: accepted. `refused`: no effect. `lost`: unknown. `cancelled`: accepted, and its run was cancelled. */

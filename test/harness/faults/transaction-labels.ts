@@ -21,20 +21,20 @@ export class Transaction {
 
   /** @returns the point of this statement, or null for one that writes nothing */
   add(sql: string, parameters: readonly unknown[]): string | null {
-    for (const label of labelsOf(sql, parameters)) this.labels.add(label);
+    for (const label of listLabels(sql, parameters)) this.labels.add(label);
     if (!/^(INSERT|UPDATE|DELETE|SELECT append_audit)/.test(sql)) return null;
     this.bound.push(...parameters);
     return `statement: ${/(?:INTO|UPDATE|FROM|append_)\s*(\w+)/.exec(sql)?.[1] ?? ""}`;
   }
 
-  pointsOf(moment: "before" | "after"): ReadonlySet<string> {
+  listPoints(moment: "before" | "after"): ReadonlySet<string> {
     const all = new Set([...this.labels, "any"]);
     if (all.has("checkpoint") && !all.has("finish")) all.add("superstep");
     return new Set([...all].map((label) => `${moment} commit: ${label}`));
   }
 }
 
-function labelsOf(sql: string, parameters: readonly unknown[]): readonly string[] {
+function listLabels(sql: string, parameters: readonly unknown[]): readonly string[] {
   if (sql.startsWith("INSERT INTO runs")) {
     const answers = parameters.some((parameter) => typeof parameter === "string" && parameter.includes('"answers":'));
     return answers ? ["accept", "accept answer"] : ["accept"];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface Instruction {
   readonly name: string;
   readonly text: string;
-  /** Of the form `["node", "-e"]`; null for a line of the shell. */
+  /** Command of the form `["node", "-e"]`; null for a line of the shell. */
   readonly exec: readonly string[] | null;
 }
 

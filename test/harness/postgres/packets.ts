@@ -9,7 +9,7 @@ export interface Bind {
 
 const BIND = 0x42; // "B"
 
-export function messagesOf(packet: Buffer): readonly Buffer[] {
+export function listMessages(packet: Buffer): readonly Buffer[] {
   const messages: Buffer[] = [];
   for (let at = 0; at < packet.length;) {
     const end = at + 1 + packet.readInt32BE(at + 1);

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 export interface PostgresServer {
   /** URI of a template database. */
   readonly uri: string;
-  /** Of the process that keeps it: an ancestor of all its processes. */
+  /** Id of the process that keeps it: an ancestor of all its processes. */
   readonly pid: number;
   /** Ends it at once, as a power cut would. */
   crash(): Promise<void>;

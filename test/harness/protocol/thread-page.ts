@@ -2,7 +2,7 @@
 // each break, without a position, and drops the events that it has seen.
 import { createParser } from "eventsource-parser";
 import { setTimeout as wait } from "node:timers/promises";
-import { eventOf, type ProtocolEvent } from "../thread-protocol.ts";
+import { parseEvent, type ProtocolEvent } from "../thread-protocol.ts";
 import { until } from "../threads.ts";
 
 export interface ThreadPage {
@@ -21,7 +21,7 @@ export const isRoot = ({ method, namespace }: ProtocolEvent): boolean =>
   method === "lifecycle" && namespace.length === 0;
 export const isRunning = (event: ProtocolEvent): boolean => isRoot(event) && event.data["event"] === "running";
 export const isEnd = (event: ProtocolEvent): boolean => isRoot(event) && event.data["event"] !== "running";
-export const isEndOf =
+export const isRunEnd =
   (runId: unknown) =>
   (event: ProtocolEvent): boolean =>
     isEnd(event) && event.data["run_id"] === runId;
@@ -41,7 +41,7 @@ export function openPage(url: () => string, threadId: string, filter: object): T
   const known = new Set<string>();
   let connects = 0;
   const take = (text: string): void => {
-    const event = eventOf(text);
+    const event = parseEvent(text);
     if (known.has(event.id)) return;
     known.add(event.id);
     seen.push(event);

@@ -55,7 +55,7 @@ export function resume(server: At, who: string, { thread_id }: Question, value: 
 }
 
 /** Actions of the audit trail with their authors. */
-export async function trailOf(server: At, { thread_id }: Question): Promise<readonly (readonly [string, string])[]> {
+export async function readTrail(server: At, { thread_id }: Question): Promise<readonly (readonly [string, string])[]> {
   const { body } = await read(server, `/threads/${thread_id}/audit?limit=1000`);
   const items = body["items"] as readonly { readonly action: string; readonly by: string }[];
   return items.map(({ action, by }) => [action, by] as const);

@@ -14,7 +14,7 @@ export const QUORUM_GRAPHS = join(ROOT, "test", "graphs", "quorum", "langgraph.j
 export interface Law {
   readonly world: World;
   readonly channels: readonly Channel[];
-  /** Of an administrator who makes keys for the people. Absent: the people of the world, who keep their rights. */
+  /** Key of an administrator who makes keys for the people. Absent: the people of the world, who keep their rights. */
   readonly adminKey?: string;
 }
 

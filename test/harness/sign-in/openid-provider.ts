@@ -57,7 +57,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
       HOLDPOINT_OIDC_CLIENT_SECRET: CLIENT.secret,
     },
     allow(...serverUrls) {
-      handle = providerOf({ issuer, accounts, signingKey }, serverUrls).callback();
+      handle = createProvider({ issuer, accounts, signingKey }, serverUrls).callback();
     },
     async stop() {
       server.closeAllConnections();
@@ -75,7 +75,7 @@ interface ProviderParts {
   readonly signingKey: object;
 }
 
-function providerOf({ issuer, accounts, signingKey }: ProviderParts, serverUrls: readonly string[]): Provider {
+function createProvider({ issuer, accounts, signingKey }: ProviderParts, serverUrls: readonly string[]): Provider {
   const provider = new Provider(issuer, {
     clients: [
       {

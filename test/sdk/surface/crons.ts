@@ -55,7 +55,7 @@ const unsentBy = (method: CronMethod, option: string): Row => ({
   how: "unsent",
   check: async (bench) => {
     const options = { schedule: SCHEDULE, [option]: { projectName: VALUE, exampleId: VALUE, of: VALUE } } as never;
-    const sent = await bench.requestsOf(({ crons }) => {
+    const sent = await bench.listRequests(({ crons }) => {
       if (method === "create") return crons.create("ticker", options);
       return method === "update" ? crons.update("cron", options) : crons.createForThread("thread", "ticker", options);
     });

@@ -12,12 +12,12 @@ const PARAMETERS_MAX = 6;
 export async function readSurface(): Promise<readonly string[]> {
   const file = new URL("./clients.ts", import.meta.url).pathname;
   const files = await openTypes(ROOT, [file]);
-  const program = files?.programOf(file) ?? null;
+  const program = files?.buildProgram(file) ?? null;
   if (files === null || program === null) throw new Error("the types of the client cannot be read");
   try {
     const names = new Set<string>();
     for (const part of PARTS) {
-      const type = program.exportOf(part);
+      const type = program.findExport(part);
       if (type === undefined) throw new Error(`the client has no ${part}`);
       for (const method of listMethods(part)) {
         names.add(`${part}.${method}`);

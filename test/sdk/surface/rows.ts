@@ -6,7 +6,7 @@ import type { Client, Run } from "@langchain/langgraph-sdk";
 export interface Bench {
   readonly client: Client;
   /** The arguments and the bodies of the requests that a call would send; it gets no reply. */
-  requestsOf(call: (client: Client) => unknown): Promise<string>;
+  listRequests(call: (client: Client) => unknown): Promise<string>;
   /** A URL that counts the posts to it by their paths. */
   readonly receiver: { readonly url: string; waitFor(path: string): Promise<Readonly<Record<string, unknown>>> };
 }

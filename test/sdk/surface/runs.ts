@@ -47,7 +47,7 @@ export const RUNS: Readonly<Record<string, Check>> = {
   cancelMany: async ({ client }) => {
     const { thread_id: threadId } = await slowRun(client);
     await client.runs.cancelMany({ threadId, status: "all" });
-    assert.deepEqual(await endsOf(client, threadId), ["cancel"]);
+    assert.deepEqual(await listEnds(client, threadId), ["cancel"]);
   },
   "cancelMany.threadId": async ({ client }) => {
     const [one, other] = [await slowRun(client), await slowRun(client)];
@@ -72,7 +72,7 @@ export const RUNS: Readonly<Record<string, Check>> = {
   "cancelMany.action": async ({ client }) => {
     const { thread_id: threadId } = await slowRun(client);
     await client.runs.cancelMany({ threadId, status: "all", action: "rollback" });
-    assert.deepEqual(await endsOf(client, threadId), ["rollback"]);
+    assert.deepEqual(await listEnds(client, threadId), ["rollback"]);
   },
   join: async ({ client }) => {
     const { thread_id: id } = await client.threads.create();
@@ -85,16 +85,16 @@ export const RUNS: Readonly<Record<string, Check>> = {
   joinStream: async ({ client }) => {
     const run = await streamedRun(client);
     const whole = ["metadata", "updates", "values", "updates", "values", "updates", "values"];
-    assert.deepEqual((await namesOf(client, run, {})).toSorted(), [...whole, "values"].toSorted());
+    assert.deepEqual((await readNames(client, run, {})).toSorted(), [...whole, "values"].toSorted());
   },
   "joinStream.lastEventId": async ({ client }) => {
     const run = await streamedRun(client);
     const all = await collect(client.runs.joinStream(run.thread_id, run.run_id, { lastEventId: "-1" }));
-    const rest = await namesOf(client, run, { lastEventId: all.at(-2)?.id ?? "" });
+    const rest = await readNames(client, run, { lastEventId: all.at(-2)?.id ?? "" });
     assert.equal(rest.length, 1);
   },
   "joinStream.streamMode": async ({ client }) => {
-    const names = await namesOf(client, await streamedRun(client), { lastEventId: "-1", streamMode: "updates" });
+    const names = await readNames(client, await streamedRun(client), { lastEventId: "-1", streamMode: "updates" });
     assert.deepEqual(names, ["metadata", "updates", "updates", "updates"]);
   },
   "joinStream.streamNamespaces": async ({ client }) => {
@@ -102,12 +102,12 @@ export const RUNS: Readonly<Record<string, Check>> = {
     const options = { input: {}, streamMode: "updates", streamSubgraphs: true } as const;
     const run = await client.runs.create(id, "nested_parallel", options);
     await client.runs.join(id, run.run_id);
-    const all = await namesOf(client, run, { lastEventId: "-1" });
+    const all = await readNames(client, run, { lastEventId: "-1" });
     const below = [...new Set(all.filter((name) => name.includes("|")))];
     assert.ok(below.length > 0);
     for (const name of below) {
       const namespace = name.split("|").slice(1).join("|");
-      const some = await namesOf(client, run, { lastEventId: "-1", streamNamespaces: [namespace] });
+      const some = await readNames(client, run, { lastEventId: "-1", streamNamespaces: [namespace] });
       assert.deepEqual(
         [...new Set(some)],
         [
@@ -118,7 +118,7 @@ export const RUNS: Readonly<Record<string, Check>> = {
         ],
       );
     }
-    const root = await namesOf(client, run, { lastEventId: "-1", streamNamespaces: [""] });
+    const root = await readNames(client, run, { lastEventId: "-1", streamNamespaces: [""] });
     assert.ok(root.every((one) => !one.includes("|")));
   },
   "joinStream.checkpointId": async ({ client }) => {
@@ -156,11 +156,11 @@ async function streamedRun(client: Client): Promise<Place> {
   return run;
 }
 
-async function namesOf(client: Client, run: Place, options: object): Promise<readonly string[]> {
+async function readNames(client: Client, run: Place, options: object): Promise<readonly string[]> {
   return (await collect(client.runs.joinStream(run.thread_id, run.run_id, options))).map(({ event }) => event);
 }
 
-async function endsOf(client: Client, threadId: string): Promise<readonly (string | null)[]> {
+async function listEnds(client: Client, threadId: string): Promise<readonly (string | null)[]> {
   const runs = await client.runs.list(threadId);
   await Promise.all(runs.map((run) => client.runs.join(threadId, run.run_id).catch(() => null)));
   return (await client.runs.list(threadId)).map((run) => (run as ShownRun).ended_by);

@@ -57,11 +57,11 @@ async function begin(
   if (method === "stream") await collect(client.runs.stream(threadId, graph, noted));
   else await client.runs.wait(threadId, graph, noted);
   const [{ run_id: runId, thread_id: own } = { run_id: "" }] = created;
-  return { run_id: runId, thread_id: own ?? id ?? (await threadOf(client, runId)) };
+  return { run_id: runId, thread_id: own ?? id ?? (await findThreadId(client, runId)) };
 }
 
 /** A call without a thread names the run alone. */
-async function threadOf(client: Client, runId: string): Promise<string> {
+async function findThreadId(client: Client, runId: string): Promise<string> {
   const stream = client.runs.joinStream(null, runId, { lastEventId: "-1" });
   const [first] = await collect(stream);
   return String(first?.data.thread_id);
@@ -91,7 +91,7 @@ async function isBranchOf(client: Client, threadId: string, checkpointId: string
   return copy.parent_checkpoint?.checkpoint_id === checkpointId;
 }
 
-const nextOf = async (client: Client, run: Started): Promise<readonly string[]> =>
+const readNext = async (client: Client, run: Started): Promise<readonly string[]> =>
   (await client.threads.getState(run.thread_id)).next;
 
 /** One check for all four calls. */
@@ -142,11 +142,11 @@ function checks(method: Method): Readonly<Record<string, Row["check"]>> {
     },
     [`${method}.interruptBefore`]: async ({ client }) => {
       const paused = await run(client, { input: {}, interruptBefore: ["node_b"] });
-      assert.deepEqual([paused.ended_by, await nextOf(client, paused)], ["pause", ["node_b"]]);
+      assert.deepEqual([paused.ended_by, await readNext(client, paused)], ["pause", ["node_b"]]);
     },
     [`${method}.interruptAfter`]: async ({ client }) => {
       const paused = await run(client, { input: {}, interruptAfter: "*" });
-      assert.deepEqual([paused.ended_by, await nextOf(client, paused)], ["pause", ["node_b"]]);
+      assert.deepEqual([paused.ended_by, await readNext(client, paused)], ["pause", ["node_b"]]);
     },
     [`${method}.multitaskStrategy`]: async ({ client }) => {
       const threadId = await newThread(client);
@@ -214,7 +214,7 @@ function unsent(call: (client: Client) => unknown): Row {
   return {
     how: "unsent",
     check: async (bench) => {
-      const sent = await bench.requestsOf(call);
+      const sent = await bench.listRequests(call);
       assert.ok(sent.length > 0);
       assert.ok(!sent.includes(VALUE), sent);
     },

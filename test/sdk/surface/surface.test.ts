@@ -44,7 +44,7 @@ writeFileSync(config, JSON.stringify({ graphs: Object.fromEntries(here), webhook
 const server = await startServerHere({ config });
 const bench: Bench = {
   client: new Client({ apiUrl: server.url, apiKey: null, callerOptions: { maxRetries: 0 } }),
-  async requestsOf(call) {
+  async listRequests(call) {
     let sent = "";
     const onRequest = (url: URL, init: RequestInit): RequestInit => {
       sent += `${url.href} ${typeof init.body === "string" ? init.body : ""}\n`;

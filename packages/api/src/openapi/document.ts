@@ -17,11 +17,11 @@ const SECURITY_SCHEMES = {
   bearer: { type: "http", scheme: "bearer", description: "A key, or the token that the handlers of auth.path expect." },
 };
 
-const exampleOf = (example: unknown): Part => (example === undefined ? {} : { example });
+const withExample = (example: unknown): Part => (example === undefined ? {} : { example });
 
 export function openApiDocument(operations: readonly AnyOperation[], version: string, prefix: string): Part {
   const components: Record<string, unknown> = {};
-  const schemaOf = (schema: z.ZodType, io: "input" | "output"): unknown => {
+  const toSchema = (schema: z.ZodType, io: "input" | "output"): unknown => {
     const converted = z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" }) as Part;
     const { $schema: _schema, $defs: definitions, ...rest } = converted;
     for (const [name, definition] of Object.entries((definitions as Part | undefined) ?? {})) {
@@ -39,16 +39,16 @@ export function openApiDocument(operations: readonly AnyOperation[], version: st
       description: note.description,
       ...(one.access === "public" ? { security: [] } : {}),
       "x-access": one.access,
-      parameters: [...pathParameters(one.path), ...queryParameters(schemaOf(one.query, "input"), note.query ?? {})],
+      parameters: [...pathParameters(one.path), ...queryParameters(toSchema(one.query, "input"), note.query ?? {})],
       ...(takesBody(one)
         ? {
             requestBody: {
               required: true,
-              content: { "application/json": { schema: schemaOf(one.body, "input"), ...exampleOf(note.body) } },
+              content: { "application/json": { schema: toSchema(one.body, "input"), ...withExample(note.body) } },
             },
           }
         : {}),
-      responses: { ...success(one, note, schemaOf), ...refusals(one, schemaOf) },
+      responses: { ...success(one, note, toSchema), ...refusals(one, toSchema) },
     };
   }
   return {
@@ -80,7 +80,7 @@ function pathParameters(path: string): readonly Part[] {
     name,
     in: "path",
     required: true,
-    ...exampleOf(PATH_EXAMPLES[name ?? ""]),
+    ...withExample(PATH_EXAMPLES[name ?? ""]),
     schema: TEXTS.has(name ?? "") ? { type: "string" } : { type: "string", format: "uuid" },
   }));
 }
@@ -95,7 +95,7 @@ function queryParameters(schema: unknown, examples: Readonly<Record<string, stri
     in: "query",
     ...(required.includes(name) ? { required: true } : {}),
     ...(isList(property) ? { style: "form", explode: false } : {}),
-    ...exampleOf(typed(examples[name], property)),
+    ...withExample(typed(examples[name], property)),
     schema: property,
   }));
 }
@@ -111,14 +111,14 @@ function typed(example: string | undefined, schema: unknown): unknown {
 
 type SchemaOf = (schema: z.ZodType, io: "input" | "output") => unknown;
 
-function success(one: AnyOperation, { media = "application/json", reply }: Note, schemaOf: SchemaOf): Part {
+function success(one: AnyOperation, { media = "application/json", reply }: Note, toSchema: SchemaOf): Part {
   const { status, description, schema } = one.reply;
-  const shape = media === "application/json" ? schemaOf(schema ?? z.unknown(), "input") : { type: "string" };
-  const content = schema === null ? {} : { content: { [media]: { schema: shape, ...exampleOf(reply) } } };
+  const shape = media === "application/json" ? toSchema(schema ?? z.unknown(), "input") : { type: "string" };
+  const content = schema === null ? {} : { content: { [media]: { schema: shape, ...withExample(reply) } } };
   return { [String(status)]: { description, ...content } };
 }
 
-function refusals(one: AnyOperation, schemaOf: SchemaOf): Part {
+function refusals(one: AnyOperation, toSchema: SchemaOf): Part {
   const codes: readonly ErrorCode[] = [
     ...one.refusals,
     ...(one.access === "public" ? [] : (["unauthenticated", "forbidden"] as const)),
@@ -128,7 +128,7 @@ function refusals(one: AnyOperation, schemaOf: SchemaOf): Part {
       : []),
   ];
   const byStatus = Map.groupBy(codes, (code) => ERROR_CODES[code][0]);
-  const content = { "application/problem+json": { schema: schemaOf(problem, "output") } };
+  const content = { "application/problem+json": { schema: toSchema(problem, "output") } };
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [String(status), { description: group.join(", "), content }]),
   );

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { excerptOf, isDangerous } from "./payload-excerpt.ts";
+import { formatExcerpt, isDangerous } from "./payload-excerpt.ts";
 
 test("an excerpt has names and values in one line", () => {
   const rows: readonly (readonly [Json, string])[] = [
@@ -15,11 +15,11 @@ test("an excerpt has names and values in one line", () => {
     [{}, ""],
     [null, "null"],
   ];
-  for (const [value, expected] of rows) assert.equal(excerptOf(value), expected);
+  for (const [value, expected] of rows) assert.equal(formatExcerpt(value), expected);
 });
 
 test("an excerpt is short and shows hidden characters (payload-excerpt.1, payload-excerpt.2)", () => {
-  assert.equal(excerptOf({ file: "abc\u202egnp.exe" }), "file: abc\\u202egnp.exe");
+  assert.equal(formatExcerpt({ file: "abc\u202egnp.exe" }), "file: abc\\u202egnp.exe");
   let deep: Json = "end";
   for (let depth = 0; depth < 5000; depth++) deep = [deep, {}];
   for (const value of [
@@ -28,7 +28,7 @@ test("an excerpt is short and shows hidden characters (payload-excerpt.1, payloa
     deep,
     { a: "\u202e".repeat(999) },
   ]) {
-    assert.ok(excerptOf(value).length <= 300);
+    assert.ok(formatExcerpt(value).length <= 300);
   }
 });
 

@@ -12,7 +12,7 @@ const MEMBERS_MAX = 1000;
 const DEPTH_MAX = 20;
 
 /** `question: Refund order 4711? · amount: 30 · tags: vip, late` */
-export function excerptOf(value: Json): string {
+export function formatExcerpt(value: Json): string {
   const walk: Walk = { parts: [], units: 0, members: 0 };
   collect(walk, value, "", 0);
   const text = walk.parts.join(" · ");

@@ -12,10 +12,10 @@ const TITLE_UNITS_MAX = 200;
 const TITLE_KEYS = ["question", "title", "message", "prompt", "description", "text", "task", "action"] as const;
 
 /** Title of an interrupt without an action. */
-export function titleOf(value: Json): string {
+export function chooseTitle(value: Json): string {
   if (typeof value === "string") return short(firstLine(value) || "empty text");
   for (const key of TITLE_KEYS) {
-    const text = textOf(memberOf(value, key));
+    const text = readPayloadText(readMember(value, key));
     if (text !== null) return short(firstLine(text));
   }
   if (typeof value === "object" && value !== null && Object.keys(value).length === 0) {
@@ -38,30 +38,30 @@ export function actionTitle(actions: readonly Described[]): string {
   const [first] = actions;
   if (first === undefined) return "an action";
   if (actions.length > 1) {
-    const names = Map.groupBy(actions, nameOf);
+    const names = Map.groupBy(actions, nameAction);
     return short([...names].map(([name, { length }]) => (length === 1 ? name : `${name} ×${length}`)).join(", "));
   }
   const { description } = first;
   if (description === null || GENERATED.test(description)) return callText(first); // payload-text.3
-  return short(`${first.name === null ? "" : `${nameOf(first)}: `}${firstLine(description)}`);
+  return short(`${first.name === null ? "" : `${nameAction(first)}: `}${firstLine(description)}`);
 }
 
-const nameOf = ({ name }: Pick<Described, "name">): string => (name === null ? "an action" : firstLine(name));
+const nameAction = ({ name }: Pick<Described, "name">): string => (name === null ? "an action" : firstLine(name));
 
 /** `refund(order_id: 4711, reason: "broken")` */
 export function callText({ name, args }: Pick<Described, "name" | "args">): string {
-  const called = nameOf({ name });
+  const called = nameAction({ name });
   const isEmpty = args === null || (typeof args === "object" && Object.keys(args).length === 0);
   return short(isEmpty ? called : `${called}(${glance(args)})`);
 }
 
 /** A member of a known dialect, or null. */
-export function memberOf(value: Json, key: string): Json {
+export function readMember(value: Json, key: string): Json {
   return isJsonObject(value) ? (value[key] ?? null) : null;
 }
 
 /** Non-empty text, or null. */
-export function textOf(value: Json | undefined): string | null {
+export function readPayloadText(value: Json | undefined): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 

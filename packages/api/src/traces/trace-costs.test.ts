@@ -1,7 +1,7 @@
 // Tests of trace costs (trace-costs.1, trace-costs.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CostedRun, dollars, traceCostsOf } from "./trace-costs.ts";
+import { type CostedRun, dollars, computeTraceCosts } from "./trace-costs.ts";
 
 const runs = (costs: Readonly<Record<string, number>>): readonly CostedRun[] =>
   Object.entries(costs).map(([dotted_order, cost]) => ({ dotted_order, cost }));
@@ -18,11 +18,11 @@ const CASES: readonly [name: string, costs: Readonly<Record<string, number>>, to
   ["two roots of one trace add up", { a: 1, b: 2 }, 3],
 ];
 for (const [name, costs, total] of CASES) {
-  test(name, () => assert.equal(traceCostsOf(runs(costs)).total, total));
+  test(name, () => assert.equal(computeTraceCosts(runs(costs)).total, total));
 }
 
 test("each run with costs below it has their sum, also without a cost of its own", () => {
-  const { below } = traceCostsOf(runs({ "a.b.c": 1, "a.b.d": 2, "a.e": 4 }));
+  const { below } = computeTraceCosts(runs({ "a.b.c": 1, "a.b.d": 2, "a.e": 4 }));
   assert.deepEqual([below.get("a"), below.get("a.b"), below.get("a.b.c"), below.get("a.f")], [7, 3, 1, undefined]);
 });
 

@@ -17,7 +17,7 @@ export interface TraceCosts {
 }
 
 /** @param runs in any order */
-export function traceCostsOf(runs: readonly CostedRun[]): TraceCosts {
+export function computeTraceCosts(runs: readonly CostedRun[]): TraceCosts {
   const below = new Map<string, number>();
   const given = new Map(runs.map((run) => [run.dotted_order, run.cost]));
   const sums = new Map<string, number>();
@@ -26,7 +26,7 @@ export function traceCostsOf(runs: readonly CostedRun[]): TraceCosts {
   for (const order of deepestFirst) {
     const cost = Math.max(given.get(order) ?? 0, sums.get(order) ?? 0); // trace-costs.2
     below.set(order, cost);
-    const above = parentOf(order);
+    const above = findParent(order);
     if (above === null) total += cost;
     else sums.set(above, (sums.get(above) ?? 0) + cost);
   }
@@ -46,11 +46,11 @@ export function dollars(cost: number): string {
 function withAncestors(given: ReadonlyMap<string, number>): ReadonlySet<string> {
   const all = new Set<string>();
   for (const order of given.keys())
-    for (let at: string | null = order; at !== null && !all.has(at); at = parentOf(at)) all.add(at);
+    for (let at: string | null = order; at !== null && !all.has(at); at = findParent(at)) all.add(at);
   return all;
 }
 
-function parentOf(order: string): string | null {
+function findParent(order: string): string | null {
   const dot = order.lastIndexOf(".");
   return dot === -1 ? null : order.slice(0, dot);
 }

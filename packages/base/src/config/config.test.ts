@@ -10,7 +10,7 @@ import {
   integer,
   printConfig,
   readConfig,
-  secretsOf,
+  listSecrets,
   text,
   type ConfigProblem,
   type Env,
@@ -230,8 +230,8 @@ test("an unset secret prints as empty, so that a reader sees the gap", () => {
 });
 
 test("the log gets every secret text, and nothing else", () => {
-  assert.deepEqual(secretsOf(TABLE, readConfig({ KEY: CANARY, URL: "http://x" }, TABLE, readFile)), [CANARY]);
-  assert.deepEqual(secretsOf(TABLE, readConfig({}, TABLE, readFile)), []);
+  assert.deepEqual(listSecrets(TABLE, readConfig({ KEY: CANARY, URL: "http://x" }, TABLE, readFile)), [CANARY]);
+  assert.deepEqual(listSecrets(TABLE, readConfig({}, TABLE, readFile)), []);
 });
 
 test("a setting describes its default", () => {

@@ -244,7 +244,7 @@ const unset = ({ fallback }: Setting<unknown>, value: unknown): SettingLine["ori
 const isGiven = (value: string | undefined): boolean => value !== undefined && value !== "";
 
 /** The secret values of a configuration, for the log's mask. */
-export function secretsOf<Table extends SettingsTable>(table: Table, config: Config<Table>): readonly string[] {
+export function listSecrets<Table extends SettingsTable>(table: Table, config: Config<Table>): readonly string[] {
   const secrets: string[] = [];
   for (const [key, one] of Object.entries(table)) {
     const value: unknown = config[key];

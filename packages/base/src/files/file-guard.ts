@@ -20,11 +20,11 @@ const LOOK_MS = 5000;
 
 /** @param paths of files that are there and open. */
 export function guardFiles(paths: readonly string[], clock: Clock, log: Log): FileGuard {
-  const own = new Map(paths.map((path) => [path, identityOf(path)]));
+  const own = new Map(paths.map((path) => [path, readIdentity(path)]));
   let logged: string | null = null;
   const problem = (): string | null => {
     for (const [path, identity] of own) {
-      const now = identityOf(path);
+      const now = readIdentity(path);
       if (now !== identity)
         return `${basename(path)} was ${now === null ? "deleted" : "replaced"} under the running server`;
     }
@@ -59,7 +59,7 @@ export function guardFiles(paths: readonly string[], clock: Clock, log: Log): Fi
 }
 
 /** Null when there is no such file, or it cannot be looked at. */
-function identityOf(path: string): string | null {
+function readIdentity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true });
     return `${dev}:${ino}`;

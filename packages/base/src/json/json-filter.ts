@@ -21,24 +21,24 @@ export interface FilterCondition {
  * @throws {Error} with the reason, for an unknown operator or an operand of the wrong type.
  */
 export function parseFilter(filter: JsonObject): readonly FilterCondition[] {
-  return conditionsOf(filter, []);
+  return listConditions(filter, []);
 }
 
-function conditionsOf(filter: JsonObject, path: readonly string[]): FilterCondition[] {
+function listConditions(filter: JsonObject, path: readonly string[]): FilterCondition[] {
   return Object.entries(filter).flatMap(([name, value]) => {
     const here = [...path, name];
     if (!isJsonObject(value) || Object.keys(value).length === 0) return [{ path: here, op: "eq", value }];
     const operators = Object.keys(value).filter((key) => key.startsWith("$"));
-    if (operators.length === 0) return conditionsOf(value, here);
+    if (operators.length === 0) return listConditions(value, here);
     return Object.entries(value).map(([key, operand]) => ({
       path: here,
-      op: operatorOf(key, operand),
+      op: parseOperator(key, operand),
       value: operand,
     }));
   });
 }
 
-function operatorOf(key: string, operand: Json): Operator {
+function parseOperator(key: string, operand: Json): Operator {
   const op = OPERATORS.find((one) => `$${one}` === key);
   if (op === undefined) {
     throw new Error(`"${key}" is not an operator; the operators are ${OPERATORS.map((one) => `$${one}`).join(", ")}`);

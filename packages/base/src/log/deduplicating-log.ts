@@ -27,7 +27,7 @@ interface Kind {
 export function createDeduplicatingLog(log: Log, clock: Clock): DeduplicatingLog {
   const kinds = new Map<string, Kind>();
 
-  function nameOf(event: string, fields: LogFields): string {
+  function nameEvent(event: string, fields: LogFields): string {
     const whose = fields["tenant"] ?? fields["destination"];
     const name = `${event} ${typeof whose === "string" ? whose : ""}`;
     if (kinds.has(name) || kinds.size < KINDS_MAX) return name;
@@ -38,7 +38,7 @@ export function createDeduplicatingLog(log: Log, clock: Clock): DeduplicatingLog
 
   function take(level: LogLevel, event: string, fields: LogFields = {}): void {
     const now = clock.monotonic();
-    const name = nameOf(event, fields);
+    const name = nameEvent(event, fields);
     const say = (repeated: number): void => log[level](event, repeated === 0 ? fields : { ...fields, repeated });
     const kind = kinds.get(name);
     if (kind === undefined || (kind.repeated === 0 && now - kind.since >= REPEAT_MS)) {

@@ -4,8 +4,8 @@ import { PLAIN_CONTENT, type TraceRun, type UnplacedRun } from "../shared/trace-
 import { idOfSegment } from "./dotted-order.ts";
 import type { Node } from "./tree-node.ts";
 
-const FILTERED = extraOf("the span is filtered; its content was not sent");
-const MISSING = extraOf("added by the collector: no span has arrived for it");
+const FILTERED = formatExtra("the span is filtered; its content was not sent");
+const MISSING = formatExtra("added by the collector: no span has arrived for it");
 
 /**
  * @param cause the filtered span at the top, or the run whose parent did not come
@@ -38,6 +38,6 @@ export function addedRoot(root: Node, cause: UnplacedRun, amends: boolean): Trac
   };
 }
 
-function extraOf(reason: string): string {
+function formatExtra(reason: string): string {
   return JSON.stringify({ metadata: { empty_root: reason } });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { createAssembler, decisionOf } from "./assemble.ts";
+import { createAssembler, toDecision } from "./assemble.ts";
 import { ASSEMBLE_LIMITS, type AssembleLimits } from "./trace-table.ts";
 import { dottedOrderFault, idOfSegment, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { PLAIN_CONTENT, type RunContent, type TraceRun, type UnplacedRun } from "../shared/trace-run.ts";
@@ -26,7 +26,7 @@ function hex(n: number): string {
   return (n + 1).toString(16).padStart(16, "0");
 }
 
-function traceIdOf(n: number): string {
+function buildTraceId(n: number): string {
   return n.toString(16).padStart(8, "0").padStart(32, "a");
 }
 
@@ -299,7 +299,7 @@ describe("places in a trace", () => {
     const { out, assembler } = setUp({ nodesMax: 2 });
     const declared = { traceId: "11111111-2222-4333-8444-555555555555", runId: "", dottedOrder: "" };
     assembler.add(span(0, null, 0, { declared }));
-    for (const n of [1, 2]) assembler.add({ ...span(9, null), traceId: traceIdOf(n) });
+    for (const n of [1, 2]) assembler.add({ ...span(9, null), traceId: buildTraceId(n) });
     assembler.add(span(1, null, 1));
     assert.deepEqual([out[0]?.traceId, out.at(-1)?.traceId], [declared.traceId, declared.traceId]);
   });
@@ -480,7 +480,7 @@ describe("limits", () => {
 
   test("drain leaves nothing waiting", () => {
     const { out, assembler } = setUp();
-    for (let id = 0; id < 50; id++) assembler.add({ ...span(2, 1), traceId: traceIdOf(id) });
+    for (let id = 0; id < 50; id++) assembler.add({ ...span(2, 1), traceId: buildTraceId(id) });
     assembler.drain();
     assert.equal(out.length, 50);
     assert.deepEqual([assembler.stats().waiting, assembler.stats().waitingBytes], [0, 0]);
@@ -488,17 +488,17 @@ describe("limits", () => {
 
   test("too many waiting bytes send the oldest trace up early, and nothing is lost", () => {
     const { out, assembler } = setUp({ waitingBytesMax: 100_000 });
-    for (let id = 0; id < 1000; id++) assembler.add({ ...span(2, 1), traceId: traceIdOf(id) });
+    for (let id = 0; id < 1000; id++) assembler.add({ ...span(2, 1), traceId: buildTraceId(id) });
     const { waiting, waitingBytes, evicted } = assembler.stats();
     assert.ok(waitingBytes <= 100_000 && evicted > 0);
     assert.equal(waiting + out.length, 1000);
-    assert.equal(out[0]?.traceId, uuidOfTrace(traceIdOf(0)), "oldest first");
+    assert.equal(out[0]?.traceId, uuidOfTrace(buildTraceId(0)), "oldest first");
   });
 
   test("remembered spans and pins are bounded, and nothing is lost", () => {
     const { out, assembler } = setUp({ nodesMax: 1000, pinsMax: 10 });
     for (let id = 0; id < 5000; id++) {
-      const traceId = traceIdOf(id);
+      const traceId = buildTraceId(id);
       assembler.add({ ...span(1, 0), traceId });
       assembler.add({ ...span(0, null), traceId });
     }
@@ -524,7 +524,7 @@ describe("limits", () => {
 
   test("30,000 spans in chains, rings and under missing parents, in the worst order, take bounded time", () => {
     /** Half are a chain without its root, deepest first; then one ring; then spans without their parents. */
-    const cpuOf = (count: number): number => {
+    const measureCpu = (count: number): number => {
       let emitted = 0;
       const emit = (run: TraceRun): void => {
         emitted += 1;
@@ -546,8 +546,8 @@ describe("limits", () => {
       assert.equal(emitted, spans.length);
       return user + system;
     };
-    cpuOf(3000); // warm
-    const [few, many] = [cpuOf(3000), cpuOf(30_000)];
+    measureCpu(3000); // warm
+    const [few, many] = [measureCpu(3000), measureCpu(30_000)];
     assert.ok(many < 40 * few, `ten times as many took ${(many / few).toFixed(1)} times as long`); // squares: 100
   });
 });
@@ -560,7 +560,7 @@ describe("decisions", () => {
       first.assembler.add(run);
       first.clock.pass(11_000);
     }
-    const records = first.out.map((run) => JSON.stringify(decisionOf(run)));
+    const records = first.out.map((run) => JSON.stringify(toDecision(run)));
     const second = setUp();
     for (const record of records) second.assembler.recall(JSON.parse(record));
     for (const run of spans.toReversed()) second.assembler.add(run);
@@ -574,7 +574,7 @@ describe("decisions", () => {
     first.assembler.add(span(1, 0, 100));
     first.clock.pass(20_000);
     const second = setUp();
-    for (const run of first.out) second.assembler.recall(decisionOf(run));
+    for (const run of first.out) second.assembler.recall(toDecision(run));
     second.assembler.add(span(2, 1, 200)); // the span of its parent does not come again
     second.assembler.add(span(0, null, 0));
     const all = [...first.out, ...second.out];
@@ -587,7 +587,7 @@ describe("decisions", () => {
     const first = setUp();
     first.assembler.add(span(0, null));
     const second = setUp();
-    for (const run of first.out) second.assembler.recall(decisionOf(run));
+    for (const run of first.out) second.assembler.recall(toDecision(run));
     second.assembler.add(span(9, null, 9));
     second.assembler.add(span(0, null));
     assert.deepEqual(second.shape(), { 9: "trace", 0: "" });
@@ -671,7 +671,7 @@ test("for random graphs, orders, pauses, restarts and limits the five rules hold
           part.assembler.drain();
           emitted.push(...part.all);
           part = setUp({ nodesMax });
-          for (const done of emitted) part.assembler.recall(decisionOf(done));
+          for (const done of emitted) part.assembler.recall(toDecision(done));
         }
         part.assembler.add(run);
         part.clock.pass(pauses[at] ?? 0);

@@ -9,7 +9,7 @@
 //        trace early (its spans are emitted, never dropped) and evicts everything except the order of its root.
 //   assemble.5. After drain() nothing waits.
 // Decisions (durable mode). A place depends on earlier spans and on time, so a replay after a crash could decide
-// differently. The spool therefore writes `decisionOf(run)` of every emitted run to disk before the first upload of
+// differently. The spool therefore writes `toDecision(run)` of every emitted run to disk before the first upload of
 // that run, keeps it while late spans of the trace may arrive (SPAN_TTL), and passes all decisions to `recall` at
 // start, in the order written and before the first add(). Assembly emits a recalled span once more, in the same place.
 // The orders of the children contain a promised root, so pins need no record. The pieces:
@@ -23,13 +23,13 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { recallPlace } from "./declared-places.ts";
 import { arrive, type Arrival, type Emit } from "./trace-tree.ts";
-import { keyOf } from "./tree-node.ts";
+import { buildTreeKey } from "./tree-node.ts";
 import {
   createTraceTable,
   keepLimits,
   releaseAll,
   releaseTree,
-  treeOf,
+  findTree,
   within,
   type AssembleLimits,
   type TraceTable,
@@ -65,7 +65,7 @@ export interface Assembler {
   /** Emits all waiting spans. The assembler stays usable. */
   drain(): void;
   waitingBytes(): number;
-  waitingBytesOf(tenant: string): number;
+  countWaitingBytes(tenant: string): number;
   stats(): AssembleStats;
 }
 
@@ -73,7 +73,7 @@ export interface Assembler {
 const SWEEP_MS_MIN = 25;
 const SWEEP_MS_MAX = 1000;
 
-export function decisionOf(run: TraceRun): Decision {
+export function toDecision(run: TraceRun): Decision {
   return {
     tenant: run.tenant.id,
     traceId: run.span.traceId,
@@ -108,12 +108,12 @@ export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): A
   return {
     add: (run) => add(state, run),
     recall(decision) {
-      const tree = treeOf(table, decision.tenant, decision.traceId, ports.clock.monotonic());
+      const tree = findTree(table, decision.tenant, decision.traceId, ports.clock.monotonic());
       within(table, tree, () => recallPlace(tree, decision.spanId, decision.dottedOrder));
       if (table.counts.nodes > limits.nodesMax) keepLimits(table);
     },
     isKnown(tenant, traceId, spanId) {
-      const tree = table.trees.get(keyOf(traceId, tenant));
+      const tree = table.trees.get(buildTreeKey(traceId, tenant));
       const node = tree?.nodes.get(spanId);
       return node !== undefined && node.state !== "unknown" && node.state !== "promised";
     },
@@ -123,7 +123,7 @@ export function createAssembler(limits: AssembleLimits, ports: AssemblePorts): A
       releaseAll(table); // assemble.5
     },
     waitingBytes: () => table.counts.waitingBytes,
-    waitingBytesOf: (tenant) => table.waitingBytesOf.get(tenant) ?? 0,
+    countWaitingBytes: (tenant) => table.countWaitingBytes.get(tenant) ?? 0,
     stats: () => ({ ...table.counts, traces: table.trees.size }),
   };
 }
@@ -132,7 +132,7 @@ function add(state: Assembling, run: UnplacedRun): Arrival {
   const { ports, table } = state;
   const { counts, limits } = table;
   const now = ports.clock.monotonic();
-  const tree = treeOf(table, run.tenant.id, run.traceId, now);
+  const tree = findTree(table, run.tenant.id, run.traceId, now);
   const arrival = within(table, tree, () => arrive(tree, run, now, table.emit));
   if (arrival === "duplicate" || arrival === "merged") counts.duplicates += 1;
   else if (arrival === "filtered") counts.filtered += 1;

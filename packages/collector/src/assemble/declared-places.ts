@@ -2,7 +2,7 @@
 // process. A declaration counts only while it keeps trace-tree.1 (trace-tree.ts): it never contradicts an earlier
 // decision.
 import { idOfSegment, readDottedOrder } from "./dotted-order.ts";
-import { createNode, DEPTH_MAX, noteRunId, orderOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
+import { createNode, DEPTH_MAX, noteRunId, buildOrder, traceIdFor, type Node, type Tree } from "./tree-node.ts";
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
 /**
@@ -14,10 +14,10 @@ export function takeDeclaredPlace(tree: Tree, node: Node, run: UnplacedRun): boo
   if (declared === null) return false;
   const promised = tree.byRunId?.get(declared.runId);
   if (promised !== undefined && (promised.state !== "promised" || promised.spanId !== "")) return false; // another span's
-  const segments = readDottedOrder(promised === undefined ? declared.dottedOrder : orderOf(promised), DEPTH_MAX);
+  const segments = readDottedOrder(promised === undefined ? declared.dottedOrder : buildOrder(promised), DEPTH_MAX);
   if (segments === null || idOfSegment(segments.at(-1) ?? "") !== declared.runId) return false;
   if (tree.root === null && idOfSegment(segments[0] ?? "") !== traceIdFor(run)) return false;
-  if (segments.length === 1 && tree.rootTaken) return false;
+  if (segments.length === 1 && tree.rootClaimed) return false;
   return promise(tree, node, segments);
 }
 
@@ -59,14 +59,14 @@ export function recallPlace(tree: Tree, spanId: string, dottedOrder: string): bo
   if (spanId === "") return recallAddedRoot(tree, segments[0] ?? "");
   if (tree.nodes.has(spanId)) {
     // Forgotten in between, the span came back as the root: the trace's id is used.
-    if (isRoot && segments[0] === tree.root?.segment) tree.rootTaken = true;
+    if (isRoot && segments[0] === tree.root?.segment) tree.rootClaimed = true;
     return false;
   }
-  if (isRoot && tree.rootTaken) return false;
+  if (isRoot && tree.rootClaimed) return false;
   const node = createNode(spanId);
   if (!promise(tree, node, segments)) return false;
   tree.nodes.set(spanId, node);
-  if (isRoot) tree.rootTaken = true; // by this span, even before it arrives again
+  if (isRoot) tree.rootClaimed = true; // by this span, even before it arrives again
   return true;
 }
 
@@ -78,6 +78,6 @@ function recallAddedRoot(tree: Tree, segment: string): boolean {
     tree.root.segment = segment;
     tree.root.depth = 1;
   }
-  tree.rootShown = !tree.rootTaken && tree.root.segment === segment;
+  tree.rootShown = !tree.rootClaimed && tree.root.segment === segment;
   return tree.rootShown;
 }

@@ -8,7 +8,7 @@
 //   dotted-order.4. A run with a parent has at least two segments.
 //   dotted-order.5. The last segment but one has the parent's id.
 import type { UnixNano } from "../otlp/span.ts";
-import { clockOf } from "../shared/rfc3339.ts";
+import { formatClock } from "../shared/rfc3339.ts";
 import type { TraceRun } from "../shared/trace-run.ts";
 
 /** Length of `20240919T171648521691Z`. The rest of a segment is the id. */
@@ -33,7 +33,7 @@ let secondText = "";
 export function segmentTime(time: UnixNano): string {
   if (time.sec !== secondAt) {
     secondAt = time.sec; // spans of one request mostly share a second
-    const { date, time: clock } = clockOf(time.sec);
+    const { date, time: clock } = formatClock(time.sec);
     secondText = `${date.replaceAll("-", "")}T${clock.replaceAll(":", "")}`;
   }
   return `${secondText}${String(1_000_000 + Math.floor(time.nano / 1000)).slice(1)}Z`;

@@ -2,7 +2,7 @@
 // Rules: assemble.3 and assemble.4 (assemble.ts).
 import { SEGMENT_TIME_CHARS, uuidOfTrace } from "./dotted-order.ts";
 import { release, type Emit, type ReleaseRule } from "./trace-tree.ts";
-import { createNode, createTree, keyOf, segmentOf, type Tree } from "./tree-node.ts";
+import { createNode, createTree, buildTreeKey, buildSegment, type Tree } from "./tree-node.ts";
 
 export interface AssembleLimits {
   /** SPAN_TTL: the longest wait, and the time after its last span that a trace stays in memory. */
@@ -34,7 +34,7 @@ export interface TraceTable {
   readonly trees: Map<string, Tree>;
   readonly pins: Map<string, Pin>;
   readonly waitingTrees: Set<Tree>;
-  readonly waitingBytesOf: Map<string, number>;
+  readonly countWaitingBytes: Map<string, number>;
   readonly counts: Counts;
   /** The tree of the previous span: spans of a trace arrive in groups. */
   last: Tree | null;
@@ -69,16 +69,16 @@ export function createTraceTable(limits: AssembleLimits, emit: Emit): TraceTable
     trees: new Map(),
     pins: new Map(),
     waitingTrees: new Set(),
-    waitingBytesOf: new Map(),
+    countWaitingBytes: new Map(),
     counts: { ...NO_COUNTS },
     last: null,
   };
 }
 
-export function treeOf(table: TraceTable, tenant: string, traceId: string, now: number): Tree {
+export function findTree(table: TraceTable, tenant: string, traceId: string, now: number): Tree {
   const { last, trees } = table;
   const isLast = last !== null && last.traceId === traceId && last.tenant === tenant;
-  let tree = isLast ? last : trees.get(keyOf(traceId, tenant));
+  let tree = isLast ? last : trees.get(buildTreeKey(traceId, tenant));
   if (tree === undefined) {
     tree = createTree(traceId, tenant, now);
     const { key } = tree;
@@ -114,11 +114,11 @@ export function within<T>(table: TraceTable, tree: Tree, change: () => T): T {
   return result;
 }
 
-function hold({ counts, waitingBytesOf }: TraceTable, tenant: string, bytes: number): void {
+function hold({ counts, countWaitingBytes }: TraceTable, tenant: string, bytes: number): void {
   counts.waitingBytes += bytes;
-  const left = (waitingBytesOf.get(tenant) ?? 0) + bytes;
-  if (left === 0) waitingBytesOf.delete(tenant);
-  else waitingBytesOf.set(tenant, left);
+  const left = (countWaitingBytes.get(tenant) ?? 0) + bytes;
+  if (left === 0) countWaitingBytes.delete(tenant);
+  else countWaitingBytes.set(tenant, left);
 }
 
 /** Emits the spans that wait since `limit` or earlier. */
@@ -138,7 +138,7 @@ function forget(table: TraceTable, tree: Tree): void {
   if (table.last === tree) table.last = null;
   trees.delete(tree.key);
   counts.nodes -= tree.nodes.size;
-  const pin = pinOf(tree);
+  const pin = findPin(tree);
   if (pin === null) return;
   pins.set(tree.key, pin);
   if (pins.size <= table.limits.pinsMax) return;
@@ -150,12 +150,12 @@ function forget(table: TraceTable, tree: Tree): void {
 type Pin = string;
 
 /** null: the tree has no root yet. */
-function pinOf({ root, rootShown, rootTaken, traceId }: Tree): Pin | null {
+function findPin({ root, rootShown, rootClaimed, traceId }: Tree): Pin | null {
   if (root === null) return null;
   const { segment } = root;
   const isTrace = segment.endsWith(uuidOfTrace(traceId));
   return [
-    rootTaken ? "taken" : rootShown ? "shown" : "promised",
+    rootClaimed ? "taken" : rootShown ? "shown" : "promised",
     isTrace ? segment.slice(0, SEGMENT_TIME_CHARS) : segment,
   ].join(" ");
 }
@@ -164,10 +164,10 @@ function restoreRoot(tree: Tree, pin: Pin): void {
   const [state, order = ""] = pin.split(" ");
   const root = createNode("");
   root.state = "promised";
-  root.segment = order.length > SEGMENT_TIME_CHARS ? order : segmentOf(order, uuidOfTrace(tree.traceId));
+  root.segment = order.length > SEGMENT_TIME_CHARS ? order : buildSegment(order, uuidOfTrace(tree.traceId));
   root.depth = 1;
   tree.root = root;
-  tree.rootTaken = state === "taken";
+  tree.rootClaimed = state === "taken";
   tree.rootShown = state === "shown";
 }
 

@@ -15,11 +15,20 @@
 import { uuidV5 } from "@holdpoint/base/ids.ts";
 import { idOfSegment, SEGMENT_TIME_CHARS, segmentTime, uuidOfSpan, uuidOfTrace } from "./dotted-order.ts";
 import { takeDeclaredPlace } from "./declared-places.ts";
-import { createNode, DEPTH_MAX, noteRunId, orderOf, segmentOf, traceIdFor, type Node, type Tree } from "./tree-node.ts";
+import {
+  createNode,
+  DEPTH_MAX,
+  noteRunId,
+  buildOrder,
+  buildSegment,
+  traceIdFor,
+  type Node,
+  type Tree,
+} from "./tree-node.ts";
 import type { RunContent, TraceRun, UnplacedRun } from "../shared/trace-run.ts";
 import { addedRoot } from "./added-root.ts";
 import { noteTwin, countedOnce } from "./twin-calls.ts";
-import { sizeOf, fingerprint } from "./unplaced-run.ts";
+import { estimateSize, fingerprint } from "./unplaced-run.ts";
 
 /** `merged`: a duplicate of a span that still waits, which takes over its origins. */
 export type Arrival = "placed" | "waiting" | "filtered" | "duplicate" | "merged" | "amended";
@@ -47,7 +56,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   const parentless = run.parentSpanId === "" || run.parentSpanId === run.spanId;
   const knownParent = tree.nodes.get(run.parentSpanId);
   // A declared root does not wait for its parent, but attaches to a parent that is present.
-  const top = run.isRoot && (!tree.rootTaken || knownParent === undefined || knownParent.state === "unknown");
+  const top = run.isRoot && (!tree.rootClaimed || knownParent === undefined || knownParent.state === "unknown");
   if (parentless || top) {
     settle(tree, node, null, emit); // trace-tree.3
     return outcome;
@@ -63,7 +72,7 @@ export function arrive(tree: Tree, run: UnplacedRun, now: number, emit: Emit): A
   node.waitsSince = Math.floor(now); // a small integer needs no allocation
   if (tree.waitingCount === 0) tree.oldestWait = now;
   tree.waitingCount += 1;
-  tree.waitingBytes += sizeOf(run);
+  tree.waitingBytes += estimateSize(run);
   return run.content === null ? "filtered" : "waiting";
 }
 
@@ -75,7 +84,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
     node.state = "placed";
     node.fingerprint = print;
     const isShown = node === tree.root && tree.rootShown;
-    if (node === tree.root) tree.rootTaken = true;
+    if (node === tree.root) tree.rootClaimed = true;
     noteTwin(node, run.content);
     emit(placedRun(tree, node, run, isShown));
     return "placed";
@@ -87,7 +96,7 @@ function arriveAgain(tree: Tree, node: Node, run: UnplacedRun, emit: Emit): Arri
     if (run.origins.length > 0) kept.origins = [...before.origins, ...run.origins];
     kept.prints = [...(before.prints ?? []), ...(run.prints ?? [])];
     if (kept === before) return "merged";
-    tree.waitingBytes += sizeOf(run) - sizeOf(before);
+    tree.waitingBytes += estimateSize(run) - estimateSize(before);
     node.run = run;
     return "merged";
   }
@@ -118,7 +127,7 @@ export function release(tree: Tree, { limit, isDue }: ReleaseRule, emit: Emit): 
       oldest = Math.min(oldest, node.waitsSince);
       continue;
     }
-    const top = topOf(tree, node);
+    const top = findTop(tree, node);
     if (top.run === null) continue;
     const { parentIs } = top.run;
     tree.needsRoot ||= isDue ? parentIs !== "local" : parentIs === "remote"; // trace-tree.6
@@ -130,7 +139,7 @@ export function release(tree: Tree, { limit, isDue }: ReleaseRule, emit: Emit): 
 }
 
 /** Climbs waiting parents. All of them get their places right after: each node is climbed once (trace-tree.5). */
-function topOf(tree: Tree, from: Node): Node {
+function findTop(tree: Tree, from: Node): Node {
   const seen = new Set<Node>();
   let at = from;
   while (!seen.has(at)) {
@@ -140,11 +149,12 @@ function topOf(tree: Tree, from: Node): Node {
     at = above;
   }
   let first = at; // a ring: `at` is on it
-  for (let next = parentOf(tree, at); next !== at; next = parentOf(tree, next)) if (earlier(next, first)) first = next;
+  for (let next = findParent(tree, at); next !== at; next = findParent(tree, next))
+    if (earlier(next, first)) first = next;
   return first;
 }
 
-function parentOf(tree: Tree, node: Node): Node {
+function findParent(tree: Tree, node: Node): Node {
   return tree.nodes.get(node.run?.parentSpanId ?? "") ?? node;
 }
 
@@ -169,7 +179,7 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
     if (run === null) continue; // a ring closes on itself: its first node has a place already
     if (one.state === "waiting") {
       tree.waitingCount -= 1;
-      tree.waitingBytes -= sizeOf(run);
+      tree.waitingBytes -= estimateSize(run);
     }
     one.run = null;
     if (isKept(run)) {
@@ -194,13 +204,13 @@ function settle(tree: Tree, node: Node, above: Node | null, emit: Emit): void {
 function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): void {
   node.state = "placed";
   node.fingerprint = fingerprint(run);
-  if (above === null && !tree.rootTaken) {
+  if (above === null && !tree.rootClaimed) {
     const pinned = tree.root;
-    node.segment = pinned?.segment ?? segmentOf(segmentTime(run.start), traceIdFor(run)); // trace-tree.1: the pin holds
+    node.segment = pinned?.segment ?? buildSegment(segmentTime(run.start), traceIdFor(run)); // trace-tree.1: the pin holds
     node.parent = null;
     node.depth = 1;
     tree.root = node;
-    tree.rootTaken = true;
+    tree.rootClaimed = true;
     if (pinned !== null || run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
     return;
   }
@@ -208,7 +218,7 @@ function place(tree: Tree, node: Node, run: UnplacedRun, above: Node | null): vo
   const time = segmentTime(run.start);
   const parentTime = parent.segment.slice(0, SEGMENT_TIME_CHARS);
   // A child that began before its parent (clock skew) sorts with its parent; its own start_time stays unchanged.
-  node.segment = segmentOf(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
+  node.segment = buildSegment(time < parentTime ? parentTime : time, runIdFor(tree, run, parent));
   node.parent = parent;
   node.depth = parent.depth + 1;
   if (run.declared !== null) noteRunId(tree, idOfSegment(node.segment), node);
@@ -224,7 +234,7 @@ function keptAbove(tree: Tree, filtered: Node, cause: UnplacedRun): Node {
 /** The trace has a root at the backend before a run below it (trace-tree.6). */
 function showRoot(tree: Tree, cause: KeptRun, emit: Emit): void {
   const { root, vacant } = tree;
-  if (!tree.needsRoot || tree.rootTaken || tree.rootShown || root === null) return;
+  if (!tree.needsRoot || tree.rootClaimed || tree.rootShown || root === null) return;
   if (vacant !== null) return takeRoot(tree, vacant, emit);
   emit(addedRoot(root, cause, false));
   tree.rootShown = true;
@@ -232,9 +242,9 @@ function showRoot(tree: Tree, cause: KeptRun, emit: Emit): void {
 
 /** The root is this filtered span's: other roots go below it (trace-tree.7). */
 function takeRoot(tree: Tree, run: UnplacedRun, emit: Emit): void {
-  if (tree.root === null || tree.rootTaken) return;
+  if (tree.root === null || tree.rootClaimed) return;
   emit(addedRoot(tree.root, run, tree.rootShown));
-  tree.rootTaken = true;
+  tree.rootClaimed = true;
   tree.vacant = null;
 }
 
@@ -243,7 +253,7 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
   if (tree.root !== null) return tree.root;
   const pinned = createNode("");
   pinned.state = "promised";
-  pinned.segment = segmentOf(tree.earliest, traceIdFor(cause));
+  pinned.segment = buildSegment(tree.earliest, traceIdFor(cause));
   pinned.depth = 1;
   tree.root = pinned;
   return pinned;
@@ -253,11 +263,11 @@ function pinRoot(tree: Tree, cause: UnplacedRun): Node {
  * The run's id below the root: the SDK's id, else the span id. Never the id of the trace, the parent, or another run.
  */
 function runIdFor(tree: Tree, run: UnplacedRun, parent: Node): string {
-  const taken = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
+  const isInUse = (id: string): boolean => parent.segment.endsWith(id) || (tree.root?.segment.endsWith(id) ?? false);
   const declared = run.declared?.runId ?? "";
-  if (declared !== "" && !taken(declared) && tree.byRunId?.has(declared) !== true) return declared;
+  if (declared !== "" && !isInUse(declared) && tree.byRunId?.has(declared) !== true) return declared;
   const padded = uuidOfSpan(run.spanId);
-  return taken(padded) ? uuidV5(run.spanId, uuidOfTrace(run.traceId)) : padded; // 64-bit trace ids: root span id = trace id
+  return isInUse(padded) ? uuidV5(run.spanId, uuidOfTrace(run.traceId)) : padded; // 64-bit trace ids: root span id = trace id
 }
 
 type KeptRun = UnplacedRun & { readonly content: RunContent };
@@ -271,7 +281,7 @@ function placedRun(tree: Tree, node: Node, run: KeptRun, amends: boolean): Trace
     id: idOfSegment(node.segment),
     traceId: idOfSegment(tree.root?.segment ?? node.segment),
     parentRunId: node.parent === null ? "" : idOfSegment(node.parent.segment),
-    dottedOrder: orderOf(node),
+    dottedOrder: buildOrder(node),
     amends,
     content: countedOnce(node, run.content),
   };

@@ -40,7 +40,7 @@ export interface Tree {
   byRunId: Map<string, Node> | null;
   root: Node | null;
   /** False while the root is only pinned: children use its order, its span has not arrived. */
-  rootTaken: boolean;
+  rootClaimed: boolean;
   /** The backend has an added run in the root's place (trace-tree.6). */
   rootShown: boolean;
   /** The next run that is placed needs a root at the backend. */
@@ -63,19 +63,19 @@ function flat(...parts: readonly string[]): string {
   return parts.join("");
 }
 
-export function keyOf(traceId: string, tenant: string): string {
+export function buildTreeKey(traceId: string, tenant: string): string {
   return flat(traceId, tenant);
 }
 
 export function createTree(traceId: string, tenant: string, now: number): Tree {
   return {
-    key: keyOf(traceId, tenant),
+    key: buildTreeKey(traceId, tenant),
     traceId,
     tenant,
     nodes: new Map(),
     byRunId: null,
     root: null,
-    rootTaken: false,
+    rootClaimed: false,
     rootShown: false,
     needsRoot: false,
     vacant: null,
@@ -105,7 +105,7 @@ export function createNode(spanId: string): Node {
   };
 }
 
-export function orderOf(node: Node): string {
+export function buildOrder(node: Node): string {
   let order = node.segment;
   for (let above = node.parent; above !== null; above = above.parent) order = `${above.segment}.${order}`; // ≤ DEPTH_MAX
   return order;
@@ -115,7 +115,7 @@ export function traceIdFor(run: UnplacedRun): string {
   return run.declared !== null && run.declared.traceId !== "" ? run.declared.traceId : uuidOfTrace(run.traceId);
 }
 
-export function segmentOf(time: string, id: string): string {
+export function buildSegment(time: string, id: string): string {
   return flat(time, id);
 }
 

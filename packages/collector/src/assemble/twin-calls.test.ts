@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TraceRun } from "../shared/trace-run.ts";
-import { CONTEXT, type GivenSpan, spanOf } from "../translate/testkit.ts";
+import { CONTEXT, type GivenSpan, buildSpan } from "../translate/testkit.ts";
 import { createTranslator } from "../translate/translate.ts";
 import { createAssembler } from "./assemble.ts";
 import { ASSEMBLE_LIMITS } from "./trace-table.ts";
@@ -76,10 +76,14 @@ function place(spans: readonly GivenSpan[], order: readonly number[], parents: r
   const clock = { now: () => 0, monotonic: () => 0, after: () => () => undefined };
   const emit = (run: TraceRun): void => void out.push(run);
   const assembler = createAssembler(ASSEMBLE_LIMITS, { clock, quietUntil: () => 0, emit });
-  const idOf = (at: number): string => String(at + 1).padStart(16, "0");
+  const formatId = (at: number): string => String(at + 1).padStart(16, "0");
   for (const at of order) {
     const parent = parents[at] ?? at - 1;
-    const span = { ...spanOf(spans[at] ?? {}), spanId: idOf(at), parentSpanId: parent < 0 ? "" : idOf(parent) };
+    const span = {
+      ...buildSpan(spans[at] ?? {}),
+      spanId: formatId(at),
+      parentSpanId: parent < 0 ? "" : formatId(parent),
+    };
     assembler.add(translate(span, CONTEXT));
   }
   return out.toSorted((a, b) => a.span.spanId.localeCompare(b.span.spanId));

@@ -2,7 +2,7 @@
 // count in the sums of the trace (trace-tree.8).
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { RunContent } from "../shared/trace-run.ts";
-import { isObject, jsonOf } from "../translate/attributes/plain-values.ts";
+import { isObject, toJson } from "../translate/attributes/plain-values.ts";
 import type { Node } from "./tree-node.ts";
 
 /** In the metadata of the inner run, instead of `usage_metadata`. */
@@ -37,7 +37,7 @@ export function countedOnce(node: Node, content: RunContent): RunContent {
 }
 
 function withoutUsage(content: RunContent): RunContent {
-  const extra = jsonOf(content.extra);
+  const extra = toJson(content.extra);
   const metadata = isObject(extra) ? extra["metadata"] : undefined;
   if (!isObject(extra) || !isObject(metadata)) return content;
   const { usage_metadata: usage, ...rest } = metadata;
@@ -48,7 +48,7 @@ function withoutUsage(content: RunContent): RunContent {
 }
 
 function withoutMember(outputs: string): string {
-  const value = outputs === "" ? null : jsonOf(outputs);
+  const value = outputs === "" ? null : toJson(outputs);
   if (!isObject(value) || value["usage_metadata"] === undefined) return outputs;
   const { usage_metadata: _usage, ...rest }: JsonObject = value;
   return JSON.stringify(rest);

@@ -1,7 +1,7 @@
 // Unplaced run: the memory and the fingerprint of a run that waits for its place.
 import type { UnplacedRun } from "../shared/trace-run.ts";
 
-export function sizeOf(run: UnplacedRun): number {
+export function estimateSize(run: UnplacedRun): number {
   return WAITING_OVERHEAD + BYTES_A_CHARACTER * (run.content?.size ?? 0);
 }
 

@@ -6,7 +6,7 @@ import { encodeRun } from "../encode/encode-run.ts";
 import { openBackend, manualUploadPorts } from "../service/open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../service/settings.ts";
 import { nodeFiles } from "../spool/disk/file-port.ts";
-import { tenantIdOf } from "../shared/tenants.ts";
+import { hashTenantId } from "../shared/tenants.ts";
 import { sendAgain } from "../upload/upload.ts";
 import { decisionTime, runForCheck } from "./check-sample.ts";
 
@@ -75,7 +75,7 @@ async function checkFolder(name: "spool" | "dead letters", dir: string | null, w
 async function checkUpload(config: CollectorConfig, backend: HttpBackend): Promise<CheckStep> {
   const { apiKey } = config;
   if (apiKey === null) return { name: "upload", outcome: "skipped", detail: "needs TRACING_API_KEY" };
-  const tenant = { id: tenantIdOf(apiKey, ""), apiKey, tenantId: "" };
+  const tenant = { id: hashTenantId(apiKey, ""), apiKey, tenantId: "" };
   const createdMs = systemClock.now();
   const run = runForCheck(tenant, config.project ?? "default", decisionTime(createdMs));
   const { encoding } = backend.limits();

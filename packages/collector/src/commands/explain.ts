@@ -32,7 +32,7 @@ export async function explainFile(path: string, config: CollectorConfig): Promis
   });
   const context = { tenant: { id: "", apiKey: "", tenantId: "" }, project: "", receivedMs: 0 };
   const list: ExplainedSpan[] = [];
-  for (const { spans } of await decodedOf(body))
+  for (const { spans } of await decodeSignals(body))
     for (const span of spans) {
       const { run, attributes } = explain(span, context);
       list.push({
@@ -40,14 +40,14 @@ export async function explainFile(path: string, config: CollectorConfig): Promis
         span_id: span.spanId,
         run: run.content === null ? null : { name: run.content.name, run_type: run.content.runType },
         attributes: run.content === null ? [] : attributes,
-        events: run.content === null ? [] : eventsOf(span, run.content.events),
+        events: run.content === null ? [] : listEvents(span, run.content.events),
       });
     }
   return list;
 }
 
 /** The file exporter of the OpenTelemetry Collector writes one request per line. */
-async function decodedOf(body: Buffer): Promise<readonly Decoded[]> {
+async function decodeSignals(body: Buffer): Promise<readonly Decoded[]> {
   const first = body.find((byte) => byte > 0x20);
   if (first !== OPENING_BRACE) return [await decode(body, "protobuf", "traces")];
   try {
@@ -64,7 +64,7 @@ async function decodedOf(body: Buffer): Promise<readonly Decoded[]> {
   }
 }
 
-function eventsOf(span: Span, kept: string): readonly ExplainedAttribute[] {
+function listEvents(span: Span, kept: string): readonly ExplainedAttribute[] {
   const names = new Set(kept === "" ? [] : (JSON.parse(kept) as { readonly name: string }[]).map(({ name }) => name));
   return [...new Set(span.events.map(({ name }) => name))].map((name) => {
     const fields = names.has(name) ? [...(name === "exception" ? ["error"] : []), "events"] : contentFields(span, name);
@@ -96,10 +96,10 @@ function contentFields(span: Span, name: string): readonly string[] {
 
 /** One block per span. */
 export function explainedText(spans: readonly ExplainedSpan[]): string {
-  return spans.map(blockOf).join("\n\n");
+  return spans.map(formatBlock).join("\n\n");
 }
 
-function blockOf({ span, span_id, run, attributes, events }: ExplainedSpan): string {
+function formatBlock({ span, span_id, run, attributes, events }: ExplainedSpan): string {
   const head = run === null ? "removed by FILTER_NON_GENAI" : `${run.run_type} run "${run.name}"`;
   const lines = [...attributes, ...events.map((one) => ({ ...one, attribute: `event ${one.attribute}` }))];
   const width = Math.max(0, ...lines.map(({ attribute }) => attribute.length));

@@ -42,12 +42,12 @@ export async function redactFile(
   const body = skipMark(wire[0] === 0x1f && wire[1] === 0x8b ? await decompress(wire, "gzip", limits) : wire);
   const findings = new Map<string, Finding>();
   const parts: Buffer[] = [];
-  for (const request of requestsOf(body)) parts.push(await redactOne(redactor, { ...request, signal }, findings));
+  for (const request of splitRequests(body)) parts.push(await redactOne(redactor, { ...request, signal }, findings));
   return { body: Buffer.concat(parts), findings: [...findings.values()] };
 }
 
 /** One request, or one per line, as the file exporter of the OpenTelemetry Collector writes them. */
-function* requestsOf(body: Buffer): Generator<{ readonly body: Buffer; readonly format: WireFormat }> {
+function* splitRequests(body: Buffer): Generator<{ readonly body: Buffer; readonly format: WireFormat }> {
   const isJson = body.find((byte) => byte > 0x20) === OPENING_BRACE;
   if (!isJson) {
     yield { body, format: "protobuf" };

@@ -15,7 +15,7 @@ import {
 } from "../upload/dead-letters.ts";
 import { openBackend, manualUploadPorts } from "../service/open-collector.ts";
 import { type CollectorConfig, deadLetterDir } from "../service/settings.ts";
-import { tenantIdOf } from "../shared/tenants.ts";
+import { hashTenantId } from "../shared/tenants.ts";
 import { upload, type UploadResult } from "../upload/upload.ts";
 
 export interface ReplayResult {
@@ -47,7 +47,7 @@ export async function replayDeadLetters(config: CollectorConfig): Promise<Replay
         problems.push(`${path}: is not a dead letter, or is damaged`);
         continue;
       }
-      const id = tenantIdOf(apiKey, letter.tenantId);
+      const id = hashTenantId(apiKey, letter.tenantId);
       if (id !== letter.tenant) {
         counts.otherKey++; // replay.5
         counts.kept++;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type BodyEncoding, compress, partsOf, shorten } from "./batch-body.ts";
+import { type BodyEncoding, compress, splitParts, shorten } from "./batch-body.ts";
 import { closing } from "./multipart.ts";
 
 describe("a compressed body", () => {
@@ -31,7 +31,7 @@ test("an attachment that is too large leaves a note in its place, and is not lef
   const given = { tenant, createdMs: 0, boundary: "b", bytes, rawBytes: raw.length, offsets: [0], first: 0 };
   const shorter = await shorten(await compress(given, "identity"));
   assert.ok(shorter !== null);
-  const [, note] = partsOf(shorter);
+  const [, note] = splitParts(shorter);
   assert.deepEqual([note?.name, note?.type], ["attachment.id.photo", "text/plain"]);
   assert.match(note?.content.toString() ?? "", /50000 bytes of image\/png/);
   assert.equal(await shorten(shorter), null);

@@ -61,10 +61,10 @@ export interface Raw {
 
 /** Compression leaves small results in large buffers: 16 KiB held for 1. */
 function exact(bytes: Buffer): Buffer {
-  return bytes.buffer.byteLength === bytes.length ? bytes : copyOf(bytes);
+  return bytes.buffer.byteLength === bytes.length ? bytes : copyBytes(bytes);
 }
 
-function copyOf(bytes: Buffer): Buffer {
+function copyBytes(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);
   return copy;
@@ -83,13 +83,13 @@ export function compress(raw: Raw, encoding: BodyEncoding): Body | Promise<Body>
     offsets,
     first,
   });
-  if (encoding === "identity") return body(copyOf(all));
+  if (encoding === "identity") return body(copyBytes(all));
   if (all.length < ASYNC_BYTES)
     return body(encoding === "zstd" ? zstdCompressSync(all, ZSTD) : gzipSync(all, { level: 6 }));
   return (encoding === "zstd" ? zstdAsync(all, ZSTD) : gzipAsync(all, { level: 6 })).then(body);
 }
 
-export function rawOf(body: Body): Buffer {
+export function decompressBody(body: Body): Buffer {
   const options = { maxOutputLength: RAW_BYTES_MAX };
   if (body.encoding === "zstd") return zstdDecompressSync(body.bytes, options);
   return body.encoding === "gzip" ? gunzipSync(body.bytes, options) : body.bytes;
@@ -97,7 +97,7 @@ export function rawOf(body: Body): Buffer {
 
 /** The runs `from` to `to` of a body, as a body of their own (batch-body.1). */
 export async function cut(body: Body, from: number, to: number): Promise<Body> {
-  const raw = rawOf(body);
+  const raw = decompressBody(body);
   const start = body.offsets[from] ?? 0;
   const end = body.offsets[to] ?? body.rawBytes;
   return compress(
@@ -125,8 +125,8 @@ const PART_HEAD =
 const PART_HEAD_BYTES_MAX = 2048;
 
 /** Parses our own multipart text. */
-export function partsOf(body: Body): Part[] {
-  const raw = rawOf(body).subarray(0, body.rawBytes);
+export function splitParts(body: Body): Part[] {
+  const raw = decompressBody(body).subarray(0, body.rawBytes);
   const parts: Part[] = [];
   for (let at = 0; at < raw.length;) {
     const head = PART_HEAD.exec(raw.toString("utf8", at, Math.min(raw.length, at + PART_HEAD_BYTES_MAX)));
@@ -147,7 +147,7 @@ const ATTACHMENT = "attachment.";
  * @returns null if no part can shrink
  */
 export async function shorten(body: Body): Promise<Body | null> {
-  const parts = partsOf(body);
+  const parts = splitParts(body);
   let largest: Part | null = null;
   for (const part of parts) {
     const canShrink = !part.name.match(/^(post|patch)\.[^.]*$/) && part.content.length > 4 * SHORTENED_TEXT_CHARS;
@@ -177,10 +177,10 @@ export async function shorten(body: Body): Promise<Body | null> {
  * attachments: media return to the places of their references.
  * @returns null if a run has an attachment of another kind
  */
-export function batchJsonOf(body: Body): string | null {
+export function formatBatchJson(body: Body): string | null {
   const runs = new Map<string, { readonly event: string; json: string }>();
   const media = new Map<string, Map<string, string>>();
-  for (const part of partsOf(body)) {
+  for (const part of splitParts(body)) {
     const [event = "", id = "", field = ""] = part.name.split(".");
     if (event === "attachment") {
       if (!media.has(id)) media.set(id, new Map());

@@ -16,8 +16,8 @@ export interface ForwardQueue {
   /** Moves the cursor over this request and all before it. */
   readonly pass: (destination: string, number: number) => void;
   /** Bytes and requests that the destination has not passed. */
-  readonly waitingOf: (destination: string) => { readonly bytes: number; readonly requests: number };
-  readonly lostOf: (destination: string) => number;
+  readonly countWaiting: (destination: string) => { readonly bytes: number; readonly requests: number };
+  readonly countLost: (destination: string) => number;
   readonly close: () => Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
   let requests: StoredForward[] = [...store.recovered];
   let first = 0;
   /** The place after the newest request; null before the first one. */
-  let end: Place | null = endOf(requests.at(-1));
+  let end: Place | null = findEnd(requests.at(-1));
   let bytes = requests.reduce((sum, request) => sum + request.bytes, 0);
   for (const name of options.destinations) {
     const passed = store.passedBy(name);
@@ -55,7 +55,7 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
     cursors.set(name, { at: at < 0 ? requests.length : at, lost: 0 });
   }
 
-  const cursorOf = (name: string): Cursor => cursors.get(name) ?? { at: first + requests.length, lost: 0 };
+  const findCursor = (name: string): Cursor => cursors.get(name) ?? { at: first + requests.length, lost: 0 };
 
   /** forward-queue.2, forward-queue.3. */
   function trim(): void {
@@ -74,22 +74,22 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
   }
 
   function savePlaces(): void {
-    const placeOf = (name: string, at: number): Place =>
+    const findPlace = (name: string, at: number): Place =>
       requests[at - first]?.place ?? end ?? store.passedBy(name) ?? START;
-    store.savePassed(new Map([...cursors].map(([name, { at }]) => [name, placeOf(name, at)])));
+    store.savePassed(new Map([...cursors].map(([name, { at }]) => [name, findPlace(name, at)])));
   }
 
   return {
     async add(request) {
       const stored = await store.append(request); // forward-queue.1
       requests.push(stored);
-      end = endOf(stored);
+      end = findEnd(stored);
       bytes += stored.bytes;
       if (bytes > options.bytesMax || requests.length > REQUESTS_MAX) trim();
       options.onChange();
     },
     next(name, bytesMax) {
-      const from = cursorOf(name).at - first;
+      const from = findCursor(name).at - first;
       let to = from;
       for (let sum = 0; to < requests.length; to++) {
         sum += requests[to]?.bytes ?? 0;
@@ -98,16 +98,16 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
       return requests.slice(from, to).map((stored, index) => ({ number: first + from + index, stored }));
     },
     pass(name, number) {
-      const cursor = cursorOf(name);
+      const cursor = findCursor(name);
       cursor.at = Math.max(cursor.at, number + 1);
       trim();
       savePlaces();
     },
-    waitingOf(name) {
-      const left = requests.slice(cursorOf(name).at - first);
+    countWaiting(name) {
+      const left = requests.slice(findCursor(name).at - first);
       return { bytes: left.reduce((sum, one) => sum + one.bytes, 0), requests: left.length };
     },
-    lostOf: (name) => cursorOf(name).lost,
+    countLost: (name) => findCursor(name).lost,
     async close() {
       savePlaces();
       await store.close();
@@ -117,7 +117,7 @@ export function createForwardQueue(options: ForwardQueueOptions, store: ForwardS
 
 const START: Place = { segment: 0, offset: 0 };
 
-function endOf(last: StoredForward | undefined): Place | null {
+function findEnd(last: StoredForward | undefined): Place | null {
   return last === undefined ? null : { segment: last.place.segment, offset: last.place.offset + last.bytes };
 }
 

@@ -6,7 +6,7 @@
 //   forward-store.3. Segments hold no key of a sender.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
-import { type AppendLog, createAppendLog, segmentName, segmentOf } from "../spool/append-log.ts";
+import { type AppendLog, createAppendLog, segmentName, parseSegment } from "../spool/append-log.ts";
 import type { FilePort } from "../spool/disk/file-port.ts";
 import { readRecordAt } from "../spool/read-record.ts";
 import { encodeRecord, RECORD, type SpoolRecord } from "../spool/record.ts";
@@ -71,7 +71,7 @@ export async function openDiskStore(dir: string, ports: DiskStorePorts): Promise
   await files.makeDir(dir);
   const names = await files.list(dir);
   const segments = names
-    .map((name) => segmentOf(name, FORWARD_SUFFIX))
+    .map((name) => parseSegment(name, FORWARD_SUFFIX))
     .filter((segment) => segment !== null)
     .sort((one, other) => one - other);
   const recovered: StoredForward[] = [];
@@ -137,7 +137,7 @@ async function readSegment(dir: string, segment: number, ports: DiskStorePorts):
     if (badStretches > 0) ports.log.error("forward_segment_damaged", { path, stretches: badStretches });
     return records
       .filter(({ type }) => type === RECORD.request)
-      .map((record) => storedAt(dir, { ...record, segment, signal: requestOf(record).signal }, ports));
+      .map((record) => storedAt(dir, { ...record, segment, signal: toRequest(record).signal }, ports));
   } finally {
     await file.close();
   }
@@ -157,7 +157,7 @@ function storedAt(
       try {
         const path = `${dir}/${segmentName(segment, FORWARD_SUFFIX)}`;
         const record = await readRecordAt(path, { offset, bytes }, files);
-        return record === null ? null : requestOf(record);
+        return record === null ? null : toRequest(record);
       } catch (error) {
         log.error("forward_read_failed", { reason: error instanceof Error ? error.message : "unknown" });
         return null;
@@ -166,7 +166,7 @@ function storedAt(
   };
 }
 
-function requestOf({ body, header }: SpoolRecord): ForwardRequest {
+function toRequest({ body, header }: SpoolRecord): ForwardRequest {
   const { encoding, format, project, signal, tenantId } = header as Omit<ForwardRequest, "wire">;
   return { encoding, format, signal, project, tenantId, wire: body };
 }

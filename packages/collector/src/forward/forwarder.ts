@@ -89,13 +89,13 @@ export function createForwarder(options: ForwarderOptions, ports: ForwarderPorts
     add: (request) => queue?.add(request) ?? Promise.reject(new Error("the forwarder has not started")),
     states: () =>
       loops.map(([{ name }, loop]) => {
-        const waiting = queue?.waitingOf(name) ?? { bytes: 0, requests: 0 };
+        const waiting = queue?.countWaiting(name) ?? { bytes: 0, requests: 0 };
         return {
           name,
           sent: loop.counts.sent,
           refused: loop.counts.refused,
           rejectedItems: loop.counts.rejectedItems,
-          lost: loop.counts.unreadable + (queue?.lostOf(name) ?? 0),
+          lost: loop.counts.unreadable + (queue?.countLost(name) ?? 0),
           waitingBytes: waiting.bytes,
           waitingRequests: waiting.requests,
           isPaused: loop.isOpen(),
@@ -104,7 +104,7 @@ export function createForwarder(options: ForwarderOptions, ports: ForwarderPorts
     async stop(signal) {
       if (spoolDir === null) await settled(loops, signal);
       await Promise.all(loops.map(([, loop]) => loop.stop(signal)));
-      const waiting = loops.reduce((sum, [{ name }]) => sum + (queue?.waitingOf(name).requests ?? 0), 0);
+      const waiting = loops.reduce((sum, [{ name }]) => sum + (queue?.countWaiting(name).requests ?? 0), 0);
       await queue?.close();
       return spoolDir === null ? waiting : 0; // forwarder.1
     },

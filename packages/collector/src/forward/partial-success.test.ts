@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { field } from "../../../../test/fakes/otlp.ts";
 import { exportResponse } from "../otlp/status.ts";
-import { partialSuccessOf } from "./partial-success.ts";
+import { readPartialSuccess } from "./partial-success.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const PROTOBUF = "application/x-protobuf";
@@ -38,12 +38,12 @@ describe("partial success", () => {
   for (const [what, body, type, rejected] of REPLIES)
     test(`of ${what}`, () => {
       const expected = rejected === null ? null : { rejected, message: MESSAGE };
-      assert.deepEqual(partialSuccessOf(body, type, []), expected);
+      assert.deepEqual(readPartialSuccess(body, type, []), expected);
     });
 
   test("the message is short, in one line, and without secrets of the destination", () => {
     const errorMessage = `key c2VjcmV0\r\nis\u0000over its quota ${"x".repeat(1000)}`;
-    const found = partialSuccessOf(json({ partialSuccess: { errorMessage } }), JSON_TYPE, ["Basic c2VjcmV0"]);
+    const found = readPartialSuccess(json({ partialSuccess: { errorMessage } }), JSON_TYPE, ["Basic c2VjcmV0"]);
     assert.match(found?.message ?? "", /^key \[secret\] is over its quota x+…$/);
     assert.equal(found?.message.length, 501);
   });

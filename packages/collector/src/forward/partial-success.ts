@@ -27,7 +27,7 @@ const REJECTED_NAMES = [
  * @param secrets header values of the destination, which its message may repeat
  * @returns null without `partial_success`
  */
-export function partialSuccessOf(
+export function readPartialSuccess(
   body: Buffer,
   contentType: string | undefined,
   secrets: readonly string[],

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { fieldEnd, skip, varint, type Cursor } from "../otlp/protobuf-reader.ts";
-import { outcomeOf } from "../upload/backend/reply.ts";
+import { toOutcome } from "../upload/backend/reply.ts";
 import type { SendOutcome } from "../upload/backend/port.ts";
 import type { ForwardRequest } from "./forward-request.ts";
 
@@ -123,13 +123,13 @@ function exchange({ abort, body, request, session, timeoutMs }: Exchange, clock:
   });
 }
 
-/** Of `{…headers, …trailers}`. */
+/** Outcome of `{…headers, …trailers}`. */
 function readOutcome(headers: IncomingHttpHeaders, fault: string, nowMs: number): SendOutcome {
   const { ":status": status = 0 } = headers as { readonly ":status"?: number };
   const code = headers["grpc-status"];
   if (typeof code !== "string") {
     if (status === 0 || status === 200) return { kind: "retry", reason: fault, afterMs: null };
-    return outcomeOf(status, "", headers["retry-after"], nowMs);
+    return toOutcome(status, "", headers["retry-after"], nowMs);
   }
   const details = headers["grpc-status-details-bin"];
   return outcomeOfStatus(Number(code), typeof details === "string" ? details : "");

@@ -8,14 +8,14 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { decompress } from "../receive/decode-body.ts";
-import { contentTypeOf } from "../otlp/status.ts";
+import { nameContentType } from "../otlp/status.ts";
 import type { RedactorOptions } from "../redact/redact.ts";
 import { createLine, exchange } from "../upload/backend/exchange.ts";
 import type { SendOutcome } from "../upload/backend/port.ts";
-import { outcomeOf } from "../upload/backend/reply.ts";
+import { toOutcome } from "../upload/backend/reply.ts";
 import type { ForwardRequest } from "./forward-request.ts";
 import type { Destination } from "./forward-schema.ts";
-import { type PartialSuccess, partialSuccessOf } from "./partial-success.ts";
+import { type PartialSuccess, readPartialSuccess } from "./partial-success.ts";
 import { createGrpcLine } from "./send-grpc.ts";
 import { createShaper, type ShapeRequest } from "./shape-request.ts";
 
@@ -79,15 +79,15 @@ function grpcSender(
       const message = Buffer.concat(requests.map(({ wire }) => wire));
       const reply = await line.call({ signal: first.signal, message, headers: metadata, timeoutMs, abort });
       if (reply.outcome.kind !== "sent") return reply.outcome;
-      const partial = partialSuccessOf(reply.message, contentTypeOf("protobuf"), Object.values(headers));
+      const partial = readPartialSuccess(reply.message, nameContentType("protobuf"), Object.values(headers));
       return { kind: "sent", partial };
     } catch (error) {
-      return { kind: "retry", reason: codeOf(error), afterMs: null };
+      return { kind: "retry", reason: readCode(error), afterMs: null };
     }
   };
 }
 
-function codeOf(error: unknown): string {
+function readCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "the request failed";
 }
 
@@ -101,13 +101,13 @@ function httpSender(destination: Destination, connection: ConnectionOptions, clo
     const [first] = requests;
     if (first === undefined) return { kind: "sent", partial: null };
     try {
-      const { body, encoding } = await bodyOf(first, requests);
+      const { body, encoding } = await mergeBody(first, requests);
       const reply = await exchange(line, {
         path: `/v1/${first.signal}`,
         method: "POST",
         headers: {
           ...headers,
-          "content-type": contentTypeOf(first.format),
+          "content-type": nameContentType(first.format),
           "content-length": body.length,
           ...(encoding === "identity" ? {} : { "content-encoding": encoding }),
         },
@@ -116,12 +116,12 @@ function httpSender(destination: Destination, connection: ConnectionOptions, clo
         signal,
         isReplyCut: true, // send-request.3
       });
-      const outcome = outcomeOf(reply.status, "", reply.headers["retry-after"], clock.now()); // send-request.2
+      const outcome = toOutcome(reply.status, "", reply.headers["retry-after"], clock.now()); // send-request.2
       if (outcome.kind !== "sent") return outcome;
-      const partial = partialSuccessOf(reply.bytes, reply.headers["content-type"], Object.values(headers));
+      const partial = readPartialSuccess(reply.bytes, reply.headers["content-type"], Object.values(headers));
       return { kind: "sent", partial };
     } catch (error) {
-      return { kind: "retry", reason: codeOf(error), afterMs: null };
+      return { kind: "retry", reason: readCode(error), afterMs: null };
     }
   };
 }
@@ -131,7 +131,7 @@ export function isJoinable(one: Pick<ForwardRequest, "format" | "signal">, other
   return one.format === "protobuf" && other.format === "protobuf" && one.signal === other.signal;
 }
 
-async function bodyOf(
+async function mergeBody(
   first: ForwardRequest,
   requests: readonly ForwardRequest[],
 ): Promise<{ readonly body: Buffer; readonly encoding: "identity" | "gzip" }> {

@@ -8,7 +8,7 @@
 //   shape-request.4. Sampling draws as the sampler does: a destination with a rate up to the backend's gets no trace that the
 //        backend does not keep.
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { kindOf } from "../logs/record-kinds.ts";
+import { classifyRecord } from "../logs/record-kinds.ts";
 import { createNormalizer, type NormalizeSpan } from "../normalize/normalize-span.ts";
 import { encodeRecords, encodeSpans } from "../otlp/encode-request.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
@@ -102,14 +102,14 @@ async function keepSpans(shaping: Shaping, request: ForwardRequest, spans: reado
   for (const [at, span] of spans.entries()) {
     if (at % ITEMS_A_TURN === ITEMS_A_TURN - 1) await nextTurn();
     const verdict = judge(shaping, request, span);
-    if (verdict === "left out") parents.set(keyOf(span, span.spanId), span.parentSpanId);
+    if (verdict === "left out") parents.set(buildSpanKey(span, span.spanId), span.parentSpanId);
     else if (verdict === "kept") kept.push(normalize === null ? span : normalize(span));
   }
   if (kept.length === 0) return null;
   return encodeSpans(kept.map((span) => ({ ...span, parentSpanId: nearestKept(span, parents) })));
 }
 
-function keyOf({ traceId }: Span, spanId: string): string {
+function buildSpanKey({ traceId }: Span, spanId: string): string {
   return traceId + spanId;
 }
 
@@ -117,7 +117,7 @@ function keyOf({ traceId }: Span, spanId: string): string {
 function nearestKept(span: Span, parents: ReadonlyMap<string, string>): string {
   let parent = span.parentSpanId;
   for (let steps = 0; steps <= parents.size; steps++) {
-    const above = parents.get(keyOf(span, parent));
+    const above = parents.get(buildSpanKey(span, parent));
     if (above === undefined) return parent;
     parent = above;
   }
@@ -130,12 +130,12 @@ function judge({ destination, translate }: Shaping, request: ForwardRequest, spa
   const { drop, only, projects, sample } = destination;
   if (sample !== undefined && drawTrace(span.traceId) >= sample.rate) return "not its trace"; // shape-request.4
   if (drop === undefined && only === undefined && projects === undefined) return "kept";
-  const { content } = translate(span, contextOf(request));
+  const { content } = translate(span, buildContext(request));
   if (content === null) return "left out";
   return projects?.includes(content.sessionName) === false ? "not its trace" : "kept";
 }
 
-function contextOf({ project }: ForwardRequest): Parameters<Translate>[1] {
+function buildContext({ project }: ForwardRequest): Parameters<Translate>[1] {
   return { tenant: { id: "", apiKey: "", tenantId: "" }, project, receivedMs: 0 };
 }
 
@@ -156,12 +156,12 @@ function isKept({ destination, project, translate }: Shaping, request: ForwardRe
   const { drop = [], only, projects, sample } = destination;
   const { traceId } = record;
   if (sample !== undefined && traceId !== "" && drawTrace(traceId) >= sample.rate) return false;
-  if (only !== undefined && kindOf(record) === "other") return false;
+  if (only !== undefined && classifyRecord(record) === "other") return false;
   if (drop.some((rule) => matches(rule, record))) return false;
   if (projects === undefined) return true;
   // A span with its attributes and resource is of the same project.
   const like: Span = { ...EMPTY_SPAN, name: "gen_ai", attributes: record.attributes, resource: record.resource };
-  return projects.includes(translate(like, contextOf(request)).content?.sessionName ?? (request.project || project));
+  return projects.includes(translate(like, buildContext(request)).content?.sessionName ?? (request.project || project));
 }
 
 const EMPTY_SPAN: Omit<Span, "attributes" | "resource" | "name"> = {

@@ -10,7 +10,7 @@ import { LimitsSchema } from "./limits-schema.ts";
 const tenants = createTenants();
 const key_sha256 = createHash("sha256").update("special").digest("hex");
 
-function limitsOf(definition: unknown): {
+function parseLimits(definition: unknown): {
   readonly limits: KeyLimits;
   readonly clock: ReturnType<typeof createFakeClock>;
 } {
@@ -20,7 +20,7 @@ function limitsOf(definition: unknown): {
 }
 
 test("an entry of a key takes the limits that it lacks from the default", () => {
-  const { limits } = limitsOf({
+  const { limits } = parseLimits({
     default: { items_per_day: 3 },
     keys: [{ name: "a", key_sha256, items_per_second: 1 }],
   });
@@ -30,7 +30,7 @@ test("an entry of a key takes the limits that it lacks from the default", () => 
 });
 
 test("the default burst is that of 10 seconds", async () => {
-  const { clock, limits } = limitsOf({ default: { items_per_second: 2 } });
+  const { clock, limits } = parseLimits({ default: { items_per_second: 2 } });
   const tenant = tenants.of("key", "");
   assert.equal(limits.take(tenant, { items: 19, bytes: 0 }), null);
   assert.equal(limits.take(tenant, { items: 1, bytes: 0 }), null);
@@ -40,7 +40,7 @@ test("the default burst is that of 10 seconds", async () => {
 });
 
 test("key-limits.1 tenants of one key share its limits, keys do not", () => {
-  const { limits } = limitsOf({ default: { items_per_day: 1 } });
+  const { limits } = parseLimits({ default: { items_per_day: 1 } });
   assert.equal(limits.take(tenants.of("key", "a"), { items: 1, bytes: 0 }), null);
   assert.equal(limits.take(tenants.of("key", "b"), { items: 1, bytes: 0 })?.reason, "items_per_day");
   assert.equal(limits.take(tenants.of("other", "a"), { items: 1, bytes: 0 }), null);
@@ -48,7 +48,7 @@ test("key-limits.1 tenants of one key share its limits, keys do not", () => {
 });
 
 test("12,000 invented keys leave the quotas of keys at theirs as they are (key-limits.3)", () => {
-  const { limits } = limitsOf({ default: { items_per_day: 5 }, keys: [{ name: "a", key_sha256 }] });
+  const { limits } = parseLimits({ default: { items_per_day: 5 }, keys: [{ name: "a", key_sha256 }] });
   const used = ["special", "unlisted"].map((key) => tenants.of(key, ""));
   for (const tenant of used) assert.equal(limits.take(tenant, { items: 5, bytes: 10 }), null);
   for (let at = 0; at < 12_000; at++) limits.take(tenants.of(`invented-${at}`, ""), { items: 1, bytes: 1 });
@@ -56,7 +56,7 @@ test("12,000 invented keys leave the quotas of keys at theirs as they are (key-l
 });
 
 test("a refunded request counts for nothing", () => {
-  const { limits } = limitsOf({ default: { items_per_second: 1, burst: 1, items_per_day: 1, bytes_per_day: 1 } });
+  const { limits } = parseLimits({ default: { items_per_second: 1, burst: 1, items_per_day: 1, bytes_per_day: 1 } });
   const tenant = tenants.of("key", "");
   const amount = { items: 1, bytes: 1 };
   assert.equal(limits.take(tenant, amount), null);

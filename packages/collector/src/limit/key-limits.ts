@@ -57,14 +57,14 @@ export function createKeyLimits(
   const special = new Map(
     definition.keys.map(({ key_sha256, name, ...own }) => [
       key_sha256,
-      { name, limit: limitOf(own, definition.default) },
+      { name, limit: mergeLimit(own, definition.default) },
     ]),
   );
-  const ofOthers = { name: null, limit: limitOf({}, definition.default) };
+  const ofOthers = { name: null, limit: mergeLimit({}, definition.default) };
   const states = new Map<string, KeyState>();
   const refused = Object.fromEntries(LIMIT_REASONS.map((reason) => [reason, 0])) as Record<LimitReason, number>;
 
-  function stateOf({ apiKey }: Tenant, now: Moment): KeyState {
+  function findState({ apiKey }: Tenant, now: Moment): KeyState {
     const known = states.get(apiKey); // key-limits.1
     states.delete(apiKey);
     const state = known ?? newState(apiKey, now);
@@ -88,8 +88,8 @@ export function createKeyLimits(
 
   /** `amount` null: counts nothing. */
   function decide(tenant: Tenant, amount: Amount | null): OverLimit | null {
-    const now = momentOf(clock);
-    const state = stateOf(tenant, now);
+    const now = readMoment(clock);
+    const state = findState(tenant, now);
     const over = overLimit(state.usage, state.limit, now);
     if (over === null) {
       if (amount !== null) state.usage = charged(state.usage, amount); // key-limits.2
@@ -113,20 +113,20 @@ export function createKeyLimits(
       if (state !== undefined) state.usage = charged(state.usage, { items: -items, bytes: -bytes });
     },
     spend(tenant, usd) {
-      const state = stateOf(tenant, momentOf(clock));
+      const state = findState(tenant, readMoment(clock));
       state.usage = { ...state.usage, usd: state.usage.usd + usd };
     },
-    hasQuotaOfBytes: (tenant) => stateOf(tenant, momentOf(clock)).limit.bytesPerDay !== null,
+    hasQuotaOfBytes: (tenant) => findState(tenant, readMoment(clock)).limit.bytesPerDay !== null,
     refused,
   };
 }
 
-function momentOf(clock: Clock): Moment {
+function readMoment(clock: Clock): Moment {
   return { steadyMs: clock.monotonic(), wallMs: clock.now() };
 }
 
 /** A member that `own` lacks is that of `others`; null is no limit. */
-function limitOf(own: LimitDefinition, others: LimitDefinition): KeyLimit {
+function mergeLimit(own: LimitDefinition, others: LimitDefinition): KeyLimit {
   const of = (name: keyof LimitDefinition): number | null =>
     (own[name] === undefined ? others[name] : own[name]) ?? null;
   const itemsPerSecond = of("items_per_second");

@@ -5,7 +5,7 @@
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
-import { type JoinLimits, keyOf } from "./join-table.ts";
+import { type JoinLimits, buildJoinKey } from "./join-table.ts";
 
 export interface DroppedSpans {
   readonly add: (tenantId: string, span: Span) => void;
@@ -17,14 +17,14 @@ export function createDroppedSpans(limits: Pick<JoinLimits, "spanTtlMs" | "spans
   const keys = new Map<string, number>();
   return {
     add(tenantId, { spanId, traceId }) {
-      const key = keyOf(tenantId, traceId, spanId);
+      const key = buildJoinKey(tenantId, traceId, spanId);
       keys.delete(key);
       keys.set(key, clock.monotonic());
       if (keys.size > limits.spansMax) keys.delete(keys.keys().next().value ?? "");
     },
     has(tenantId, { spanId, traceId }) {
       if (keys.size === 0 || spanId === "") return false;
-      const sinceMs = keys.get(keyOf(tenantId, traceId, spanId));
+      const sinceMs = keys.get(buildJoinKey(tenantId, traceId, spanId));
       return sinceMs !== undefined && clock.monotonic() - sinceMs < limits.spanTtlMs;
     },
   };

@@ -5,7 +5,7 @@ import { NO_ORIGINS, type SpanOrigin } from "../shared/span-origin.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
 import type { HeldRecord } from "./join-table.ts";
 import { spanOfRecords } from "./record-event.ts";
-import { kindOf, type RecordKind } from "./record-kinds.ts";
+import { classifyRecord, type RecordKind } from "./record-kinds.ts";
 import { spanOfSession } from "./session-span.ts";
 
 /** An amended span, or records as a span of their own. */
@@ -14,14 +14,14 @@ export interface JoinedSpan {
   readonly context: RequestContext;
   readonly origins: readonly SpanOrigin[];
   readonly records: number;
-  /** Of the records in durable mode, for the tree log (past-records.ts). */
+  /** Fingerprints of the records in durable mode, for the tree log (past-records.ts). */
   readonly prints: readonly string[];
 }
 
-/** Of the run that the record becomes when it joins no span; "" if it becomes none. */
+/** Trace id of the run that the record becomes when it joins no span; "" if it becomes none. */
 export function traceIdOfRecord(record: LogRecord, tenantId: string): string {
   if (record.traceId !== "") return record.traceId;
-  const kind = kindOf(record);
+  const kind = classifyRecord(record);
   if (kind === "session") return spanOfSession(record, tenantId).traceId;
   return kind === "operation" ? spanOfRecords([record], tenantId).traceId : "";
 }
@@ -32,7 +32,7 @@ type EmitJoined = (joined: JoinedSpan) => void;
 export function emitChild(emit: EmitJoined, all: readonly HeldRecord[], context: RequestContext): void {
   const rest: HeldRecord[] = [];
   for (const held of all) {
-    if (kindOf(held.record) === "session") emitAlone(emit, "session", [held], context);
+    if (classifyRecord(held.record) === "session") emitAlone(emit, "session", [held], context);
     else rest.push(held);
   }
   if (rest.length > 0) emitAlone(emit, "event", rest, context);
@@ -48,7 +48,7 @@ export function emitAlone(
   if (first === undefined) return;
   const tenantId = context.tenant.id;
   const span = kind === "session" ? spanOfSession(first, tenantId) : spanOfRecords([first, ...others], tenantId);
-  emit({ span, context, origins: originsOf(all), records: all.length, prints: printsOf(all, CHILD) });
+  emit({ span, context, origins: listOrigins(all), records: all.length, prints: listPrints(all, CHILD) });
 }
 
 /** Records of the span's own run, and of a child of it. */
@@ -61,11 +61,11 @@ export function isRecordMark(text: string): boolean {
 }
 
 /** Without origins nothing outlives the process. */
-export function printsOf(all: readonly HeldRecord[], mark: typeof JOINED | typeof CHILD): readonly string[] {
+export function listPrints(all: readonly HeldRecord[], mark: typeof JOINED | typeof CHILD): readonly string[] {
   return all.flatMap(({ origin, print, record }) => (origin === null ? [] : [`${record.spanId} ${mark}${print}`]));
 }
 
-export function originsOf(all: readonly HeldRecord[]): readonly SpanOrigin[] {
+export function listOrigins(all: readonly HeldRecord[]): readonly SpanOrigin[] {
   const origins = all.flatMap(({ origin }) => (origin === null ? [] : [origin]));
   return origins.length === 0 ? NO_ORIGINS : origins;
 }

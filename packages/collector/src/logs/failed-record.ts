@@ -4,33 +4,33 @@
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { AttributeValue } from "../otlp/span.ts";
 import { sayFailed } from "../sample/failed-item.ts";
-import { fullNameOf, kindOf, textOf, valueOf } from "./record-kinds.ts";
-import { ruleOf } from "./session-rules.ts";
+import { findFullName, classifyRecord, readRecordText, findValue } from "./record-kinds.ts";
+import { findRule } from "./session-rules.ts";
 
 const CODEX = "codex.";
 const FAILED_KIND = /^response\.(?:failed|incomplete)$/;
 const FAILED_STATUS = 400;
 const ERROR_TEXTS = ["error.message", "error_message", "error", "output"] as const;
 
-/** Of an event of a session. null: it reports a success. */
-export function failureOf(record: LogRecord): string | null {
-  const name = fullNameOf(record);
-  const codex = name.startsWith(CODEX) ? codexFailureOf(record) : null;
-  const isFailed = ruleOf(name).failed === true || isFalse(valueOf(record, "success")) || codex !== null;
+/** Failure of an event of a session. null: it reports a success. */
+export function findFailure(record: LogRecord): string | null {
+  const name = findFullName(record);
+  const codex = name.startsWith(CODEX) ? findCodexFailure(record) : null;
+  const isFailed = findRule(name).failed === true || isFalse(findValue(record, "success")) || codex !== null;
   if (!isFailed) return null;
   for (const key of ERROR_TEXTS) {
-    const text = textOf(record, key);
+    const text = readRecordText(record, key);
     if (text !== "") return text;
   }
   return codex ?? "error";
 }
 
-function codexFailureOf(record: LogRecord): string | null {
-  const kind = textOf(record, "event.kind");
+function findCodexFailure(record: LogRecord): string | null {
+  const kind = readRecordText(record, "event.kind");
   if (FAILED_KIND.test(kind)) return kind;
-  const message = textOf(record, "error.message");
+  const message = readRecordText(record, "error.message");
   if (message !== "") return message;
-  const status = valueOf(record, "http.response.status_code");
+  const status = findValue(record, "http.response.status_code");
   const code = typeof status === "number" || typeof status === "string" ? Number(status) : 0;
   return code >= FAILED_STATUS ? `HTTP status ${code}` : null;
 }
@@ -41,7 +41,7 @@ function isFalse(value: AttributeValue): boolean {
 
 /** The run that the record becomes, or completes, has an error. */
 export function isFailedRecord(record: LogRecord): boolean {
-  const kind = kindOf(record);
-  if (kind === "session" && failureOf(record) !== null) return true;
+  const kind = classifyRecord(record);
+  if (kind === "session" && findFailure(record) !== null) return true;
   return (kind === "session" || kind === "operation") && sayFailed(record.attributes);
 }

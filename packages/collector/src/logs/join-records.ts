@@ -26,26 +26,26 @@ import {
   type HeldRecord,
   type JoinLimits,
   type JoinTable,
-  keyOf,
+  buildJoinKey,
   removeWaiting,
   sizeOfRecord,
   type WaitingRecords,
 } from "./join-table.ts";
-import { emitAlone, emitChild, JOINED, type JoinedSpan, originsOf, printsOf } from "./emit-records.ts";
+import { emitAlone, emitChild, JOINED, type JoinedSpan, listOrigins, listPrints } from "./emit-records.ts";
 import { createPastRecords, type PastRecords } from "./past-records.ts";
-import { eventOf } from "./record-event.ts";
-import { kindOf } from "./record-kinds.ts";
+import { toSpanEvent } from "./record-event.ts";
+import { classifyRecord } from "./record-kinds.ts";
 import { isRepeated, type SeenRecords, writePrint } from "./repeated-records.ts";
 import { createSpanReach, isBareCall, type ReachableSpan, type SpanReach } from "./span-reach.ts";
 
 /** The records that an arriving span takes along. */
-export interface TakenRecords {
+export interface ClaimedRecords {
   readonly events: readonly SpanEvent[];
   readonly origins: readonly SpanOrigin[];
   /** Those that join it now. */
   readonly records: number;
   readonly seen: SeenRecords;
-  /** Of those that join it now (past-records.ts). */
+  /** Fingerprints of those that join it now (past-records.ts). */
   readonly prints: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export interface RecordJoin {
   /** Emits the spans again that got records since the last call. */
   readonly settle: () => void;
   /** null: no record is for this span. `repeated`: an earlier process had it, with its records. */
-  readonly take: (span: Span, tenantId: string, isReplay: boolean) => TakenRecords | "repeated" | null;
+  readonly take: (span: Span, tenantId: string, isReplay: boolean) => ClaimedRecords | "repeated" | null;
   /** A record that an earlier process joined. Comes before the first item. */
   readonly recall: PastRecords["recall"];
   /** Records of this span can be expected (join-records.5). */
@@ -74,7 +74,7 @@ export interface RecordJoin {
   /** Ends every wait. */
   readonly drain: () => void;
   readonly waitingBytes: () => number;
-  readonly waitingBytesOf: (tenantId: string) => number;
+  readonly countWaitingBytes: (tenantId: string) => number;
   readonly waitingRecords: () => number;
 }
 
@@ -83,7 +83,7 @@ export interface KeptSpan {
   readonly span: Span;
   readonly context: RequestContext;
   readonly content: RunContent;
-  readonly taken: TakenRecords | null;
+  readonly claimed: ClaimedRecords | null;
 }
 
 interface Joining {
@@ -119,9 +119,9 @@ export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJo
     },
     take(span, tenantId, isReplay) {
       if (table.waiting.size === 0 && reach.joinedSpans() === 0 && past.isEmpty()) return null; // join-records.5
-      const key = keyOf(tenantId, span.traceId, span.spanId);
-      const taken = take(state, key, span);
-      return taken === null && !isReplay && past.hasJoined(key) ? "repeated" : taken; // past-records.2
+      const key = buildJoinKey(tenantId, span.traceId, span.spanId);
+      const claimed = take(state, key, span);
+      return claimed === null && !isReplay && past.hasJoined(key) ? "repeated" : claimed; // past-records.2
     },
     keep(kept) {
       keep(state, kept);
@@ -134,7 +134,7 @@ export function createRecordJoin(limits: JoinLimits, ports: JoinPorts): RecordJo
       for (const waiting of table.waiting.values()) release(state, waiting);
     },
     waitingBytes: () => table.waitingBytes,
-    waitingBytesOf: (tenantId) => table.waitingBytesOf.get(tenantId) ?? 0,
+    countWaitingBytes: (tenantId) => table.countWaitingBytes.get(tenantId) ?? 0,
     waitingRecords: () => table.waitingRecords,
   };
 }
@@ -145,7 +145,7 @@ function pause(state: Joining): void {
 }
 
 /** A span that arrives again keeps the records that joined it: without them, it would amend its run to less. */
-function take({ reach, table }: Joining, key: string, span: Span): TakenRecords | null {
+function take({ reach, table }: Joining, key: string, span: Span): ClaimedRecords | null {
   const reachable = reach.find(key);
   const joined = reachable?.joined ?? [];
   const waiting = table.waiting.get(key);
@@ -155,8 +155,8 @@ function take({ reach, table }: Joining, key: string, span: Span): TakenRecords 
   }
   removeWaiting(table, waiting);
   const { held, seen } = waiting;
-  const events = [...joined, ...held.map(({ record }) => eventOf(record, span))];
-  return { events, origins: originsOf(held), records: held.length, seen, prints: printsOf(held, JOINED) };
+  const events = [...joined, ...held.map(({ record }) => toSpanEvent(record, span))];
+  return { events, origins: listOrigins(held), records: held.length, seen, prints: listPrints(held, JOINED) };
 }
 
 function add(state: Joining, held: HeldRecord, context: RequestContext): "taken" | "repeated" {
@@ -164,11 +164,11 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): "taken"
   const { record } = held;
   const tenantId = context.tenant.id;
   if (record.spanId === "") {
-    emitAlone(ports.emit, kindOf(record), [held], context);
+    emitAlone(ports.emit, classifyRecord(record), [held], context);
     return "taken";
   }
   noteSender(state, tenantId);
-  const key = keyOf(tenantId, record.traceId, record.spanId); // join-records.2
+  const key = buildJoinKey(tenantId, record.traceId, record.spanId); // join-records.2
   const reachable = reach.find(key);
   if (reachable === undefined || !ports.isKnown(tenantId, record.traceId, record.spanId))
     return addToWaiting(state, { key, held, context, seen: reachable?.seen ?? seenBefore(state, key, held) });
@@ -180,7 +180,7 @@ function add(state: Joining, held: HeldRecord, context: RequestContext): "taken"
 
 /** past-records.1. */
 function seenBefore({ past }: Joining, key: string, { origin }: HeldRecord): SeenRecords {
-  return (origin?.request.isReplay === true ? undefined : past.seenOf(key)) ?? new Map();
+  return (origin?.request.isReplay === true ? undefined : past.findSeen(key)) ?? new Map();
 }
 
 interface EarlyRecord extends Pick<WaitingRecords, "key" | "context" | "seen"> {
@@ -193,7 +193,7 @@ function addToWaiting(state: Joining, { key, held, context, seen }: EarlyRecord)
   let waiting = table.waiting.get(key);
   if (isRepeated(waiting?.seen ?? seen, held.print, context)) return "repeated";
   if (waiting === undefined) {
-    const waitMs = kindOf(held.record) === "session" ? limits.orphanTimeoutMs : limits.spanTtlMs;
+    const waitMs = classifyRecord(held.record) === "session" ? limits.orphanTimeoutMs : limits.spanTtlMs;
     waiting = { key, context, held: [], seen, deadlineMs: ports.clock.monotonic() + waitMs, bytes: 0 };
     table.waiting.set(key, waiting);
   }
@@ -219,13 +219,13 @@ function isExpected({ senders }: Joining, context: RequestContext, content: RunC
   return isBareCall(content) || senders.has(context.tenant.id);
 }
 
-function keep({ limits, ports, reach }: Joining, { content, context, span, taken }: KeptSpan): void {
+function keep({ limits, ports, reach }: Joining, { content, context, span, claimed }: KeptSpan): void {
   const sinceMs = ports.clock.monotonic();
   const bytes = SPAN_BYTES + BYTES_A_CHARACTER * content.size;
   if (bytes > limits.keptBytesMax / 8) return; // one span would displace all others
-  const key = keyOf(context.tenant.id, span.traceId, span.spanId);
-  const isBare = taken === null && isBareCall(content);
-  const records = { joined: taken?.events ?? [], fresh: [], seen: taken?.seen ?? new Map() };
+  const key = buildJoinKey(context.tenant.id, span.traceId, span.spanId);
+  const isBare = claimed === null && isBareCall(content);
+  const records = { joined: claimed?.events ?? [], fresh: [], seen: claimed?.seen ?? new Map() };
   reach.add({ key, span, context, isBare, ...records, sinceMs, bytes });
   reach.trim(sinceMs); // join-records.4
 }
@@ -235,7 +235,7 @@ function settle(state: Joining): void {
   for (const reachable of state.fresh) {
     const { context, key, span } = reachable;
     const held = reachable.fresh.splice(0);
-    const joined = [...reachable.joined, ...held.map(({ record }) => eventOf(record, span))];
+    const joined = [...reachable.joined, ...held.map(({ record }) => toSpanEvent(record, span))];
     if (joined.length > limits.recordsMax) {
       emitChild(ports.emit, held, context);
       continue;
@@ -246,8 +246,8 @@ function settle(state: Joining): void {
     reachable.bytes += held.reduce((sum, { record }) => sum + sizeOfRecord(record), 0);
     reach.add(reachable); // in reach again from now on, as its trace
     const whole = { ...span, events: [...span.events, ...joined] };
-    const prints = printsOf(held, JOINED);
-    ports.emit({ span: whole, context, origins: originsOf(held), records: held.length, prints });
+    const prints = listPrints(held, JOINED);
+    ports.emit({ span: whole, context, origins: listOrigins(held), records: held.length, prints });
   }
   state.fresh.clear();
 }

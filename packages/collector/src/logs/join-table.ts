@@ -49,7 +49,7 @@ export interface WaitingRecords {
 
 export interface JoinTable {
   readonly waiting: Map<string, WaitingRecords>;
-  readonly waitingBytesOf: Map<string, number>;
+  readonly countWaitingBytes: Map<string, number>;
   waitingBytes: number;
   waitingRecords: number;
 }
@@ -57,13 +57,13 @@ export interface JoinTable {
 export function createJoinTable(): JoinTable {
   return {
     waiting: new Map(),
-    waitingBytesOf: new Map(),
+    countWaitingBytes: new Map(),
     waitingBytes: 0,
     waitingRecords: 0,
   };
 }
 
-export function keyOf(tenantId: string, traceId: string, spanId: string): string {
+export function buildJoinKey(tenantId: string, traceId: string, spanId: string): string {
   return traceId + spanId + tenantId;
 }
 
@@ -83,9 +83,9 @@ export function removeWaiting(table: JoinTable, waiting: WaitingRecords): void {
 
 function hold(table: JoinTable, tenantId: string, bytes: number): void {
   table.waitingBytes += bytes;
-  const left = (table.waitingBytesOf.get(tenantId) ?? 0) + bytes;
-  if (left === 0) table.waitingBytesOf.delete(tenantId);
-  else table.waitingBytesOf.set(tenantId, left);
+  const left = (table.countWaitingBytes.get(tenantId) ?? 0) + bytes;
+  if (left === 0) table.countWaitingBytes.delete(tenantId);
+  else table.countWaitingBytes.set(tenantId, left);
 }
 
 /** Memory of a record besides its text. */

@@ -6,10 +6,10 @@
 //        less.
 //   past-records.3. At most `spansMax` spans, the newest; the tree log keeps records for SPAN_TTL.
 import { CHILD } from "./emit-records.ts";
-import { type JoinLimits, keyOf } from "./join-table.ts";
+import { type JoinLimits, buildJoinKey } from "./join-table.ts";
 import { recallSeen, type SeenRecords } from "./repeated-records.ts";
 
-/** Of one span. */
+/** Records of one span. */
 interface Past {
   readonly seen: SeenRecords;
   /** In the run of the span itself. */
@@ -19,7 +19,7 @@ interface Past {
 export interface PastRecords {
   /** @param mark `#print` or `~print` */
   readonly recall: (tenantId: string, traceId: string, spanId: string, mark: string) => void;
-  readonly seenOf: (key: string) => SeenRecords | undefined;
+  readonly findSeen: (key: string) => SeenRecords | undefined;
   readonly hasJoined: (key: string) => boolean;
   readonly isEmpty: () => boolean;
 }
@@ -28,14 +28,14 @@ export function createPastRecords({ spansMax }: Pick<JoinLimits, "spansMax">): P
   const spans = new Map<string, Past>();
   return {
     recall(tenantId, traceId, spanId, mark) {
-      const key = keyOf(tenantId, traceId, spanId);
+      const key = buildJoinKey(tenantId, traceId, spanId);
       const past = spans.get(key) ?? { seen: new Map(), hasJoined: false };
       past.hasJoined ||= !mark.startsWith(CHILD);
       recallSeen(past.seen, mark.slice(1));
       spans.set(key, past);
       if (spans.size > spansMax) spans.delete(spans.keys().next().value ?? "");
     },
-    seenOf: (key) => spans.get(key)?.seen,
+    findSeen: (key) => spans.get(key)?.seen,
     isEmpty: () => spans.size === 0,
     hasJoined: (key) => spans.get(key)?.hasJoined === true,
   };

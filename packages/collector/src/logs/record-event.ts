@@ -8,8 +8,8 @@ import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../otlp/span.ts";
 import { NO_ATTRIBUTES } from "../otlp/span.ts";
 import { plain, plainAttributes } from "../translate/attributes/plain-values.ts";
-import { fullNameOf, isExchange } from "./record-kinds.ts";
-import { type AddedAttribute, originOf, severityOf } from "./record-origin.ts";
+import { findFullName, isExchange } from "./record-kinds.ts";
+import { type AddedAttribute, listOriginAttributes, listSeverity } from "./record-origin.ts";
 
 /** Attribute in which event spans carry a whole body; the translator reads it (span-events.ts). */
 const BODY = "gen_ai.event.content";
@@ -17,13 +17,14 @@ const BODY = "gen_ai.event.content";
 const DETAILS = "gen_ai.client.inference.operation.details";
 
 /** `span` is the one that the event is part of. */
-export function eventOf(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
+export function toSpanEvent(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
   if (isExchange(record)) return writeExchange(record, span);
   const { body, attributes, time, droppedAttributes } = record;
-  const name = fullNameOf(record);
+  const name = findFullName(record);
   const added: AddedAttribute[] = [];
-  if (body !== null && body !== name) added.push(name.startsWith("gen_ai.") ? [BODY, contentOf(body)] : ["body", body]);
-  added.push(...severityOf(record), ...originOf(record, span));
+  if (body !== null && body !== name)
+    added.push(name.startsWith("gen_ai.") ? [BODY, formatContent(body)] : ["body", body]);
+  added.push(...listSeverity(record), ...listOriginAttributes(record, span));
   const all = added.length === 0 ? attributes : extended(attributes, added);
   return { time, name, attributes: all, droppedAttributes };
 }
@@ -32,13 +33,13 @@ export function eventOf(record: LogRecord, span: Pick<Span, "resource" | "scope"
 function writeExchange(record: LogRecord, span: Pick<Span, "resource" | "scope">): SpanEvent {
   const { body, attributes, time, droppedAttributes } = record;
   const { keys, values } = body as Attributes;
-  const messages = keys.map((key, at): AddedAttribute => [`gen_ai.${key}.messages`, contentOf(values[at] ?? null)]);
-  const all = extended(attributes, [...messages, ...severityOf(record), ...originOf(record, span)]);
+  const messages = keys.map((key, at): AddedAttribute => [`gen_ai.${key}.messages`, formatContent(values[at] ?? null)]);
+  const all = extended(attributes, [...messages, ...listSeverity(record), ...listOriginAttributes(record, span)]);
   return { time, name: DETAILS, attributes: all, droppedAttributes };
 }
 
 /** A text stays as it is; everything else becomes JSON. */
-function contentOf(body: AttributeValue): AttributeValue {
+function formatContent(body: AttributeValue): AttributeValue {
   return typeof body === "string" ? body : JSON.stringify(plain(body));
 }
 
@@ -78,14 +79,14 @@ export function spanFor({ resource, scope }: LogRecord, own: OwnFields): Span {
  */
 export function spanOfRecords(records: readonly [LogRecord, ...LogRecord[]], tenantId: string): Span {
   const [first] = records;
-  const print = hashOf([tenantId, first.traceId, first.spanId, ...records.map(printOf)], 32);
-  const events = records.map((record) => eventOf(record, first));
+  const print = hashParts([tenantId, first.traceId, first.spanId, ...records.map(fingerprintRecord)], 32);
+  const events = records.map((record) => toSpanEvent(record, first));
   const named = records.find((record) => record.name === DETAILS) ?? first;
   return spanFor(first, {
     traceId: first.traceId === "" ? print : first.traceId,
     spanId: print.slice(0, 16),
     parentSpanId: first.spanId,
-    name: fullNameOf(named),
+    name: findFullName(named),
     start: first.time,
     end: records.at(-1)?.time ?? first.time,
     events,
@@ -93,10 +94,10 @@ export function spanOfRecords(records: readonly [LogRecord, ...LogRecord[]], ten
 }
 
 /** record-event.2. */
-export function hashOf(parts: readonly string[], hexDigits: number): string {
+export function hashParts(parts: readonly string[], hexDigits: number): string {
   return hash("sha256", parts.join("\u0000"), "hex").slice(0, hexDigits);
 }
 
-export function printOf({ name, time, body, attributes }: LogRecord): string {
+export function fingerprintRecord({ name, time, body, attributes }: LogRecord): string {
   return `${name} ${time.sec}.${time.nano} ${JSON.stringify([plain(body), plainAttributes(attributes)])}`;
 }

@@ -18,19 +18,19 @@ const OPERATION = "gen_ai.client.inference.operation.details";
 const CHUNKS = /^codex\.(?:sse_event|websocket_event)$/;
 const LAST_CHUNK = /^response\.(?:completed|failed|incomplete)$/;
 
-export function kindOf(record: LogRecord): RecordKind {
-  const name = fullNameOf(record);
+export function classifyRecord(record: LogRecord): RecordKind {
+  const name = findFullName(record);
   if (name.startsWith("gen_ai.")) {
     if (name === OPERATION) return "operation";
     return record.spanId === "" ? "other" : "event";
   }
   if (record.spanId !== "" && (name === "exception" || isExchange(record))) return "event";
   if (!SESSION.test(name)) return "other";
-  if (CHUNKS.test(name) && !LAST_CHUNK.test(textOf(record, "event.kind"))) return "other"; // record-kinds.2
-  return record.spanId === "" && sessionOf(record) === "" ? "other" : "session";
+  if (CHUNKS.test(name) && !LAST_CHUNK.test(readRecordText(record, "event.kind"))) return "other"; // record-kinds.2
+  return record.spanId === "" && findSession(record) === "" ? "other" : "session";
 }
 
-/** Of AWS's distribution (ADOT) and Bedrock AgentCore: named after the scope, with {input, output} as its body. */
+/** Records of AWS's distribution (ADOT) and Bedrock AgentCore: named after the scope, with {input, output} as its body. */
 export function isExchange({ body }: LogRecord): boolean {
   if (typeof body !== "object" || body === null || !("keys" in body)) return false;
   const names = body.keys as readonly string[];
@@ -38,7 +38,7 @@ export function isExchange({ body }: LogRecord): boolean {
 }
 
 /** Claude Code has `user_prompt` as name, and `claude_code.user_prompt` as body. */
-export function fullNameOf({ name, body }: LogRecord): string {
+export function findFullName({ name, body }: LogRecord): string {
   if (typeof body !== "string" || body.length > 256 || !SESSION.test(body)) return name;
   return name === "" || body.endsWith(`.${name}`) ? body : name;
 }
@@ -46,19 +46,19 @@ export function fullNameOf({ name, body }: LogRecord): string {
 const SESSION_KEYS: readonly string[] = ["session.id", "conversation.id", "gen_ai.conversation.id"];
 
 /** "" for none. */
-export function sessionOf(record: LogRecord): string {
+export function findSession(record: LogRecord): string {
   for (const key of SESSION_KEYS) {
-    const value = textOf(record, key);
+    const value = readRecordText(record, key);
     if (value !== "") return value;
   }
   return "";
 }
 
-export function textOf(record: LogRecord, key: string): string {
-  const value = valueOf(record, key);
+export function readRecordText(record: LogRecord, key: string): string {
+  const value = findValue(record, key);
   return typeof value === "string" ? value : "";
 }
 
-export function valueOf({ attributes }: LogRecord, key: string): AttributeValue {
+export function findValue({ attributes }: LogRecord, key: string): AttributeValue {
   return attributes.values[attributes.keys.lastIndexOf(key)] ?? null;
 }

@@ -12,13 +12,16 @@ const WARN = 13;
 const PLAIN_TEXT = /^(?:info(?:rmation)?)?$/i;
 
 /** None for an INFO, the level of events, or without a severity. */
-export function severityOf({ severity, severityText }: LogRecord): readonly AddedAttribute[] {
+export function listSeverity({ severity, severityText }: LogRecord): readonly AddedAttribute[] {
   const isPlain = (severity === 0 || (severity >= INFO && severity < WARN)) && PLAIN_TEXT.test(severityText);
   return isPlain ? [] : [["severity", severityText === "" ? severity : severityText]];
 }
 
 /** What the span does not say already. */
-export function originOf({ resource, scope }: LogRecord, span: Pick<Span, "resource" | "scope">): AddedAttribute[] {
+export function listOriginAttributes(
+  { resource, scope }: LogRecord,
+  span: Pick<Span, "resource" | "scope">,
+): AddedAttribute[] {
   const added: AddedAttribute[] = [];
   if (scope.name !== "" && scope.name !== span.scope.name) added.push(["otel.scope.name", scope.name]);
   if (scope.version !== "" && scope.version !== span.scope.version) added.push(["otel.scope.version", scope.version]);

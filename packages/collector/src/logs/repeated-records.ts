@@ -2,7 +2,7 @@
 // twice. Two equal records of one request are two: a conversation may say the same twice within one clock tick.
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { RequestContext } from "../shared/trace-run.ts";
-import { hashOf, printOf } from "./record-event.ts";
+import { hashParts, fingerprintRecord } from "./record-event.ts";
 
 interface SeenRecord {
   /** How often one request had it. */
@@ -19,7 +19,7 @@ export type SeenRecords = Map<string, SeenRecord>;
 const SEEN_MAX = 8_192;
 
 export function writePrint(record: LogRecord): string {
-  return hashOf([printOf(record)], 32);
+  return hashParts([fingerprintRecord(record)], 32);
 }
 
 /** An earlier request had this record. `request` is one object for all records of a request. */

@@ -79,6 +79,6 @@ const SESSION_RULES: Readonly<Record<string, SessionRule>> = {
 const NO_RULE: SessionRule = { renames: {} };
 
 /** `name` is the full name of the event. */
-export function ruleOf(name: string): SessionRule {
+export function findRule(name: string): SessionRule {
   return (Object.hasOwn(SESSION_RULES, name) ? SESSION_RULES[name] : undefined) ?? NO_RULE;
 }

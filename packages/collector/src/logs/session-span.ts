@@ -7,29 +7,29 @@
 import { plusSeconds } from "../shared/rfc3339.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Attributes, Span, UnixNano } from "../otlp/span.ts";
-import { failureOf } from "./failed-record.ts";
-import { extended, hashOf, printOf, spanFor } from "./record-event.ts";
-import { fullNameOf, sessionOf, textOf, valueOf } from "./record-kinds.ts";
-import { type AddedAttribute, severityOf } from "./record-origin.ts";
-import { ruleOf, type SessionRule } from "./session-rules.ts";
+import { findFailure } from "./failed-record.ts";
+import { extended, hashParts, fingerprintRecord, spanFor } from "./record-event.ts";
+import { findFullName, findSession, readRecordText, findValue } from "./record-kinds.ts";
+import { type AddedAttribute, listSeverity } from "./record-origin.ts";
+import { findRule, type SessionRule } from "./session-rules.ts";
 
 const ERROR = 2;
 /** Longer than any run of an agent: a duration beyond is a mistake of its sender. */
 const DURATION_MS_MAX = 7 * 86_400_000;
 
 export function spanOfSession(record: LogRecord, tenantId: string): Span {
-  const name = fullNameOf(record);
-  const rule = ruleOf(name);
-  const traceId = record.traceId === "" ? traceOf(record, name, tenantId) : record.traceId;
-  const failure = failureOf(record);
+  const name = findFullName(record);
+  const rule = findRule(name);
+  const traceId = record.traceId === "" ? deriveTrace(record, name, tenantId) : record.traceId;
+  const failure = findFailure(record);
   return spanFor(record, {
     traceId,
-    spanId: hashOf([traceId, record.spanId, printOf(record)], 16),
+    spanId: hashParts([traceId, record.spanId, fingerprintRecord(record)], 16),
     parentSpanId: record.spanId, // session-span.2
     name: rule.span ?? name,
-    start: startOf(record),
+    start: findStart(record),
     end: record.time,
-    attributes: attributesOf(record, name, rule),
+    attributes: buildAttributes(record, name, rule),
     statusCode: failure === null ? 0 : ERROR,
     statusMessage: failure ?? "",
     droppedAttributes: record.droppedAttributes,
@@ -37,24 +37,24 @@ export function spanOfSession(record: LogRecord, tenantId: string): Span {
 }
 
 /** session-span.1. The sender is part of it: two agents may use the same ids. */
-function traceOf(record: LogRecord, name: string, tenantId: string): string {
-  const prompt = textOf(record, "prompt.id") || textOf(record, "prompt_id");
-  return hashOf([tenantId, name.slice(0, name.indexOf(".")), sessionOf(record), prompt], 32);
+function deriveTrace(record: LogRecord, name: string, tenantId: string): string {
+  const prompt = readRecordText(record, "prompt.id") || readRecordText(record, "prompt_id");
+  return hashParts([tenantId, name.slice(0, name.indexOf(".")), findSession(record), prompt], 32);
 }
 
-function attributesOf(record: LogRecord, name: string, rule: SessionRule): Attributes {
+function buildAttributes(record: LogRecord, name: string, rule: SessionRule): Attributes {
   const { attributes, body } = record;
   const keys = attributes.keys.map((key) => (Object.hasOwn(rule.renames, key) ? (rule.renames[key] ?? key) : key));
   const added: AddedAttribute[] = [];
   if (rule.operation !== undefined) added.push(["gen_ai.operation.name", rule.operation]);
   if (body !== null && body !== name && body !== record.name) added.push(["body", body]);
-  added.push(...severityOf(record));
+  added.push(...listSeverity(record));
   return extended({ keys, values: attributes.values }, added);
 }
 
 /** session-span.3. */
-function startOf(record: LogRecord): UnixNano {
-  const given = valueOf(record, "duration_ms");
+function findStart(record: LogRecord): UnixNano {
+  const given = findValue(record, "duration_ms");
   const ms = typeof given === "number" || typeof given === "string" ? Number(given) : Number.NaN;
   if (!(ms > 0 && ms <= DURATION_MS_MAX) || ms / 1000 > record.time.sec) return record.time;
   const whole = Math.ceil(ms / 1000);

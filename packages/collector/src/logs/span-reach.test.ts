@@ -9,14 +9,14 @@ const LIMITS = { spanTtlMs: 1000, keptBytesMax: 800, spansMax: 40 };
 const CONTENT: Partial<ReachableSpan> = { isBare: false };
 const BARE: Partial<ReachableSpan> = { isBare: true };
 
-function spanOf(key: string, of: Partial<ReachableSpan>): ReachableSpan {
+function buildSpan(key: string, of: Partial<ReachableSpan>): ReachableSpan {
   const nothing = { joined: [], fresh: [], seen: new Map(), sinceMs: 0, bytes: 100, isBare: false };
   return { key, span: {} as Span, context: {} as RequestContext, ...nothing, ...of };
 }
 
 function fill(reach: SpanReach, prefix: string, count: number, of: Partial<ReachableSpan>): void {
   for (let i = 0; i < count; i++) {
-    reach.add(spanOf(`${prefix}${i}`, of));
+    reach.add(buildSpan(`${prefix}${i}`, of));
     reach.trim(0);
   }
 }
@@ -50,8 +50,8 @@ for (const [title, fillWith, bare, complete] of EVICTIONS) {
 
 test("span-reach.1: a span leaves after the time to live", () => {
   const reach = createSpanReach(LIMITS);
-  reach.add(spanOf("bare", { isBare: true, sinceMs: 0 }));
-  reach.add(spanOf("complete", { sinceMs: 500 }));
+  reach.add(buildSpan("bare", { isBare: true, sinceMs: 0 }));
+  reach.add(buildSpan("complete", { sinceMs: 500 }));
   reach.trim(999);
   assert.ok(reach.find("bare"));
   reach.trim(1000);
@@ -63,7 +63,7 @@ test("span-reach.1: a span leaves after the time to live", () => {
 
 test("span-reach.2: a span with fresh records stays at every bound", () => {
   const reach = createSpanReach(LIMITS);
-  const fresh = spanOf("fresh", {});
+  const fresh = buildSpan("fresh", {});
   reach.add(fresh);
   fresh.fresh.push({ record: {} as never, origin: null, print: "" });
   fill(reach, "c", 20, CONTENT);
@@ -87,7 +87,7 @@ test("span-reach.1: whatever is added and removed, the sums are those of the spa
       for (const { hasJoined, kind, span: of } of steps) {
         const joined = hasJoined ? [{} as never] : [];
         const before = reach.find(of.key);
-        if (kind === "add") reach.add(spanOf(of.key, { ...of, joined }));
+        if (kind === "add") reach.add(buildSpan(of.key, { ...of, joined }));
         if (kind === "remove" && before !== undefined) reach.remove(before);
         if (kind === "join" && before !== undefined) {
           reach.remove(before);
@@ -101,7 +101,7 @@ test("span-reach.1: whatever is added and removed, the sums are those of the spa
         assert.equal(reach.joinedSpans(), all.filter((one) => one.joined.length > 0).length);
         if (kind === "add") assert.ok(reach.find(of.key), "the newest span is in reach");
       }
-      for (let i = 0; i <= 30; i++) reach.remove(reach.find(String(i)) ?? spanOf("none", {}));
+      for (let i = 0; i <= 30; i++) reach.remove(reach.find(String(i)) ?? buildSpan("none", {}));
       fill(reach, "b", 8, BARE);
       assert.equal(inReach(reach, "b", 8), "xxxxxxxx", "no byte is counted that is gone");
     }),

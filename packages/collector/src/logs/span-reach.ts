@@ -103,17 +103,17 @@ function isOver({ keptBytesMax, spansMax }: ReachLimits, pools: readonly Pool[],
   return bytes > keptBytesMax * share || spans > spansMax * share;
 }
 
-function oldestOf({ spans }: Pool): ReachableSpan | undefined {
+function findOldest({ spans }: Pool): ReachableSpan | undefined {
   return spans.values().next().value;
 }
 
 function isExpired(pool: Pool, sinceMs: number): boolean {
-  const oldest = oldestOf(pool);
+  const oldest = findOldest(pool);
   return oldest !== undefined && oldest.fresh.length === 0 && oldest.sinceMs <= sinceMs;
 }
 
 function removeOldest(pool: Pool, remove: SpanReach["remove"]): boolean {
-  const oldest = oldestOf(pool);
+  const oldest = findOldest(pool);
   if (oldest === undefined || oldest.fresh.length > 0) return false; // span-reach.2
   remove(oldest);
   return true;

@@ -120,7 +120,7 @@ interface Call {
   readonly seconds: number;
   /** null: no model call, or one without counts. */
   readonly tokens: Tokens | null;
-  /** Of the sender, in US dollars. */
+  /** Cost of the sender, in US dollars. */
   readonly reported: number | null;
 }
 

@@ -6,7 +6,7 @@ import { LIMIT_REASONS } from "../limit/key-usage.ts";
 import type { PipelineStats } from "../pipeline/pipeline.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { byReason, level, total } from "./scraped-value.ts";
-import { pendingOf, type SpanAccounting } from "../shared/span-accounting.ts";
+import { countPending, type SpanAccounting } from "../shared/span-accounting.ts";
 
 /** Values that a scrape reads. */
 export interface MetricSources {
@@ -80,7 +80,7 @@ function registerAccounting(registry: Registry, accounting: SpanAccounting): voi
   level(registry, {
     name: `${exporter}_pending_spans`,
     help: "Spans and log records accepted and not yet delivered, dead-lettered or lost.",
-    read: () => pendingOf(accounting),
+    read: () => countPending(accounting),
   });
 }
 

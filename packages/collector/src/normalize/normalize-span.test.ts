@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Span } from "../otlp/span.ts";
-import { type Case, collectCases, CONTEXT, spanOf } from "../translate/testkit.ts";
+import { type Case, collectCases, CONTEXT, buildSpan } from "../translate/testkit.ts";
 import { createTranslator } from "../translate/translate.ts";
 import { withPlainTexts } from "./gen-ai-messages.ts";
 import { createNormalizer } from "./normalize-span.ts";
@@ -46,14 +46,14 @@ describe("the normalized span of every sender is the same run", () => {
   test("there are many", () => assert.ok(cases.length > 150, String(cases.length)));
   for (const { name, span } of cases)
     test(name, () => {
-      const given = spanOf(span);
+      const given = buildSpan(span);
       assert.deepEqual(visible(normalize(given)), visible(given));
     });
 });
 
 test("nine of ten are written in the conventions", () => {
   const changed = cases.filter(({ span }) => {
-    const given = spanOf(span);
+    const given = buildSpan(span);
     return normalize(given) !== given;
   });
   assert.ok(changed.length > cases.length * 0.9, `${changed.length} of ${cases.length}`);
@@ -63,7 +63,7 @@ const FOREIGN =
   /^(?:llm\.|input\.|output\.|ai\.prompt|ai\.response\.(?:text|toolCalls)|traceloop\.entity\.(?:input|output)|gen_ai\.(?:prompt|completion)\b)/;
 
 /** One question and its answer, as senders of several dialects write them. */
-const DIALECTS: readonly (readonly [string, Parameters<typeof spanOf>[0]])[] = [
+const DIALECTS: readonly (readonly [string, Parameters<typeof buildSpan>[0]])[] = [
   [
     "OpenInference",
     {
@@ -131,7 +131,7 @@ const DIALECTS: readonly (readonly [string, Parameters<typeof spanOf>[0]])[] = [
 describe("a second backend sees one dialect", () => {
   for (const [name, given] of DIALECTS)
     test(name, () => {
-      const { attributes, events } = normalize(spanOf(given));
+      const { attributes, events } = normalize(buildSpan(given));
       const said = Object.fromEntries(attributes.keys.map((key, at) => [key, attributes.values[at]]));
       const parts = (text: string): Json => [{ type: "text", content: text }];
       assert.deepEqual(JSON.parse(said["gen_ai.input.messages"] as string), [{ role: "user", parts: parts("Hi") }]);
@@ -170,7 +170,7 @@ test("the system, calls, results, reasoning and media have parts of their own", 
     "langfuse.observation.model.name": "m",
     "langfuse.observation.input": JSON.stringify(messages),
   };
-  const made = normalize(spanOf({ attributes })).attributes;
+  const made = normalize(buildSpan({ attributes })).attributes;
   const read = (key: string): Json => JSON.parse(made.values[made.keys.indexOf(key)] as string) as Json;
   assert.deepEqual(read("gen_ai.system_instructions"), [{ type: "text", content: "Be kind." }]);
   assert.deepEqual(read("gen_ai.input.messages"), [
@@ -194,7 +194,7 @@ test("the system, calls, results, reasoning and media have parts of their own", 
 });
 
 test("a span that is not about generative AI stays as it came", () => {
-  const span = spanOf({ name: "GET /", attributes: { "http.request.method": "GET", message: "[]" } });
+  const span = buildSpan({ name: "GET /", attributes: { "http.request.method": "GET", message: "[]" } });
   assert.equal(normalize(span), span);
 });
 
@@ -228,7 +228,7 @@ describe("hostile spans are normalized or stay, and never throw", () => {
   ];
   for (const [name, attributes] of HOSTILE)
     test(name, () => {
-      const given = spanOf({ attributes: { ...call, ...attributes } });
+      const given = buildSpan({ attributes: { ...call, ...attributes } });
       assert.deepEqual(visible(normalize(given)), visible(given));
     });
 });

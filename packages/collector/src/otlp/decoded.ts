@@ -42,7 +42,7 @@ export const NO_SPANS: readonly Span[] = Object.freeze([]);
 export const NO_RECORDS: readonly LogRecord[] = Object.freeze([]);
 
 /** Number of items that the spool counts and marks. */
-export function itemsOf({ spans, records }: Decoded): number {
+export function countItems({ spans, records }: Decoded): number {
   return spans.length + records.length;
 }
 

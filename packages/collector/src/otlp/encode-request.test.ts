@@ -1,8 +1,8 @@
 // Encoded requests are read again as the same items, by the readers of this folder.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { protobufLogs, recordOf } from "../../../../test/fakes/otlp-logs.ts";
-import { protobufRequest, spanOf } from "../../../../test/fakes/otlp.ts";
+import { protobufLogs, buildRecord } from "../../../../test/fakes/otlp-logs.ts";
+import { protobufRequest, buildSpan } from "../../../../test/fakes/otlp.ts";
 import type { Decoded, Signal } from "./decoded.ts";
 import { encodeRecords, encodeSpans } from "./encode-request.ts";
 import { readProtobuf } from "./protobuf.ts";
@@ -30,7 +30,7 @@ const VALUES = {
 
 test("spans with every field, over several resources and scopes", () => {
   const spans = [0, 1].map((at) =>
-    spanOf(1, at, at === 0 ? undefined : 0, {
+    buildSpan(1, at, at === 0 ? undefined : 0, {
       attributes: VALUES,
       events: [{ name: "e", time: 5n, attributes: VALUES }],
       links: [{ traceId: "a".repeat(32), spanId: "b".repeat(16), traceState: "t=1", attributes: { a: "b" } }],
@@ -52,8 +52,8 @@ test("spans with every field, over several resources and scopes", () => {
 
 test("log records", () => {
   const records = [
-    recordOf(spanOf(1, 0), "gen_ai.choice", { body: VALUES }),
-    recordOf(spanOf(1, 1), "app", { body: "x" }),
+    buildRecord(buildSpan(1, 0), "gen_ai.choice", { body: VALUES }),
+    buildRecord(buildSpan(1, 1), "app", { body: "x" }),
   ];
   const before = read(protobufLogs(records), "logs");
   assert.deepEqual(read(encodeRecords(before.records), "logs"), before);

@@ -1,7 +1,7 @@
 // Tests of JSON at once: a body gives the same with it and with the scan, which reads the body with spaces behind it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { jsonRequest, spanOf } from "../../../../test/fakes/otlp.ts";
+import { jsonRequest, buildSpan } from "../../../../test/fakes/otlp.ts";
 import type { Signal } from "./decoded.ts";
 import { readJson } from "./json.ts";
 import { parseAtOnce } from "./json-at-once.ts";
@@ -14,7 +14,7 @@ const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 /** Bodies, and whether one JSON.parse reads them. */
 const BODIES: readonly (readonly [name: string, body: string, atOnce: boolean])[] = [
-  ["spans", jsonRequest([spanOf(1, 0), spanOf(1, 1), spanOf(2, 2)]), true],
+  ["spans", jsonRequest([buildSpan(1, 0), buildSpan(1, 1), buildSpan(2, 2)]), true],
   ["snake case", `{"resource_spans":[{"scope_spans":[{"spans":[{"trace_id":"${"ab".repeat(16)}"}]}]}]}`, true],
   ["no spans", withSpans("[]"), true],
   ["items that are no objects", withSpans(`[1,null,"x",[],{${IDS}}]`), true],

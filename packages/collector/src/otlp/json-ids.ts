@@ -24,9 +24,9 @@ export function isNoParent(value: unknown): boolean {
 }
 
 function idOfText(text: string, bytes: 8 | 16): string {
-  if (text.length === 2 * bytes) return hexOf(text);
-  if (bytes === 16 && text.length === 36) return hexOf(text.replaceAll("-", ""), 32);
-  if (bytes === 16 && text.length === 16) return hexOf(text).padStart(32, "0"); // 64-bit trace ids of older tracers
+  if (text.length === 2 * bytes) return parseHex(text);
+  if (bytes === 16 && text.length === 36) return parseHex(text.replaceAll("-", ""), 32);
+  if (bytes === 16 && text.length === 16) return parseHex(text).padStart(32, "0"); // 64-bit trace ids of older tracers
   const bare = text.replace(/=+$/, "");
   const plainLength = bytes === 16 ? 22 : 11;
   const nestedLength = bytes === 16 ? 43 : 22;
@@ -34,10 +34,10 @@ function idOfText(text: string, bytes: 8 | 16): string {
   if (!/^[A-Za-z0-9+/_-]+$/.test(bare)) return "";
   const decoded = Buffer.from(bare, "base64");
   if (decoded.length === bytes) return decoded.toString("hex");
-  return decoded.length === 2 * bytes ? hexOf(decoded.toString("latin1")) : "";
+  return decoded.length === 2 * bytes ? parseHex(decoded.toString("latin1")) : "";
 }
 
-function hexOf(text: string, length = text.length): string {
+function parseHex(text: string, length = text.length): string {
   return text.length === length && /^[0-9a-fA-F]+$/.test(text) ? text.toLowerCase() : "";
 }
 

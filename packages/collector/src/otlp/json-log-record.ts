@@ -9,7 +9,7 @@ import {
   readAttributes,
   readCount,
   readTime,
-  textOf,
+  decodeText,
 } from "./json-values.ts";
 import { type LogRecord, nameOfEvent, SEVERITY_MAX } from "./log-record.ts";
 import type { Resource, Scope, UnixNano } from "./span.ts";
@@ -29,14 +29,14 @@ export function readLogRecord({
   const spanId = readSpanId(member(value, "spanId", "span_id"));
   const hasIds = traceId !== "" && spanId !== "";
   const { attributes, dropped } = readAttributes(value["attributes"]);
-  const severity = severityOf(member(value, "severityNumber", "severity_number"));
+  const severity = parseSeverity(member(value, "severityNumber", "severity_number"));
   return {
     traceId: hasIds ? traceId : "",
     spanId: hasIds ? spanId : "",
-    name: nameOfEvent(textOf(member(value, "eventName", "event_name")), attributes),
-    time: timeOf(value),
+    name: nameOfEvent(decodeText(member(value, "eventName", "event_name")), attributes),
+    time: chooseTime(value),
     severity,
-    severityText: textOf(member(value, "severityText", "severity_text")),
+    severityText: decodeText(member(value, "severityText", "severity_text")),
     body: readAnyValue(value["body"]),
     attributes,
     droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
@@ -45,7 +45,7 @@ export function readLogRecord({
   };
 }
 
-function timeOf(value: Fields): UnixNano {
+function chooseTime(value: Fields): UnixNano {
   const time = readTime(member(value, "timeUnixNano", "time_unix_nano"));
   const isMissing = time.sec === 0 && time.nano === 0;
   return isMissing ? readTime(member(value, "observedTimeUnixNano", "observed_time_unix_nano")) : time;
@@ -54,7 +54,7 @@ function timeOf(value: Fields): UnixNano {
 const LEVELS = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 
 /** A number, or `SEVERITY_NUMBER_WARN2`: four numbers a level. */
-function severityOf(value: unknown): number {
+function parseSeverity(value: unknown): number {
   const named = typeof value === "string" ? /^SEVERITY_NUMBER_([A-Z]+)([2-4])?$/.exec(value) : null;
   const level = LEVELS.indexOf(named?.[1] ?? "");
   const number = level < 0 ? Number(value ?? 0) : level * 4 + Number(named?.[2] ?? 1);

@@ -15,7 +15,7 @@ export interface JsonScan {
   readonly skeleton: string;
   readonly groups: readonly (readonly ByteRange[])[];
   /** Text of one range. */
-  readonly textOf: (range: ByteRange) => string;
+  readonly decodeText: (range: ByteRange) => string;
 }
 
 export interface ByteRange {
@@ -78,7 +78,7 @@ export function* scanJson(
   const pieces: string[] = [];
   let pieceStart = 0;
   let sliceEnd = SLICE_BYTES;
-  const textOf = (range: ByteRange): string => textWithQuotes(b, range, quoted);
+  const decodeText = (range: ByteRange): string => textWithQuotes(b, range, quoted);
   const length = b.length;
   for (let at = 0; at < length; at++) {
     const byte = b[at] ?? 0;
@@ -98,7 +98,7 @@ export function* scanJson(
         else arrays &= ~(1 << depth);
         if (depth === ITEMS_DEPTH && arrays === ITEMS_PATH && isItemKey(b, keyStart, keyEnd, itemKeys)) {
           group = [];
-          pieces.push(textOf({ start: pieceStart, end: at + 1 }), `"${MARK}${groups.length}"`);
+          pieces.push(decodeText({ start: pieceStart, end: at + 1 }), `"${MARK}${groups.length}"`);
           groups.push(group);
           elementStart = at + 1;
         }
@@ -127,8 +127,8 @@ export function* scanJson(
     }
   }
   if (elementStart >= 0) throw new DecodeError("the JSON ends inside a list of items");
-  pieces.push(textOf({ start: pieceStart, end: length }));
-  return { skeleton: pieces.join(""), groups, textOf };
+  pieces.push(decodeText({ start: pieceStart, end: length }));
+  return { skeleton: pieces.join(""), groups, decodeText };
 }
 
 /** Depths 2, 4 and 6 are arrays, 1, 3 and 5 are objects. */

@@ -51,7 +51,7 @@ export function readObject(value: unknown, name: string): Fields | null {
 
 const NO_ITEMS: readonly unknown[] = Object.freeze([]);
 
-export function textOf(value: unknown): string {
+export function decodeText(value: unknown): string {
   return typeof value === "string" ? wellFormed(value) : "";
 }
 
@@ -106,7 +106,7 @@ export function readAttributes(value: unknown): { readonly attributes: Attribute
   for (const item of items) {
     if (keys.length === ATTRIBUTES_MAX) break;
     if (!isFields(item) || !isKey(item["key"])) throw new MalformedItem("malformed: one of its attributes has no key"); // json-values.4
-    keys.push(textOf(item["key"]));
+    keys.push(decodeText(item["key"]));
     values.push(readAnyValue(item["value"]));
   }
   return { attributes: { keys, values }, dropped: Math.max(0, items.length - ATTRIBUTES_MAX) };

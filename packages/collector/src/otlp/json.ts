@@ -33,7 +33,7 @@ import {
   readObject,
   readObjects,
   readTime,
-  textOf,
+  decodeText,
 } from "./json-values.ts";
 import type { LogRecord } from "./log-record.ts";
 import { NO_RESOURCE, NO_SCOPE, type Resource, type Scope, type Span, type SpanEvent, type SpanLink } from "./span.ts";
@@ -51,7 +51,7 @@ export function* readJson(given: Buffer, signal: Signal = "traces"): Generator<u
   if (!isUtf8(body)) throw new DecodeError(NOT_UTF8);
   const whole = parseAtOnce(body);
   const scan = whole === undefined ? yield* scanJson(body, signal) : null;
-  const root = rootOf(scan === null ? whole : parse(scan.skeleton), signal);
+  const root = readRoot(scan === null ? whole : parse(scan.skeleton), signal);
   const spans: Span[] = [];
   const records: LogRecord[] = [];
   let rejected = 0;
@@ -122,12 +122,12 @@ const OTHER_SIGNALS: readonly (readonly [signal: string, names: Names, hint: str
 ];
 
 function refuseOtherSignals(root: Fields, signal: Signal): void {
-  if (firstOf(root, NAMES[signal].resources) !== undefined) return;
+  if (findFirst(root, NAMES[signal].resources) !== undefined) return;
   for (const [other, names, hint] of OTHER_SIGNALS)
-    if (other !== signal && firstOf(root, names) !== undefined) throw new DecodeError(hint); // decoded.2
+    if (other !== signal && findFirst(root, names) !== undefined) throw new DecodeError(hint); // decoded.2
 }
 
-function firstOf(fields: Fields, names: Names): unknown {
+function findFirst(fields: Fields, names: Names): unknown {
   for (const [camel, snake] of names) {
     const found = member(fields, camel, snake);
     if (found !== undefined && found !== null) return found;
@@ -135,7 +135,7 @@ function firstOf(fields: Fields, names: Names): unknown {
   return undefined;
 }
 
-function rootOf(root: unknown, signal: Signal): Fields {
+function readRoot(root: unknown, signal: Signal): Fields {
   if (!isFields(root)) throw new DecodeError("the JSON must be an object with resourceSpans or resourceLogs");
   refuseOtherSignals(root, signal);
   return root;
@@ -151,7 +151,7 @@ export interface FoundItem {
 }
 
 /** What should be a list and is none is one malformed item: nobody knows how many it held. */
-function groupsOf(value: unknown): readonly unknown[] {
+function toGroups(value: unknown): readonly unknown[] {
   return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly unknown[]) : [value];
 }
 
@@ -171,14 +171,14 @@ function attempt<T>(read: () => T, instead: T, where: string): readonly [value: 
 
 /** `scan` null: the root holds the items themselves. */
 function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): Generator<FoundItem> {
-  for (const ofResource of groupsOf(firstOf(root, names.resources))) {
-    if (!isFields(ofResource) || !Array.isArray(firstOf(root, names.resources))) {
+  for (const ofResource of toGroups(findFirst(root, names.resources))) {
+    if (!isFields(ofResource) || !Array.isArray(findFirst(root, names.resources))) {
       yield malformed(names.resources[0]?.[0] ?? "");
       continue;
     }
     const [resource, badResource] = attempt(() => readResource(ofResource["resource"]), NO_RESOURCE, "the resource");
-    const scopes = firstOf(ofResource, names.scopes);
-    for (const ofScope of groupsOf(scopes)) {
+    const scopes = findFirst(ofResource, names.scopes);
+    for (const ofScope of toGroups(scopes)) {
       if (!isFields(ofScope) || !Array.isArray(scopes)) {
         yield malformed(names.scopes[0]?.[0] ?? "");
         continue;
@@ -186,8 +186,8 @@ function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): G
       const given = ofScope["scope"] ?? member(ofScope, "instrumentationLibrary", "instrumentation_library");
       const [scope, badScope] = attempt(() => readScope(given), NO_SCOPE, "the scope");
       const fault = badResource || badScope;
-      const items = firstOf(ofScope, names.items);
-      for (const item of groupsOf(items)) {
+      const items = findFirst(ofScope, names.items);
+      for (const item of toGroups(items)) {
         if (scan === null || !Array.isArray(items)) {
           yield { item: Array.isArray(items) ? item : null, resource, scope, fault, bytes: 0 };
           continue;
@@ -195,7 +195,7 @@ function* eachItem(root: Fields, scan: JsonScan | null, names: EnvelopeNames): G
         // The scan left the mark of the group. A whole item here means that the scan did not recognise its position.
         const ranges: readonly ByteRange[] = scan.groups[groupOfMark(item) ?? -1] ?? [];
         for (const range of ranges)
-          yield { item: parse(scan.textOf(range)), resource, scope, fault, bytes: range.end - range.start };
+          yield { item: parse(scan.decodeText(range)), resource, scope, fault, bytes: range.end - range.start };
         if (groupOfMark(item) === null) yield { item, resource, scope, fault, bytes: 0 };
       }
     }
@@ -211,7 +211,7 @@ function readScope(given: unknown): Scope {
   const value = readObject(given, "scope");
   if (value === null) return NO_SCOPE;
   const { attributes } = readAttributes(value["attributes"]);
-  return { name: textOf(value["name"]), version: textOf(value["version"]), attributes };
+  return { name: decodeText(value["name"]), version: decodeText(value["version"]), attributes };
 }
 
 /** @throws {MalformedItem} */
@@ -229,9 +229,9 @@ function readSpan({ item: value, resource, scope }: FoundItem): Span {
     traceId,
     spanId,
     parentSpanId: isNoParent(parent) ? "" : readSpanId(parent),
-    traceState: textOf(member(value, "traceState", "trace_state")),
+    traceState: decodeText(member(value, "traceState", "trace_state")),
     flags: readCount(value["flags"]),
-    name: textOf(value["name"]),
+    name: decodeText(value["name"]),
     kind: readEnum(value["kind"], KINDS),
     start: readTime(member(value, "startTimeUnixNano", "start_time_unix_nano")),
     end: readTime(member(value, "endTimeUnixNano", "end_time_unix_nano")),
@@ -239,7 +239,7 @@ function readSpan({ item: value, resource, scope }: FoundItem): Span {
     events: events.slice(0, EVENTS_MAX).map(readEvent),
     links: links.slice(0, LINKS_MAX).map(readLink),
     statusCode: readEnum(status["code"], STATUS_CODES),
-    statusMessage: textOf(status["message"]),
+    statusMessage: decodeText(status["message"]),
     droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
     droppedEvents:
       Math.max(0, events.length - EVENTS_MAX) + readCount(member(value, "droppedEventsCount", "dropped_events_count")),
@@ -254,7 +254,7 @@ function readEvent(value: Fields): SpanEvent {
   const { attributes, dropped } = readAttributes(value["attributes"]);
   return {
     time: readTime(member(value, "timeUnixNano", "time_unix_nano")),
-    name: textOf(value["name"]),
+    name: decodeText(value["name"]),
     attributes,
     droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),
   };
@@ -265,7 +265,7 @@ function readLink(value: Fields): SpanLink {
   return {
     traceId: readTraceId(member(value, "traceId", "trace_id")),
     spanId: readSpanId(member(value, "spanId", "span_id")),
-    traceState: textOf(member(value, "traceState", "trace_state")),
+    traceState: decodeText(member(value, "traceState", "trace_state")),
     flags: readCount(value["flags"]),
     attributes,
     droppedAttributes: dropped + readCount(member(value, "droppedAttributesCount", "dropped_attributes_count")),

@@ -59,14 +59,14 @@ export function readSpan(c: Cursor, end: number, resource: Resource, scope: Scop
     else if (tag === 57) start = fixed64(c, end);
     else if (tag === 65) finish = fixed64(c, end);
     else if (tag === 80) droppedAttributes += varint(c);
-    else if (tag === 90) droppedEvents += oneOf(c, fieldEnd(c, end), (events ??= []), EVENTS);
+    else if (tag === 90) droppedEvents += readItem(c, fieldEnd(c, end), (events ??= []), EVENTS);
     else if (tag === 96) droppedEvents += varint(c);
-    else if (tag === 106) droppedLinks += oneOf(c, fieldEnd(c, end), (links ??= []), LINKS);
+    else if (tag === 106) droppedLinks += readItem(c, fieldEnd(c, end), (links ??= []), LINKS);
     else if (tag === 112) droppedLinks += varint(c);
     else if (tag === 122) status = readStatus(c, fieldEnd(c, end));
     else if (tag === 133) flags = fixed32(c, end);
     else {
-      misfit = misfitOf(tag, misfit);
+      misfit = chooseMisfit(tag, misfit);
       skip(c, tag, end, SPAN_FIELDS);
     }
   }
@@ -99,7 +99,7 @@ export function readSpan(c: Cursor, end: number, resource: Resource, scope: Scop
 }
 
 /** A LogRecord has fixed64 times in fields 1 and 11; a Metric has its sum as a message in field 7. */
-function misfitOf(tag: number, before: Misfit): Misfit {
+function chooseMisfit(tag: number, before: Misfit): Misfit {
   if (tag === 9 || tag === 89) return "log";
   return tag === 58 ? "metric" : before;
 }
@@ -114,7 +114,7 @@ const EVENTS: Items<SpanEvent> = { max: EVENTS_MAX, read: readEvent };
 const LINKS: Items<SpanLink> = { max: LINKS_MAX, read: readLink };
 
 /** Reads one more item into `list`, or skips it when the list is full. Returns the number of dropped items. */
-function oneOf<T>(c: Cursor, end: number, list: T[], { max, read }: Items<T>): number {
+function readItem<T>(c: Cursor, end: number, list: T[], { max, read }: Items<T>): number {
   if (list.length < max) {
     spendValue(c);
     list.push(read(c, end));

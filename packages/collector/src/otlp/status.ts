@@ -30,7 +30,7 @@ export interface Refusal {
   readonly retryAfterSeconds?: number;
 }
 
-export function contentTypeOf(format: WireFormat): string {
+export function nameContentType(format: WireFormat): string {
   return format === "json" ? "application/json" : "application/x-protobuf";
 }
 

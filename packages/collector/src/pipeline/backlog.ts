@@ -93,7 +93,7 @@ export function createBacklog(feedBytesMax: number, ports: BacklogPorts): Backlo
 function loseStored(request: StoredRequest, reason: string, { accounting, log, spool }: BacklogPorts): void {
   accounting.lost.unreadable += request.pending;
   log.error("request_unreadable", { spans: request.pending, reason });
-  spool.requestDone(request, allOf(request));
+  spool.requestDone(request, listIndexes(request));
 }
 
 /** Reads a request back from the spool and feeds it. A request that is no longer readable counts as lost. */
@@ -111,6 +111,6 @@ async function feedStored(request: StoredRequest, ports: BacklogPorts): Promise<
   }
 }
 
-function allOf(request: StoredRequest): number[] {
+function listIndexes(request: StoredRequest): number[] {
   return Array.from({ length: request.spans }, (_, index) => index);
 }

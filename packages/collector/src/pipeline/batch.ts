@@ -32,7 +32,7 @@ export interface Batcher {
   readonly flush: () => void;
   /** Memory that open batches occupy. */
   readonly heldBytes: () => number;
-  readonly heldBytesOf: (tenantId: string) => number;
+  readonly countHeldBytes: (tenantId: string) => number;
 }
 
 /** `seal` receives each batch once and releases its writer. */
@@ -90,6 +90,6 @@ export function createBatcher(
       for (const batch of open.values()) close(batch);
     },
     heldBytes: () => heldBytes,
-    heldBytesOf: (tenantId) => open.get(tenantId)?.writer.heldBytes() ?? 0,
+    countHeldBytes: (tenantId) => open.get(tenantId)?.writer.heldBytes() ?? 0,
   };
 }

@@ -5,8 +5,8 @@
 //   durable-intake.2. Requests enter the pipeline in the order of their acceptance.
 //   durable-intake.3. The spool rejects a new request beyond its limit or beyond the share of the tenant
 //        (fair-share.ts). It always admits writes that free space (batches, marks).
-import { kindOf } from "../logs/record-kinds.ts";
-import { type Decoded, itemsOf, type Signal } from "../otlp/decoded.ts";
+import { classifyRecord } from "../logs/record-kinds.ts";
+import { type Decoded, countItems, type Signal } from "../otlp/decoded.ts";
 import type { SpanAccounting } from "../shared/span-accounting.ts";
 import type { Intake, ReceivedRequest } from "../receive/accept.ts";
 import type { RequestHead } from "../receive/request-head.ts";
@@ -47,7 +47,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
   function hasShare(tenant: Tenant, bytes: number): boolean {
     const ownBytes = spool.liveBytes(tenant.id);
     const otherBytes = spool.liveBytes() - ownBytes;
-    return fitsShare(bytes, { bytesMax: options.spoolBytesMax, takenBytes: spool.bytes(), ownBytes, otherBytes });
+    return fitsShare(bytes, { bytesMax: options.spoolBytesMax, usedBytes: spool.bytes(), ownBytes, otherBytes });
   }
 
   async function store(
@@ -64,7 +64,7 @@ export function createDurableIntake(options: DurableOptions, ports: DurablePorts
         signal,
         format,
         encoding,
-        spans: itemsOf(items),
+        spans: countItems(items),
         rejected: items.rejected,
         wire,
       });
@@ -102,11 +102,11 @@ function takeNothing(accounting: SpanAccounting, items: Decoded): "taken" {
 
 /** Log records of which none is about generative AI. */
 function isNothingStored({ records }: Decoded): boolean {
-  return records.length > 0 && records.every((record) => kindOf(record) === "other");
+  return records.length > 0 && records.every((record) => classifyRecord(record) === "other");
 }
 
 export function countReceived(accounting: SpanAccounting, items: Decoded, signal: Signal): void {
   const counts = signal === "logs" ? accounting.records : accounting;
-  counts.received += itemsOf(items) + items.rejected;
+  counts.received += countItems(items) + items.rejected;
   counts.rejected += items.rejected;
 }

@@ -7,7 +7,7 @@ import { isFailedRecord } from "../logs/failed-record.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import { type AttributeValue, NO_RESOURCE, NO_SCOPE } from "../otlp/span.ts";
 import { isError } from "../sample/failed-item.ts";
-import { CONTEXT, contentOf, spanOf, START } from "../translate/testkit.ts";
+import { CONTEXT, translateContent, buildSpan, START } from "../translate/testkit.ts";
 import { createTranslator } from "../translate/translate.ts";
 
 type Given = Readonly<Record<string, string | number | boolean>>;
@@ -53,7 +53,7 @@ const EVENTS: readonly (readonly [error: string, name: string, attributes: Given
   ["refused", "codex.api_request", { ...CODEX, "error.message": "refused" }],
 ];
 
-function recordOf(name: string, attributes: Given): LogRecord {
+function buildRecord(name: string, attributes: Given): LogRecord {
   const values: readonly AttributeValue[] = Object.values(attributes);
   return {
     traceId: "",
@@ -74,19 +74,19 @@ describe("sampling knows the failures that a run shows", () => {
   for (const [failed, name, attributes, status] of SPANS)
     test(`of a span ${name} with ${JSON.stringify(attributes)}${status === OK ? " and the status ok" : ""}`, () => {
       const given = { name, attributes, ...(status === undefined ? {} : { status: [status, ""] as const }) };
-      assert.equal(contentOf(given).error !== "", failed);
-      assert.equal(isError(spanOf(given), isFailedRecord), failed);
+      assert.equal(translateContent(given).error !== "", failed);
+      assert.equal(isError(buildSpan(given), isFailedRecord), failed);
     });
 
   for (const [error, name, attributes] of EVENTS)
     test(`of an event ${name} with ${JSON.stringify(attributes)}`, () => {
-      const record = recordOf(name, attributes);
+      const record = buildRecord(name, attributes);
       assert.equal(translate(spanOfSession(record, CONTEXT.tenant.id), CONTEXT).content?.error, error);
       assert.equal(isError(record, isFailedRecord), error !== "");
     });
 
   test("of the details of a model call", () => {
-    assert.ok(isError(recordOf(DETAILS, { "error.type": "TimeoutError" }), isFailedRecord));
-    assert.ok(!isError(recordOf(DETAILS, {}), isFailedRecord));
+    assert.ok(isError(buildRecord(DETAILS, { "error.type": "TimeoutError" }), isFailedRecord));
+    assert.ok(!isError(buildRecord(DETAILS, {}), isFailedRecord));
   });
 });

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { DroppedSpans } from "../logs/dropped-spans.ts";
 import type { RecordJoin } from "../logs/join-records.ts";
-import { kindOf } from "../logs/record-kinds.ts";
+import { classifyRecord } from "../logs/record-kinds.ts";
 import type { Decoded } from "../otlp/decoded.ts";
 import type { LogRecord } from "../otlp/log-record.ts";
 import type { Span } from "../otlp/span.ts";
@@ -111,7 +111,7 @@ export function createItemFeed({
       if (at - from >= SPANS_A_TURN && at % 16 === 0 && clock.monotonic() - started >= TURN_MS_MAX) break; // pipeline.6
       const record = records[at];
       if (record === undefined) continue;
-      const isOther = kindOf(record) === "other";
+      const isOther = classifyRecord(record) === "other";
       if (request !== null && isDone(request, at)) {
         if (!isOther) note(record, source.context);
       } else if (isOther) notStored.push(at);
@@ -144,13 +144,13 @@ function createSpanPass({
   readonly countDuplicate: (index: number, request: StoredRequest | null) => void;
 }): PassSpan {
   return (span, index, { context, request }) => {
-    const taken = join.take(span, context.tenant.id, request?.isReplay === true);
-    if (taken === "repeated") return countDuplicate(index, request);
-    const whole = taken === null ? span : { ...span, events: [...span.events, ...taken.events] };
-    const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, taken);
+    const claimed = join.take(span, context.tenant.id, request?.isReplay === true);
+    if (claimed === "repeated") return countDuplicate(index, request);
+    const whole = claimed === null ? span : { ...span, events: [...span.events, ...claimed.events] };
+    const content = place(whole, context, request === null ? NO_ORIGIN : { request, index }, claimed);
     if (content === DROPPED) return dropped.add(context.tenant.id, span);
     if (content === null) return;
-    if (taken !== null || join.isExpected(context, content)) join.keep({ span, context, content, taken });
+    if (claimed !== null || join.isExpected(context, content)) join.keep({ span, context, content, claimed });
   };
 }
 

@@ -36,7 +36,7 @@ export function createItemOffer({ accounting, marks, sampler }: OfferPorts): Ite
     offer(item, index, { context, request }, pass) {
       if (sampler === null) return pass();
       sampler.offer({
-        ...offeredOf(item, context),
+        ...offerItem(item, context),
         pass,
         discard() {
           if ("severity" in item) accounting.records.notStored++;
@@ -45,11 +45,11 @@ export function createItemOffer({ accounting, marks, sampler }: OfferPorts): Ite
         },
       });
     },
-    note: (item, context) => sampler?.note(offeredOf(item, context)),
+    note: (item, context) => sampler?.note(offerItem(item, context)),
   };
 }
 
-function offeredOf(item: Span | LogRecord, { project, tenant }: RequestContext): OfferedItem {
+function offerItem(item: Span | LogRecord, { project, tenant }: RequestContext): OfferedItem {
   const traceId = "severity" in item ? traceIdOfRecord(item, tenant.id) : item.traceId;
   return { item, traceId, project, tenant };
 }

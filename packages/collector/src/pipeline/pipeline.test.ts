@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFakeClock } from "../../../../test/fakes/clock.ts";
-import { protobufRequest, spanOf, type TestSpan } from "../../../../test/fakes/otlp.ts";
+import { protobufRequest, buildSpan, type TestSpan } from "../../../../test/fakes/otlp.ts";
 import { turnsDuring } from "../../../../test/fakes/turns.ts";
 import { ASSEMBLE_LIMITS } from "../assemble/trace-table.ts";
 import { JOIN_LIMITS } from "../logs/join-table.ts";
 import type { Body } from "../encode/batch-body.ts";
-import { createSpanAccounting, pendingOf } from "../shared/span-accounting.ts";
+import { createSpanAccounting, countPending } from "../shared/span-accounting.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import { SampleSchema } from "../sample/sample-schema.ts";
 import type { UploadJob } from "../upload/upload-job.ts";
@@ -56,7 +56,7 @@ function pipelineWith(ports: Partial<PipelinePorts & DeliveryPorts>, options: Pa
   );
 }
 
-function spansOf(count: number, one = (at: number): TestSpan => spanOf(at + 1, 0)): readonly Span[] {
+function buildSpans(count: number, one = (at: number): TestSpan => buildSpan(at + 1, 0)): readonly Span[] {
   const read = readProtobuf(protobufRequest(Array.from({ length: count }, (_, at) => one(at)))).next();
   return read.done === true ? read.value.spans : assert.fail("small enough for one turn");
 }
@@ -65,7 +65,7 @@ test("pipeline.6 a request of many spans yields every ten milliseconds", async (
   let nowMs = 0;
   const accounting = createSpanAccounting();
   const pipeline = pipelineWith({ accounting, clock: { ...createFakeClock(), monotonic: () => nowMs++ } });
-  const spans = spansOf(300);
+  const spans = buildSpans(300);
   const all = Array.from({ length: 10 }, () => spans).flat();
   const turns = await turnsDuring(() => pipeline.feed({ spans: all, records: [] }, context, null));
   assert.ok(turns > 4, `${turns} turns`);
@@ -97,8 +97,10 @@ test("pipeline.6 no orphan timeout ends between two slices of a request", async 
   const clock = slowClock();
   const pipeline = pipelineWith({ clock });
   // Children first: the parent of every span comes in a later slice, the root last. One parent never comes.
-  const spans = [...spansOf(300, (at) => spanOf(1, at, at === 299 ? undefined : Math.max(at + 1, 250 + (at % 50))))];
-  const [lone] = spansOf(1, () => spanOf(2, 1, 2));
+  const spans = [
+    ...buildSpans(300, (at) => buildSpan(1, at, at === 299 ? undefined : Math.max(at + 1, 250 + (at % 50)))),
+  ];
+  const [lone] = buildSpans(1, () => buildSpan(2, 1, 2));
   if (lone !== undefined) spans.unshift(lone);
   const feeding = pipeline.feed({ spans, records: [] }, context, null);
   assert.ok(feeding instanceof Promise, "a second slice follows");
@@ -121,7 +123,7 @@ test("pipeline.6 sampling drops no trace between two slices of a request", async
   const rules = SampleSchema.parse({ rate: 0, keep: [{ error: true }] });
   const pipeline = pipelineWith({ accounting, clock }, { sample: { rules, waitingBytesMax: 1e9 } });
   const failed = { status: { code: 2 } };
-  const spans = spansOf(300, (at) => spanOf(1, at, undefined, at === 299 ? failed : {}));
+  const spans = buildSpans(300, (at) => buildSpan(1, at, undefined, at === 299 ? failed : {}));
   const feeding = pipeline.feed({ spans, records: [] }, context, null);
   assert.equal(pipeline.stats().undecidedTraces, 1);
   clock.passMinute();
@@ -148,7 +150,7 @@ test("pipeline.5 only the run whose place breaks a rule is dead-lettered; its ne
     },
   });
   accounting.received += 3;
-  await pipeline.feed({ spans: spansOf(3), records: [] }, context, null);
+  await pipeline.feed({ spans: buildSpans(3), records: [] }, context, null);
   await pipeline.flush();
   assert.deepEqual(
     offered.map(({ runs }) => runs),
@@ -159,7 +161,7 @@ test("pipeline.5 only the run whose place breaks a rule is dead-lettered; its ne
     [1],
   );
   assert.match(deadLettered[0]?.bytes.toString() ?? "", /"name":"span 2.0"/);
-  assert.deepEqual([accounting.deadLettered.misplaced, pendingOf(accounting)], [1, 2]);
+  assert.deepEqual([accounting.deadLettered.misplaced, countPending(accounting)], [1, 2]);
 });
 
 test("pipeline.3 a repeated log record gets its mark at once, the record that it repeats with its span", async () => {
@@ -167,7 +169,7 @@ test("pipeline.3 a repeated log record gets its mark at once, the record that it
   const marked: StoredRequest[] = [];
   const marks = { requestDone: (request: StoredRequest) => void marked.push(request) };
   const pipeline = pipelineWith({ accounting, marks });
-  const [span = assert.fail("a span")] = spansOf(1);
+  const [span = assert.fail("a span")] = buildSpans(1);
   const { resource, scope, spanId, start: time, traceId } = span;
   const about = { traceId, spanId, resource, scope, time, severity: 9, severityText: "", droppedAttributes: 0 };
   const record = { ...about, name: "gen_ai.user.message", body: "hi", attributes: { keys: [], values: [] } };
@@ -179,5 +181,5 @@ test("pipeline.3 a repeated log record gets its mark at once, the record that it
     marked.map(({ offset }) => offset),
     [1],
   );
-  assert.deepEqual([pipeline.stats().waitingRecords, accounting.records.joined, pendingOf(accounting)], [1, 1, 1]);
+  assert.deepEqual([pipeline.stats().waitingRecords, accounting.records.joined, countPending(accounting)], [1, 1, 1]);
 });

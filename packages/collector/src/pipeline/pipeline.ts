@@ -86,7 +86,7 @@ export interface Pipeline {
   readonly recall: (decision: Decision) => void;
   /** Bytes in memory between the receiver and the delivery. */
   readonly heldBytes: () => number;
-  readonly heldBytesOf: (tenantId: string) => number;
+  readonly countHeldBytes: (tenantId: string) => number;
   readonly stats: () => PipelineStats;
   /** Resolves when trees and open batches are empty and the delivery has every run. */
   readonly flush: () => Promise<void>;
@@ -144,8 +144,8 @@ export function createPipeline(options: PipelineOptions, ports: PipelinePorts): 
       sealer.heldBytes() +
       join.waitingBytes() +
       (sampler?.waitingBytes() ?? 0),
-    heldBytesOf: (tenantId) =>
-      assembler.waitingBytesOf(tenantId) + batcher.heldBytesOf(tenantId) + join.waitingBytesOf(tenantId),
+    countHeldBytes: (tenantId) =>
+      assembler.countWaitingBytes(tenantId) + batcher.countHeldBytes(tenantId) + join.countWaitingBytes(tenantId),
     stats: () => ({
       ...assembler.stats(),
       waitingRecords: join.waitingRecords(),

@@ -27,7 +27,7 @@ interface CarriedRecords {
 /** The place of the span itself when only log records caused it. */
 export const ONLY_RECORDS = "only_records";
 
-/** Of a received span: its origin, null in memory mode. */
+/** Origin of a received span: its origin, null in memory mode. */
 export type OwnOrigin = SpanOrigin | null | typeof ONLY_RECORDS;
 
 /** A drop rule removed the span, with the log records in it. */
@@ -50,7 +50,7 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
   function drop(error: unknown, own: OwnOrigin, records: CarriedRecords | null): null {
     accounting.lost.untranslatable++;
     countJoined(own, records, "run");
-    done(originsOf(own, records));
+    done(joinOrigins(own, records));
     log.error("span_lost", { reason: error instanceof Error ? (error.stack ?? error.message) : "unknown" });
     return null;
   }
@@ -69,7 +69,7 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
   return (span, context, own, records) => {
     try {
       const run = translate(span, context);
-      run.origins = originsOf(own, records);
+      run.origins = joinOrigins(own, records);
       if (records !== null) run.prints = records.prints;
       const arrival = assembler.add(run);
       const isRun = arrival !== "duplicate" && arrival !== "merged" && arrival !== "filtered";
@@ -89,7 +89,7 @@ export function createPlacing({ accounting, assembler, log, marks, translate }: 
   };
 }
 
-function originsOf(own: OwnOrigin, records: CarriedRecords | null): readonly SpanOrigin[] {
+function joinOrigins(own: OwnOrigin, records: CarriedRecords | null): readonly SpanOrigin[] {
   if (own === null || own === ONLY_RECORDS) return records?.origins ?? NO_ORIGINS;
   return records === null || records.origins.length === 0 ? [own] : [own, ...records.origins];
 }

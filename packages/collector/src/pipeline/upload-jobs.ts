@@ -50,7 +50,7 @@ export function createUploadJobs(ports: UploadJobsPorts): UploadJobs {
         for (const { request, index } of own) spool?.requestDone(request, [index]);
     };
     const remainder = (left: Body): UploadJob => inMemory(left, origins);
-    return jobOf(body, { tenantId: body.tenant.id, createdMs: body.createdMs, done, remainder });
+    return buildJob(body, { tenantId: body.tenant.id, createdMs: body.createdMs, done, remainder });
   }
 
   function inSpool(stored: StoredBatch, body: Body | null, range: Range): UploadJob {
@@ -60,7 +60,7 @@ export function createUploadJobs(ports: UploadJobsPorts): UploadJobs {
       const runs = left.offsets.length;
       return inSpool(stored, runs === range.runs ? null : left, { first: left.first, runs });
     };
-    const job = jobOf(body, { tenantId: stored.tenant.id, createdMs: stored.createdMs, done, remainder });
+    const job = buildJob(body, { tenantId: stored.tenant.id, createdMs: stored.createdMs, done, remainder });
     return body === null ? { ...job, runs: range.runs, load: () => loadStored(stored, range) } : job;
   }
 
@@ -73,7 +73,7 @@ export function createUploadJobs(ports: UploadJobsPorts): UploadJobs {
     return null;
   }
 
-  function jobOf(body: Body | null, { tenantId, createdMs, done, remainder }: JobParts): UploadJob {
+  function buildJob(body: Body | null, { tenantId, createdMs, done, remainder }: JobParts): UploadJob {
     return {
       tenantId,
       createdMs,

@@ -12,7 +12,7 @@ import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { KeyLimits } from "../limit/key-limits.ts";
 import type { Amount, OverLimit } from "../limit/key-usage.ts";
-import { DecodeError, type Decoded, itemsOf, type Signal } from "../otlp/decoded.ts";
+import { DecodeError, type Decoded, countItems, type Signal } from "../otlp/decoded.ts";
 import type { Refusal, RefusalKind } from "../otlp/status.ts";
 import type { Redactor } from "../redact/redact.ts";
 import { freeBuffer } from "../shared/free-buffer.ts";
@@ -207,13 +207,13 @@ async function store(
   const step = decode(body, head.format, signal);
   const items = step instanceof Promise ? await step : step;
   if (body !== framed && body !== wire) freeBuffer(body); // the items hold copies only
-  const amount: Amount = { items: itemsOf(items), bytes };
+  const amount: Amount = { items: countItems(items), bytes };
   const over = ports.limits?.take(tenant, amount) ?? null;
   if (over !== null) return refusedBy(over); // accept.5
-  const taken = await ports.intake({ head, context, signal, wire, items });
-  if (taken === "taken") return items;
+  const intakeResult = await ports.intake({ head, context, signal, wire, items });
+  if (intakeResult === "taken") return items;
   ports.limits?.refund(tenant, amount);
-  if (taken === "no_room") throw new TooLargeError("no_room");
+  if (intakeResult === "no_room") throw new TooLargeError("no_room");
   return refused("spool_unwritable", "the spool cannot be written");
 }
 

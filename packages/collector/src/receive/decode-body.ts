@@ -122,8 +122,8 @@ export function decode(body: Buffer, format: WireFormat, signal: Signal): Decode
 }
 
 /**
- * Of a body that is forwarded and not decoded: destinations get such messages joined, and one that is cut off would take
- * bytes of the next one. JSON goes alone. @throws {DecodeError}
+ * Checks a body that is forwarded and not decoded: destinations get such messages joined, and one that is cut off would
+ * take bytes of the next one. JSON goes alone. @throws {DecodeError}
  */
 export function checkWhole(body: Buffer, format: WireFormat): void {
   if (format === "json") return;

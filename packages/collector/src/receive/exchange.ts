@@ -1,6 +1,13 @@
 // Exchange: one request of a sender and the reply to it. Rules: http-receiver.2, http-receiver.3 (http-receiver.ts).
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { contentTypeOf, exportResponse, REFUSALS, type Refusal, statusBody, type WireFormat } from "../otlp/status.ts";
+import {
+  nameContentType,
+  exportResponse,
+  REFUSALS,
+  type Refusal,
+  statusBody,
+  type WireFormat,
+} from "../otlp/status.ts";
 import type { Rejections } from "./accept.ts";
 import { discard } from "./read-body.ts";
 import type { OtlpSignal } from "./signals.ts";
@@ -9,7 +16,7 @@ import type { OtlpSignal } from "./signals.ts";
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Of refusals. JSON until the head says otherwise. */
+  /** Format of refusals. JSON until the head says otherwise. */
   format: WireFormat;
 }
 
@@ -25,7 +32,7 @@ export function refuse({ options, ports }: Replying, exchange: Exchange, refused
   const [status] = REFUSALS[refusal];
   const body = statusBody(refusal, message, format);
   const headers: Record<string, string | number> = {
-    "content-type": contentTypeOf(format),
+    "content-type": nameContentType(format),
     "content-length": body.length,
   };
   if (status === 503 || status === 429) headers["retry-after"] = retryAfterSeconds; // http-receiver.3
@@ -43,8 +50,8 @@ export function reply(
   rejections: Rejections | null,
 ): void {
   const rejected = rejections?.rejected ?? 0;
-  const body = exportResponse(rejected, rejectionOf(signal, rejections), { format, signal });
-  response.writeHead(200, rejected === 0 ? WHOLE_REPLY[format] : headersOf(body, format));
+  const body = exportResponse(rejected, formatRejection(signal, rejections), { format, signal });
+  response.writeHead(200, rejected === 0 ? WHOLE_REPLY[format] : buildHeaders(body, format));
   // A reply without a body or with a text body goes out in one write with the head; a buffer needs a second write (a
   // tenth of the cost).
   if (body.length === 0) response.end();
@@ -53,19 +60,19 @@ export function reply(
 }
 
 /** "" without a rejected item. */
-export function rejectionOf(signal: OtlpSignal, rejections: Rejections | null): string {
+export function formatRejection(signal: OtlpSignal, rejections: Rejections | null): string {
   if (rejections === null || rejections.rejected === 0) return "";
   return `${rejections.rejected} ${signal === "logs" ? "log records" : "spans"} rejected: ${rejections.reason}`;
 }
 
-function headersOf(body: Buffer, format: WireFormat): string[] {
-  return ["content-type", contentTypeOf(format), "content-length", String(body.length)];
+function buildHeaders(body: Buffer, format: WireFormat): string[] {
+  return ["content-type", nameContentType(format), "content-length", String(body.length)];
 }
 
 /** Headers of the usual reply, created once. */
 const WHOLE_REPLY: Readonly<Record<WireFormat, string[]>> = {
-  json: headersOf(exportResponse(0, "", { format: "json", signal: "traces" }), "json"),
-  protobuf: headersOf(exportResponse(0, "", { format: "protobuf", signal: "traces" }), "protobuf"),
+  json: buildHeaders(exportResponse(0, "", { format: "json", signal: "traces" }), "json"),
+  protobuf: buildHeaders(exportResponse(0, "", { format: "protobuf", signal: "traces" }), "protobuf"),
 };
 
 export function sendText(

@@ -11,7 +11,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { checkHost, type HostRules } from "@holdpoint/base/http/server/loopback-host.ts";
 import { exportResponse, type Refusal } from "../otlp/status.ts";
 import { accept, type Accepting, type Rejections } from "./accept.ts";
-import { rejectionOf } from "./exchange.ts";
+import { formatRejection } from "./exchange.ts";
 import { frame, OK, refusalTrailers, type Trailers, unframe } from "./grpc-message.ts";
 import { type HeadRules, readHead } from "./request-head.ts";
 import { type OtlpSignal, SIGNAL_OF_METHOD } from "./signals.ts";
@@ -79,7 +79,7 @@ async function exportItems(
   signal: OtlpSignal,
   rawHeaders: readonly string[],
 ): Promise<void> {
-  const head = readHead(httpHeadersOf(rawHeaders), receiver.options); // grpc-receiver.1
+  const head = readHead(toHttpHeaders(rawHeaders), receiver.options); // grpc-receiver.1
   if ("refusal" in head) return refuse(receiver, stream, head);
   const verdict = await accept(receiver.accepting, { signal, head, stream, unframe });
   if (verdict.kind === "gone") return;
@@ -88,7 +88,7 @@ async function exportItems(
 }
 
 /** The encoding of gRPC is that of the message; the media type stands for protobuf. */
-function httpHeadersOf(rawHeaders: readonly string[]): readonly string[] {
+function toHttpHeaders(rawHeaders: readonly string[]): readonly string[] {
   const headers = ["content-type", "application/x-protobuf"];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] ?? "").toLowerCase();
@@ -113,7 +113,7 @@ function reply(
   stream.respond(REPLY_HEADERS, { waitForTrailers: true });
   stream.once("wantTrailers", () => stream.sendTrailers(OK));
   const rejected = rejections?.rejected ?? 0;
-  stream.end(frame(exportResponse(rejected, rejectionOf(signal, rejections), { format: "protobuf", signal })));
+  stream.end(frame(exportResponse(rejected, formatRejection(signal, rejections), { format: "protobuf", signal })));
 }
 
 /** The status alone, in the first frame; the rest of the body is not read. */

@@ -34,7 +34,7 @@ const SPARE_CONNECTIONS = 100;
 const PREFACE_MS = 10_000;
 const STREAMS_MAX = 100;
 const SESSION_MIB_MAX = 10;
-/** Of one stream, in transit: exporters send a few hundred kilobytes a call. */
+/** Window of one stream, in transit: exporters send a few hundred kilobytes a call. */
 const WINDOW_BYTES = 1024 * 1024;
 const HEADER_PAIRS_MAX = 128;
 const HEADER_BYTES_MAX = 64 * 1024;

@@ -16,7 +16,7 @@ import type { RefusalKind } from "../otlp/status.ts";
 import { accept, type Accepting, type AcceptLimits, type AcceptPorts } from "./accept.ts";
 import { refuse, reply, sendText, type Exchange } from "./exchange.ts";
 import { createProgressWatch } from "./read-body.ts";
-import { formatOf, type HeadRules, readHead } from "./request-head.ts";
+import { readFormat, type HeadRules, readHead } from "./request-head.ts";
 import { createSharedTurn } from "./shared-turn.ts";
 import { type OtlpSignal, SIGNAL_OF_PATH } from "./signals.ts";
 
@@ -52,7 +52,7 @@ export function createReceiver(options: ReceiveOptions, ports: ReceivePorts): Re
     const path = mark < 0 ? url : url.slice(0, mark);
     response.on("error", ignore);
     const exchange: Exchange = { request, response, format: "json" };
-    const stranger = strangerOf(request, options); // http-receiver.5
+    const stranger = findStranger(request, options); // http-receiver.5
     if (stranger !== null) return refuseAs(receiver, exchange, ...stranger);
     const signal = SIGNAL_OF_PATH.get(path);
     if (signal === undefined) onOther(receiver, exchange, path);
@@ -72,7 +72,7 @@ function onSignal(receiver: Receiving, exchange: Exchange, signal: OtlpSignal): 
 
 /** A refusal before the head is read: in the encoding that its Content-Type declares (http-receiver.3). */
 function refuseAs(receiver: Receiving, exchange: Exchange, kind: RefusalKind, message: string): void {
-  exchange.format = formatOf(exchange.request.headers["content-type"] ?? "") ?? "json";
+  exchange.format = readFormat(exchange.request.headers["content-type"] ?? "") ?? "json";
   refuse(receiver, exchange, { refusal: kind, message });
 }
 
@@ -128,7 +128,7 @@ async function showMetrics({ ports }: Receiving, response: ServerResponse): Prom
 }
 
 /** The reason to refuse this request: its Host header or its origin. */
-function strangerOf(
+function findStranger(
   request: IncomingMessage,
   { hosts, corsOrigins }: ReceiveOptions,
 ): readonly [kind: RefusalKind, message: string] | null {

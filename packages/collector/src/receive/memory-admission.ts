@@ -24,7 +24,7 @@ export interface AdmissionOptions {
   readonly bytesMax: number;
   /** Held by later steps: waiting spans, open batches, sealed bodies. */
   readonly heldBytes: () => number;
-  readonly heldBytesOf: (tenantId: string) => number;
+  readonly countHeldBytes: (tenantId: string) => number;
 }
 
 interface Transit {
@@ -38,13 +38,13 @@ const TENANTS_KEPT = 1000;
 
 export function createAdmission(options: AdmissionOptions): Admission {
   let transit = 0;
-  const transitOf = new Map<string, Transit>();
+  const transitByTenant = new Map<string, Transit>();
   const transitFor = (tenantId: string): Transit => {
-    let found = transitOf.get(tenantId);
+    let found = transitByTenant.get(tenantId);
     if (found === undefined) {
-      if (transitOf.size >= TENANTS_KEPT)
-        for (const [id, { requests }] of transitOf) if (requests === 0) transitOf.delete(id);
-      transitOf.set(tenantId, (found = { bytes: 0, requests: 0 }));
+      if (transitByTenant.size >= TENANTS_KEPT)
+        for (const [id, { requests }] of transitByTenant) if (requests === 0) transitByTenant.delete(id);
+      transitByTenant.set(tenantId, (found = { bytes: 0, requests: 0 }));
     }
     return found;
   };
@@ -62,10 +62,10 @@ export function createAdmission(options: AdmissionOptions): Admission {
       };
       return {
         grow(bytes) {
-          const takenBytes = transit + options.heldBytes();
-          const ownBytes = ofTenant.bytes + options.heldBytesOf(tenantId);
-          const room = { bytesMax: options.bytesMax, takenBytes, ownBytes, otherBytes: takenBytes - ownBytes };
-          if (takenBytes !== own && !fitsShare(bytes, room)) return false; // memory-admission.1, memory-admission.2, memory-admission.3
+          const usedBytes = transit + options.heldBytes();
+          const ownBytes = ofTenant.bytes + options.countHeldBytes(tenantId);
+          const room = { bytesMax: options.bytesMax, usedBytes, ownBytes, otherBytes: usedBytes - ownBytes };
+          if (usedBytes !== own && !fitsShare(bytes, room)) return false; // memory-admission.1, memory-admission.2, memory-admission.3
           move(bytes);
           return true;
         },

@@ -11,7 +11,7 @@ import type { RequestHead } from "./request-head.ts";
 
 export interface Received {
   readonly head: RequestHead;
-  /** As it came. */
+  /** The body as received. */
   readonly wire: Buffer;
   /** Decompressed. */
   readonly body: Buffer;

@@ -51,14 +51,14 @@ interface Seen {
 /** `rawHeaders` of node: name, value, name, value. */
 export function readHead(rawHeaders: readonly string[], rules: HeadRules): RequestHead | HeadRefusal {
   const seen = readHeaders(rawHeaders);
-  const format = formatOf(seen.contentType);
+  const format = readFormat(seen.contentType);
   const refuse = (refusal: RefusalKind, message: string): HeadRefusal => ({
     refusal,
     message,
     format: format ?? "json",
   });
   if (seen.twice !== "") return refuse("unauthenticated", `the header ${seen.twice} came twice`);
-  if (rules.ingestToken !== null && !sameSecret(bearerOf(seen.authorization), rules.ingestToken))
+  if (rules.ingestToken !== null && !sameSecret(parseBearer(seen.authorization), rules.ingestToken))
     return refuse("unauthenticated", "this collector requires its ingest token as Authorization: Bearer");
   const apiKey = seen.apiKey ?? rules.apiKey; // request-head.1
   if (apiKey === null)
@@ -147,7 +147,7 @@ function readHeaders(rawHeaders: readonly string[]): Seen {
 }
 
 /** Ignores parameters and case. */
-export function formatOf(contentType: string): WireFormat | null {
+export function readFormat(contentType: string): WireFormat | null {
   const semicolon = contentType.indexOf(";");
   const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   if (
@@ -173,7 +173,7 @@ function headerText(value: string): string | null {
   return /[\u0000-\u001f\u007f-\u009f]/.test(text) ? null : text.trim();
 }
 
-function bearerOf(authorization: string): string {
+function parseBearer(authorization: string): string {
   return /^bearer\s+(\S+)\s*$/i.exec(authorization)?.[1] ?? "";
 }
 

@@ -14,7 +14,7 @@ function open() {
       if (released === null) wentOn.push(name);
       else void released.then(() => wentOn.push(name));
     },
-    /** Of the oldest `count` groups only; without it, of all. */
+    /** Ends the turn of the oldest `count` groups only; without it, of all. */
     endTurn: async (count = callbacks.length): Promise<void> => {
       for (const callback of callbacks.splice(0, count)) callback();
       await settled();

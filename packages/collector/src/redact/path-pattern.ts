@@ -51,7 +51,7 @@ export function mayNameIn({ members }: PathPattern, text: string): boolean {
 
 const QUOTED_KEY = /["']([^"']*)(?=["']\s*:)/g;
 
-/** Of JSON at any level of nesting: `\u00fc` becomes the character, and neither backslashes nor controls are left. */
+/** Text of JSON at any level of nesting: `\u00fc` becomes the character, and neither backslashes nor controls are left. */
 export function withoutEscapes(text: string): string {
   return text
     .replaceAll(/\\+u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))

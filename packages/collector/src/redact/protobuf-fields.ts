@@ -12,7 +12,7 @@ export interface Range {
 }
 
 /** The bytes as UTF-8. */
-export function textOf(b: Buffer, { end, start }: Range): string {
+export function decodeText(b: Buffer, { end, start }: Range): string {
   return b.toString("utf8", start, end);
 }
 
@@ -26,7 +26,7 @@ export interface Field extends Range {
 }
 
 /** The fields of the message in this range. @throws {DecodeError} */
-export function* fieldsOf(b: Buffer, { end, start }: Range): Generator<Field, undefined> {
+export function* listFields(b: Buffer, { end, start }: Range): Generator<Field, undefined> {
   const c: Cursor = { b, pos: start, values: 0, repairedTexts: 0, misfits: 0 };
   while (c.pos < end) {
     const at = c.pos;
@@ -52,7 +52,7 @@ export interface Output {
 }
 
 /** The message in this range, without a change yet. */
-export function outputOf(b: Buffer, { end, start }: Range): Output {
+export function createOutput(b: Buffer, { end, start }: Range): Output {
   const parts: Buffer[] = [];
   let copied = start;
   return {

@@ -122,7 +122,7 @@ function rewriteInner(redacting: Redacting, value: unknown, kind: "arrayValue" |
   });
 }
 
-/** Of a text: itself. Of an AnyValue with a text: the text, as in protobuf. */
+/** Text itself; for an AnyValue with a text, that text, as in protobuf. */
 function ownText(value: unknown): string {
   if (typeof value === "string") return value;
   const [only] = isObject(value) ? Object.values(value) : [];

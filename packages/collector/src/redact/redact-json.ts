@@ -34,7 +34,7 @@ export function* redactJson(
   const items = yield* rewriteItems(walk, scan);
   if (envelope === null && items === null) return null;
   return Buffer.from(
-    withGroups(envelope ?? scan.skeleton, items ?? scan.groups.map((group) => group.map(scan.textOf))),
+    withGroups(envelope ?? scan.skeleton, items ?? scan.groups.map((group) => group.map(scan.decodeText))),
   );
 }
 
@@ -48,7 +48,7 @@ function* rewriteItems(walk: Walk, scan: JsonScan): Generator<undefined, string[
     groups.push(texts);
     const message = walk.messages.get(number);
     for (const range of group) {
-      const text = scan.textOf(range);
+      const text = scan.decodeText(range);
       const changed = rewriteJson(text, (value) =>
         message === undefined
           ? changeJson(walk.redacting, findPlace(walk.redacting, OTHER), value)
@@ -110,7 +110,7 @@ const NUMBER =
 const ID = /^[0-9A-Za-z+/_-]*={0,2}$/;
 /** In hex; a UUID; in base64, also of hex. */
 const ID_CHARACTERS: ReadonlySet<number> = new Set([0, 16, 32, 36, 11, 12, 22, 24, 43, 44]);
-/** Of byte arrays, of numbers of 64 bits in two halves. */
+/** Member names of byte arrays, of numbers of 64 bits in two halves. */
 const PLAIN_NAME = /^(?:\d+|type|data|low|high|unsigned)$/;
 
 /** redact-json.4: an id; a number, the name of an enum, or lists of them. */

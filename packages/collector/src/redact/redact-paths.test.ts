@@ -1,7 +1,7 @@
 // Redaction by path: JSON that is not strict, and what paths reach.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { jsonRequest, protobufRequest, spanOf, type TestSpan } from "../../../../test/fakes/otlp.ts";
+import { jsonRequest, protobufRequest, buildSpan, type TestSpan } from "../../../../test/fakes/otlp.ts";
 import type { WireFormat } from "../otlp/status.ts";
 import { createRedactor } from "./redact.ts";
 import { RedactSchema } from "./redact-schema.ts";
@@ -10,7 +10,7 @@ const SECRET = "s3cr3tcanary";
 
 function redacted(rules: unknown, span: Partial<TestSpan>, format: WireFormat): string {
   const redactor = createRedactor(RedactSchema.parse(rules), { project: "", hashKey: null });
-  const spans = [spanOf(1, 0, undefined, span)];
+  const spans = [buildSpan(1, 0, undefined, span)];
   const body = format === "json" ? Buffer.from(jsonRequest(spans, "spec")) : protobufRequest(spans);
   const steps = redactor.redact({ body, format, signal: "traces", project: "", tenantId: "" });
   for (;;) {

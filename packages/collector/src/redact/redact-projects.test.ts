@@ -1,7 +1,7 @@
 // Redaction of one project: a request that may be the project's, however it writes the name.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { jsonRequest, spanOf } from "../../../../test/fakes/otlp.ts";
+import { jsonRequest, buildSpan } from "../../../../test/fakes/otlp.ts";
 import { createRedactor } from "./redact.ts";
 import { RedactSchema } from "./redact-schema.ts";
 
@@ -29,7 +29,7 @@ describe("a rule of a project", () => {
   ];
   for (const [project, written] of PROJECTS)
     test(`applies to the project ${JSON.stringify(project)} where a request writes ${written}`, () => {
-      const span = spanOf(1, 0, undefined, { attributes: { given: MAIL, "langsmith.trace.session_name": "NAME" } });
+      const span = buildSpan(1, 0, undefined, { attributes: { given: MAIL, "langsmith.trace.session_name": "NAME" } });
       const body = Buffer.from(jsonRequest([span], "spec").replace("NAME", written));
       const rules = [{ name: "r", detect: ["email"], projects: [project] }];
       assert.ok(!redacted(rules, body, "").includes(MAIL));

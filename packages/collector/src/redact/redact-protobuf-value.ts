@@ -8,7 +8,7 @@ import { truncated } from "../otlp/protobuf-reader.ts";
 import { varintBytes } from "../otlp/varint.ts";
 import { type Change, changeText, changeWhole, type Redacting } from "./redact-value.ts";
 import { findPlace, type Place, placeBelow, type PlaceName } from "./rules-at.ts";
-import { type Field, fieldsOf, outputOf, type Range, REMOVED, textOf } from "./protobuf-fields.ts";
+import { type Field, listFields, createOutput, type Range, REMOVED, decodeText } from "./protobuf-fields.ts";
 
 const DEPTH_MAX = 130;
 
@@ -20,11 +20,11 @@ export interface Rewriting {
 /** One attribute, or one entry of a map. */
 export function rewriteKeyValue(rewriting: Rewriting, range: Range, above: Place, depth: number): Buffer | null {
   const { b, redacting } = rewriting;
-  const fields = [...fieldsOf(b, range)];
+  const fields = [...listFields(b, range)];
   const keyField = fields.findLast(({ isBytes, number }) => number === 1 && isBytes);
-  const key = keyField === undefined ? "" : textOf(b, keyField.content);
+  const key = keyField === undefined ? "" : decodeText(b, keyField.content);
   const place = placeBelow(redacting, above, key);
-  const output = outputOf(b, range);
+  const output = createOutput(b, range);
   for (const one of fields) {
     if (one.number === 2 && one.isBytes) {
       const changed = rewriteWholeValue(rewriting, one.content, place, depth);
@@ -46,14 +46,14 @@ export function rewriteWholeValue(rewriting: Rewriting, range: Range, place: Pla
   const rule = place.whole;
   if (rule !== null) {
     const text = rule.action === "hash" ? b.toString("utf8", contentStart(b, range), range.end) : "";
-    return valueOf(changeWhole(redacting, rule, place, text));
+    return encodeValue(changeWhole(redacting, rule, place, text));
   }
   return rewriteValue(rewriting, range, place, depth);
 }
 
-/** Of a text: without its tag and length, so that equal texts have equal hashes in both encodings. */
+/** Start of a text: without its tag and length, so that equal texts have equal hashes in both encodings. */
 function contentStart(b: Buffer, range: Range): number {
-  for (const { content, isBytes, number } of fieldsOf(b, range)) if (number === 1 && isBytes) return content.start;
+  for (const { content, isBytes, number } of listFields(b, range)) if (number === 1 && isBytes) return content.start;
   return range.start;
 }
 
@@ -67,19 +67,19 @@ const BYTES = 7;
 function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: number): Buffer | null {
   const { b, redacting } = rewriting;
   if (depth > DEPTH_MAX) throw truncated();
-  const output = outputOf(b, range);
+  const output = createOutput(b, range);
   let entry = 0;
-  for (const one of fieldsOf(b, range)) {
+  for (const one of listFields(b, range)) {
     if (one.number === INT && !one.isBytes) {
       const change = changeText(redacting, place, String(int64At(b, one)));
-      if (change !== null) return valueOf(change);
+      if (change !== null) return encodeValue(change);
     } else if (!one.isBytes || one.number === BYTES) continue;
     else if (one.number === STRING) {
-      const change = changeText(redacting, place, textOf(b, one.content));
-      if (change !== null) return valueOf(change);
+      const change = changeText(redacting, place, decodeText(b, one.content));
+      if (change !== null) return encodeValue(change);
     } else if (one.number === ARRAY || one.number === MAP) {
-      const inner = outputOf(b, one.content);
-      for (const item of fieldsOf(b, one.content)) {
+      const inner = createOutput(b, one.content);
+      for (const item of listFields(b, one.content)) {
         if (!item.isBytes || item.number !== 1) {
           if (hasFinding(rewriting, item)) inner.put(item, REMOVED); // redact-protobuf-value.1
         } else if (one.number === MAP) inner.put(item, rewriteKeyValue(rewriting, item.content, place, depth + 1));
@@ -98,7 +98,7 @@ function rewriteValue(rewriting: Rewriting, range: Range, place: Place, depth: n
 /** An element that goes leaves an empty value: the positions of the others stay. */
 const EMPTY_VALUE = Buffer.alloc(0, 0);
 
-function valueOf(change: Change): Buffer | null {
+function encodeValue(change: Change): Buffer | null {
   if (change === null) return null;
   if (change.kind === "drop") return REMOVED;
   const text = Buffer.from(change.text);
@@ -121,10 +121,10 @@ export function hasFinding({ b, redacting }: Rewriting, one: Field, depth = 0): 
   const place = findPlace(redacting, OTHER);
   const silent: Redacting = { ...redacting, counts: [], report: null };
   if (!one.isBytes) return changeText(silent, place, String(int64At(b, one))) !== null;
-  if (changeText(silent, place, textOf(b, one.content)) !== null) return true;
+  if (changeText(silent, place, decodeText(b, one.content)) !== null) return true;
   if (depth > UNKNOWN_DEPTH_MAX) return true;
   try {
-    return [...fieldsOf(b, one.content)].some((inner) => hasFinding({ b, redacting }, inner, depth + 1));
+    return [...listFields(b, one.content)].some((inner) => hasFinding({ b, redacting }, inner, depth + 1));
   } catch (error) {
     if (error instanceof DecodeError) return false; // no message
     throw error;

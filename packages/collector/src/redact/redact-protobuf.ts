@@ -7,7 +7,7 @@
 import type { Message, MessageField } from "./otlp-messages.ts";
 import { changeText, changeWhole, type Redacting } from "./redact-value.ts";
 import { findPlace } from "./rules-at.ts";
-import { type Field, fieldsOf, outputOf, type Range, REMOVED, textOf } from "./protobuf-fields.ts";
+import { type Field, listFields, createOutput, type Range, REMOVED, decodeText } from "./protobuf-fields.ts";
 import { hasFinding, rewriteKeyValue, rewriteWholeValue, type Rewriting } from "./redact-protobuf-value.ts";
 
 const SLICE_BYTES = 128 * 1024;
@@ -38,8 +38,8 @@ function* rewriteEnvelope(
   message: Message,
   depth: number,
 ): Generator<undefined, Buffer | null> {
-  const output = outputOf(rewriting.b, range);
-  for (const one of fieldsOf(rewriting.b, range)) {
+  const output = createOutput(rewriting.b, range);
+  for (const one of listFields(rewriting.b, range)) {
     const field = message.byNumber.get(one.number);
     if (depth < ENVELOPE_DEPTH && field?.kind === "message" && one.isBytes) {
       output.put(one, yield* rewriteEnvelope(rewriting, one.content, field.message, depth + 1));
@@ -55,8 +55,8 @@ function* rewriteEnvelope(
 }
 
 function rewriteMessage(rewriting: Rewriting, range: Range, message: Message): Buffer | null {
-  const output = outputOf(rewriting.b, range);
-  for (const one of fieldsOf(rewriting.b, range))
+  const output = createOutput(rewriting.b, range);
+  for (const one of listFields(rewriting.b, range))
     output.put(one, rewriteField(rewriting, one, message.byNumber.get(one.number)));
   return output.bytes();
 }
@@ -71,7 +71,7 @@ function rewriteField(rewriting: Rewriting, one: Field, field: MessageField | un
     return rewriteKeyValue(rewriting, one.content, findPlace(rewriting.redacting, { part: field.part, path: [] }), 0);
   const place = findPlace(rewriting.redacting, field);
   if (field.kind === "value") return rewriteWholeValue(rewriting, one.content, place, 0);
-  const text = textOf(rewriting.b, one.content);
+  const text = decodeText(rewriting.b, one.content);
   const change =
     place.whole === null
       ? changeText(rewriting.redacting, place, text)

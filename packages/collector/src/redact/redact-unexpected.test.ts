@@ -1,7 +1,7 @@
 // Redaction of requests that senders should not write: what the decoder skips stays in the spool and in forwards.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { field, hexId, protobufRequest, protobufValue, spanOf, varint } from "../../../../test/fakes/otlp.ts";
+import { field, hexId, protobufRequest, protobufValue, buildSpan, varint } from "../../../../test/fakes/otlp.ts";
 import { jsonLogs, protobufLogs } from "../../../../test/fakes/otlp-logs.ts";
 import { createRedactor, type RedactRequest } from "./redact.ts";
 import { RedactSchema } from "./redact-schema.ts";
@@ -130,7 +130,7 @@ describe("redaction of what the protocol does not have", () => {
       const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[{${form}}]}]}]}`;
       assert.equal(redacted(Buffer.from(body), "json", {}, rules), body);
     }
-    const binary = protobufRequest([spanOf(1, 0)]);
+    const binary = protobufRequest([buildSpan(1, 0)]);
     assert.equal(redacted(binary, "protobuf", {}, rules), binary.toString("latin1"));
   });
 

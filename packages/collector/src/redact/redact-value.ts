@@ -16,7 +16,7 @@ import { appliesToText, type Place, placeBelow } from "./rules-at.ts";
 /** The rules of one request, and the counts of their changes. */
 export interface Redacting {
   readonly rules: readonly RedactionRule[];
-  /** Of this request. */
+  /** Places of this request. */
   readonly places: Map<string, Place>;
   /** Findings by the rule's index. */
   readonly counts: number[];

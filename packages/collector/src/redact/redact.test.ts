@@ -6,7 +6,7 @@ import {
   field,
   jsonRequest,
   protobufRequest,
-  spanOf,
+  buildSpan,
   type TestSpan,
   type TestValue,
 } from "../../../../test/fakes/otlp.ts";
@@ -21,7 +21,7 @@ const MAIL = "alice.canary@example.com";
 const CARD = "4111 1111 1111 1111";
 const TOKEN = "sk-canary0123456789abcdef";
 
-function redactorOf(rules: unknown, project = ""): Redactor {
+function buildRedactor(rules: unknown, project = ""): Redactor {
   return createRedactor(RedactSchema.parse(rules), { project, hashKey: "hash-key" });
 }
 
@@ -33,7 +33,7 @@ function run(redactor: Redactor, request: Partial<RedactRequest> & Pick<RedactRe
   }
 }
 
-function bodyOf(
+function encodeBody(
   spans: readonly TestSpan[],
   format: WireFormat,
   resource?: Readonly<Record<string, TestValue>>,
@@ -42,7 +42,7 @@ function bodyOf(
   return format === "json" ? Buffer.from(jsonRequest(spans, "spec", envelope)) : protobufRequest(spans, envelope);
 }
 
-async function spansOf(body: Buffer, format: WireFormat): Promise<readonly Span[]> {
+async function decodeSpans(body: Buffer, format: WireFormat): Promise<readonly Span[]> {
   return (await decode(body, format, "traces")).spans;
 }
 
@@ -63,11 +63,11 @@ const DETECT_ALL = [
 
 /** The result of a rule set for one attribute `given`; undefined when it is dropped. */
 async function attributeAfter(rules: unknown, value: TestValue, format: WireFormat, key = "given"): Promise<unknown> {
-  const body = run(redactorOf(rules), {
-    body: bodyOf([spanOf(1, 0, undefined, { attributes: { [key]: value } })], format),
+  const body = run(buildRedactor(rules), {
+    body: encodeBody([buildSpan(1, 0, undefined, { attributes: { [key]: value } })], format),
     format,
   });
-  const [span] = await spansOf(body, format);
+  const [span] = await decodeSpans(body, format);
   assert.ok(span);
   return plain(span.attributes)[key];
 }
@@ -120,7 +120,7 @@ for (const format of FORMATS)
       });
 
     test("reaches every text of a span, its resource and its scope", async () => {
-      const whole = spanOf(1, 0, undefined, {
+      const whole = buildSpan(1, 0, undefined, {
         name: `call ${MAIL}`,
         traceState: `a=${MAIL}`,
         attributes: { given: MAIL, [MAIL]: 1n },
@@ -132,31 +132,31 @@ for (const format of FORMATS)
         { name: "mail", detect: ["email"] },
         { name: "names", detect: ["email"], in: ["names"] },
       ];
-      const redactor = redactorOf(rules);
-      const body = run(redactor, { body: bodyOf([whole], format, { owner: MAIL }), format });
+      const redactor = buildRedactor(rules);
+      const body = run(redactor, { body: encodeBody([whole], format, { owner: MAIL }), format });
       assert.ok(!body.includes("alice"), body.toString());
-      const [span] = await spansOf(body, format);
+      const [span] = await decodeSpans(body, format);
       assert.equal(span?.statusMessage, "failed for [mail]");
       assert.equal(span?.name, "call [names]");
       assert.deepEqual(redactor.counts, [7, 2]);
     });
 
     test("leaves names alone unless a rule asks for them", async () => {
-      const body = bodyOf([spanOf(1, 0, undefined, { name: MAIL })], format);
-      const [span] = await spansOf(run(redactorOf(DETECT_ALL), { body, format }), format);
+      const body = encodeBody([buildSpan(1, 0, undefined, { name: MAIL })], format);
+      const [span] = await decodeSpans(run(buildRedactor(DETECT_ALL), { body, format }), format);
       assert.equal(span?.name, MAIL);
     });
 
     test("reaches body and attributes of log records", () => {
       const records = [{ name: "event", body: { to: MAIL, list: [MAIL] }, attributes: { given: MAIL } }];
       const body = format === "json" ? Buffer.from(jsonLogs(records)) : protobufLogs(records);
-      const after = run(redactorOf(DETECT_ALL), { body, format, signal: "logs" });
+      const after = run(buildRedactor(DETECT_ALL), { body, format, signal: "logs" });
       assert.ok(!after.includes("alice"), after.toString());
     });
 
     test("gives the same bytes back when nothing matches", () => {
-      const body = bodyOf([spanOf(1, 0), spanOf(1, 1, 0)], format);
-      assert.equal(run(redactorOf(DETECT_ALL), { body, format }), body);
+      const body = encodeBody([buildSpan(1, 0), buildSpan(1, 1, 0)], format);
+      assert.equal(run(buildRedactor(DETECT_ALL), { body, format }), body);
     });
 
     test("paths name attributes, and members of maps and of JSON", async () => {
@@ -208,9 +208,12 @@ for (const format of FORMATS)
     });
 
     test("a rule of a project applies to it, and to a request that may be its", () => {
-      const body = bodyOf([spanOf(1, 0, undefined, { attributes: { given: MAIL } })], format);
-      const named = bodyOf([spanOf(1, 0, undefined, { attributes: { given: MAIL, p: "secret-project" } })], format);
-      const redactor = redactorOf([{ name: "r", detect: ["email"], projects: ["secret-project"] }]);
+      const body = encodeBody([buildSpan(1, 0, undefined, { attributes: { given: MAIL } })], format);
+      const named = encodeBody(
+        [buildSpan(1, 0, undefined, { attributes: { given: MAIL, p: "secret-project" } })],
+        format,
+      );
+      const redactor = buildRedactor([{ name: "r", detect: ["email"], projects: ["secret-project"] }]);
       assert.notEqual(run(redactor, { body, format, project: "secret-project" }), body);
       assert.equal(run(redactor, { body, format, project: "open" }), body);
       assert.equal(run(redactor, { body, format }), body);
@@ -220,16 +223,16 @@ for (const format of FORMATS)
 
 describe("redaction", () => {
   test("removes an unknown protobuf field that could hold a finding", () => {
-    const span = spanOf(1, 0);
+    const span = buildSpan(1, 0);
     const unknown = Buffer.concat([protobufRequest([span]), field(99, `mail ${MAIL}`)]);
-    assert.deepEqual(run(redactorOf(DETECT_ALL), { body: unknown }), protobufRequest([span]));
+    assert.deepEqual(run(buildRedactor(DETECT_ALL), { body: unknown }), protobufRequest([span]));
   });
 
   test("refuses a body that it cannot read", () => {
-    const body = protobufRequest([spanOf(1, 0, undefined, { attributes: { given: MAIL } })]);
-    assert.throws(() => run(redactorOf(DETECT_ALL), { body: body.subarray(0, -3) }), /cut off/);
+    const body = protobufRequest([buildSpan(1, 0, undefined, { attributes: { given: MAIL } })]);
+    assert.throws(() => run(buildRedactor(DETECT_ALL), { body: body.subarray(0, -3) }), /cut off/);
     assert.throws(
-      () => run(redactorOf(DETECT_ALL), { body: Buffer.from(`{"a":"${MAIL}"`), format: "json" }),
+      () => run(buildRedactor(DETECT_ALL), { body: Buffer.from(`{"a":"${MAIL}"`), format: "json" }),
       /malformed/,
     );
   });
@@ -262,10 +265,10 @@ describe("redaction", () => {
       });
 
   test("a hostile text costs linear time in every detector and pattern", () => {
-    const redactor = redactorOf([...DETECT_ALL, { name: "p", match: "(a+)+$b" }]);
+    const redactor = buildRedactor([...DETECT_ALL, { name: "p", match: "(a+)+$b" }]);
     for (const text of ["eyJ", "@", "4111 ", "a", "://x:", "-----BEGIN PRIVATE KEY-----", String.raw`\u0040`]) {
       const body = protobufRequest([
-        spanOf(1, 0, undefined, { attributes: { given: text.repeat(100_000 / text.length) } }),
+        buildSpan(1, 0, undefined, { attributes: { given: text.repeat(100_000 / text.length) } }),
       ]);
       run(redactor, { body });
     }
@@ -274,13 +277,13 @@ describe("redaction", () => {
 
 describe("redaction of a large request of protobuf", () => {
   const SPANS = 200;
-  const redactor = redactorOf([{ name: "mail", detect: ["email"] }]);
+  const redactor = buildRedactor([{ name: "mail", detect: ["email"] }]);
 
   function turns(texts: (index: number) => string): number {
     const spans = Array.from({ length: SPANS }, (_, index) =>
-      spanOf(1, index, undefined, { attributes: { a: texts(index), b: "x".repeat(4096) } }),
+      buildSpan(1, index, undefined, { attributes: { a: texts(index), b: "x".repeat(4096) } }),
     );
-    const body = bodyOf(spans, "protobuf");
+    const body = encodeBody(spans, "protobuf");
     return Array.from(redactor.redact({ format: "protobuf", signal: "traces", project: "", tenantId: "", body }))
       .length;
   }
@@ -292,7 +295,7 @@ describe("redaction of a large request of protobuf", () => {
 });
 
 test("a byte order mark in front of the JSON hides nothing from the rules", () => {
-  const body = Buffer.from(`\ufeff${jsonRequest([spanOf(1, 0, undefined, { attributes: { to: MAIL } })])}`);
-  const redacted = run(redactorOf(DETECT_ALL), { body, format: "json" }).toString();
+  const body = Buffer.from(`\ufeff${jsonRequest([buildSpan(1, 0, undefined, { attributes: { to: MAIL } })])}`);
+  const redacted = run(buildRedactor(DETECT_ALL), { body, format: "json" }).toString();
   assert.ok(redacted.startsWith("{") && redacted.includes("[mail]") && !redacted.includes(MAIL));
 });

@@ -43,12 +43,12 @@ export function compileRule(given: RedactDefinition, index: number, hashKey: str
     projects: given.projects === undefined ? null : new Set(given.projects),
     tenants: given.tenants === undefined ? null : new Set(given.tenants),
     paths,
-    find: finders.length === 0 ? null : finderOf(finders),
-    substitute: substituteOf(given, hashKey),
+    find: finders.length === 0 ? null : joinFinders(finders),
+    substitute: buildSubstitute(given, hashKey),
   };
 }
 
-function finderOf(finders: readonly ((text: string) => Ranges)[]): (text: string) => Ranges {
+function joinFinders(finders: readonly ((text: string) => Ranges)[]): (text: string) => Ranges {
   const [first] = finders;
   if (finders.length === 1 && first !== undefined) return first;
   return (text) => merged(finders.flatMap((find) => find(text)));
@@ -67,7 +67,7 @@ function patternFinder(pattern: string): (text: string) => Ranges {
 }
 
 /** redaction-rule.2. */
-function substituteOf(given: RedactDefinition, hashKey: string | null): (found: string) => string {
+function buildSubstitute(given: RedactDefinition, hashKey: string | null): (found: string) => string {
   const { action, name, replacement = `[${name}]` } = given;
   if (action !== "hash" || hashKey === null) return () => replacement;
   return (found) => `[${name}:${createHmac("sha256", hashKey).update(found).digest("hex").slice(0, HASH_DIGITS)}]`;

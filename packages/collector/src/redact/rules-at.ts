@@ -29,7 +29,7 @@ export interface Place extends PlaceName {
 
 interface Rules {
   readonly rules: readonly RedactionRule[];
-  /** Of one request. */
+  /** Places of one request. */
   readonly places: Map<string, Place>;
 }
 

@@ -20,16 +20,16 @@ export function isError(item: Span | LogRecord, isFailedRecord: IsFailedRecord):
   const { attributes, events, name, statusCode } = item;
   if (statusCode === ERROR || events.some((event) => EXCEPTIONS.has(event.name))) return true;
   if (statusCode === OK) return false;
-  return sayFailed(attributes) || (name.startsWith(CLAUDE_CODE) && is(valueOf(attributes, "success"), false));
+  return sayFailed(attributes) || (name.startsWith(CLAUDE_CODE) && is(findValue(attributes, "success"), false));
 }
 
 /** Attributes with a meaning for spans of every name. */
 export function sayFailed(attributes: Attributes): boolean {
   return (
-    textOf(attributes, "error.type") !== "" ||
-    textOf(attributes, "gen_ai.tool.status").toLowerCase() === "error" ||
-    textOf(attributes, "langfuse.observation.level").toUpperCase() === "ERROR" ||
-    is(valueOf(attributes, "lk.function_tool.is_error"), true)
+    findText(attributes, "error.type") !== "" ||
+    findText(attributes, "gen_ai.tool.status").toLowerCase() === "error" ||
+    findText(attributes, "langfuse.observation.level").toUpperCase() === "ERROR" ||
+    is(findValue(attributes, "lk.function_tool.is_error"), true)
   );
 }
 
@@ -37,11 +37,11 @@ function is(value: AttributeValue, wanted: boolean): boolean {
   return value === wanted || value === String(wanted);
 }
 
-function textOf(attributes: Attributes, key: string): string {
-  const value = valueOf(attributes, key);
+function findText(attributes: Attributes, key: string): string {
+  const value = findValue(attributes, key);
   return typeof value === "string" ? value : "";
 }
 
-function valueOf({ keys, values }: Attributes, key: string): AttributeValue {
+function findValue({ keys, values }: Attributes, key: string): AttributeValue {
   return values[keys.lastIndexOf(key)] ?? null;
 }

@@ -7,13 +7,13 @@ const VALUE_BYTES = 32;
 const BYTES_A_CHARACTER = 2;
 
 /** Its texts, and a fixed part for the rest. */
-export function sizeOf(item: Span | LogRecord): number {
-  const own = ITEM_BYTES + sumOf(item.attributes.values);
+export function estimateSize(item: Span | LogRecord): number {
+  const own = ITEM_BYTES + sumSizes(item.attributes.values);
   if ("severity" in item) return own + sizeOfValue(item.body);
-  return item.events.reduce((sum, { attributes }) => sum + VALUE_BYTES + sumOf(attributes.values), own);
+  return item.events.reduce((sum, { attributes }) => sum + VALUE_BYTES + sumSizes(attributes.values), own);
 }
 
-function sumOf(values: readonly AttributeValue[]): number {
+function sumSizes(values: readonly AttributeValue[]): number {
   return values.reduce<number>((sum, value) => sum + sizeOfValue(value), 0);
 }
 
@@ -21,7 +21,7 @@ function sizeOfValue(value: AttributeValue): number {
   if (typeof value === "string") return VALUE_BYTES + BYTES_A_CHARACTER * value.length;
   if (typeof value !== "object" || value === null) return VALUE_BYTES;
   if (value instanceof Uint8Array) return VALUE_BYTES + value.length;
-  return VALUE_BYTES + sumOf(isList(value) ? value : value.values);
+  return VALUE_BYTES + sumSizes(isList(value) ? value : value.values);
 }
 
 function isList(value: Attributes | readonly AttributeValue[]): value is readonly AttributeValue[] {

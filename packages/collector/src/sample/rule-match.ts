@@ -9,11 +9,11 @@ import { matches } from "./span-match.ts";
 
 export interface OfferedItem {
   readonly item: Span | LogRecord;
-  /** Of the item, or of the run that it becomes; "" passes at once. */
+  /** Trace of the item, or of the run that it becomes; "" passes at once. */
   readonly traceId: string;
-  /** Of the request. */
+  /** Tenant of the request. */
   readonly tenant: Tenant;
-  /** Of the request: its header. */
+  /** Project from the header of the request. */
   readonly project: string;
 }
 
@@ -29,12 +29,12 @@ export function applies(
 
 export function isOfSender({ key_sha256, tenants }: SampleRule, tenant: Tenant): boolean {
   if (tenants?.includes(tenant.tenantId) === false) return false;
-  return key_sha256 === undefined || key_sha256.includes(keyHashOf(tenant));
+  return key_sha256 === undefined || key_sha256.includes(findKeyHash(tenant));
 }
 
 const keyHashes = new WeakMap<Tenant, string>();
 
-function keyHashOf(tenant: Tenant): string {
+function findKeyHash(tenant: Tenant): string {
   const known = keyHashes.get(tenant) ?? hashOfKey(tenant.apiKey);
   keyHashes.set(tenant, known);
   return known;

@@ -24,7 +24,7 @@ export function hasConditions({ attribute, scope, span }: SpanConditions): boole
   return span !== undefined || scope !== undefined || attribute !== undefined;
 }
 
-/** Of a log record, the name of its event counts as the name. */
+/** Matches an item. For a log record, the name of its event counts as the name. */
 export function matches(conditions: SpanConditions, item: Span | LogRecord): boolean {
   const { attribute, equals, scope, span } = conditions;
   if (span !== undefined && !matchesGlob(span, item.name)) return false;

@@ -14,7 +14,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { IsFailedRecord } from "./failed-item.ts";
-import { sizeOf } from "./item-size.ts";
+import { estimateSize } from "./item-size.ts";
 import { applies, isOfSender, type OfferedItem } from "./rule-match.ts";
 import type { SampleDefinition } from "./sample-schema.ts";
 import { hasConditions } from "./span-match.ts";
@@ -106,7 +106,7 @@ export function createTraceSampler(options: SamplerOptions, ports: SamplerPorts)
   return {
     offer: (item) => offer(state, item),
     note: (item) => note(state, item),
-    recall: (tenantId, traceId) => keepAgain(state, keyOf(tenantId, traceId)),
+    recall: (tenantId, traceId) => keepAgain(state, buildTraceKey(tenantId, traceId)),
     waitingBytes: () => state.waitingBytes,
     stats: () => ({ ...counts, undecidedTraces: state.undecided.size }),
     drain() {
@@ -127,7 +127,7 @@ export function drawTrace(traceId: string): number {
 function offer(state: Sampling, offered: SampledItem): void {
   const { traceId } = offered;
   if (traceId === "") return offered.pass();
-  const trace = traceOf(state, keyOf(offered.tenant.id, traceId));
+  const trace = findTrace(state, buildTraceKey(offered.tenant.id, traceId));
   trace.lastSeen = state.ports.clock.monotonic();
   if (trace.decision === null && isKept(state, trace, offered)) decide(state, trace, "kept");
   else if (trace.decision === null && !canWait(state, trace, offered)) decide(state, trace, "dropped");
@@ -142,22 +142,22 @@ function offer(state: Sampling, offered: SampledItem): void {
 /** trace-sampler.5. Without a match it leaves no trace behind: nothing waits that would end it. */
 function note(state: Sampling, noted: OfferedItem): void {
   if (noted.traceId === "") return;
-  const key = keyOf(noted.tenant.id, noted.traceId);
+  const key = buildTraceKey(noted.tenant.id, noted.traceId);
   if (isKept(state, state.traces.get(key) ?? { draw: drawTrace(noted.traceId) }, noted)) keepAgain(state, key);
 }
 
 /** A decision of an earlier process: it has counted the trace. */
 function keepAgain(state: Sampling, key: string): void {
-  const trace = traceOf(state, key);
+  const trace = findTrace(state, key);
   trace.lastSeen = state.ports.clock.monotonic();
   if (trace.decision === null) for (const item of release(state, trace, "kept")) item.pass();
 }
 
-function keyOf(tenantId: string, traceId: string): string {
+function buildTraceKey(tenantId: string, traceId: string): string {
   return traceId + tenantId;
 }
 
-function traceOf({ traces }: Sampling, key: string): Trace {
+function findTrace({ traces }: Sampling, key: string): Trace {
   const known = traces.get(key);
   const trace: Trace = known ?? {
     key,
@@ -190,7 +190,7 @@ function canWait({ options }: Sampling, { draw }: Trace, { tenant }: SampledItem
 }
 
 function hold(state: Sampling, trace: Trace, offered: SampledItem): void {
-  const bytes = sizeOf(offered.item);
+  const bytes = estimateSize(offered.item);
   trace.waiting.push(offered);
   trace.bytes += bytes;
   state.waitingBytes += bytes;

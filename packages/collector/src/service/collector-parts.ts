@@ -13,7 +13,7 @@ import { createPipeline, type Pipeline, type PipelineOptions } from "../pipeline
 import type { Intake } from "../receive/accept.ts";
 import { createAdmission, type Admission } from "../receive/memory-admission.ts";
 import { readPrices } from "../metrics/prices.ts";
-import { readRules, redactionOf, type Rules } from "./rules-file.ts";
+import { readRules, chooseRedaction, type Rules } from "./rules-file.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
 import { createSpanAccounting, type SpanAccounting } from "../shared/span-accounting.ts";
 import { createTenants, type Tenants } from "../shared/tenants.ts";
@@ -71,25 +71,25 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   const limits = rules.limits === null ? null : createKeyLimits(rules.limits, ports);
   const tenants = createTenants();
   const queues = createQueues(config, ports, metrics);
-  const spool = config.spoolDir === null ? null : spoolOf(config, config.spoolDir, { ...ports, accounting, tenants });
-  const delivery = deliveryOf(config, { ...ports, accounting, metrics, queues, spool });
+  const spool = config.spoolDir === null ? null : openSpool(config, config.spoolDir, { ...ports, accounting, tenants });
+  const delivery = openDelivery(config, { ...ports, accounting, metrics, queues, spool });
   const onRun = (run: TraceRun): void => {
     const usd = metrics.onRun(run);
     if (usd > 0) limits?.spend(run.tenant, usd);
   };
-  const pipeline = pipelineOf(config, { ...ports, accounting, delivery, onRun, rules, spool });
+  const pipeline = createIngest(config, { ...ports, accounting, delivery, onRun, rules, spool });
   const heldBytes = (): number => pipeline.heldBytes() + delivery.heldBytes() + queues.heldBytes();
   const admission = createAdmission({
     bytesMax: config.queueBytesMax,
     heldBytes,
-    heldBytesOf: (tenantId) => pipeline.heldBytesOf(tenantId) + queues.heldBytesOf(tenantId),
+    countHeldBytes: (tenantId) => pipeline.countHeldBytes(tenantId) + queues.countHeldBytes(tenantId),
   });
   const intakeLimits = { spoolBytesMax: config.spoolBytesMax, feedBytesMax: config.queueBytesMax * 0.75 };
   const durable: DurableIntake | null =
     spool === null
       ? null
       : createDurableIntake(intakeLimits, { spool, pipeline, delivery, accounting, log, clock, heldBytes });
-  const forwarder = rules.forward.length === 0 ? null : forwarderOf(config, rules.forward, ports);
+  const forwarder = rules.forward.length === 0 ? null : createForwarding(config, rules.forward, ports);
   metrics.observe({
     accounting,
     forwarder,
@@ -121,14 +121,14 @@ export function createParts(config: CollectorConfig, ports: PartsPorts): Collect
   };
 }
 
-function forwarderOf(config: CollectorConfig, destinations: Rules["forward"], ports: PartsPorts): Forwarder {
+function createForwarding(config: CollectorConfig, destinations: Rules["forward"], ports: PartsPorts): Forwarder {
   const { forwardBytesMax, queueBytesMax, spoolDir } = config;
   return createForwarder(
     {
       ...config,
       destinations,
       ca: null,
-      redaction: redactionOf(config),
+      redaction: chooseRedaction(config),
       bytesMax: spoolDir === null ? Math.min(forwardBytesMax, queueBytesMax) : forwardBytesMax,
     },
     ports,
@@ -158,7 +158,7 @@ function createQueues(config: CollectorConfig, ports: PartsPorts, metrics: Colle
   );
 }
 
-function spoolOf(
+function openSpool(
   config: CollectorConfig,
   dir: string,
   { accounting, ageClock, files, log, tenants }: PartsPorts & Pick<CollectorParts, "accounting" | "tenants">,
@@ -172,11 +172,11 @@ function spoolOf(
       treeRunsKept: Math.min(ASSEMBLE_LIMITS.nodesMax, Math.floor(config.spoolBytesMax / 16 / TREE_BYTES_A_RUN)),
       treeAgeMs: config.spanTtlMs,
     },
-    { files, clock: ageClock, log, accounting: () => accounting, tenantOf: tenants.of },
+    { files, clock: ageClock, log, accounting: () => accounting, buildTenant: tenants.of },
   );
 }
 
-function deliveryOf(
+function openDelivery(
   config: CollectorConfig,
   ports: PartsPorts & Pick<CollectorParts, "accounting" | "metrics" | "queues" | "spool">,
 ): DeliveryStep {
@@ -185,7 +185,7 @@ function deliveryOf(
   return createDelivery({ ...ports, deadLetters, onBatch: ports.metrics.onBatch });
 }
 
-function pipelineOf(
+function createIngest(
   config: CollectorConfig,
   ports: PartsPorts &
     Pick<CollectorParts, "accounting" | "delivery" | "rules" | "spool"> & { readonly onRun: (run: TraceRun) => void },

@@ -14,7 +14,7 @@ const STOP_SPARE_MS = 3000;
 
 export interface CollectorProcessPorts {
   readonly log: Log;
-  /** Of the product, for `/info` of the trace store. */
+  /** Version of the product, for `/info` of the trace store. */
   readonly version: string;
 }
 

@@ -49,7 +49,7 @@ import { createDeduplicatingLog } from "@holdpoint/base/log/deduplicating-log.ts
 import { createServers } from "./collector-servers.ts";
 import { isHeaderSafe } from "../receive/request-head.ts";
 import type { CollectorConfig } from "./settings.ts";
-import { pendingOf, type SpanAccounting, sumOf } from "../shared/span-accounting.ts";
+import { countPending, type SpanAccounting, sumCounts } from "../shared/span-accounting.ts";
 import type { FilePort } from "../spool/disk/file-port.ts";
 import { lockSpool, SpoolInUseError, type SpoolLock } from "../spool/disk/lock.ts";
 import type { Spool } from "../spool/port.ts";
@@ -137,13 +137,13 @@ export function createCollector(config: CollectorConfig, ports: CollectorPorts):
     address: () => servers.address(),
     grpcAddress: () => servers.grpcAddress(),
     accounting,
-    lost: () => sumOf(accounting.lost),
+    lost: () => sumCounts(accounting.lost),
   };
 }
 
 /** collector.2. */
 function loseRest(accounting: SpanAccounting, log: Log): void {
-  const items = pendingOf(accounting);
+  const items = countPending(accounting);
   if (items === 0) return;
   accounting.lost.shut_down += items;
   log.error("items_lost", { items, reason: "not processed before the end" });

@@ -46,7 +46,7 @@ export function readRules(config: CollectorConfig): Rules {
   if (config.redactHashKey === null && allRedact.some(({ action }) => action === "hash"))
     throw new ConfigError([{ name: "REDACT_HASH_KEY", reason: "is not set, and a rule of RULES_FILE hashes" }]);
   try {
-    const options = redactionOf(config);
+    const options = chooseRedaction(config);
     for (const { name, redact: own } of forward) checkRedaction(name, own, options);
     return {
       redactor: redact.length === 0 ? null : createRedactor(redact, options),
@@ -61,7 +61,7 @@ export function readRules(config: CollectorConfig): Rules {
   }
 }
 
-export function redactionOf({ project, redactHashKey }: CollectorConfig): RedactorOptions {
+export function chooseRedaction({ project, redactHashKey }: CollectorConfig): RedactorOptions {
   return { project: project ?? "default", hashKey: redactHashKey };
 }
 

@@ -2,7 +2,7 @@
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { isLoopbackAddress } from "@holdpoint/base/http/server/loopback-host.ts";
 import { type CollectorConfig, deadLetterDir } from "./settings.ts";
-import { pendingOf, type SpanAccounting, sumOf } from "../shared/span-accounting.ts";
+import { countPending, type SpanAccounting, sumCounts } from "../shared/span-accounting.ts";
 
 /** `reason` null: the circuit closed. */
 export function logCircuit(log: Log, tenant: string, reason: string | null, pauseMs: number): void {
@@ -43,15 +43,15 @@ export function logStop(log: Log, accounting: SpanAccounting, mode: "memory" | "
     received: accounting.received,
     added: accounting.added,
     delivered: accounting.delivered,
-    pending: pendingOf(accounting),
+    pending: countPending(accounting),
     rejected: accounting.rejected,
     filtered: accounting.filtered,
     duplicates: accounting.duplicates,
     log_records: accounting.records.received,
     log_records_joined: accounting.records.joined,
     log_records_not_stored: accounting.records.notStored,
-    dead_lettered: sumOf(accounting.deadLettered),
-    lost: sumOf(accounting.lost),
+    dead_lettered: sumCounts(accounting.deadLettered),
+    lost: sumCounts(accounting.lost),
     mode,
   });
 }

@@ -3,16 +3,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { describe, test } from "node:test";
 import { startCollector } from "../../../../test/fakes/collector.ts";
-import { protobufRequest, spanOf } from "../../../../test/fakes/otlp.ts";
+import { protobufRequest, buildSpan } from "../../../../test/fakes/otlp.ts";
 import type { Backend } from "../upload/backend/port.ts";
 import { fitsShare } from "./fair-share.ts";
 
 describe("one key's share of a room of 1,600 bytes", () => {
   const cases = [
-    { name: "a key alone", taken: 1200, own: 1200, others: 0, bytes: 200, fits: true },
+    { name: "a key alone", used: 1200, own: 1200, others: 0, bytes: 200, fits: true },
     {
       name: "fair-share.2 a key alone leaves the last eighth",
-      taken: 1300,
+      used: 1300,
       own: 1300,
       others: 0,
       bytes: 101,
@@ -20,7 +20,7 @@ describe("one key's share of a room of 1,600 bytes", () => {
     },
     {
       name: "fair-share.1 a key below half while others hold something",
-      taken: 801,
+      used: 801,
       own: 700,
       others: 101,
       bytes: 100,
@@ -28,26 +28,26 @@ describe("one key's share of a room of 1,600 bytes", () => {
     },
     {
       name: "fair-share.1 a key at half while others hold something",
-      taken: 901,
+      used: 901,
       own: 800,
       others: 101,
       bytes: 1,
       fits: false,
     },
-    { name: "fair-share.2 a newcomer in the last eighth", taken: 1400, own: 0, others: 1400, bytes: 200, fits: true },
+    { name: "fair-share.2 a newcomer in the last eighth", used: 1400, own: 0, others: 1400, bytes: 200, fits: true },
     {
       name: "fair-share.2 a key with a sixteenth in the last eighth",
-      taken: 1450,
+      used: 1450,
       own: 100,
       others: 1300,
       bytes: 1,
       fits: false,
     },
-    { name: "a newcomer when all is taken", taken: 1500, own: 0, others: 1500, bytes: 101, fits: false },
+    { name: "a newcomer when all is taken", used: 1500, own: 0, others: 1500, bytes: 101, fits: false },
   ];
-  for (const { name, taken, own, others, bytes, fits } of cases)
+  for (const { name, used, own, others, bytes, fits } of cases)
     test(`${name}: ${fits ? "gets in" : "is refused"}`, () => {
-      const room = { bytesMax: 1600, takenBytes: taken, ownBytes: own, otherBytes: others };
+      const room = { bytesMax: 1600, usedBytes: used, ownBytes: own, otherBytes: others };
       assert.equal(fitsShare(bytes, room), fits);
     });
 });
@@ -76,7 +76,7 @@ for (const mode of ["memory", "durable"] as const)
     const noise = (): string => Array.from({ length: 1500 }, () => Math.random().toString(36)).join("");
     let trace = 0;
     const send = async (key: string): Promise<number> => {
-      const span = spanOf(trace++, 0, undefined, { attributes: { "gen_ai.prompt": noise() } });
+      const span = buildSpan(trace++, 0, undefined, { attributes: { "gen_ai.prompt": noise() } });
       return (await collector.send(protobufRequest([span]), { "x-api-key": key })).status;
     };
     const refused = async (times: number): Promise<void> => {

@@ -8,16 +8,16 @@
 export interface Room {
   readonly bytesMax: number;
   /** Bytes held by all tenants. */
-  readonly takenBytes: number;
+  readonly usedBytes: number;
   /** Bytes held by this tenant, and by the others. */
   readonly ownBytes: number;
   readonly otherBytes: number;
 }
 
-export function fitsShare(bytes: number, { bytesMax, takenBytes, ownBytes, otherBytes }: Room): boolean {
-  const taken = takenBytes + bytes;
-  if (taken > bytesMax) return false;
+export function fitsShare(bytes: number, { bytesMax, usedBytes, ownBytes, otherBytes }: Room): boolean {
+  const totalBytes = usedBytes + bytes;
+  if (totalBytes > bytesMax) return false;
   if (ownBytes < bytesMax / 16) return true;
-  if (taken > bytesMax * 0.875) return false; // fair-share.2
+  if (totalBytes > bytesMax * 0.875) return false; // fair-share.2
   return otherBytes <= 0 || ownBytes + bytes <= bytesMax / 2; // fair-share.1
 }

@@ -5,7 +5,7 @@ import type { UnixNano } from "../otlp/span.ts";
  * `HH:MM:SS` and `YYYY-MM-DD` of a second since 1970. Uses `Date` once per day: it costs more than the rest of the
  * conversion.
  */
-export function clockOf(sec: number): { readonly date: string; readonly time: string } {
+export function formatClock(sec: number): { readonly date: string; readonly time: string } {
   const day = Math.floor(sec / DAY_S);
   if (day !== dayAt) {
     dayAt = day;
@@ -33,7 +33,7 @@ let secondText = "";
 export function rfc3339(time: UnixNano): string {
   if (time.sec !== secondAt) {
     secondAt = time.sec; // spans of one request mostly share a second
-    const { date, time: clock } = clockOf(time.sec);
+    const { date, time: clock } = formatClock(time.sec);
     secondText = `${date}T${clock}.`;
   }
   return `${secondText}${String(1_000_000_000 + time.nano).slice(1)}Z`;

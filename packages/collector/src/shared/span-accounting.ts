@@ -68,17 +68,17 @@ export function createSpanAccounting(): SpanAccounting {
   };
 }
 
-export function sumOf(reasons: Readonly<Record<DropReason, number>>): number {
+export function sumCounts(reasons: Readonly<Record<DropReason, number>>): number {
   return Object.values(reasons).reduce((sum, count) => sum + count, 0);
 }
 
-export function pendingOf(accounting: SpanAccounting): number {
+export function countPending(accounting: SpanAccounting): number {
   const { delivered, deadLettered, lost } = accounting;
-  return storedOf(accounting) - delivered - sumOf(deadLettered) - sumOf(lost); // span-accounting.1
+  return countStored(accounting) - delivered - sumCounts(deadLettered) - sumCounts(lost); // span-accounting.1
 }
 
 /** Spans and records that are runs, or become runs, and added runs. */
-export function storedOf({ received, added, rejected, filtered, duplicates, records }: SpanAccounting): number {
+export function countStored({ received, added, rejected, filtered, duplicates, records }: SpanAccounting): number {
   const recordRuns = records.received - records.rejected - records.joined - records.notStored;
   return received + added - rejected - filtered - duplicates + recordRuns;
 }

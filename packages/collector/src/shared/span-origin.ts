@@ -13,7 +13,7 @@ export interface StoredRequest {
   pending: number;
   /** One bit per span; null before the first mark. */
   done: Uint8Array | null;
-  /** Of an earlier process: its items are no repeats of themselves. */
+  /** Request of an earlier process: its items are no repeats of themselves. */
   isReplay?: true;
 }
 

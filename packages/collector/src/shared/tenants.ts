@@ -15,7 +15,7 @@ export interface Tenant {
 }
 
 /** 128 bits of a hash: equal for equal keys on every machine, and it does not reveal the key. */
-export function tenantIdOf(apiKey: string, tenantId: string): string {
+export function hashTenantId(apiKey: string, tenantId: string): string {
   return createHash("sha256").update(`${apiKey}\u0000${tenantId}`).digest("hex").slice(0, 32);
 }
 
@@ -29,7 +29,7 @@ export function createTenants(): Tenants {
   return {
     of(apiKey, tenantId) {
       const name = `${apiKey}\u0000${tenantId}`;
-      const tenant = known.get(name) ?? { id: tenantIdOf(apiKey, tenantId), apiKey, tenantId };
+      const tenant = known.get(name) ?? { id: hashTenantId(apiKey, tenantId), apiKey, tenantId };
       if (known.has(name)) return tenant;
       known.set(name, tenant);
       if (known.size > TENANTS_MAX) known.delete(known.keys().next().value ?? "");

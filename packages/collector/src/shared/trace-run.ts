@@ -74,7 +74,7 @@ export interface CallFacts {
   readonly requestModel: string;
   /** The model completes a text, and is no chat. */
   readonly isCompletion: boolean;
-  /** Of the span. Below 0 when the sender's clock was set back. */
+  /** Duration of the span. Below 0 when the sender's clock was set back. */
   readonly seconds: number;
   /** Tokens and costs of this run alone; null for none, and for a sum over other runs. */
   readonly usage: JsonObject | null;
@@ -118,13 +118,13 @@ export interface UnplacedRun {
   readonly content: RunContent | null;
   /** A drop rule filtered it out: log records about it go too. */
   readonly isDropped?: boolean;
-  /** Of a filtered span at the top: its name, times and project, for the empty root that it leaves behind (trace-tree.7). */
+  /** Content of a filtered span at the top: its name, times and project, for the empty root that it leaves behind (trace-tree.7). */
   readonly shell?: RunContent;
   /** What the sender says of the parent: a local one comes, a remote one may not. undefined: nothing. */
   readonly parentIs?: "local" | "remote" | undefined;
   /** The stored spans that this run stands for. The pipeline sets it in durable mode; empty in memory mode. */
   origins: readonly SpanOrigin[];
-  /** Of the log records in it, as the tree log keeps them: `span id #print`. */
+  /** Fingerprints of the log records in it, as the tree log keeps them: `span id #print`. */
   prints?: readonly string[];
 }
 

@@ -54,7 +54,7 @@ export function segmentName(segment: number, suffix: string): string {
 }
 
 /** Number of a segment file's name, null for other files. */
-export function segmentOf(name: string, suffix: string): number | null {
+export function parseSegment(name: string, suffix: string): number | null {
   const match = /^(\d{10})\.(\w+)$/.exec(name);
   return match !== null && match[2] === suffix ? Number(match[1]) : null;
 }
@@ -159,7 +159,7 @@ async function writeGroup(log: LogState, group: readonly Pending[]): Promise<rea
   });
   await file.write(group.flatMap(({ record }) => record).filter((buffer) => buffer.length > 0));
   await file.sync(); // append-log.1
-  if (!(await file.isAt(pathOf(options, segment))))
+  if (!(await file.isAt(buildPath(options, segment))))
     throw new Error(`${segmentName(segment, options.suffix)} was deleted or replaced under the collector`); // append-log.5
   log.size = offset;
   return refs;
@@ -168,7 +168,7 @@ async function writeGroup(log: LogState, group: readonly Pending[]): Promise<rea
 async function openSegment(log: LogState): Promise<SpoolFile> {
   const { files, options } = log;
   const segment = ++log.segment;
-  const path = pathOf(options, segment);
+  const path = buildPath(options, segment);
   const created = await files.create(path);
   const seal = { segment, salt: newSalt() };
   log.seal = seal;
@@ -216,7 +216,7 @@ function healed(log: LogState): void {
   log.options.onFailure(null);
 }
 
-function pathOf({ dir, suffix }: AppendLogOptions, segment: number): string {
+function buildPath({ dir, suffix }: AppendLogOptions, segment: number): string {
   return `${dir}/${segmentName(segment, suffix)}`;
 }
 

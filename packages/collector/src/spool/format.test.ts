@@ -8,13 +8,13 @@ import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startCollector } from "../../../../test/fakes/collector.ts";
 import type { Backend } from "../upload/backend/port.ts";
-import { type Body, partsOf } from "../encode/batch-body.ts";
+import { type Body, splitParts } from "../encode/batch-body.ts";
 import { encodePlainRecord, RECORD, SPOOL_FORMAT } from "./record.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../../test/fixtures/spool/", import.meta.url));
 
 /** A copy that a test may change. */
-async function copyOf(t: TestContext, version: string): Promise<string> {
+async function makeCopy(t: TestContext, version: string): Promise<string> {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-format-`);
   t.after(() => rm(dir, { recursive: true }));
   for (const name of readdirSync(FIXTURES + version))
@@ -22,7 +22,7 @@ async function copyOf(t: TestContext, version: string): Promise<string> {
   return dir;
 }
 
-function contentsOf(dir: string): Readonly<Record<string, string>> {
+function readContents(dir: string): Readonly<Record<string, string>> {
   const entries = readdirSync(dir, { withFileTypes: true }).filter(({ name }) => name !== "lock");
   const content = (name: string): string => readFileSync(`${dir}/${name}`).toString("hex");
   return Object.fromEntries(entries.map((one) => [one.name, one.isFile() ? content(one.name) : "folder"]));
@@ -34,10 +34,10 @@ test("there is a fixture of the present format", () => {
 
 for (const version of readdirSync(FIXTURES))
   test(`a spool of format ${version} is read: what was left is uploaded with its keys and places, and nothing else`, async (t) => {
-    const dir = await copyOf(t, version);
+    const dir = await makeCopy(t, version);
     const uploaded: string[] = [];
     const show = (body: Body): void => {
-      for (const { name, content } of partsOf(body)) {
+      for (const { name, content } of splitParts(body)) {
         if (!/^post\.[^.]+$/.test(name)) continue;
         const run = JSON.parse(content.toString()) as Record<"name" | "session_name" | "dotted_order", string>;
         const depth = run.dotted_order.split(".").length;
@@ -65,16 +65,16 @@ for (const version of readdirSync(FIXTURES))
 
 for (const suffix of ["log", "trees", "marks"])
   test(`recover.3 refuses a spool with a .${suffix} file of a newer format by name, and changes nothing in it`, async (t) => {
-    const dir = await copyOf(t, `v${SPOOL_FORMAT}`);
+    const dir = await makeCopy(t, `v${SPOOL_FORMAT}`);
     mkdirSync(`${dir}/0000000000.log`); // unreadable: recovery would rename it
     writeFileSync(`${dir}/0000000009.marks`, ""); // orphaned: recovery would remove it
     const newer = encodePlainRecord(RECORD.file, { format: SPOOL_FORMAT + 1, segment: 1 });
     const path = `${dir}/0000000001.${suffix}`;
     writeFileSync(path, Buffer.concat([...newer, readFileSync(path)]));
-    const before = contentsOf(dir);
+    const before = readContents(dir);
     await assert.rejects(startCollector("http://127.0.0.1:1", { SPOOL_DIR: dir }), {
       name: "SpoolVersionError",
       message: new RegExp(`format ${SPOOL_FORMAT + 1}`),
     });
-    assert.deepEqual(contentsOf(dir), before);
+    assert.deepEqual(readContents(dir), before);
   });

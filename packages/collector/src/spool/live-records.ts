@@ -30,14 +30,14 @@ export interface LiveRecords {
 /** `onDead`: no record of a segment is live any more. */
 export function createLiveRecords(onDead: () => void): LiveRecords {
   const segments = new Map<number, Segment>();
-  const bytesOf = new Map<string, number>();
+  const bytesByKey = new Map<string, number>();
   let allBytes = 0;
 
   function hold({ tenant }: StoredRequest | StoredBatch, bytes: number): void {
     allBytes += bytes;
-    const left = (bytesOf.get(tenant.id) ?? 0) + bytes;
-    if (left === 0) bytesOf.delete(tenant.id);
-    else bytesOf.set(tenant.id, left);
+    const left = (bytesByKey.get(tenant.id) ?? 0) + bytes;
+    if (left === 0) bytesByKey.delete(tenant.id);
+    else bytesByKey.set(tenant.id, left);
   }
 
   function remove(segment: number): void {
@@ -66,7 +66,7 @@ export function createLiveRecords(onDead: () => void): LiveRecords {
       hold(stored, -stored.bytes);
       return ranges;
     },
-    bytes: (tenantId) => (tenantId === undefined ? allBytes : (bytesOf.get(tenantId) ?? 0)),
+    bytes: (tenantId) => (tenantId === undefined ? allBytes : (bytesByKey.get(tenantId) ?? 0)),
     segmentBytes() {
       let bytes = 0;
       for (const segment of segments.values()) bytes += segment.bytes;

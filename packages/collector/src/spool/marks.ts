@@ -134,7 +134,7 @@ async function write(state: MarksState, segment: number, one: MarksFile): Promis
   one.voided = [];
   try {
     one.file ??= await openFile(state, segment);
-    await one.file.write([encodePlainRecord(RECORD.marks, headerOf(marks, voided))[0]]);
+    await one.file.write([encodePlainRecord(RECORD.marks, buildHeader(marks, voided))[0]]);
     one.dirty = true;
   } catch (error) {
     one.pending = [...marks, ...one.pending]; // marks.2
@@ -145,7 +145,7 @@ async function write(state: MarksState, segment: number, one: MarksFile): Promis
 }
 
 /** `marks`: `[offset, first, count, …]` each; `by`: for each mark the index of its batch in `batches`, or -1. */
-function headerOf(marks: readonly Mark[], voided: readonly VoidedBatch[]): object {
+function buildHeader(marks: readonly Mark[], voided: readonly VoidedBatch[]): object {
   const batches: CoveringBatch[] = [];
   const by = marks.map(({ batch }) => {
     if (batch === null) return -1;
@@ -160,29 +160,29 @@ function headerOf(marks: readonly Mark[], voided: readonly VoidedBatch[]): objec
 }
 
 /** One record of a marks file. */
-export function marksOf({ header }: SpoolRecord): {
+export function readMarks({ header }: SpoolRecord): {
   readonly marks: readonly Mark[];
   readonly voided: readonly VoidedBatch[];
 } {
-  const listOf = (name: string): readonly number[][] => (header[name] ?? []) as number[][];
+  const readList = (name: string): readonly number[][] => (header[name] ?? []) as number[][];
   const by = (header["by"] ?? []) as readonly number[];
-  const batches = listOf("batches").map(([segment = 0, offset = 0, runs = 0, items = 0]): CoveringBatch => ({
+  const batches = readList("batches").map(([segment = 0, offset = 0, runs = 0, items = 0]): CoveringBatch => ({
     segment,
     offset,
     runs,
     items,
   }));
   return {
-    marks: listOf("marks").map(([offset = 0, ...ranges], index) => ({
+    marks: readList("marks").map(([offset = 0, ...ranges], index) => ({
       offset,
       ranges,
       batch: batches[by[index] ?? -1] ?? null,
     })),
-    voided: listOf("voided").map(([segment = 0, offset = 0, since = 0]) => ({ segment, offset, since })),
+    voided: readList("voided").map(([segment = 0, offset = 0, since = 0]) => ({ segment, offset, since })),
   };
 }
 
-export function indexesOf({ ranges }: Mark): number[] {
+export function listIndexes({ ranges }: Mark): number[] {
   const indexes: number[] = [];
   for (let at = 0; at + 1 < ranges.length; at += 2)
     for (let index = 0; index < (ranges[at + 1] ?? 0); index++) indexes.push((ranges[at] ?? 0) + index);

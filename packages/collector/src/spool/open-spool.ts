@@ -18,7 +18,7 @@ import { createTreeLog, TREES_SUFFIX, type TreeLog } from "./tree-log.ts";
 export interface SpoolOptions {
   readonly dir: string;
   readonly segmentBytesMax: number;
-  /** Of the tree log. */
+  /** Size of the tree log. */
   readonly treeSegmentBytesMax: number;
   readonly treeRunsKept: number;
   readonly treeAgeMs: number;
@@ -29,7 +29,7 @@ export interface SpoolPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly accounting: () => SpanAccounting;
-  readonly tenantOf: (apiKey: string, tenantId: string) => Tenant;
+  readonly buildTenant: (apiKey: string, tenantId: string) => Tenant;
 }
 
 /** The open files of a recovered spool. */

@@ -9,7 +9,7 @@ import { type Encoded, encodeRecord, RECORD, type SpoolRecord } from "./record.t
 
 export function encodeRequest(request: RequestRecord): Encoded {
   const { tenant, signal, format, encoding, project, receivedMs, spans, rejected, wire } = request;
-  const header = { ...keyOf(tenant), signal, format, encoding, project, receivedMs, spans, rejected };
+  const header = { ...buildKey(tenant), signal, format, encoding, project, receivedMs, spans, rejected };
   return encodeRecord(RECORD.request, header, wire);
 }
 
@@ -17,12 +17,12 @@ export function encodeRequest(request: RequestRecord): Encoded {
 export function encodeBatch(body: Body, covers: readonly CoveredRequest[]): Encoded {
   const { tenant, createdMs, boundary, encoding, rawBytes, offsets } = body;
   const covered = covers.map(({ request, indexes }) => [request.segment, request.offset, ...indexes]);
-  const header = { ...keyOf(tenant), createdMs, boundary, encoding, rawBytes, offsets, covers: covered };
+  const header = { ...buildKey(tenant), createdMs, boundary, encoding, rawBytes, offsets, covers: covered };
   return encodeRecord(RECORD.batch, header, body.bytes);
 }
 
 /** Makes every record readable on its own. The key is in clear text: the files are readable by their owner only. */
-function keyOf(tenant: Tenant): { readonly apiKey: string; readonly tenantId: string } {
+function buildKey(tenant: Tenant): { readonly apiKey: string; readonly tenantId: string } {
   return { apiKey: tenant.apiKey, tenantId: tenant.tenantId };
 }
 
@@ -42,7 +42,7 @@ export function groupCovers(covers: BatchRecord["covers"]): readonly CoveredRequ
   return [...groups].map(([request, indexes]) => ({ request, indexes: indexes.sort((a, b) => a - b) }));
 }
 
-export function requestOf({ body, header }: SpoolRecord, tenant: Tenant): RequestRecord {
+export function toRequest({ body, header }: SpoolRecord, tenant: Tenant): RequestRecord {
   return {
     tenant,
     signal: header["signal"] as RequestRecord["signal"],
@@ -56,7 +56,7 @@ export function requestOf({ body, header }: SpoolRecord, tenant: Tenant): Reques
   };
 }
 
-export function bodyOf({ body, header }: SpoolRecord, tenant: Tenant): Body {
+export function readBody({ body, header }: SpoolRecord, tenant: Tenant): Body {
   return {
     tenant,
     createdMs: Number(header["createdMs"]),

@@ -75,11 +75,11 @@ function encode({ magic, frameBytes }: Framing, type: RecordType, json: string, 
 
 /** Writes the seal into the record's head. */
 export function sealRecord([head]: Encoded, seal: Seal, offset: number): void {
-  sealOf(head, seal, offset).copy(head, SEAL_AT);
+  computeSeal(head, seal, offset).copy(head, SEAL_AT);
 }
 
 /** record.3: the frame before the seal has length and checksum, which protects the content too. */
-function sealOf(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
+function computeSeal(frame: Buffer, { salt, segment }: Seal, offset: number): Buffer {
   const bound = `${salt} ${segment} ${offset} ${frame.toString("hex", 0, SEAL_AT)}`;
   return hash("sha256", bound, "buffer").subarray(0, SEAL_BYTES);
 }
@@ -120,7 +120,7 @@ function isAt(file: Buffer, at: number, magic: Buffer): boolean {
   return file.subarray(at, at + magic.length).equals(magic);
 }
 
-/** Of the whole record, which may be longer than the file. null: no record has this length. */
+/** Length of the whole record, which may be longer than the file. null: no record has this length. */
 function lengthAt({ frameBytes }: Framing, file: Buffer, at: number): number | null {
   const length = file.readUInt32LE(at + 4);
   return length < TYPE_BYTES || length > RECORD_BYTES_MAX ? null : frameBytes + length;
@@ -132,12 +132,12 @@ function readContent({ frameBytes }: Framing, file: Buffer, at: number, bytes: n
   if (crc32(content) !== file.readUInt32LE(at + CRC_AT)) return null;
   const headerEnd = TYPE_BYTES + content.readUInt32LE(1);
   if (headerEnd > content.length) return null;
-  const header = headerOf(content.toString("utf8", TYPE_BYTES, headerEnd));
+  const header = parseHeader(content.toString("utf8", TYPE_BYTES, headerEnd));
   if (header === null) return null;
   return { offset: at, bytes, type: content[0] ?? 0, header, body: content.subarray(headerEnd) };
 }
 
-function headerOf(text: string): SpoolRecord["header"] | null {
+function parseHeader(text: string): SpoolRecord["header"] | null {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as SpoolRecord["header"]) : null;
@@ -166,7 +166,7 @@ export function sealedFrames(seal: Seal): Frames {
     lengthAt(file, at) {
       if (at + SEALED.frameBytes > file.length) return null;
       const shown = file.subarray(at + SEAL_AT, at + SEALED.frameBytes);
-      return sealOf(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // record.3
+      return computeSeal(file.subarray(at, at + SEAL_AT), seal, at).equals(shown) ? lengthAt(SEALED, file, at) : null; // record.3
     },
     readAt: (file, at, bytes) => readContent(SEALED, file, at, bytes),
   };

@@ -5,7 +5,7 @@ import { createMemoryDisk, hookedFiles, type MemoryDisk } from "../../../../test
 import { type Clock, systemClock } from "@holdpoint/base/clock.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { createSpanAccounting, type SpanAccounting } from "../shared/span-accounting.ts";
-import { type Tenant, tenantIdOf } from "../shared/tenants.ts";
+import { type Tenant, hashTenantId } from "../shared/tenants.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import type { FilePort } from "./disk/file-port.ts";
 import { isDone, type Recovered, type Spool, type StoredBatch } from "./port.ts";
@@ -13,8 +13,12 @@ import { createSpool } from "./spool.ts";
 import { placeLines } from "./tree-log.ts";
 
 const DIR = "/spool";
-const tenantOf = (apiKey: string, tenantId: string): Tenant => ({ id: tenantIdOf(apiKey, tenantId), apiKey, tenantId });
-const tenant = tenantOf("key", "");
+const buildTenant = (apiKey: string, tenantId: string): Tenant => ({
+  id: hashTenantId(apiKey, tenantId),
+  apiKey,
+  tenantId,
+});
+const tenant = buildTenant("key", "");
 const silent = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
 /** Removals of segments follow at the next turn. */
 const eagerClock: Clock = {
@@ -35,19 +39,19 @@ async function opened(files: FilePort, segmentBytesMax = 2500): Promise<Opened> 
   const accounting = createSpanAccounting();
   const spool = createSpool(
     { dir: DIR, segmentBytesMax, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
-    { files, clock: eagerClock, log: silent, accounting: () => accounting, tenantOf },
+    { files, clock: eagerClock, log: silent, accounting: () => accounting, buildTenant },
   );
   const recovered = await spool.recover();
   Object.assign(accounting, recovered.accounting);
   return { spool, accounting, recovered };
 }
 
-const wireOf = (names: readonly string[]): Buffer => Buffer.from(JSON.stringify(names));
+const encodeNames = (names: readonly string[]): Buffer => Buffer.from(JSON.stringify(names));
 
 async function append({ spool, accounting }: Opened, ...names: readonly string[]): Promise<StoredRequest> {
   const head = { tenant, signal: "traces", format: "json", encoding: "identity", project: "" } as const;
   const spans = names.length;
-  const stored = await spool.appendRequest({ ...head, receivedMs: 1, spans, rejected: 0, wire: wireOf(names) });
+  const stored = await spool.appendRequest({ ...head, receivedMs: 1, spans, rejected: 0, wire: encodeNames(names) });
   accounting.received += spans;
   return stored;
 }
@@ -57,7 +61,7 @@ function appendBatch({ spool }: Opened, requests: readonly StoredRequest[]): Pro
   const covers = requests.flatMap((request) =>
     Array.from({ length: request.spans }, (_, index) => ({ request, index })),
   );
-  const bytes = wireOf(covers.map((_, index) => `run ${index}`));
+  const bytes = encodeNames(covers.map((_, index) => `run ${index}`));
   const offsets = covers.map((_, index) => index);
   const body = { tenant, createdMs: 1, boundary: "b", encoding: "identity", bytes, offsets, first: 0 } as const;
   const places = placeLines([{ traceId: "0", spanId: "0", dottedOrder: "x" }]);
@@ -86,13 +90,13 @@ const totals = ({ received, delivered, lost }: SpanAccounting): readonly number[
   lost.unreadable,
 ];
 
-const pathOf = (segment: number): string => `${DIR}/${String(segment).padStart(10, "0")}.log`;
+const buildLogPath = (segment: number): string => `${DIR}/${String(segment).padStart(10, "0")}.log`;
 
 /** The disk after a crash, with a flipped bit in the content of the batch. */
 function damaged(disk: MemoryDisk, { segment, offset, bytes }: StoredBatch): MemoryDisk {
-  const content = Buffer.from(disk.contents.get(pathOf(segment)) ?? assert.fail());
+  const content = Buffer.from(disk.contents.get(buildLogPath(segment)) ?? assert.fail());
   content[offset + bytes - 3] = (content[offset + bytes - 3] ?? 0) ^ 1;
-  return createMemoryDisk(new Map(disk.contents).set(pathOf(segment), content));
+  return createMemoryDisk(new Map(disk.contents).set(buildLogPath(segment), content));
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -142,7 +146,7 @@ test("recover-marks.2 they stay pending when the damaged segment is put aside, u
   assert.equal(later.segment, 2);
   await append(second, "another");
   await turns();
-  assert.ok(crashed.contents.has(`${pathOf(2)}.bad`), "nothing intact is live in segment 2");
+  assert.ok(crashed.contents.has(`${buildLogPath(2)}.bad`), "nothing intact is live in segment 2");
   const third = await opened(crashed.files);
   assert.deepEqual(await replayedIn(third), ["a", "another", "b", FILLER_SHORT]);
   assert.deepEqual(totals(third.accounting), [7, 3, 0]);
@@ -163,7 +167,7 @@ test("recover-marks.3 of a damaged batch only undelivered runs without their req
   await append(first, FILLER);
   await append(first, "next one");
   await turns();
-  assert.ok(!disk.contents.has(pathOf(1)), "all of it is in the batch");
+  assert.ok(!disk.contents.has(buildLogPath(1)), "all of it is in the batch");
   const again = await opened(damaged(disk, batch).files);
   assert.deepEqual(await replayedIn(again), ["c", "d", "next one", FILLER_SHORT]);
   assert.deepEqual(totals(again.accounting), [7, 0, 3], "a delivered run may be one of the lost or of the replayed");
@@ -189,11 +193,11 @@ test("recover-marks.1 a delivered batch stands for its spans, damaged or removed
   isDelivered = true;
   await append(first, "next"); // segment 3: segment 2 may go
   await turns();
-  assert.ok(!disk.contents.has(pathOf(2)) && images.length > 3);
+  assert.ok(!disk.contents.has(buildLogPath(2)) && images.length > 3);
   const harmed = damaged(whole, batch);
   const stale = await opened(whole.files); // removes segment 2, and writes no newer books
   await turns();
-  assert.ok(!whole.contents.has(pathOf(2)));
+  assert.ok(!whole.contents.has(buildLogPath(2)));
   assert.equal(stale.recovered.requests.length, 2);
   await opened(whole.files); // keeps the marks of segment 2
   for (const image of [...images, disk, whole, harmed]) {
@@ -207,10 +211,10 @@ test("saved-accounting.3 a later record makes up for no damaged one", async () =
   const first = await opened(disk.files, 100_000);
   const lost = await append(first, "a", "b");
   await first.spool.close(); // saves the books behind it
-  const content = Buffer.from(disk.contents.get(pathOf(1)) ?? assert.fail());
+  const content = Buffer.from(disk.contents.get(buildLogPath(1)) ?? assert.fail());
   content[lost.offset + lost.bytes - 3] = 0;
   assert.deepEqual(
-    totals((await opened(createMemoryDisk(new Map(disk.contents).set(pathOf(1), content)).files)).accounting),
+    totals((await opened(createMemoryDisk(new Map(disk.contents).set(buildLogPath(1), content)).files)).accounting),
     [2, 0, 2],
   );
 });

@@ -7,7 +7,7 @@
 //   recover-marks.3. Runs of a void batch whose spans are replayed are not lost. Its delivered runs may arrive twice.
 import type { StoredRequest } from "../shared/span-origin.ts";
 import { setDone } from "./live-records.ts";
-import { type CoveringBatch, indexesOf, type Mark, marksOf } from "./marks.ts";
+import { type CoveringBatch, listIndexes, type Mark, readMarks } from "./marks.ts";
 import type { StoredBatch } from "./port.ts";
 import { RECORD, type SpoolRecord } from "./record.ts";
 import {
@@ -40,7 +40,7 @@ export interface MarksApplied {
   readonly named: ReadonlySet<number>;
 }
 
-export function keyOf({ segment, offset }: RecordPlace): string {
+export function buildPlaceKey({ segment, offset }: RecordPlace): string {
   return `${segment}:${offset}`;
 }
 
@@ -56,9 +56,9 @@ export function applyMarks(
   for (const [segment, own] of records)
     for (const record of own) {
       if (record.type !== RECORD.marks) continue;
-      const content = marksOf(record);
+      const content = readMarks(record);
       for (const mark of content.marks) marks.push({ ...mark, segment });
-      for (const batch of content.voided) voidIn.set(`${segment} ${keyOf(batch)}`, batch.since);
+      for (const batch of content.voided) voidIn.set(`${segment} ${buildPlaceKey(batch)}`, batch.since);
     }
   const doneRuns = markWithoutBatch(marks, stored);
   const replayed = new Map<string, Replayed>();
@@ -67,17 +67,17 @@ export function applyMarks(
   for (const mark of marks) {
     const { batch, segment } = mark;
     if (batch === null) continue;
-    const since = voidIn.get(`${segment} ${keyOf(batch)}`);
-    const isKnown = stored.requests.has(keyOf(mark));
+    const since = voidIn.get(`${segment} ${buildPlaceKey(batch)}`);
+    const isKnown = stored.requests.has(buildPlaceKey(mark));
     if (isKnown) named.add(batch.segment);
     if (since === undefined && standsFor(batch, stored, { doneRuns, hasFile })) {
-      if (!markDone(stored, mark)) noteDone(stored.counts, mark, indexesOf(mark));
+      if (!markDone(stored, mark)) noteDone(stored.counts, mark, listIndexes(mark));
     } else if (isKnown) {
-      if (since === undefined) voided.set(`${segment} ${keyOf(batch)}`, { segment, batch });
+      if (since === undefined) voided.set(`${segment} ${buildPlaceKey(batch)}`, { segment, batch });
       addReplayed(replayed, mark, { batch, since: since ?? Infinity });
     }
   }
-  for (const one of replayed.values()) excuse(one, doneRuns.get(keyOf(one.batch))?.size ?? 0, stored.counts);
+  for (const one of replayed.values()) excuse(one, doneRuns.get(buildPlaceKey(one.batch))?.size ?? 0, stored.counts);
   return { voided: [...voided.values()], named };
 }
 
@@ -88,7 +88,7 @@ interface Evidence {
 
 /** recover-marks.1. */
 function standsFor(batch: CoveringBatch, { batches, counts }: Stored, { doneRuns, hasFile }: Evidence): boolean {
-  const key = keyOf(batch);
+  const key = buildPlaceKey(batch);
   if (batches.has(key) || (doneRuns.get(key)?.size ?? 0) >= batch.runs) return true;
   return !hasFile(batch.segment) && wasRemoved(counts, batch.segment);
 }
@@ -101,8 +101,8 @@ interface Replayed {
 }
 
 function addReplayed(all: Map<string, Replayed>, mark: FoundMark, found: Omit<Replayed, "items">): void {
-  const items = (all.get(keyOf(found.batch))?.items ?? 0) + indexesOf(mark).length;
-  all.set(keyOf(found.batch), { ...found, items });
+  const items = (all.get(buildPlaceKey(found.batch))?.items ?? 0) + listIndexes(mark).length;
+  all.set(buildPlaceKey(found.batch), { ...found, items });
 }
 
 /** recover-marks.3. A newer accounting than the void no longer has the runs. */
@@ -118,21 +118,21 @@ function markWithoutBatch(marks: readonly FoundMark[], stored: Stored): Readonly
   for (const mark of marks) {
     if (mark.batch !== null) continue;
     if (markDone(stored, mark)) continue;
-    const key = keyOf(mark);
+    const key = buildPlaceKey(mark);
     const runs = doneRuns.get(key) ?? new Set();
     doneRuns.set(key, runs);
-    for (const index of indexesOf(mark)) runs.add(index);
-    noteDone(stored.counts, mark, indexesOf(mark));
+    for (const index of listIndexes(mark)) runs.add(index);
+    noteDone(stored.counts, mark, listIndexes(mark));
   }
   return doneRuns;
 }
 
 /** False: its record is not intact. */
 function markDone({ requests, batches }: Stored, mark: FoundMark): boolean {
-  const key = keyOf(mark);
+  const key = buildPlaceKey(mark);
   const stored = requests.get(key) ?? batches.get(key);
   if (stored === undefined) return false;
   const total = "spans" in stored ? stored.spans : stored.runs;
-  for (const index of indexesOf(mark)) setDone(stored, total, index);
+  for (const index of listIndexes(mark)) setDone(stored, total, index);
   return true;
 }

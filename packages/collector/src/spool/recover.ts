@@ -11,7 +11,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Decision } from "../assemble/assemble.ts";
 import { type SpanAccounting, createSpanAccounting } from "../shared/span-accounting.ts";
 import type { Tenant } from "../shared/tenants.ts";
-import { segmentName, segmentOf } from "./append-log.ts";
+import { segmentName, parseSegment } from "./append-log.ts";
 import {
   balance,
   type PartCounts,
@@ -26,9 +26,9 @@ import { MARKS_SUFFIX } from "./marks.ts";
 import type { Recovered, StoredBatch } from "./port.ts";
 import type { StoredRequest } from "../shared/span-origin.ts";
 import { RECORD, type SpoolRecord } from "./record.ts";
-import { applyMarks, keyOf, type NewlyVoid } from "./recover-marks.ts";
+import { applyMarks, buildPlaceKey, type NewlyVoid } from "./recover-marks.ts";
 import { scanFile, scanMarks, type Scan } from "./scan.ts";
-import { decisionsOf, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
+import { parseDecisions, TREES_SUFFIX, type TreeSegment } from "./tree-log.ts";
 
 export interface Recovery extends Recovered {
   readonly nextSegment: number;
@@ -50,7 +50,7 @@ interface RecoveredSegment {
 export interface RecoverPorts {
   readonly files: FilePort;
   readonly log: Log;
-  readonly tenantOf: (apiKey: string, tenantId: string) => Tenant;
+  readonly buildTenant: (apiKey: string, tenantId: string) => Tenant;
   readonly treeRunsKept: number;
 }
 
@@ -71,7 +71,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   const names = await ports.files.list(dir);
   const numbers = (suffix: string): number[] =>
     names
-      .map((name) => segmentOf(name, suffix))
+      .map((name) => parseSegment(name, suffix))
       .filter((segment) => segment !== null)
       .sort((a, b) => a - b);
   const found: Found = {
@@ -89,7 +89,7 @@ export async function recoverSpool(dir: string, ports: RecoverPorts): Promise<Re
   const marksNumbers = numbers(MARKS_SUFFIX);
   for (const segment of logs) {
     const scan = await readFile(`${dir}/${segmentName(segment, LOG_SUFFIX)}`, segment, ports, found);
-    readSegment(segment, scan.records, found, ports.tenantOf);
+    readSegment(segment, scan.records, found, ports.buildTenant);
     const parts = found.counts.intact.get(segment) ?? 0;
     segments.set(segment, { bytes: scan.bytes, parts, damaged: scan.badStretches > 0 });
   }
@@ -157,12 +157,12 @@ function readSegment(
   segment: number,
   records: readonly SpoolRecord[],
   found: Found,
-  tenantOf: RecoverPorts["tenantOf"],
+  buildTenant: RecoverPorts["buildTenant"],
 ): void {
   for (const record of records) {
     const { header, offset, bytes } = record;
-    const tenant = tenantOf(textOf(header["apiKey"]), textOf(header["tenantId"]));
-    const key = keyOf({ segment, offset });
+    const tenant = buildTenant(asText(header["apiKey"]), asText(header["tenantId"]));
+    const key = buildPlaceKey({ segment, offset });
     if (record.type === RECORD.accounting) readAccounting(record, segment, found.accounting, found.counts);
     else if (record.type === RECORD.request) {
       const spans = Number(header["spans"]);
@@ -184,7 +184,7 @@ function readSegment(
 }
 
 function coverDone({ requests, counts }: Found, place: RecordPlace, indexes: readonly number[]): void {
-  const request = requests.get(keyOf(place));
+  const request = requests.get(buildPlaceKey(place));
   if (request === undefined) return noteDone(counts, place, indexes);
   for (const index of indexes) setDone(request, request.spans, index);
 }
@@ -211,9 +211,9 @@ async function readTrees(
 }
 
 function* eachDecision(records: readonly SpoolRecord[]): Generator<Decision> {
-  for (const record of records) yield* decisionsOf(record);
+  for (const record of records) yield* parseDecisions(record);
 }
 
-function textOf(value: unknown): string {
+function asText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

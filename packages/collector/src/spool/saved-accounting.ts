@@ -6,11 +6,11 @@
 //   saved-accounting.2. Segments without pending parts are not in it: their files may be gone.
 //   saved-accounting.3. Records after the newest saved accounting are not in it, so they make up for no missing part.
 import type { Log } from "@holdpoint/base/log/log.ts";
-import { DROP_REASONS, type SpanAccounting, storedOf, sumOf } from "../shared/span-accounting.ts";
+import { DROP_REASONS, type SpanAccounting, countStored, sumCounts } from "../shared/span-accounting.ts";
 import type { Segment } from "./live-records.ts";
 import { type Encoded, encodeRecord, RECORD, type SpoolRecord } from "./record.ts";
 
-/** Of a request or a batch. */
+/** Place of a request or a batch. */
 export interface RecordPlace {
   readonly segment: number;
   readonly offset: number;
@@ -102,8 +102,8 @@ export function balance(accounting: SpanAccounting, counts: PartCounts, pending:
   const spans = lostParts(counts);
   accounting.lost.unreadable += spans;
   if (spans > 0) log.error("spool_spans_lost", { spans, reason: "records of the spool are missing or damaged" });
-  const elsewhere = sumOf(accounting.deadLettered) + sumOf(accounting.lost);
-  accounting.delivered = Math.max(0, storedOf(accounting) - elsewhere - pending);
+  const elsewhere = sumCounts(accounting.deadLettered) + sumCounts(accounting.lost);
+  accounting.delivered = Math.max(0, countStored(accounting) - elsewhere - pending);
 }
 
 /** saved-accounting.1. */

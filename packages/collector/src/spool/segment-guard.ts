@@ -35,12 +35,12 @@ export function createSegmentGuard({ dir, suffix, files, log, liveIn, loss }: Gu
   const identities = new Map<number, string>();
   const missing = new Set<number>();
 
-  const identityOf = (segment: number): Promise<string | null> =>
+  const readIdentity = (segment: number): Promise<string | null> =>
     files.identity(`${dir}/${segmentName(segment, suffix)}`);
 
   async function isOwn(segment: number): Promise<boolean> {
     const identity = identities.get(segment);
-    return identity === undefined || (await identityOf(segment)) === identity;
+    return identity === undefined || (await readIdentity(segment)) === identity;
   }
 
   async function check(): Promise<void> {
@@ -62,7 +62,7 @@ export function createSegmentGuard({ dir, suffix, files, log, liveIn, loss }: Gu
 
   return {
     async note(segment) {
-      const identity = await identityOf(segment);
+      const identity = await readIdentity(segment);
       if (identity !== null) identities.set(segment, identity);
     },
     isOwn,

@@ -36,7 +36,7 @@ import type { CoveringBatch } from "./marks.ts";
 import { type OpenSpool, openSpool, type SpoolOptions, type SpoolPorts } from "./open-spool.ts";
 import type { BatchRecord, Spool, StoredBatch } from "./port.ts";
 import { readRecordAt } from "./read-record.ts";
-import { bodyOf, encodeBatch, encodeRequest, groupCovers, requestOf } from "./record-content.ts";
+import { readBody, encodeBatch, encodeRequest, groupCovers, toRequest } from "./record-content.ts";
 import type { SpoolRecord } from "./record.ts";
 import { recoverSpool } from "./recover.ts";
 import { encodeAccounting } from "./saved-accounting.ts";
@@ -70,12 +70,12 @@ export function createSpool(options: SpoolOptions, ports: SpoolPorts): Spool {
     appendBatch: (batch) => appendBatch(batch, files()),
     async readRequest(request) {
       const record = await readAt(request, options.dir, ports);
-      return record === null ? null : requestOf(record, request.tenant);
+      return record === null ? null : toRequest(record, request.tenant);
     },
     decisions: () => files().trees.decisions(),
     async readBatch(batch) {
       const record = await readAt(batch, options.dir, ports);
-      return record === null ? null : bodyOf(record, batch.tenant);
+      return record === null ? null : readBody(record, batch.tenant);
     },
     requestDone: (request, indexes) => markDone(files(), request, { total: request.spans, indexes, batch: null }),
     batchDone(batch, first, runs) {

@@ -122,7 +122,7 @@ async function readDecisions(dir: string, segment: number, files: FilePort): Pro
     const file = await files.openToRead(path);
     try {
       const { records } = scanFile(await file.read(0, bytes), path, segment);
-      return records.filter(({ type }) => type === RECORD.decisions).flatMap((record) => [...decisionsOf(record)]);
+      return records.filter(({ type }) => type === RECORD.decisions).flatMap((record) => [...parseDecisions(record)]);
     } finally {
       await file.close();
     }
@@ -132,7 +132,7 @@ async function readDecisions(dir: string, segment: number, files: FilePort): Pro
 }
 
 /** One record → its decisions, in order (tree-log.1). */
-export function* decisionsOf(record: SpoolRecord): Generator<Decision> {
+export function* parseDecisions(record: SpoolRecord): Generator<Decision> {
   const tenant = String(record.header["tenant"]);
   for (const line of record.body.toString("latin1").split("\n")) {
     const [traceId, spanId, dottedOrder] = line.split(" ");

@@ -28,7 +28,7 @@ export interface FactSources {
   readonly events: Json | undefined;
 }
 
-export function factsOf({ main, extra, outputs, events }: FactSources): Facts {
+export function readFacts({ main, extra, outputs, events }: FactSources): Facts {
   const metadata = member(extra, "metadata");
   const usage = isJsonObject(metadata["usage_metadata"])
     ? metadata["usage_metadata"]

@@ -28,14 +28,14 @@ interface Node {
 
 /** @param runs all runs of the trace, in tree order @returns the id of the run, or null */
 export function finalOutputRun(runs: readonly OutputRun[]): string | null {
-  const root = treeOf(runs);
+  const root = buildTree(runs);
   if (root === null || root.run.end === null || root.run.status !== "success") return null; // final-output.2
   if (root.run.isPaused) return continuedBy(root); // final-output.1
   return root.run.hasOutput ? null : (below(root)?.id ?? null);
 }
 
 /** A run whose parent is missing counts as a child of the nearest run above it. */
-function treeOf(runs: readonly OutputRun[]): Node | null {
+function buildTree(runs: readonly OutputRun[]): Node | null {
   const [first, ...others] = runs;
   if (first === undefined || first.dottedOrder.includes(".")) return null;
   const root: Node = { run: first, children: [] };

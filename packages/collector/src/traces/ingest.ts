@@ -11,7 +11,7 @@ import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { checkHost, checkSite, type HostRules } from "@holdpoint/base/http/server/loopback-host.ts";
 import { createCors, LOOPBACK_CORS } from "@holdpoint/base/http/server/cors.ts";
-import { boundaryOf, partsOf } from "./multipart.ts";
+import { parseBoundary, toParts } from "./multipart.ts";
 import { changeOfRun, changesOfBatch, changesOfParts, UploadError, type RunChange } from "./run-change.ts";
 import type { TraceStore } from "./store.ts";
 import { readUpload } from "./upload-body.ts";
@@ -50,7 +50,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
     const what = `${incoming.method} ${path}`;
     if (what === "GET /info") return reply(outgoing, 200, info);
     if (what === "GET /ready") return replyReady(outgoing, store.problem());
-    const read = readerOf(what, incoming.headers["content-type"]);
+    const read = chooseReader(what, incoming.headers["content-type"]);
     if (read === null) return reply(outgoing, 404, NOT_FOUND);
     store.write(read(await readUpload(incoming, BODY_BYTES_MAX)));
     reply(outgoing, 202, "{}"); // ingest.1
@@ -62,7 +62,7 @@ export function createIngest({ store, hosts, version, log }: IngestOptions): Req
         outgoing.destroy();
         return;
       }
-      const { status, detail } = refusalOf(error);
+      const { status, detail } = toUploadRefusal(error);
       if (status === 500) log.error("trace_upload_failed", { reason: describeError(error).message });
       reply(outgoing, status, JSON.stringify({ error: detail, detail })); // ingest.2
       // Reads and drops the rest of a body within the limits: closing the connection could lose the rejection.
@@ -75,19 +75,19 @@ const NOT_FOUND = JSON.stringify({ error: "not found", detail: "No route has thi
 
 type Reader = (body: Buffer) => readonly RunChange[];
 
-function readerOf(what: string, contentType: string | undefined): Reader | null {
+function chooseReader(what: string, contentType: string | undefined): Reader | null {
   if (what === "POST /runs/multipart") {
-    const boundary = boundaryOf(contentType);
+    const boundary = parseBoundary(contentType);
     if (boundary === null) throw new UploadError("Content-Type must be multipart/form-data with a boundary");
-    return (body) => changesOfParts(partsOf(body, boundary));
+    return (body) => changesOfParts(toParts(body, boundary));
   }
-  if (what === "POST /runs/batch") return (body) => changesOfBatch(jsonOf(body));
-  if (what === "POST /runs") return (body) => [changeOfRun("post", jsonOf(body), null)];
+  if (what === "POST /runs/batch") return (body) => changesOfBatch(parseJson(body));
+  if (what === "POST /runs") return (body) => [changeOfRun("post", parseJson(body), null)];
   const patched = /^PATCH \/runs\/([^/]+)$/.exec(what)?.[1];
-  return patched === undefined ? null : (body) => [changeOfRun("patch", jsonOf(body), patched)];
+  return patched === undefined ? null : (body) => [changeOfRun("patch", parseJson(body), patched)];
 }
 
-function jsonOf(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {
@@ -95,7 +95,7 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-function refusalOf(error: unknown): { readonly status: number; readonly detail: string } {
+function toUploadRefusal(error: unknown): { readonly status: number; readonly detail: string } {
   if (error instanceof UploadError) return { status: 422, detail: error.message };
   if (error instanceof ApiError) return { status: STATUS[error.code] ?? 400, detail: error.message };
   return { status: 500, detail: "The trace store failed; its log has the reason." };

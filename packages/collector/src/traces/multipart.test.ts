@@ -1,10 +1,10 @@
 // Tests of multipart bodies (traces/multipart.1, traces/multipart.2): the forms in use by senders, and invalid bodies.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundaryOf, partsOf } from "./multipart.ts";
+import { parseBoundary, toParts } from "./multipart.ts";
 
 const read = (text: string) =>
-  [...partsOf(Buffer.from(text), "b")].map(({ name, type, bytes }) => [name, type, bytes.toString()]);
+  [...toParts(Buffer.from(text), "b")].map(({ name, type, bytes }) => [name, type, bytes.toString()]);
 
 const DISPOSITION = 'Content-Disposition: form-data; name="post.1"';
 
@@ -28,7 +28,7 @@ test("a part with a length may hold the boundary (traces/multipart.1)", () => {
 
 test("parts are views of the body (traces/multipart.2)", () => {
   const body = Buffer.from(`--b\r\n${DISPOSITION}\r\nContent-Type: text/plain\r\n\r\nabc\r\n--b--\r\n`);
-  const [part] = [...partsOf(body, "b")];
+  const [part] = [...toParts(body, "b")];
   assert.equal(part?.bytes.buffer, body.buffer);
 });
 
@@ -48,9 +48,9 @@ for (const [name, body] of BROKEN) {
 }
 
 test("the content type has the boundary, quoted or not; other types have none", () => {
-  assert.equal(boundaryOf("multipart/form-data; boundary=abc"), "abc");
-  assert.equal(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"'), "a b");
-  assert.equal(boundaryOf("multipart/mixed; boundary=abc"), null);
-  assert.equal(boundaryOf("application/json"), null);
-  assert.equal(boundaryOf(undefined), null);
+  assert.equal(parseBoundary("multipart/form-data; boundary=abc"), "abc");
+  assert.equal(parseBoundary('multipart/form-data; charset=utf-8; boundary="a b"'), "a b");
+  assert.equal(parseBoundary("multipart/mixed; boundary=abc"), null);
+  assert.equal(parseBoundary("application/json"), null);
+  assert.equal(parseBoundary(undefined), null);
 });

@@ -11,13 +11,13 @@ const HEAD_BYTES_MAX = 16 * 1024;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 
 /** @returns the boundary of a `multipart/form-data` content type, or null for any other */
-export function boundaryOf(contentType: string | undefined): string | null {
+export function parseBoundary(contentType: string | undefined): string | null {
   const found = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType ?? "");
   return found?.[1] ?? found?.[2] ?? null;
 }
 
 /** @throws {UploadError} if the body is not valid multipart */
-export function* partsOf(body: Buffer, boundary: string): Generator<Part> {
+export function* toParts(body: Buffer, boundary: string): Generator<Part> {
   const delimiter = Buffer.from(`--${boundary}`);
   const next = Buffer.from(`\r\n--${boundary}`);
   let at = body.indexOf(delimiter);
@@ -28,7 +28,7 @@ export function* partsOf(body: Buffer, boundary: string): Generator<Part> {
     if (count >= PARTS_MAX) throw new UploadError(`more than ${PARTS_MAX} parts in one upload`);
     const headEnd = body.indexOf(BLANK_LINE, at);
     if (headEnd < 0 || headEnd - at > HEAD_BYTES_MAX) throw new UploadError("a part has no head");
-    const head = headOf(body.toString("utf8", at, headEnd));
+    const head = parseHead(body.toString("utf8", at, headEnd));
     const from = headEnd + BLANK_LINE.length;
     const to = head.length === null ? body.indexOf(next, from) : from + head.length; // traces/multipart.1
     if (to < 0 || to > body.length || body.indexOf(next, to) !== to)
@@ -38,7 +38,7 @@ export function* partsOf(body: Buffer, boundary: string): Generator<Part> {
   }
 }
 
-function headOf(text: string): { readonly name: string; readonly type: string; readonly length: number | null } {
+function parseHead(text: string): { readonly name: string; readonly type: string; readonly length: number | null } {
   const field = (name: string): string => new RegExp(`^${name}:\\s*(.*)$`, "im").exec(text)?.[1]?.trim() ?? "";
   const name = /\bname="([^"]*)"/.exec(field("content-disposition"))?.[1];
   if (name === undefined) throw new UploadError("a part has no name");

@@ -8,7 +8,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import type { Database, Row } from "./database.ts";
-import { traceCostsOf } from "@holdpoint/api/traces/trace-costs.ts";
+import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import { finalOutputRun, hasOutput, OUTPUT_SIZE, type OutputRun } from "./final-output.ts";
 import { FIELDS } from "./run-change.ts";
 import type { Share } from "./run-share.ts";
@@ -59,12 +59,12 @@ const TRACE_COLUMNS =
   "trace_id, project, name, status, error, started, latency, runs, errors, input_tokens, output_tokens, cost, thread_id";
 
 export function createTraceQueries(db: Database): TraceQueries {
-  const itemOf = (row: Row): TraceItem => ({
+  const toTraceItem = (row: Row): TraceItem => ({
     trace_id: String(row["trace_id"]),
     project: String(row["project"]),
     name: String(row["name"]),
     status: String(row["status"]),
-    error: textOf(row["error"]),
+    error: textOrNull(row["error"]),
     start_us: Number(row["started"]),
     latency_us: row["latency"] === null ? null : Number(row["latency"]),
     runs: Number(row["runs"]),
@@ -72,20 +72,20 @@ export function createTraceQueries(db: Database): TraceQueries {
     input_tokens: Number(row["input_tokens"]),
     output_tokens: Number(row["output_tokens"]),
     cost: row["cost"] === null ? null : Number(row["cost"]),
-    thread_id: textOf(row["thread_id"]),
+    thread_id: textOrNull(row["thread_id"]),
     models: db
       .all("SELECT value FROM tags WHERE trace_id = ? AND kind = 'model' ORDER BY value", String(row["trace_id"]))
       .map(({ value }) => String(value)),
   });
   return {
     search(search) {
-      const { where, parameters } = conditionsOf(search);
+      const { where, parameters } = buildConditions(search);
       const rows = db.all(
         `SELECT ${TRACE_COLUMNS} FROM traces ${where} ORDER BY started DESC, trace_id DESC LIMIT ?`,
         ...parameters,
         search.limit + 1,
       );
-      const items = rows.slice(0, search.limit).map(itemOf);
+      const items = rows.slice(0, search.limit).map(toTraceItem);
       const last = items.at(-1);
       const more = rows.length > search.limit && last !== undefined;
       return { items, next: more ? { started: last.start_us, traceId: last.trace_id } : null }; // query.2
@@ -95,7 +95,7 @@ export function createTraceQueries(db: Database): TraceQueries {
       if (row === null) return null;
       const runs = db.all("SELECT summary FROM runs WHERE trace_id = ? ORDER BY dotted_order", traceId);
       const texts = runs.map(({ summary }) => String(summary)).join(","); // query.3
-      return `{"trace":${JSON.stringify(itemOf(row))},"runs":[${texts}]}`;
+      return `{"trace":${JSON.stringify(toTraceItem(row))},"runs":[${texts}]}`;
     },
     run(runId) {
       const row = db.get(
@@ -105,7 +105,9 @@ export function createTraceQueries(db: Database): TraceQueries {
       if (row === null) return null;
       const { error: _short, ...summary } = JSON.parse(String(row["summary"])) as Record<string, unknown>;
       const files = db.all("SELECT name, type, length(bytes) AS bytes FROM attachments WHERE run_id = ?", runId);
-      const fields = FIELDS.map((field) => [field, textOf(row[field])] as const).filter(([, text]) => text !== null);
+      const fields = FIELDS.map((field) => [field, textOrNull(row[field])] as const).filter(
+        ([, text]) => text !== null,
+      );
       const [order, traceId] = [String(row["dotted_order"]), String(row["trace_id"])];
       const total = costBelow(db, traceId, order);
       const head = JSON.stringify({
@@ -127,43 +129,46 @@ export function createTraceQueries(db: Database): TraceQueries {
   };
 }
 
-/** Of a run with everything below it; null if none has a cost. */
+/** Cost of a run with everything below it; null if none has a cost. */
 function costBelow(db: Database, traceId: string, order: string): number | null {
   const sql =
     "SELECT dotted_order, cost FROM costs WHERE trace_id = ? AND (dotted_order = ? OR substr(dotted_order, 1, ?) = ?)";
   const rows = db.all(sql, traceId, order, order.length + 1, `${order}.`);
   const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
-  return traceCostsOf(runs).below.get(order) ?? null;
+  return computeTraceCosts(runs).below.get(order) ?? null;
 }
 
 /** query.4. */
 function finalOutputText(db: Database, traceId: string): string {
   const sql = `SELECT run_id, dotted_order, facts, main ->> '$.run_type' AS type, ${OUTPUT_SIZE}
     FROM runs WHERE trace_id = ? ORDER BY dotted_order`;
-  const id = finalOutputRun(db.all(sql, traceId).map(outputRunOf));
+  const id = finalOutputRun(db.all(sql, traceId).map(toOutputRun));
   const row = id === null ? null : db.get("SELECT main ->> '$.name' AS name, outputs FROM runs WHERE run_id = ?", id);
   if (row === null) return "";
-  return `,"final_output":{"run_id":${JSON.stringify(id)},"name":${JSON.stringify(row["name"])},"outputs":${textOf(row["outputs"])}}`;
+  return `,"final_output":{"run_id":${JSON.stringify(id)},"name":${JSON.stringify(row["name"])},"outputs":${textOrNull(row["outputs"])}}`;
 }
 
-function outputRunOf(row: Row): OutputRun {
+function toOutputRun(row: Row): OutputRun {
   const { end, status, facts } = JSON.parse(String(row["facts"])) as Share;
   const has = (key: string, value: string): boolean => facts.metadata.some((one) => one[0] === key && one[1] === value);
   return {
     id: String(row["run_id"]),
     dottedOrder: String(row["dotted_order"]),
-    type: textOf(row["type"]) ?? "chain",
+    type: textOrNull(row["type"]) ?? "chain",
     status,
     end,
-    hasOutput: hasOutput(Number(row["output_bytes"]), textOf(row["small_output"])),
+    hasOutput: hasOutput(Number(row["output_bytes"]), textOrNull(row["small_output"])),
     isAgentRun: has("holdpoint_kind", "run"),
     isPaused: has("holdpoint_kind", "run") && has("ended_by", "pause"),
   };
 }
 
-const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-function conditionsOf(search: TraceSearch): { readonly where: string; readonly parameters: readonly SQLInputValue[] } {
+function buildConditions(search: TraceSearch): {
+  readonly where: string;
+  readonly parameters: readonly SQLInputValue[];
+} {
   const conditions: string[] = [];
   const parameters: SQLInputValue[] = [];
   const add = (condition: string, ...values: SQLInputValue[]): void => {

@@ -52,7 +52,7 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
   });
   return [
     get("/traces", ({ query }) => {
-      const page = store.search(searchOf(query));
+      const page = store.search(parseSearch(query));
       const { next } = page;
       const nextCursor = next === null ? null : encodeCursor(next);
       return json({ items: page.items, next_cursor: nextCursor });
@@ -64,12 +64,12 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
       if (file === null) throw new ApiError("trace_not_found", "The attachment is not in the trace store.");
       return json({ type: file.type, base64: Buffer.from(file.bytes).toString("base64") });
     }),
-    get("/traces/{trace_id}", ({ params }) => found(store.trace(traceIdOf(params)), "The trace")),
+    get("/traces/{trace_id}", ({ params }) => found(store.trace(readTraceId(params)), "The trace")),
     {
       method: "delete",
       path: "/traces/{trace_id}",
       handle: async ({ params }) => {
-        if (!store.deleteTrace(traceIdOf(params))) found(null, "The trace");
+        if (!store.deleteTrace(readTraceId(params))) found(null, "The trace");
         return { status: 204, body: null };
       },
     },
@@ -79,7 +79,7 @@ export function traceRoutes(store: TraceStore): readonly HttpRoute[] {
 const OTEL_ID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
 
 /** Also in the senders' form of 32 hex digits, as in their logs. */
-function traceIdOf(params: HttpRequest["params"]): string {
+function readTraceId(params: HttpRequest["params"]): string {
   return (params["trace_id"] ?? "").replace(OTEL_ID, "$1-$2-$3-$4-$5").toLowerCase();
 }
 
@@ -97,7 +97,7 @@ function found(body: string | null, what: string): HttpReply {
 }
 
 /** @throws {ApiError} `invalid_request` */
-function searchOf(query: HttpRequest["query"]): TraceSearch {
+function parseSearch(query: HttpRequest["query"]): TraceSearch {
   const parsed = searchQuery.safeParse(query);
   if (!parsed.success) {
     const errors = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));

@@ -1,6 +1,6 @@
 // Run share: the part of a run that its trace sums up, and the run as lists and trees show it.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { factsOf, microseconds, type Facts } from "./facts.ts";
+import { readFacts, microseconds, type Facts } from "./facts.ts";
 import type { Field } from "./run-change.ts";
 
 /** A run's share in its trace's sums. */
@@ -17,7 +17,7 @@ export type FieldTexts = Readonly<Partial<Record<Field, string>>>;
 
 const ERROR_UNITS_IN_LISTS = 300;
 
-export function shareOf(main: JsonObject, fields: FieldTexts, files: number): Share {
+export function buildShare(main: JsonObject, fields: FieldTexts, files: number): Share {
   const value = (field: Field): Json | undefined =>
     fields[field] === undefined ? undefined : (JSON.parse(fields[field]) as Json);
   const texts = Object.values(fields).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -27,13 +27,13 @@ export function shareOf(main: JsonObject, fields: FieldTexts, files: number): Sh
     start: microseconds(main["start_time"]) ?? 0,
     end,
     status: failed ? "error" : end === null ? "pending" : "success",
-    facts: factsOf({ main, extra: value("extra"), outputs: value("outputs"), events: value("events") }),
+    facts: readFacts({ main, extra: value("extra"), outputs: value("outputs"), events: value("events") }),
     bytes: Buffer.byteLength(JSON.stringify(main)) + texts + files,
   };
 }
 
 /** The run for trees and lists: all but its large fields. */
-export function summaryOf(main: JsonObject, fields: FieldTexts, share: Share): string {
+export function formatSummary(main: JsonObject, fields: FieldTexts, share: Share): string {
   const { model, inputTokens, outputTokens, cost, firstTokenAt } = share.facts;
   return JSON.stringify({
     ...main,

@@ -1,10 +1,10 @@
 // Write run: one run change → the rows of its run, and the sums of its trace.
-import { traceCostsOf } from "@holdpoint/api/traces/trace-costs.ts";
+import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Database, Row } from "./database.ts";
 import type { Facts } from "./facts.ts";
 import { FIELDS, type Field, type RunChange } from "./run-change.ts";
-import { type FieldTexts, type Share, clipped, shareOf, summaryOf } from "./run-share.ts";
+import { type FieldTexts, type Share, clipped, buildShare, formatSummary } from "./run-share.ts";
 
 export interface TraceBounds {
   readonly runsMax: number;
@@ -69,12 +69,12 @@ export function writeRun(state: WriterState, change: RunChange, now: number): bo
   const { trace_id: traceId, dotted_order: dottedOrder } = main;
   if (typeof traceId !== "string" || typeof dottedOrder !== "string") return false; // a patch of an unknown run
   const fields = { ...before?.fields, ...change.fields }; // write.1
-  const share = shareOf(main, fields, keepFiles(db, traceId, change, before !== null));
+  const share = buildShare(main, fields, keepFiles(db, traceId, change, before !== null));
   if (before === null && isFull(state, traceId, share.bytes)) {
     db.run("DELETE FROM attachments WHERE run_id = ?", runId);
     return false;
   }
-  const summary = summaryOf(main, fields, share);
+  const summary = formatSummary(main, fields, share);
   const row = [runId, traceId, dottedOrder, share.bytes, JSON.stringify(share), summary, JSON.stringify(main)] as const;
   db.run(PUT_RUN, ...row, ...FIELDS.map((field) => fields[field] ?? null));
   tagTrace(db, traceId, share.facts, main);
@@ -156,7 +156,7 @@ export function sumCosts({ db, recosted }: WriterState): void {
   for (const traceId of recosted) {
     const rows = db.all("SELECT dotted_order, cost FROM costs WHERE trace_id = ?", traceId);
     const runs = rows.map((row) => ({ dotted_order: String(row["dotted_order"]), cost: Number(row["cost"]) }));
-    db.run("UPDATE traces SET cost = ? WHERE trace_id = ?", traceCostsOf(runs).total, traceId);
+    db.run("UPDATE traces SET cost = ? WHERE trace_id = ?", computeTraceCosts(runs).total, traceId);
   }
   recosted.clear();
 }

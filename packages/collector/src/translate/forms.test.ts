@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { BLOCK_FORMS } from "./forms/block-forms.ts";
 import { ENVELOPES } from "./forms/envelopes.ts";
-import { contentOf, parsed, type GivenSpan } from "./testkit.ts";
+import { translateContent, parsed, type GivenSpan } from "./testkit.ts";
 
 const CALL = { id: "c1", type: "function", function: { name: "weather", arguments: '{"city":"Rome"}' } };
 const calls = (): Json => ({ role: "assistant", content: "", tool_calls: [CALL] });
@@ -252,7 +252,7 @@ const OF_MESSAGES: typeof PLACES = {
 };
 
 function readMessages(span: GivenSpan): Json {
-  return (parsed(contentOf(span).outputs) as JsonObject)["messages"] ?? null;
+  return (parsed(translateContent(span).outputs) as JsonObject)["messages"] ?? null;
 }
 
 describe("blocks of a message", () => {

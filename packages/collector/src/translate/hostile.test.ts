@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../otlp/span.ts";
-import { contentOf, extraOf, parsed, type Given } from "./testkit.ts";
+import { translateContent, parseExtra, parsed, type Given } from "./testkit.ts";
 import { JSON_DEPTH_MAX, type RunContent } from "../shared/trace-run.ts";
 
 const NAMES = ["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
@@ -57,8 +57,8 @@ describe("keys that mean something to JavaScript", () => {
   test("as attribute names, alone and in every family, they pollute nothing and are kept", () => {
     for (const key of CORPUS) {
       const given = Object.fromEntries([[key, '{"polluted":true}']]) as Given;
-      for (const text of texts(contentOf({ resource: given }))) if (text !== "") JSON.parse(text);
-      const content = contentOf({ attributes: given }, { genericOtel: true });
+      for (const text of texts(translateContent({ resource: given }))) if (text !== "") JSON.parse(text);
+      const content = translateContent({ attributes: given }, { genericOtel: true });
       assertClean();
       for (const text of texts(content)) if (text !== "") JSON.parse(text);
       if (key.startsWith("embedding.")) continue; // vectors keep only number and length
@@ -72,7 +72,7 @@ describe("keys that mean something to JavaScript", () => {
   test("inside JSON text they pollute nothing and are kept", () => {
     for (const key of JSON_KEYS) {
       for (const poison of [POISON, `[${POISON}]`]) {
-        const content = contentOf({
+        const content = translateContent({
           attributes: { [key]: poison },
           events: [{ name: "gen_ai.user.message", attributes: { "gen_ai.event.content": poison } }],
         });
@@ -86,7 +86,7 @@ describe("keys that mean something to JavaScript", () => {
   });
 
   test("as own names they arrive as own names", () => {
-    const { metadata } = extraOf(contentOf({ attributes: { "langsmith.metadata.__proto__": "data" } }));
+    const { metadata } = parseExtra(translateContent({ attributes: { "langsmith.metadata.__proto__": "data" } }));
     assert.ok(Object.hasOwn(metadata, "__proto__"));
   });
 });
@@ -97,20 +97,20 @@ describe("indices and depth", () => {
     for (const index of ["4294967295", "99999999999999999999", "4096", "-1", "1e3", "0x10"])
       attributes[`gen_ai.prompt.${index}.content`] = "x";
     attributes["gen_ai.prompt.4095.content"] = "last";
-    const content = contentOf({ attributes });
+    const content = translateContent({ attributes });
     assert.deepEqual(parsed(content.inputs), { messages: [{ role: "user", content: "last" }] });
   });
 
   test("a family has a bounded number of entries", () => {
     const keys = Array.from({ length: 60_000 }, (_, at) => `gen_ai.prompt.${at % 4096}.k${at}`);
-    const content = contentOf({ attributes: Object.fromEntries(keys.map((key) => [key, 1])) });
+    const content = translateContent({ attributes: Object.fromEntries(keys.map((key) => [key, 1])) });
     assert.ok(content.inputs.length < 400_000);
   });
 
   for (const depth of [10, JSON_DEPTH_MAX + 10, 5000, 1_000_000]) {
     test(`JSON of depth ${depth} in a string is used when shallow, else stays text`, () => {
       const deep = "[".repeat(depth) + "]".repeat(depth);
-      const inputs = parsed(contentOf({ attributes: { "gen_ai.prompt": deep } }).inputs) as JsonObject;
+      const inputs = parsed(translateContent({ attributes: { "gen_ai.prompt": deep } }).inputs) as JsonObject;
       if (depth < JSON_DEPTH_MAX) assert.ok(Array.isArray(inputs["input"]));
       else assert.equal(inputs["input"], deep);
     });
@@ -118,7 +118,7 @@ describe("indices and depth", () => {
 
   test("50 MB of JSON in one string stay text and are not read", () => {
     const long = `["${"x".repeat(50_000_000)}"]`;
-    const content = contentOf({ attributes: { "gen_ai.prompt": long } });
+    const content = translateContent({ attributes: { "gen_ai.prompt": long } });
     assert.ok(content.inputs.startsWith('{"input":"[\\"xxx'));
     assert.equal(content.inputs.length, long.length + '{"input":""}'.length + 2);
   });
@@ -126,14 +126,14 @@ describe("indices and depth", () => {
   test("a deep attribute value is cut at the limit and can be written", () => {
     let value: AttributeValue = "bottom";
     for (let level = 0; level < 5000; level++) value = level % 2 === 0 ? [value] : { keys: ["k"], values: [value] };
-    const content = contentOf({ attributes: { deep: value, "gen_ai.prompt": value } }, { genericOtel: true });
+    const content = translateContent({ attributes: { deep: value, "gen_ai.prompt": value } }, { genericOtel: true });
     for (const text of texts(content)) if (text !== "") JSON.parse(text);
   });
 });
 
 describe("numbers", () => {
   test("64-bit integers keep every digit: as attributes, in lists and maps, in JSON text", () => {
-    const content = contentOf(
+    const content = translateContent(
       {
         attributes: {
           big: 1732170000123456789n,
@@ -159,7 +159,7 @@ describe("numbers", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
         const exact = value >= -(2n ** 53n) + 1n && value <= 2n ** 53n - 1n ? Number(value) : value;
-        const content = contentOf(
+        const content = translateContent(
           { attributes: { n: exact, "gen_ai.prompt": `{"n":[${value}]}` } },
           { genericOtel: true },
         );
@@ -172,18 +172,18 @@ describe("numbers", () => {
 
   test("integers beyond int64, which backends refuse, become text", () => {
     assert.equal(
-      contentOf({ attributes: { "gen_ai.prompt": '{"n":18446744073709551616}' } }).inputs,
+      translateContent({ attributes: { "gen_ai.prompt": '{"n":18446744073709551616}' } }).inputs,
       '{"n":"18446744073709551616"}',
     );
   });
 
   test("a number in JSON text that no double holds becomes text, fractions and large doubles stay", () => {
-    const content = contentOf({ attributes: { "gen_ai.prompt": '{"a":1e999,"b":0.1,"c":1e300,"d":-1e999}' } });
+    const content = translateContent({ attributes: { "gen_ai.prompt": '{"a":1e999,"b":0.1,"c":1e300,"d":-1e999}' } });
     assert.deepEqual(parsed(content.inputs), { a: "1e999", b: 0.1, c: 1e300, d: "-1e999" });
   });
 
   test("NaN and infinities become text and cost nothing else", () => {
-    const content = contentOf(
+    const content = translateContent(
       { attributes: { nan: Number.NaN, list: [Infinity, -Infinity], ok: 1 } },
       { genericOtel: true },
     );
@@ -194,7 +194,7 @@ describe("numbers", () => {
 describe("text", () => {
   test("lone surrogates are replaced everywhere, pairs and NUL stay", () => {
     const broken = "a\ud800b";
-    const content = contentOf(
+    const content = translateContent(
       {
         name: broken,
         status: [2, broken],
@@ -279,7 +279,7 @@ test("20,000 hostile attributes make runs whose texts are JSON, and do not chang
       const given = Object.fromEntries(
         attributes.map(([at, item]) => (at.includes("=") ? at.split("=") : [at, item]) as [string, AttributeValue]),
       );
-      const content = contentOf(
+      const content = translateContent(
         { attributes: given, resource: given, events: [{ name, attributes: Object.fromEntries(inEvent) }] },
         { genericOtel: true },
       );

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "./attributes/indexed.ts";
-import { contentOf, extraOf, parsed, table, translated, type Given } from "./testkit.ts";
+import { translateContent, parseExtra, parsed, table, translated, type Given } from "./testkit.ts";
 
 const CHAT: Given = {
   "gen_ai.operation.name": "chat",
@@ -45,10 +45,10 @@ describe("usage", () => {
   for (const [api, usage] of Object.entries(SPELLINGS)) {
     test(`${api}: in the answer`, () => {
       const answer = { choices: [{ message: { role: "assistant", content: "Hi" } }], usage };
-      const run = contentOf({
+      const run = translateContent({
         attributes: { "openinference.span.kind": "LLM", "output.value": JSON.stringify(answer) },
       });
-      assert.deepEqual(extraOf(run).metadata["usage_metadata"], wanted);
+      assert.deepEqual(parseExtra(run).metadata["usage_metadata"], wanted);
     });
     if (!["Anthropic", "Bedrock"].includes(api))
       test(`${api}: in Langfuse's details`, () => {
@@ -56,7 +56,7 @@ describe("usage", () => {
           "langfuse.observation.type": "generation",
           "langfuse.observation.usage_details": JSON.stringify(usage),
         };
-        assert.deepEqual(extraOf(contentOf({ attributes })).metadata["usage_metadata"], wanted);
+        assert.deepEqual(parseExtra(translateContent({ attributes })).metadata["usage_metadata"], wanted);
       });
   }
   for (const [name, key] of Object.entries({
@@ -67,7 +67,7 @@ describe("usage", () => {
   }))
     test(`${name}: as an attribute`, () => {
       const attributes = { ...CHAT, "gen_ai.usage.input_tokens": 100, "gen_ai.usage.output_tokens": 20, [key]: 60 };
-      assert.deepEqual(extraOf(contentOf({ attributes })).metadata["usage_metadata"], wanted);
+      assert.deepEqual(parseExtra(translateContent({ attributes })).metadata["usage_metadata"], wanted);
     });
 
   const ANTHROPIC = { input_tokens: 40, output_tokens: 20, cache_read_input_tokens: 60 };
@@ -105,8 +105,8 @@ describe("usage", () => {
   ];
   for (const [name, attributes, becomes] of OWN)
     test(name, () => {
-      const run = contentOf({ attributes: { "openinference.span.kind": "LLM", ...attributes } });
-      assert.deepEqual(extraOf(run).metadata["usage_metadata"], becomes);
+      const run = translateContent({ attributes: { "openinference.span.kind": "LLM", ...attributes } });
+      assert.deepEqual(parseExtra(run).metadata["usage_metadata"], becomes);
     });
 
   test("Langfuse adds up what no name of the table says", () => {
@@ -115,7 +115,7 @@ describe("usage", () => {
       "langfuse.observation.type": "generation",
       "langfuse.observation.usage_details": JSON.stringify(usage),
     };
-    const read = extraOf(contentOf({ attributes })).metadata["usage_metadata"];
+    const read = parseExtra(translateContent({ attributes })).metadata["usage_metadata"];
     assert.deepEqual([member(read, "input_tokens"), member(read, "total_tokens")], [100, 120]);
   });
 
@@ -126,7 +126,7 @@ describe("usage", () => {
       "gen_ai.usage.output_tokens": 20,
       "gen_ai.usage.cost": 0,
     };
-    const { metadata } = extraOf(contentOf({ attributes }));
+    const { metadata } = parseExtra(translateContent({ attributes }));
     assert.deepEqual(metadata["usage_metadata"], USAGE);
     assert.equal(member(metadata["otel"], "attributes", "gen_ai.usage.cost"), 0);
   });
@@ -152,7 +152,7 @@ describe("models and providers", () => {
         "gen_ai.request.model": model,
         ...(provider === "" ? {} : { "gen_ai.provider.name": provider }),
       };
-      const { metadata, params } = extraOf(contentOf({ attributes }));
+      const { metadata, params } = parseExtra(translateContent({ attributes }));
       assert.deepEqual([metadata["ls_provider"], metadata["ls_model_name"], params["model"]], [said, name, model]);
     });
 });
@@ -169,7 +169,8 @@ describe("what a span is", () => {
     ["any other database", { "db.system": "postgresql" }, "chain"],
     ["a request of ADK's without a model", { "gcp.vertex.agent.llm_request": '{"contents":[]}' }, "llm"],
   ];
-  for (const [name, attributes, type] of TYPES) test(name, () => assert.equal(contentOf({ attributes }).runType, type));
+  for (const [name, attributes, type] of TYPES)
+    test(name, () => assert.equal(translateContent({ attributes }).runType, type));
 
   test("the filter keeps a search for vectors", () =>
     assert.ok(translated({ attributes: { "db.system": "chroma" } }, { filterNonGenAi: true }).content !== null));
@@ -201,16 +202,16 @@ describe("nothing twice", () => {
     },
   };
   for (const [name, attributes] of Object.entries(BODIES))
-    test(name, () => assert.equal(JSON.stringify(contentOf({ attributes })).split(TEXT).length - 1, 1));
+    test(name, () => assert.equal(JSON.stringify(translateContent({ attributes })).split(TEXT).length - 1, 1));
 
   test("stop sequences", () => {
-    const run = contentOf({ attributes: { ...CHAT, "gen_ai.request.stop_sequences": ["STOP-HERE"] } });
+    const run = translateContent({ attributes: { ...CHAT, "gen_ai.request.stop_sequences": ["STOP-HERE"] } });
     assert.equal(JSON.stringify(run).split("STOP-HERE").length - 1, 1);
   });
 
   test("bytes as a list of numbers are an attachment", () => {
     const bytes = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.alloc(3000, 7)]);
-    const run = contentOf({ attributes: { "input.value": JSON.stringify({ picture: { image: bytes } }) } });
+    const run = translateContent({ attributes: { "input.value": JSON.stringify({ picture: { image: bytes } }) } });
     assert.deepEqual(
       run.attachments.map(({ mimeType }) => mimeType),
       ["image/png"],
@@ -390,7 +391,7 @@ describe("content", () => {
       "llm.input_messages.0.message.contents.0.message_content.type": "image",
       "input.value": JSON.stringify({ messages: [{ role: "user", content: [{ type: "image", source }] }] }),
     };
-    assert.deepEqual(parsed(contentOf({ attributes }).inputs), {
+    assert.deepEqual(parsed(translateContent({ attributes }).inputs), {
       messages: [
         { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,iVBORw==" } }] },
       ],

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { knownNames } from "./attributes/known-keys.ts";
 import { shaped } from "./messages/testkit.ts";
-import { CONTEXT, type Given, spanOf } from "./testkit.ts";
+import { CONTEXT, type Given, buildSpan } from "./testkit.ts";
 import { createExplainer } from "./translate.ts";
 
 const explain = createExplainer({ filterNonGenAi: false, genericOtel: false, project: "" });
@@ -94,7 +94,7 @@ const TREES = [/^llm\./, /^embedding\./, /^mastra\./, /^gen_ai\.(?:prompt|comple
   (tree) => NAMES.filter((name) => tree.test(name)),
 );
 
-const attributesOf = fc
+const drawAttributes = fc
   .oneof(
     fc.subarray(NAMES, { minLength: 1, maxLength: 12 }),
     ...TREES.map((names) => fc.subarray(names, { minLength: 1, maxLength: 4 })),
@@ -109,8 +109,8 @@ const attributesOf = fc
 
 test("every attribute survives, next to any other", () => {
   fc.assert(
-    fc.property(attributesOf, (given) => {
-      const { run, attributes } = explain(spanOf({ attributes: given }), CONTEXT);
+    fc.property(drawAttributes, (given) => {
+      const { run, attributes } = explain(buildSpan({ attributes: given }), CONTEXT);
       const text = JSON.stringify(run);
       const fields = new Map(attributes.map((one) => [one.attribute, one.fields.join(", ")]));
       for (const [name, value] of Object.entries(given)) {
@@ -171,7 +171,7 @@ const EVENT_KEYS = [
   "db.search.result.entity",
 ];
 
-const eventsOf = fc
+const drawEvents = fc
   .array(fc.tuple(fc.constantFrom(...EVENT_NAMES), fc.subarray(EVENT_KEYS, { minLength: 1, maxLength: 5 })), {
     minLength: 1,
     maxLength: 3,
@@ -189,11 +189,11 @@ const eventsOf = fc
 test("every attribute of an event survives, on every type of run", () => {
   fc.assert(
     fc.property(
-      eventsOf,
+      drawEvents,
       fc.constantFrom("chat", "execute_tool", "retrieval", "embeddings", "invoke_agent", ""),
       (events, operation) => {
         const attributes: Given = operation === "" ? {} : { "gen_ai.operation.name": operation };
-        const { run } = explain(spanOf({ attributes, events }), CONTEXT);
+        const { run } = explain(buildSpan({ attributes, events }), CONTEXT);
         const text = JSON.stringify(run);
         for (const event of events)
           for (const [name, value] of Object.entries(event.attributes))

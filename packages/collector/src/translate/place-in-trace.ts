@@ -12,23 +12,23 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 
 /** Named by the backend's SDK, else the span's own, else the span of the SDK's parent run. */
-export function parentOf(facts: Facts): string {
+export function readParent(facts: Facts): string {
   const named = facts.peek(PARENT_SPAN).toLowerCase(); // transport noise (leftovers.1)
   if (SPAN_ID.test(named)) return named;
   if (facts.span.parentSpanId !== "") return facts.span.parentSpanId;
   // Its spans have the first half of their run's id, or the run has the span's id after zeros.
-  const run = uuidOf(facts, PARENT_RUN).replaceAll("-", "");
+  const run = takeUuid(facts, PARENT_RUN).replaceAll("-", "");
   return run.startsWith("0000000000000000") ? run.slice(16) : run.slice(0, 16);
 }
 
-export function declaredIdsOf(facts: Facts): DeclaredIds | null {
-  const traceId = uuidOf(facts, TRACE_ID);
-  const runId = uuidOf(facts, RUN_ID);
+export function readDeclaredIds(facts: Facts): DeclaredIds | null {
+  const traceId = takeUuid(facts, TRACE_ID);
+  const runId = takeUuid(facts, RUN_ID);
   if (traceId === "" && runId === "") return null;
   return { traceId, runId, dottedOrder: facts.text(DOTTED_ORDER) };
 }
 
-export function uuidOf(facts: Facts, from: Sources): string {
+export function takeUuid(facts: Facts, from: Sources): string {
   const mark = facts.mark();
   const text = facts.text(from).toLowerCase();
   if (UUID.test(text)) return text;

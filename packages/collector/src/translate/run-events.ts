@@ -2,8 +2,8 @@
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "./attributes/span-facts.ts";
 import { sources, type Sources } from "./attributes/known-keys.ts";
-import { jsonOf } from "./attributes/plain-values.ts";
-import type { SpanTalk } from "./messages/span-events.ts";
+import { toJson } from "./attributes/plain-values.ts";
+import type { SpanEventContent } from "./messages/span-events.ts";
 import type { Times } from "./span-times.ts";
 import { plusSeconds, rfc3339, unixNanoOfMs } from "../shared/rfc3339.ts";
 
@@ -20,7 +20,7 @@ const FIRST_TOKEN_AT = sources("langfuse.observation.completion_start_time", "ma
 /** @param spare events whose content no field took */
 export function eventsText(
   facts: Facts,
-  talk: SpanTalk,
+  eventContent: SpanEventContent,
   { start, end }: Pick<Times, "start" | "end">,
   spare: readonly JsonObject[],
 ): string {
@@ -34,14 +34,14 @@ export function eventsText(
     events.push({ name: "new_token", time: rfc3339(plusSeconds(start, isMs ? seconds / 1000 : seconds)) });
     break;
   }
-  events.push(...talk.kept, ...spare);
+  events.push(...eventContent.kept, ...spare);
   return events.length === 0 ? "" : JSON.stringify(events);
 }
 
 function firstTokenAt(facts: Facts): JsonObject[] {
   if (!facts.has(FIRST_TOKEN_AT)) return [];
   const mark = facts.mark();
-  const text = jsonOf(facts.value(FIRST_TOKEN_AT));
+  const text = toJson(facts.value(FIRST_TOKEN_AT));
   const ms = typeof text === "string" && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
   if (ms >= 0) return [{ name: "new_token", time: rfc3339(unixNanoOfMs(ms)) }];
   facts.release(mark);

@@ -3,10 +3,10 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import type { RequestContext, RunContent } from "../shared/trace-run.ts";
 import { createObjectWriter } from "./attributes/json-writer.ts";
 import { sources, type Sources, union } from "./attributes/known-keys.ts";
-import { jsonOf } from "./attributes/plain-values.ts";
+import { toJson } from "./attributes/plain-values.ts";
 import { resourceText } from "./attributes/resource-texts.ts";
 import type { Facts } from "./attributes/span-facts.ts";
-import { uuidOf } from "./place-in-trace.ts";
+import { takeUuid } from "./place-in-trace.ts";
 
 export type RunLabels = Pick<RunContent, "serialized" | "tags" | "sessionName" | "sessionId" | "referenceExampleId">;
 
@@ -38,19 +38,19 @@ const RESOURCE_PROJECT = ["langsmith.project", "tracing.project", "openinference
 const DEFAULT_PROJECT = "default";
 
 /** @param project TRACING_PROJECT, for a span that names none */
-export function labelsOf(facts: Facts, context: RequestContext, project: string): RunLabels {
+export function readLabels(facts: Facts, context: RequestContext, project: string): RunLabels {
   facts.enter("serialized");
   const serialized = serializedText(facts);
   facts.enter("tags");
-  const tags = tagsOf(facts);
+  const tags = readTags(facts);
   facts.enter("session_name");
-  const sessionName = projectOf(facts, context, project);
-  const sessionId = uuidOf(facts, SESSION_ID);
+  const sessionName = chooseProject(facts, context, project);
+  const sessionId = takeUuid(facts, SESSION_ID);
   facts.enter("place in the trace");
-  return { serialized, tags, sessionName, sessionId, referenceExampleId: uuidOf(facts, EXAMPLE) };
+  return { serialized, tags, sessionName, sessionId, referenceExampleId: takeUuid(facts, EXAMPLE) };
 }
 
-function projectOf(facts: Facts, context: RequestContext, project: string): string {
+function chooseProject(facts: Facts, context: RequestContext, project: string): string {
   const name =
     context.project ||
     facts.text(SESSION_NAME) ||
@@ -62,11 +62,11 @@ function projectOf(facts: Facts, context: RequestContext, project: string): stri
 
 const NO_TAGS: readonly string[] = [];
 
-function tagsOf(facts: Facts): readonly string[] {
+function readTags(facts: Facts): readonly string[] {
   const mark = facts.mark();
   const value = facts.value(TAGS);
   if (value === undefined) return NO_TAGS;
-  const read = jsonOf(value);
+  const read = toJson(value);
   if (typeof read !== "string" && !isListOfText(read)) facts.release(mark);
   const list = typeof read === "string" ? read.split(",") : Array.isArray(read) ? (read as readonly Json[]) : [];
   const tags = list.flatMap((tag) => (typeof tag === "string" && tag.trim() !== "" ? [tag.trim()] : []));
@@ -82,7 +82,7 @@ function serializedText(facts: Facts): string {
   const out = createObjectWriter();
   for (const [name, from] of SERIALIZED) {
     const value = facts.value(from);
-    if (value !== undefined) out.put(name, jsonOf(value));
+    if (value !== undefined) out.put(name, toJson(value));
   }
   return out.text();
 }

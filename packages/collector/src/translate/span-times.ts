@@ -12,7 +12,7 @@ export interface Times {
 /**
  * A missing end is the start and the other way round; with neither, the first event's time or the request's arrival.
  */
-export function timesOf(span: Span, context: RequestContext): Times {
+export function chooseTimes(span: Span, context: RequestContext): Times {
   const { start, end } = span;
   if (!isNoTime(start)) return { start, end: isNoTime(end) ? start : end, fromArrival: false };
   if (!isNoTime(end)) return { start: end, end, fromArrival: false };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "./attributes/indexed.ts";
-import { contentOf, extraOf, parsed, type Given } from "./testkit.ts";
+import { translateContent, parseExtra, parsed, type Given } from "./testkit.ts";
 import type { RunType } from "../shared/trace-run.ts";
 
 describe("run type", () => {
@@ -67,7 +67,8 @@ describe("run type", () => {
   for (const [key, types] of Object.entries(TABLE))
     test(`from ${key}`, () => {
       for (const [type, values] of Object.entries(types))
-        for (const value of values) assert.equal(contentOf({ attributes: { [key]: value } }).runType, type, value);
+        for (const value of values)
+          assert.equal(translateContent({ attributes: { [key]: value } }).runType, type, value);
     });
 
   const MODELS = ["gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "ai.model.id"];
@@ -80,9 +81,10 @@ describe("run type", () => {
   ];
   test("a model with usage or messages is an llm", () => {
     for (const model of MODELS)
-      for (const sign of SIGNS) assert.equal(contentOf({ attributes: { [model]: "m", ...sign } }).runType, "llm");
+      for (const sign of SIGNS)
+        assert.equal(translateContent({ attributes: { [model]: "m", ...sign } }).runType, "llm");
     const events = [{ name: "gen_ai.choice" }];
-    assert.equal(contentOf({ attributes: { "gen_ai.request.model": "m" }, events }).runType, "llm");
+    assert.equal(translateContent({ attributes: { "gen_ai.request.model": "m" }, events }).runType, "llm");
   });
 
   test("each rule takes precedence over the next", () => {
@@ -98,7 +100,7 @@ describe("run type", () => {
     ];
     for (const [at, [key, , type]] of ORDER.entries()) {
       const attributes = Object.fromEntries(ORDER.slice(at).map(([name, value]) => [name, value]));
-      assert.equal(contentOf({ attributes }).runType, type, key);
+      assert.equal(translateContent({ attributes }).runType, type, key);
     }
   });
 });
@@ -171,7 +173,7 @@ describe("usage", () => {
         // This source takes precedence over all later ones, so the span has those as well, with other numbers.
         const later = Object.fromEntries(keys.slice(place + 1).map((name, n) => [name, 900 + n]));
         const counts = target.includes("details") ? { "gen_ai.usage.input_tokens": 100_000 } : {};
-        const { metadata } = extraOf(contentOf({ attributes: { ...BASE, ...counts, ...later, [key]: 7 } }));
+        const { metadata } = parseExtra(translateContent({ attributes: { ...BASE, ...counts, ...later, [key]: 7 } }));
         assert.equal(member(metadata["usage_metadata"], ...target.split(".")), 7, key);
       }
     });
@@ -187,8 +189,8 @@ describe("usage", () => {
       ],
     ];
     for (const [key, value, usage] of WHOLE) {
-      const { metadata } = extraOf(
-        contentOf({ attributes: { ...BASE, "gen_ai.usage.input_tokens": 99, [key]: value } }),
+      const { metadata } = parseExtra(
+        translateContent({ attributes: { ...BASE, "gen_ai.usage.input_tokens": 99, [key]: value } }),
       );
       assert.deepEqual(metadata["usage_metadata"], usage, key);
     }
@@ -199,7 +201,7 @@ describe("content", () => {
   const check = (side: "inputs" | "outputs", rows: readonly (readonly [Given, Json])[]): void => {
     for (const [attributes, wanted] of rows)
       test(`${side} from ${Object.keys(attributes).at(-1)}`, () => {
-        assert.deepEqual(parsed(contentOf({ attributes })[side]), wanted);
+        assert.deepEqual(parsed(translateContent({ attributes })[side]), wanted);
       });
   };
   const tool = { "langsmith.span.kind": "tool" };
@@ -286,7 +288,7 @@ describe("names, models and metadata", () => {
       [{ "genkit:name": "n" }, "span", "n"],
       [{}, "", "unnamed"],
     ];
-    for (const [attributes, name, wanted] of NAMES) assert.equal(contentOf({ name, attributes }).name, wanted);
+    for (const [attributes, name, wanted] of NAMES) assert.equal(translateContent({ name, attributes }).name, wanted);
   });
 
   test("the model that answered is priced, the requested one is a parameter", () => {
@@ -306,10 +308,10 @@ describe("names, models and metadata", () => {
     ];
     for (let at = 0; at < MODELS.length; at++) {
       const attributes = Object.fromEntries(MODELS.slice(at).map((key) => [key, key]));
-      assert.equal(extraOf(contentOf({ attributes })).metadata["ls_model_name"], MODELS[at]);
+      assert.equal(parseExtra(translateContent({ attributes })).metadata["ls_model_name"], MODELS[at]);
     }
     const both = { "gen_ai.request.model": "alias", "gen_ai.response.model": "served" };
-    assert.equal(extraOf(contentOf({ attributes: both })).params["model"], "alias");
+    assert.equal(parseExtra(translateContent({ attributes: both })).params["model"], "alias");
   });
 
   test("providers", () => {
@@ -320,14 +322,21 @@ describe("names, models and metadata", () => {
       "llm.provider",
       "llm.system",
     ])
-      assert.equal(extraOf(contentOf({ attributes: { [key]: "groq" } })).metadata["ls_provider"], "groq", key);
+      assert.equal(
+        parseExtra(translateContent({ attributes: { [key]: "groq" } })).metadata["ls_provider"],
+        "groq",
+        key,
+      );
     const VERCEL = {
       "openai.chat": "openai",
       "google.generative-ai": "google_genai",
       "google.vertex.chat": "google_vertexai",
     };
     for (const [sent, said] of Object.entries(VERCEL))
-      assert.equal(extraOf(contentOf({ attributes: { "ai.model.provider": sent } })).metadata["ls_provider"], said);
+      assert.equal(
+        parseExtra(translateContent({ attributes: { "ai.model.provider": sent } })).metadata["ls_provider"],
+        said,
+      );
   });
 
   test("threads and users", () => {
@@ -347,13 +356,14 @@ describe("names, models and metadata", () => {
       user_id: ["user.id", "enduser.id", "ai.telemetry.metadata.userId", "traceloop.association.properties.user_id"],
     };
     for (const [name, keys] of Object.entries(TABLE))
-      for (const key of keys) assert.equal(extraOf(contentOf({ attributes: { [key]: "x" } })).metadata[name], "x", key);
+      for (const key of keys)
+        assert.equal(parseExtra(translateContent({ attributes: { [key]: "x" } })).metadata[name], "x", key);
   });
 
   test("tags from a list or from text", () => {
     for (const key of ["langsmith.span.tags", "tag.tags", "ai.telemetry.metadata.tags", "langfuse.trace.tags"]) {
-      assert.deepEqual(contentOf({ attributes: { [key]: ["a", "b"] } }).tags, ["a", "b"], key);
-      assert.deepEqual(contentOf({ attributes: { [key]: "a, b,,a" } }).tags, ["a", "b"], key);
+      assert.deepEqual(translateContent({ attributes: { [key]: ["a", "b"] } }).tags, ["a", "b"], key);
+      assert.deepEqual(translateContent({ attributes: { [key]: "a, b,,a" } }).tags, ["a", "b"], key);
     }
   });
 });

@@ -68,11 +68,11 @@ export const CONTEXT: RequestContext = {
 };
 const OPTIONS: TranslateOptions = { filterNonGenAi: false, genericOtel: false, project: "" };
 
-function attributesOf(given: Given | undefined): Attributes {
+function toAttributes(given: Given | undefined): Attributes {
   return given === undefined ? NO_ATTRIBUTES : { keys: Object.keys(given), values: Object.values(given) };
 }
 
-export function spanOf(given: GivenSpan): Span {
+export function buildSpan(given: GivenSpan): Span {
   return {
     traceId: "5b8efff798038103d269b633813fc60c",
     spanId: "eee19b7ec3c1b174",
@@ -83,11 +83,11 @@ export function spanOf(given: GivenSpan): Span {
     kind: given.kind ?? 1,
     start: given.start ?? START,
     end: given.end ?? { sec: START.sec + 1, nano: START.nano },
-    attributes: attributesOf(given.attributes),
+    attributes: toAttributes(given.attributes),
     events: (given.events ?? []).map((event, at) => ({
       name: event.name,
       time: { sec: START.sec, nano: event.at ?? at },
-      attributes: attributesOf(event.attributes),
+      attributes: toAttributes(event.attributes),
       droppedAttributes: 0,
     })),
     links: given.links ?? [],
@@ -96,7 +96,7 @@ export function spanOf(given: GivenSpan): Span {
     droppedAttributes: 0,
     droppedEvents: 0,
     droppedLinks: 0,
-    resource: { attributes: attributesOf(given.resource) },
+    resource: { attributes: toAttributes(given.resource) },
     scope: { name: given.scope ?? "", version: "1.0", attributes: NO_ATTRIBUTES },
   };
 }
@@ -106,10 +106,10 @@ export function translated(
   options: Partial<TranslateOptions> = {},
   context: Partial<RequestContext> = {},
 ): UnplacedRun {
-  return createTranslator({ ...OPTIONS, ...options })(spanOf(given), { ...CONTEXT, ...context });
+  return createTranslator({ ...OPTIONS, ...options })(buildSpan(given), { ...CONTEXT, ...context });
 }
 
-export function contentOf(given: GivenSpan, options: Partial<TranslateOptions> = {}): RunContent {
+export function translateContent(given: GivenSpan, options: Partial<TranslateOptions> = {}): RunContent {
   const { content } = translated(given, options);
   assert.ok(content !== null, "the span was filtered out");
   return content;
@@ -119,7 +119,7 @@ export function parsed(text: string): Json {
   return text === "" ? null : (JSON.parse(text) as Json);
 }
 
-export function extraOf(content: RunContent): { readonly metadata: JsonObject; readonly params: JsonObject } {
+export function parseExtra(content: RunContent): { readonly metadata: JsonObject; readonly params: JsonObject } {
   const extra = parsed(content.extra) as JsonObject;
   return { metadata: extra["metadata"] as JsonObject, params: (extra["invocation_params"] ?? {}) as JsonObject };
 }
@@ -138,11 +138,11 @@ export async function collectCases(work: () => Promise<void>): Promise<readonly 
 /** One test a case. Each case parses the texts of the run, and so checks that they are JSON. */
 export function table(cases: readonly Case[]): void {
   if (collected.cases !== null) return void collected.cases.push(...cases);
-  for (const one of cases) test(one.name, () => assertRun(contentOf(one.span, one.options), one.run));
+  for (const one of cases) test(one.name, () => assertRun(translateContent(one.span, one.options), one.run));
 }
 
 function assertRun(content: RunContent, wanted: Wanted): void {
-  const { metadata, params } = extraOf(content);
+  const { metadata, params } = parseExtra(content);
   const usage = metadata["usage_metadata"] ?? null;
   const { usage_metadata: repeated, ...outputs } = (parsed(content.outputs) ?? {}) as JsonObject;
   if (wanted.name !== undefined) assert.equal(content.name, wanted.name, "name");

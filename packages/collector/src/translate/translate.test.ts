@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { segmentTime, uuidOfSpan, uuidOfTrace } from "../assemble/dotted-order.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { NO_TIME } from "../otlp/span.ts";
-import { contentOf, CONTEXT, extraOf, parsed, spanOf, START, table, translated } from "./testkit.ts";
+import { translateContent, CONTEXT, parseExtra, parsed, buildSpan, START, table, translated } from "./testkit.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
 import { createTranslator } from "./translate.ts";
 
@@ -20,21 +20,24 @@ describe("content in attributes and in events", () => {
     "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"Say \\"hi\\""}]}]',
     "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"Hi"}]}]',
   };
-  const spoken = (name: string, content: string): { name: string; attributes: Record<string, string> } => ({
+  const messageEvent = (name: string, content: string): { name: string; attributes: Record<string, string> } => ({
     name,
     attributes: { "gen_ai.system": "openai", content },
   });
   table([
     {
       name: "equal texts are there once",
-      span: { attributes, events: [spoken("gen_ai.user.message", 'Say "hi"'), spoken("gen_ai.choice", "Hi")] },
+      span: {
+        attributes,
+        events: [messageEvent("gen_ai.user.message", 'Say "hi"'), messageEvent("gen_ai.choice", "Hi")],
+      },
       run: { events: null },
     },
     {
       name: "another text stays an event",
       span: {
         attributes,
-        events: [spoken("gen_ai.user.message", "Say goodbye"), spoken("gen_ai.choice", "Goodbye")],
+        events: [messageEvent("gen_ai.user.message", "Say goodbye"), messageEvent("gen_ai.choice", "Goodbye")],
       },
       run: {
         inputs: { messages: [{ role: "user", content: 'Say "hi"' }] },
@@ -268,8 +271,8 @@ describe("resource, scope and events of a span", () => {
 });
 
 describe("times", () => {
-  const times = (span: Parameters<typeof contentOf>[0]): readonly string[] => {
-    const content = contentOf(span);
+  const times = (span: Parameters<typeof translateContent>[0]): readonly string[] => {
+    const content = translateContent(span);
     return [content.startTime, content.endTime];
   };
   const end = { sec: START.sec + 1, nano: 0 };
@@ -296,9 +299,9 @@ describe("times", () => {
   });
   test("without both, the time of the first event or of the arrival replaces them, and the run is marked", () => {
     assert.equal(times({ start: NO_TIME, end: NO_TIME, events: [EXCEPTION] })[0], "2025-11-21T09:00:00.000000000Z");
-    const content = contentOf({ start: NO_TIME, end: NO_TIME });
+    const content = translateContent({ start: NO_TIME, end: NO_TIME });
     assert.equal(content.startTime, "2025-11-21T09:01:40.000000000Z");
-    assert.deepEqual(extraOf(content).metadata["otel"], {
+    assert.deepEqual(parseExtra(content).metadata["otel"], {
       kind: "internal",
       scope: { version: "1.0" },
       time: "arrival",
@@ -362,7 +365,7 @@ describe("the filter for spans that have nothing to do with generative AI", () =
 
 test("the same span yields the same bytes, also after other spans in the same translator", () => {
   const translate = createTranslator({ filterNonGenAi: false, genericOtel: true, project: "" });
-  const one = spanOf({
+  const one = buildSpan({
     name: "chat",
     attributes: {
       "gen_ai.prompt.0.content": "a",
@@ -372,7 +375,7 @@ test("the same span yields the same bytes, also after other spans in the same tr
     },
     resource: { "service.name": "shop" },
   });
-  const other = spanOf({
+  const other = buildSpan({
     attributes: { "gen_ai.prompt.0.content": "b", "gen_ai.completion.0.content": "c", "user.id": "u" },
   });
   const first = JSON.stringify(translate(one, CONTEXT));
@@ -383,7 +386,7 @@ test("the same span yields the same bytes, also after other spans in the same tr
 
 test("distinguishes similar scopes, also when each span brings its own", () => {
   for (const scope of ["a", "b", "b", "", "a"]) {
-    const { metadata } = extraOf(contentOf({ scope }));
+    const { metadata } = parseExtra(translateContent({ scope }));
     assert.deepEqual((metadata["otel"] as { scope: unknown }).scope, {
       ...(scope === "" ? {} : { name: scope }),
       version: "1.0",
@@ -394,10 +397,10 @@ test("distinguishes similar scopes, also when each span brings its own", () => {
 test("distinguishes similar resources, also when each span brings its own", () => {
   const names = ["a", "b", "a", "c", "d", "e", "f", "a"];
   for (const name of names) {
-    const { metadata } = extraOf(contentOf({ resource: { "service.name": name, list: [name] } }));
+    const { metadata } = parseExtra(translateContent({ resource: { "service.name": name, list: [name] } }));
     assert.equal(metadata["service.name"], name);
     assert.deepEqual(metadata["list"], [name]);
-    assert.equal(extraOf(contentOf({ resource: { [name]: "x" } })).metadata[name], "x");
+    assert.equal(parseExtra(translateContent({ resource: { [name]: "x" } })).metadata[name], "x");
   }
 });
 
@@ -411,18 +414,18 @@ test("of an attribute that repeats the last value counts, in slots, families and
     "gen_ai.tool.name",
     "gen_ai.tool.call.result",
   ];
-  const span = { ...spanOf({}), attributes: { keys, values: ["old", "old", "new", "openai", "t", map] } };
+  const span = { ...buildSpan({}), attributes: { keys, values: ["old", "old", "new", "openai", "t", map] } };
   const { content } = createTranslator({ filterNonGenAi: false, genericOtel: true, project: "" })(span, CONTEXT);
   assert.ok(content !== null);
   assert.deepEqual(parsed(content.inputs), { messages: [{ role: "user", content: "new" }] });
   assert.deepEqual(parsed(content.outputs), { k: 2 });
-  assert.equal(extraOf(content).metadata["ls_provider"], "openai");
+  assert.equal(parseExtra(content).metadata["ls_provider"], "openai");
 });
 
 test("ids are hex with zeros in front, never read as base64", () => {
   assert.equal(uuidOfTrace("5b8efff798038103d269b633813fc60c"), "5b8efff7-9803-8103-d269-b633813fc60c");
   assert.equal(uuidOfSpan("eee19b7ec3c1b174"), "00000000-0000-0000-eee1-9b7ec3c1b174");
-  assert.equal(parsed(contentOf({}).extra) === null, false);
+  assert.equal(parsed(translateContent({}).extra) === null, false);
 });
 
 test("with `explain` the metadata names the destination of every attribute", () => {
@@ -432,7 +435,7 @@ test("with `explain` the metadata names the destination of every attribute", () 
     mine: 1,
     "langsmith.is_root": true,
   };
-  const { metadata } = extraOf(contentOf({ attributes }, { explain: true }));
+  const { metadata } = parseExtra(translateContent({ attributes }, { explain: true }));
   assert.deepEqual((metadata["otel"] as JsonObject)["fields"], {
     "gen_ai.operation.name": ["run_type", "extra.metadata"],
     "gen_ai.request.model": ["extra.metadata.ls_model_name", "extra.invocation_params"],

@@ -7,24 +7,24 @@
 //   translate.3. The metadata comes last: it takes every attribute that no other field used.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Span } from "../otlp/span.ts";
-import { attachmentsOf } from "./fields/attachments.ts";
+import { readAttachments } from "./fields/attachments.ts";
 import type { Found, Subject } from "./messages/content.ts";
 import { createFactsReader, type Facts, type FactsReader } from "./attributes/span-facts.ts";
-import { inputsOf } from "./fields/inputs.ts";
+import { findInputs } from "./fields/inputs.ts";
 import { textMember } from "./attributes/indexed.ts";
 import { createObjectWriter, extended } from "./attributes/json-writer.ts";
 import { isGenAiName, isGenAiScope, sources } from "./attributes/known-keys.ts";
 import { createMedia, type Media } from "./media/media.ts";
-import { type ExplainedAttribute, destinationsOf } from "./fields/destinations.ts";
-import { metadataOf, type MetadataParts } from "./fields/metadata.ts";
-import { invocationParamsOf } from "./fields/invocation-params.ts";
-import { modelOf, OPERATION } from "./fields/model.ts";
-import { errorOf } from "./fields/outcome.ts";
-import { outputsOf } from "./fields/outputs.ts";
-import { runNameOf } from "./fields/run-name.ts";
-import { isVectorSearch, runTypeOf } from "./fields/run-type.ts";
-import { talkOf, type SpanTalk } from "./messages/span-events.ts";
-import { unheardEvents } from "./messages/unheard-events.ts";
+import { type ExplainedAttribute, listDestinations } from "./fields/destinations.ts";
+import { formatMetadata, type MetadataParts } from "./fields/metadata.ts";
+import { readInvocationParams } from "./fields/invocation-params.ts";
+import { readModel, OPERATION } from "./fields/model.ts";
+import { formatError } from "./fields/outcome.ts";
+import { findOutputs } from "./fields/outputs.ts";
+import { chooseRunName } from "./fields/run-name.ts";
+import { isVectorSearch, chooseRunType } from "./fields/run-type.ts";
+import { gatherMessages, type SpanEventContent } from "./messages/span-events.ts";
+import { unusedEvents } from "./messages/unheard-events.ts";
 import type { DropDefinition } from "../sample/sample-schema.ts";
 import { matches } from "../sample/span-match.ts";
 import { rfc3339 } from "../shared/rfc3339.ts";
@@ -36,11 +36,11 @@ import {
   type RunContent,
   type UnplacedRun,
 } from "../shared/trace-run.ts";
-import { usageOf } from "./fields/token-usage.ts";
-import { parentOf, declaredIdsOf } from "./place-in-trace.ts";
-import { labelsOf, type RunLabels } from "./run-labels.ts";
+import { readUsage } from "./fields/token-usage.ts";
+import { readParent, readDeclaredIds } from "./place-in-trace.ts";
+import { readLabels, type RunLabels } from "./run-labels.ts";
 import { eventsText } from "./run-events.ts";
-import { readSeconds, type Times, timesOf } from "./span-times.ts";
+import { readSeconds, type Times, chooseTimes } from "./span-times.ts";
 
 export interface TranslateOptions {
   /** FILTER_NON_GENAI: spans without a relation to generative AI keep their place, without an upload. */
@@ -72,14 +72,14 @@ export function createTranslator(options: TranslateOptions): Translate {
 }
 
 function translate(reader: FactsReader, options: TranslateOptions, span: Span, context: RequestContext): UnplacedRun {
-  const talk = talkOf(span);
-  const facts = reader.read(span, talk.detailAttributes);
-  const times = timesOf(span, context);
-  const wanted = !options.filterNonGenAi || options.genericOtel === true || isGenAi(facts, talk);
+  const eventContent = gatherMessages(span);
+  const facts = reader.read(span, eventContent.detailAttributes);
+  const times = chooseTimes(span, context);
+  const wanted = !options.filterNonGenAi || options.genericOtel === true || isGenAi(facts, eventContent);
   const isDropped = options.drop?.some((rule) => matches(rule, span)) ?? false;
   const isPending = facts.peek(LOGFIRE_TYPE) === "pending_span"; // a copy of a span that has not ended
   facts.enter("place in the trace");
-  const parentSpanId = parentOf(facts);
+  const parentSpanId = readParent(facts);
   const parentIs = isTrue(facts.value(IS_APP_ROOT)) ? "remote" : readParentPlace(span);
   const isKept = wanted && !isDropped && !isPending;
   const isTop = parentSpanId === "" || parentSpanId === span.spanId;
@@ -90,10 +90,10 @@ function translate(reader: FactsReader, options: TranslateOptions, span: Span, c
     parentSpanId,
     start: times.start,
     isRoot: parentSpanId === "" || isTrue(facts.value(IS_ROOT)),
-    declared: declaredIdsOf(facts),
-    content: isKept ? contentOf({ facts, talk, times, context, options }) : null,
+    declared: readDeclaredIds(facts),
+    content: isKept ? translateContent({ facts, eventContent, times, context, options }) : null,
     isDropped,
-    ...(isKept || !isTop ? {} : { shell: shellOf(facts, times, labelsOf(facts, context, options.project)) }),
+    ...(isKept || !isTop ? {} : { shell: buildShell(facts, times, readLabels(facts, context, options.project)) }),
     parentIs,
     origins: NO_ORIGINS,
   };
@@ -108,7 +108,7 @@ function readParentPlace({ flags }: Span): UnplacedRun["parentIs"] {
   return (flags & IS_REMOTE) === 0 ? "local" : "remote";
 }
 
-function shellOf(facts: Facts, times: Times, { sessionId, sessionName }: RunLabels): RunContent {
+function buildShell(facts: Facts, times: Times, { sessionId, sessionName }: RunLabels): RunContent {
   const name = facts.span.name.toWellFormed();
   const [startTime, endTime] = [rfc3339(times.start), rfc3339(times.end)];
   return { ...PLAIN_CONTENT, name, startTime, endTime, sessionName, sessionId, size: name.length };
@@ -125,40 +125,40 @@ export function createExplainer(
   return (span, context) => {
     let facts: Facts | null = null;
     const run = translate({ read: (one, details) => (facts = reader.read(one, details)) }, options, span, context);
-    return { run, attributes: facts === null ? [] : destinationsOf(facts, readSaid(run)) };
+    return { run, attributes: facts === null ? [] : listDestinations(facts, readSaid(run)) };
   };
 }
 
 interface Work {
   readonly facts: Facts;
-  readonly talk: SpanTalk;
+  readonly eventContent: SpanEventContent;
   readonly times: Times;
   readonly context: RequestContext;
   readonly options: TranslateOptions;
 }
 
-function contentOf(work: Work): RunContent {
-  const { facts, talk, times } = work;
+function translateContent(work: Work): RunContent {
+  const { facts, eventContent, times } = work;
   facts.enter("run_type");
-  const typed = runTypeOf(facts, talk);
-  const subject: Subject = { facts, talk, type: typed.type };
+  const typed = chooseRunType(facts, eventContent);
+  const subject: Subject = { facts, eventContent, type: typed.type };
   const usageIsSum = typed.declared && typed.type !== "llm" && typed.type !== "embedding";
   facts.enter("inputs");
-  const rawInputs = textOf(inputsOf(subject));
+  const rawInputs = formatFound(findInputs(subject));
   facts.enter("outputs");
-  const found = outputsOf(subject);
+  const found = findOutputs(subject);
   facts.enter("usage_metadata");
-  const usage = usageOf(facts, typed.type === "tool" ? null : (found?.value ?? null));
+  const usage = readUsage(facts, typed.type === "tool" ? null : (found?.value ?? null));
   const rawOutputs = outputsText(found, usageIsSum ? null : usage);
   facts.enter("error");
-  const error = errorOf(facts, talk);
+  const error = formatError(facts, eventContent);
   facts.enter("events");
-  const rawEvents = eventsText(facts, talk, times, unheardEvents(talk, rawInputs, rawOutputs));
+  const rawEvents = eventsText(facts, eventContent, times, unusedEvents(eventContent, rawInputs, rawOutputs));
   facts.enter("attachments");
-  const media = mediaOf(facts, work.options);
+  const media = takeMedia(facts, work.options);
   facts.enter("name");
-  const name = runNameOf(facts, typed.type).toWellFormed();
-  const labels = labelsOf(facts, work.context, work.options.project);
+  const name = chooseRunName(facts, typed.type).toWellFormed();
+  const labels = readLabels(facts, work.context, work.options.project);
   const { call, text: rawExtra } = readExtra(work, typed.type, { usage, usageIsSum, said: rawInputs + rawOutputs });
   const [inputs, outputs] = [media.take(rawInputs), media.take(rawOutputs)];
   const [events, extra] = [media.take(rawEvents), media.take(rawExtra)];
@@ -183,21 +183,21 @@ function contentOf(work: Work): RunContent {
   };
 }
 
-function mediaOf(facts: Facts, { inlineMedia }: TranslateOptions): Media {
-  const given = attachmentsOf(facts);
+function takeMedia(facts: Facts, { inlineMedia }: TranslateOptions): Media {
+  const given = readAttachments(facts);
   return inlineMedia === true ? { take: (text) => text, attachments: () => given } : createMedia(given);
 }
 
-function textOf(content: Found | null): string {
+function formatFound(content: Found | null): string {
   return content === null ? "" : (content.source ?? JSON.stringify(content.value));
 }
 
 function outputsText(content: Found | null, usage: JsonObject | null): string {
-  const text = textOf(content);
+  const text = formatFound(content);
   return content === null || usage === null ? text : extended(text, content.value, "usage_metadata", usage);
 }
 
-/** Of an explained run, whose media stay in the texts. */
+/** Content of an explained run, whose media stay in the texts. */
 function readSaid({ content }: UnplacedRun): string {
   return content === null ? "" : content.inputs + content.outputs;
 }
@@ -210,14 +210,14 @@ function readExtra(
   type: RunContent["runType"],
   more: Extra,
 ): { readonly call: CallFacts; readonly text: string } {
-  const { facts, talk, times, options } = work;
+  const { facts, eventContent, times, options } = work;
   const explain = options.explain === true;
   const out = createObjectWriter();
-  const model = modelOf(facts, type);
+  const model = readModel(facts, type);
   facts.enter("extra.invocation_params");
-  const params = invocationParamsOf(facts, talk, more.said);
+  const params = readInvocationParams(facts, eventContent, more.said);
   facts.enter("extra.metadata");
-  out.putText("metadata", metadataOf(facts, { model, ...more, timeFromArrival: times.fromArrival, explain }));
+  out.putText("metadata", formatMetadata(facts, { model, ...more, timeFromArrival: times.fromArrival, explain }));
   if (params !== null) out.put("invocation_params", params);
   const call = {
     operation: facts.peek(OPERATION),
@@ -231,9 +231,9 @@ function readExtra(
   return { call, text: out.text() };
 }
 
-function isGenAi(facts: Facts, talk: SpanTalk): boolean {
-  if (isVectorSearch(facts, talk)) return true;
-  return facts.isGenAi() || talk.isGenAi || isGenAiName(facts.span.name) || isGenAiScope(facts.span.scope.name);
+function isGenAi(facts: Facts, eventContent: SpanEventContent): boolean {
+  if (isVectorSearch(facts, eventContent)) return true;
+  return facts.isGenAi() || eventContent.isGenAi || isGenAiName(facts.span.name) || isGenAiScope(facts.span.scope.name);
 }
 
 function isTrue(value: unknown): boolean {

@@ -17,14 +17,14 @@ const BODY: Body = {
   first: 0,
 };
 
-async function folderOf(t: TestContext): Promise<string> {
+async function makeFolder(t: TestContext): Promise<string> {
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-letters-`);
   t.after(() => rm(dir, { recursive: true }));
   return dir;
 }
 
 test("dead-letters.2 a letter survives a power cut: its folder is synced after its name appeared", async (t) => {
-  const dir = await folderOf(t);
+  const dir = await makeFolder(t);
   const probe = await open(dir);
   const handle = Object.getPrototypeOf(probe) as { sync: (this: typeof probe) => Promise<void> };
   const { sync } = handle;
@@ -44,7 +44,7 @@ test("dead-letters.2 a letter survives a power cut: its folder is synced after i
 });
 
 test("dead-letters.3 what a crash left of a write goes after an hour", async (t) => {
-  const dir = await folderOf(t);
+  const dir = await makeFolder(t);
   const now = Date.now();
   for (const [name, ageMs] of [
     ["old", 3_700_000],

@@ -15,7 +15,7 @@ import { createUploadSlots } from "./upload-slots.ts";
 export interface TenantQueues {
   readonly offer: (job: UploadJob) => void;
   readonly heldBytes: () => number;
-  readonly heldBytesOf: (tenantId: string) => number;
+  readonly countHeldBytes: (tenantId: string) => number;
   readonly waitingRuns: () => number;
   readonly inflight: () => number;
   /** Number of tenants whose circuit is open. */
@@ -43,7 +43,7 @@ export function createTenantQueues(options: TenantQueueOptions, ports: TenantQue
     onCycleEnd: () => watchers.forEach((check) => check()),
   };
 
-  function queueOf(tenantId: string): TenantQueue {
+  function findQueue(tenantId: string): TenantQueue {
     let queue = queues.get(tenantId);
     if (queue === undefined) {
       queue = createTenantQueue(tenantId, context);
@@ -70,9 +70,9 @@ export function createTenantQueues(options: TenantQueueOptions, ports: TenantQue
   }
 
   return {
-    offer: (job) => queueOf(job.tenantId).offer(job),
+    offer: (job) => findQueue(job.tenantId).offer(job),
     heldBytes: () => totals.heldBytes,
-    heldBytesOf: (tenantId) => queues.get(tenantId)?.heldBytes() ?? 0,
+    countHeldBytes: (tenantId) => queues.get(tenantId)?.heldBytes() ?? 0,
     waitingRuns: () => totals.waitingRuns,
     inflight: slots.inUse,
     openCircuits: () => [...queues.values()].filter((queue) => queue.isOpen()).length,

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
 import { ANSWER_FORM, useShortcuts, type Shortcut } from "../hooks/shortcuts.ts";
 import { Button } from "../ui/controls.tsx";
 import { showToast } from "../ui/toast.tsx";
-import { labelOf } from "./model/draft.ts";
+import { formatDecisionLabel } from "./model/draft.ts";
 import type { IntentKind } from "./model/intent.ts";
 import {
   type Action,
@@ -12,10 +12,10 @@ import {
   type DecisionType,
   type Request,
   allows,
-  answerOf,
+  buildRequestAnswer,
   approvable,
-  decisionsOf,
-  messageOf,
+  readDecisions,
+  readMessage,
 } from "./model/request.ts";
 import { sendLabel, type EditorProps } from "./editor-props.ts";
 import { DecisionEditor } from "./decision-editor.tsx";
@@ -128,7 +128,7 @@ function useDecisions(
 ): DecisionsState {
   const { actions } = request;
   const [decisions, setDecisions] = useState<Decisions>(() => {
-    const before = undone === undefined ? null : decisionsOf(request, undone);
+    const before = undone === undefined ? null : readDecisions(request, undone);
     return before ?? actions.map(() => null);
   });
   const [faulty, setFaulty] = useState<ReadonlySet<number>>(new Set());
@@ -141,8 +141,8 @@ function useDecisions(
       return void showToast(`${actions.length - made.length} actions are undecided.`, { tone: "amber" });
     if (faulty.size > 0) return void showToast("Some input is not valid yet.", { tone: "amber" });
     onReview({
-      label: labelOf(actions, made),
-      resume: answerOf(request, made),
+      label: formatDecisionLabel(actions, made),
+      resume: buildRequestAnswer(request, made),
       parts: made.map((decision, at) => ({ kind: "decision", action: actions[at] as Action, decision })),
     });
   };
@@ -150,7 +150,7 @@ function useDecisions(
     const action = actions[at];
     if (action === undefined) return;
     if (!allows(action, kind)) return void showToast(`${action.name} cannot be ${PAST[kind]} here.`, { tone: "amber" });
-    const all = decisions.with(at, decisionOf(kind, action, decisions[at] ?? null));
+    const all = decisions.with(at, startDecision(kind, action, decisions[at] ?? null));
     setActive(at);
     setDecisions(all);
     setFault(at, false);
@@ -196,7 +196,7 @@ function ActionDecision({
         {DECISIONS.filter((kind) => allows(action, kind)).map((kind) => (
           <Button
             key={kind}
-            kind={kindOf(kind, isObvious)}
+            kind={chooseButtonKind(kind, isObvious)}
             pressed={decision?.type === kind}
             hint={WORDS[kind][1]}
             onClick={() => answer.decide(kind, at)}
@@ -231,15 +231,15 @@ const PAST: Readonly<Record<DecisionType, string>> = {
 };
 
 /** One primary button, until another decision exists. */
-function kindOf(kind: DecisionType, obvious: boolean): "primary" | "danger" | "plain" {
+function chooseButtonKind(kind: DecisionType, obvious: boolean): "primary" | "danger" | "plain" {
   if (kind === "approve" && obvious) return "primary";
   return kind === "reject" ? "danger" : "plain";
 }
 
-function decisionOf(kind: DecisionType, action: Action, before: Decision | null): Decision {
+function startDecision(kind: DecisionType, action: Action, before: Decision | null): Decision {
   if (before?.type === kind) return before;
   if (kind === "edit") return { type: kind, args: action.args };
-  if (kind === "reject") return { type: kind, message: messageOf(before) ?? "" };
-  if (kind === "respond") return { type: kind, value: messageOf(before) ?? "" };
+  if (kind === "reject") return { type: kind, message: readMessage(before) ?? "" };
+  if (kind === "respond") return { type: kind, value: readMessage(before) ?? "" };
   return { type: kind };
 }

@@ -8,9 +8,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { type Answer, answersBody } from "../data/inbox/calls.ts";
-import { keyOf } from "../data/inbox/item.ts";
+import { buildKey } from "../data/inbox/item.ts";
 import { INBOX } from "../data/inbox/live.ts";
-import { parcelOf, post, undoneAnswer } from "../data/inbox/outbox.ts";
+import { findPendingAnswer, post, undoneAnswer } from "../data/inbox/outbox.ts";
 import { holdSecs } from "../hooks/preferences.ts";
 import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { useValue } from "../hooks/value.ts";
@@ -39,13 +39,13 @@ export function Answering({
 }): ReactNode {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft | null>(null);
-  const wanted = useIntent(keyOf(item));
+  const wanted = useIntent(buildKey(item));
   const confirms = useValue(holdSecs) === 0 || item.dangerous; // answering.1
-  const [undone] = useState(() => undoneAnswer(keyOf(item)));
+  const [undone] = useState(() => undoneAnswer(buildKey(item)));
   const send = (given: Draft): void => {
     setDraft(null);
-    if (parcelOf(item) !== undefined) return; // a second key press
-    const done = (): void => void queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+    if (findPendingAnswer(item) !== undefined) return; // a second key press
+    const done = (): void => void queries.invalidateQueries({ queryKey: [INBOX, "item", buildKey(item)] });
     post(given.label, [answerTo(item, given)], holdSecs.get() * 1000, (results) => {
       reportOne(given, results[0]);
       done();
@@ -95,8 +95,8 @@ function useIntent(key: string): IntentKind | null {
   const current = useValue(intent);
   const [wanted, setWanted] = useState<IntentKind | null>(null);
   useEffect(() => {
-    const taken = current === null ? null : takeIntent(key);
-    if (taken !== null) setWanted(taken);
+    const nextIntent = current === null ? null : takeIntent(key);
+    if (nextIntent !== null) setWanted(nextIntent);
   }, [current, key]);
   return wanted;
 }

@@ -6,7 +6,7 @@ import { isLarge } from "../json/excerpt.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { isObject, type Json, type JsonObject } from "../json/json.ts";
 import { isWhole, NOT_WHOLE, SchemaForm } from "../json/schema-form.tsx";
-import { faultsOf, fieldOf, schemaOfValue } from "../json/schema.ts";
+import { findFaults, toField, schemaOfValue } from "../json/schema.ts";
 
 export function ArgsEditor({
   before,
@@ -24,11 +24,11 @@ export function ArgsEditor({
   readonly onChange: (value: Json) => void;
   readonly onFault: (isFaulty: boolean) => void;
 }): ReactNode {
-  const field = useMemo(() => fieldOf(schema ?? schemaOfValue(before)), [schema, before]);
+  const field = useMemo(() => toField(schema ?? schemaOfValue(before)), [schema, before]);
   const canForm = field.control === "group" && isObject(before) && !isLarge(before);
   const [asJson, setAsJson] = useState(!canForm);
   const [fault, setFault] = useState<string | null>(null);
-  const faults = useMemo(() => faultsOf(field, value), [field, value]);
+  const faults = useMemo(() => findFaults(field, value), [field, value]);
   const isFaulty = fault !== null || (!asJson && faults.length > 0) || !isWhole(value);
   useEffect(() => onFault(isFaulty), [isFaulty]);
   const type = (text: string): void => {

@@ -6,7 +6,7 @@ import { JsonDiff } from "../diff/json-diff.tsx";
 import { Visible } from "../text/visible.tsx";
 import { JsonView } from "../json/json-view.tsx";
 import { ValueTable } from "../json/value-table.tsx";
-import { messageOf, type Decision } from "./model/request.ts";
+import { readMessage, type Decision } from "./model/request.ts";
 import type { Draft, DraftPart } from "./model/draft.ts";
 
 export function ConfirmDialog({
@@ -89,7 +89,7 @@ export function PartView({ part }: { readonly part: DraftPart }): ReactNode {
       );
     case "decision": {
       const { action, decision } = part;
-      const message = messageOf(decision);
+      const message = readMessage(decision);
       return (
         <section className="confirm-part">
           <h3 className="row">

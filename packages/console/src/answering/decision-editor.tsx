@@ -1,7 +1,7 @@
 // Decision editor: the input of one decision: edited arguments, or a message.
 import { type ReactNode, useEffect, useRef } from "react";
 import type { Json } from "../json/json.ts";
-import { type Action, type Decision, messageOf } from "./model/request.ts";
+import { type Action, type Decision, readMessage } from "./model/request.ts";
 import { ArgsEditor } from "./args-editor.tsx";
 
 export function DecisionEditor({
@@ -34,7 +34,7 @@ export function DecisionEditor({
       </div>
     );
   }
-  const message = messageOf(decision);
+  const message = readMessage(decision);
   if (message === null) return null;
   const label = decision.type === "reject" ? "Why (goes to the assistant)" : "Your response";
   return (

@@ -6,7 +6,7 @@ import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { problemMessage } from "../api/problem.ts";
 import { getAudit, getItem } from "../data/inbox/calls.ts";
 import { askAgain } from "../data/inbox/item-calls.ts";
-import { keyOf } from "../data/inbox/item.ts";
+import { buildKey } from "../data/inbox/item.ts";
 import { INBOX } from "../data/inbox/live.ts";
 import { Button } from "../ui/controls.tsx";
 import { RelativeTime } from "../ui/time.tsx";
@@ -36,13 +36,13 @@ function AskAgain({ item }: { readonly item: InboxItem }): ReactNode {
   const send = async (): Promise<void> => {
     setSending(true);
     try {
-      queries.setQueryData([INBOX, "item", keyOf(item)], await askAgain(item));
+      queries.setQueryData([INBOX, "item", buildKey(item)], await askAgain(item));
       showToast("The question is asked again.");
     } catch (error) {
       showToast(problemMessage(error), { tone: "amber" });
     }
     setSending(false);
-    await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+    await queries.invalidateQueries({ queryKey: [INBOX, "item", buildKey(item)] });
   };
   return (
     <Button needs="threads:answer" disabled={sending} onClick={() => void send()}>
@@ -60,7 +60,7 @@ export function FailedAnswerOfThread({ threadId }: { readonly threadId: string }
   const id = trail?.items.findLast(({ action }) => action === "answered")?.interrupt_id ?? null;
   const named = { thread_id: threadId, id: id ?? "" };
   const { data: item } = useQuery({
-    queryKey: [INBOX, "item", keyOf(named)],
+    queryKey: [INBOX, "item", buildKey(named)],
     enabled: id !== null,
     queryFn: ({ signal }) => getItem(named, signal),
   });

@@ -5,7 +5,7 @@ import { JsonEditor } from "../json/editor.tsx";
 import type { Json, JsonObject } from "../json/json.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { SchemaForm, isWhole } from "../json/schema-form.tsx";
-import { faultsOf, fieldOf, initialOf } from "../json/schema.ts";
+import { findFaults, toField, buildInitial } from "../json/schema.ts";
 import { Button } from "../ui/controls.tsx";
 import { sendLabel, type EditorProps } from "./editor-props.ts";
 
@@ -17,12 +17,12 @@ export function FormAnswer({
   wanted,
   undone,
 }: EditorProps & { readonly schema: JsonObject }): ReactNode {
-  const field = useMemo(() => fieldOf(schema), [schema]);
-  const [value, setValue] = useState<Json | undefined>(() => undone ?? initialOf(field));
+  const field = useMemo(() => toField(schema), [schema]);
+  const [value, setValue] = useState<Json | undefined>(() => undone ?? buildInitial(field));
   const [tried, setTried] = useState(false);
   const [asJson, setAsJson] = useState(field.control === "json");
   const [broken, setBroken] = useState<string | null>(null);
-  const faults = useMemo(() => faultsOf(field, value), [field, value]);
+  const faults = useMemo(() => findFaults(field, value), [field, value]);
   const review = (): void => {
     setTried(true);
     if (value === undefined || broken !== null || faults.length > 0 || !isWhole(value)) return;

@@ -4,7 +4,7 @@ import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { JsonEditor } from "../json/editor.tsx";
 import { LARGE_UNITS } from "../json/excerpt.ts";
 import { type Json, isObject } from "../json/json.ts";
-import { numberOf } from "../json/typed-input.ts";
+import { parseNumber } from "../json/typed-input.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { Button } from "../ui/controls.tsx";
 import { sendLabel, type EditorProps } from "./editor-props.ts";
@@ -23,8 +23,8 @@ export function PlainAnswer({
   wanted,
   undone,
 }: EditorProps & { readonly payload: Json }): ReactNode {
-  const [type, setType] = useState<Type>(() => typeOf(undone));
-  const [text, setText] = useState(() => textOf(undone));
+  const [type, setType] = useState<Type>(() => nameType(undone));
+  const [text, setText] = useState(() => formatAnswer(undone));
   /** The payload text that the answer started from: the confirmation shows the changes. */
   const [source, setSource] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -184,13 +184,13 @@ function Input({
 }
 
 /** Type and text of an answer that was given before. */
-function typeOf(answer: Json | undefined): Type {
+function nameType(answer: Json | undefined): Type {
   if (answer === undefined || typeof answer === "string") return "Text";
   if (typeof answer === "number") return "Number";
   return typeof answer === "boolean" ? "Yes or no" : "JSON";
 }
 
-function textOf(answer: Json | undefined): string {
+function formatAnswer(answer: Json | undefined): string {
   if (answer === undefined) return "";
   return typeof answer === "string" ? answer : JSON.stringify(answer, null, 2);
 }
@@ -198,7 +198,7 @@ function textOf(answer: Json | undefined): string {
 function readTyped(type: Type, text: string): ReturnType<typeof parseJson> {
   if (type === "Text") return text === "" ? { ok: false, error: NOTHING_TYPED } : { ok: true, value: text };
   if (type === "JSON") return parseJson(text);
-  const number = numberOf(text);
+  const number = parseNumber(text);
   return Number.isFinite(number) ? { ok: true, value: number } : { ok: false, error: "Not a number." };
 }
 

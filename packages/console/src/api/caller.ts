@@ -45,13 +45,13 @@ export function useCaller(): Caller | null {
 }
 
 /** Why the caller may not cause this event; null if it may, or if only the call can say. */
-export function refusalOf(event: string | undefined, caller = current.get()): string | null {
+export function findRefusal(event: string | undefined, caller = current.get()): string | null {
   if (event === undefined || caller === null || caller.may === null || caller.may.includes(event)) return null;
   return `Your role, ${caller.role ?? "none"}, does not allow this.`;
 }
 
 export function useRefusal(event: string | undefined): string | null {
-  return refusalOf(event, useCaller());
+  return findRefusal(event, useCaller());
 }
 
 /** Whether the caller may not answer items of the inbox. */

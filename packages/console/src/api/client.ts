@@ -15,7 +15,7 @@ export interface CallOptions {
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export function urlOf(path: string, query: CallOptions["query"] = {}): string {
+export function buildUrl(path: string, query: CallOptions["query"] = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
@@ -30,7 +30,7 @@ export async function request(method: Method, path: string, options: CallOptions
   const key = apiKey.get();
   let response: Response;
   try {
-    response = await fetch(urlOf(path, query), {
+    response = await fetch(buildUrl(path, query), {
       method,
       headers: {
         accept: "application/json",

@@ -4,7 +4,7 @@ import type { Method } from "./client.ts";
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** @param withKey the server requires a key: the command reads it from a variable. */
-export function curlOf(method: Method, url: string, body: unknown, withKey: boolean): string {
+export function formatCurl(method: Method, url: string, body: unknown, withKey: boolean): string {
   const parts = ["curl", ...(method === "GET" || (method === "POST" && body !== undefined) ? [] : ["-X", method])];
   parts.push(quoted(url));
   if (withKey) parts.push("-H", '"x-api-key: $HOLDPOINT_API_KEY"');

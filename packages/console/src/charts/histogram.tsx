@@ -3,7 +3,7 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { colourOf } from "./chart-colour.ts";
+import { readColour } from "./chart-colour.ts";
 
 export interface HistogramProps {
   /** Seconds since 1970, ascending. */
@@ -30,7 +30,7 @@ export default function Histogram({ starts, good, failed, widthSecs, label, onRa
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    const colour = (name: string): string => colourOf(element, name);
+    const colour = (name: string): string => readColour(element, name);
     const bars = UPlot.paths.bars?.({ size: [0.8, BAR_WIDTH_MAX], align: 1 });
     const drawn = bars === undefined ? {} : { paths: bars };
     const axis = { stroke: colour("--muted"), grid: { stroke: colour("--border"), width: 1 }, ticks: { show: false } };

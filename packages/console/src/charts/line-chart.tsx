@@ -2,7 +2,7 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { colourOf } from "./chart-colour.ts";
+import { readColour } from "./chart-colour.ts";
 
 export interface LineChartProps {
   /** Seconds since 1970, ascending. */
@@ -34,8 +34,8 @@ export default function LineChart({ times, lines, windowSecs, label }: LineChart
     const element = place.current;
     if (element === null) return undefined;
     const axis = {
-      stroke: colourOf(element, "--muted"),
-      grid: { stroke: colourOf(element, "--border"), width: 1 },
+      stroke: readColour(element, "--muted"),
+      grid: { stroke: readColour(element, "--border"), width: 1 },
       ticks: { show: false },
     };
     const { times: began, lines: drawn } = newest.current;
@@ -56,7 +56,7 @@ export default function LineChart({ times, lines, windowSecs, label }: LineChart
         series: [
           {},
           ...drawn.map(({ name, colour }) => {
-            const stroke = colourOf(element, colour);
+            const stroke = readColour(element, colour);
             return { label: name, stroke, width: 1.5, points: { show: false }, fill: faint(stroke) };
           }),
         ],

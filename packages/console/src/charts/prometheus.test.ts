@@ -1,7 +1,7 @@
 // Test of reading figures in the text format of Prometheus.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { figuresIn, quantileOf, sharesOf, sumOf } from "./prometheus.ts";
+import { figuresIn, computeQuantile, computeShares, sumFigures } from "./prometheus.ts";
 
 const TEXT = `# HELP sent_total Spans that the backend has.
 # TYPE sent_total counter
@@ -24,13 +24,13 @@ test("parses names, labels and values; skips comments and lines without a number
 });
 
 test("sums the values of a name over all labels; a missing name is 0", () => {
-  assert.equal(sumOf(FIGURES, "dropped_total"), 7);
-  assert.equal(sumOf(FIGURES, "sent_total"), 12);
-  assert.equal(sumOf(FIGURES, "nothing"), 0);
+  assert.equal(sumFigures(FIGURES, "dropped_total"), 7);
+  assert.equal(sumFigures(FIGURES, "sent_total"), 12);
+  assert.equal(sumFigures(FIGURES, "nothing"), 0);
 });
 
 test("shares by a label leave out zeros, the largest first", () => {
-  assert.deepEqual(sharesOf(FIGURES, "dropped_total", "reason"), [
+  assert.deepEqual(computeShares(FIGURES, "dropped_total", "reason"), [
     ["too_old", 5],
     ["too_large", 2],
   ]);
@@ -45,10 +45,10 @@ const QUANTILES = [
 
 for (const { name, share, is } of QUANTILES) {
   test(`quantiles: ${name}`, () => {
-    assert.ok(Math.abs((quantileOf(FIGURES, "upload_seconds", share) ?? 0) - is) < 1e-9);
+    assert.ok(Math.abs((computeQuantile(FIGURES, "upload_seconds", share) ?? 0) - is) < 1e-9);
   });
 }
 
 test("quantiles of nothing are not known", () => {
-  assert.equal(quantileOf(FIGURES, "nothing", 0.5), null);
+  assert.equal(computeQuantile(FIGURES, "nothing", 0.5), null);
 });

@@ -32,12 +32,12 @@ function labelsIn(text: string): Readonly<Record<string, string>> {
 }
 
 /** Sum of all series with the name; 0 without any. */
-export function sumOf(figures: readonly Figure[], name: string): number {
+export function sumFigures(figures: readonly Figure[], name: string): number {
   return figures.reduce((sum, figure) => (figure.name === name ? sum + figure.value : sum), 0);
 }
 
 /** Label value → sum, without zeros, largest first. */
-export function sharesOf(
+export function computeShares(
   figures: readonly Figure[],
   name: string,
   label: string,
@@ -55,7 +55,7 @@ export function sharesOf(
  * Quantile of a histogram, over all its labels: the value below which `share` (0 to 1) of the observations lie,
  * interpolated linearly within its bucket. Null without observations.
  */
-export function quantileOf(figures: readonly Figure[], name: string, share: number): number | null {
+export function computeQuantile(figures: readonly Figure[], name: string, share: number): number | null {
   const buckets = new Map<number, number>();
   for (const { name: own, labels, value } of figures) {
     if (own !== `${name}_bucket`) continue;

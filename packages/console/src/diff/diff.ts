@@ -9,7 +9,7 @@ export interface Change {
   readonly after: unknown;
 }
 
-export function changesOf(before: unknown, after: unknown): readonly Change[] {
+export function listChanges(before: unknown, after: unknown): readonly Change[] {
   return microdiff({ value: before }, { value: after }).map((one) => {
     const path = pathText(one.path.slice(1));
     if (one.type === "CREATE") return { path, kind: "added", before: undefined, after: one.value as unknown };

@@ -1,6 +1,6 @@
 // JSON diff: the changes between two values, one row per member. Changed texts highlight the changed words.
 import type { ReactNode } from "react";
-import { changesOf, textPieces, type Change } from "./diff.ts";
+import { listChanges, textPieces, type Change } from "./diff.ts";
 import { confusable, hasHidden } from "@holdpoint/api/text/visible-text.ts";
 import { glance, isLarge } from "../json/excerpt.ts";
 import { LargeDiff } from "./large-diff.tsx";
@@ -21,7 +21,7 @@ export function JsonDiff(props: DiffProps): ReactNode {
 }
 
 function MemberDiff({ before, after, none = "No changes." }: DiffProps): ReactNode {
-  const changes = changesOf(before, after);
+  const changes = listChanges(before, after);
   if (changes.length === 0) return <p className="muted">{none}</p>;
   return (
     <div className="diff" role="group" aria-label="Changes">
@@ -29,7 +29,7 @@ function MemberDiff({ before, after, none = "No changes." }: DiffProps): ReactNo
         <div key={change.path} className="diff-row">
           <code className="diff-path">
             <Visible text={change.path === "" ? "value" : change.path} />
-            <Doubt reason={doubtOf(change.path)} />
+            <Doubt reason={describeDoubt(change.path)} />
           </code>
           <Values {...change} />
         </div>
@@ -40,7 +40,8 @@ function MemberDiff({ before, after, none = "No changes." }: DiffProps): ReactNo
 }
 
 /** A path names its member only: it has no siblings to compare with. */
-const doubtOf = (path: string): string | undefined => (hasHidden(path) ? undefined : confusable([path]).get(path));
+const describeDoubt = (path: string): string | undefined =>
+  hasHidden(path) ? undefined : confusable([path]).get(path);
 
 function Values({ kind, before, after }: Change): ReactNode {
   if (kind === "changed" && typeof before === "string" && typeof after === "string") {

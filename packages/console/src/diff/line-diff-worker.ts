@@ -1,11 +1,11 @@
 // Line-diff worker: compares two large values off the page's thread. One reply per request, in order.
-import { cutLines, lineChanges, linesOf, type LineChange } from "./line-diff.ts";
+import { cutLines, lineChanges, splitLines, type LineChange } from "./line-diff.ts";
 
 const CHANGES_MAX = 200;
 const LINES_MAX = 50;
 
 self.addEventListener("message", ({ data }: MessageEvent<{ readonly before: unknown; readonly after: unknown }>) => {
-  const changes = lineChanges(linesOf(data.before), linesOf(data.after));
+  const changes = lineChanges(splitLines(data.before), splitLines(data.after));
   const reply = { count: changes.length, changes: changes.slice(0, CHANGES_MAX).map(cut) };
   self.postMessage(reply, { transfer: [] });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { array, assert as check, constantFrom, property } from "fast-check";
-import { cutLines, lineChanges, linesOf, type LineChange } from "./line-diff.ts";
+import { cutLines, lineChanges, splitLines, type LineChange } from "./line-diff.ts";
 
 function applied(before: readonly string[], changes: readonly LineChange[]): readonly string[] {
   const lines = [...before];
@@ -27,7 +27,7 @@ test("the changes of any two texts give the new one, and equal ones have none (l
 
 test("one changed member of many is one change", () => {
   const value = Array.from({ length: 20_000 }, (_, at) => ({ at }));
-  const changes = lineChanges(linesOf(value), linesOf(value.with(9000, { at: -1 })));
+  const changes = lineChanges(splitLines(value), splitLines(value.with(9000, { at: -1 })));
   assert.deepEqual(changes, [{ line: 27_003, removed: ['    "at": 9000'], added: ['    "at": -1'] }]);
 });
 

@@ -13,7 +13,7 @@ export interface LineChange {
 const STEPS_MAX = 500;
 
 /** Lines of the pretty JSON; an escaped line feed in a text also ends a line. */
-export function linesOf(value: unknown): readonly string[] {
+export function splitLines(value: unknown): readonly string[] {
   return (JSON.stringify(value, null, 2) ?? "").replaceAll("\\n", "\\n\n").split("\n");
 }
 

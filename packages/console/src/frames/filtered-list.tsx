@@ -66,7 +66,7 @@ interface FilteredListProps<Item> {
   readonly label: string;
   /** "thread": what a row is. */
   readonly noun: string;
-  readonly keyOf: (item: Item) => string;
+  readonly buildKey: (item: Item) => string;
   readonly onOpen: (item: Item) => void;
   readonly shortcuts?: readonly Shortcut[];
   /** The cells. */
@@ -105,7 +105,7 @@ export function FilteredList<Item>(props: FilteredListProps<Item>): ReactNode {
               list={list}
               rowHeight={props.rowHeight}
               label={props.label}
-              keyOf={props.keyOf}
+              buildKey={props.buildKey}
               active={active}
               renderRow={(item, at) => (
                 <div role="listitem" className="list-item">

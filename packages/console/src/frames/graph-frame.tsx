@@ -5,7 +5,7 @@ import { call } from "../api/client.ts";
 import type { Drawing } from "../api/types.ts";
 import { Button, Failure, Loading } from "../ui/controls.tsx";
 import { copy } from "../ui/copy.tsx";
-import { mermaidOf } from "../graph/graph-layout.ts";
+import { formatMermaid } from "../graph/graph-layout.ts";
 import GraphView, { type GraphMarks } from "../graph/graph-view.tsx";
 import { readList, writeList } from "../hooks/search-params.ts";
 
@@ -38,7 +38,11 @@ export function GraphFrame({
           <Button kind="quiet" aria-pressed={open} onClick={() => setOpen(!open)}>
             {open ? "Collapse subgraphs" : "Expand subgraphs"}
           </Button>
-          <Button kind="quiet" icon="copy" onClick={() => void copy(mermaidOf(drawing.data), "the graph as Mermaid")}>
+          <Button
+            kind="quiet"
+            icon="copy"
+            onClick={() => void copy(formatMermaid(drawing.data), "the graph as Mermaid")}
+          >
             Mermaid
           </Button>
         </div>

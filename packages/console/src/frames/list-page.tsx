@@ -16,7 +16,7 @@ export interface PagedSearch<Reply, Item> {
   readonly path: string;
   /** @param offset items before the page */
   readonly body: (limit: number, offset: number) => Readonly<Record<string, unknown>>;
-  readonly itemsOf: (reply: Reply) => readonly Item[];
+  readonly listItems: (reply: Reply) => readonly Item[];
   readonly refreshMs?: number;
 }
 
@@ -34,16 +34,16 @@ export interface PagedList<Item> {
 }
 
 export function usePagedList<Reply, Item>(search: PagedSearch<Reply, Item>): PagedList<Item> {
-  const { key, path, body, itemsOf, refreshMs } = search;
+  const { key, path, body, listItems, refreshMs } = search;
   const list = useInfiniteQuery({
     queryKey: key,
     initialPageParam: 0,
     queryFn: ({ pageParam, signal }) => call<Reply>("POST", path, { body: body(PAGE_SIZE, pageParam), signal }),
-    getNextPageParam: (last, all) => (itemsOf(last).length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
+    getNextPageParam: (last, all) => (listItems(last).length < PAGE_SIZE ? null : all.length * PAGE_SIZE),
     placeholderData: keepPreviousData,
     ...(refreshMs === undefined ? {} : { refetchInterval: refreshMs }),
   });
-  const items = useMemo(() => list.data?.pages.flatMap((reply) => itemsOf(reply)) ?? [], [list.data]);
+  const items = useMemo(() => list.data?.pages.flatMap((reply) => listItems(reply)) ?? [], [list.data]);
   return pagedList(items, list, { method: "POST", path, body: body(PAGE_SIZE, 0) });
 }
 
@@ -146,7 +146,7 @@ export function Rows<Item>({
   readonly active: number;
   readonly rowHeight: number;
   readonly label: string;
-  readonly keyOf: (item: Item) => string;
+  readonly buildKey: (item: Item) => string;
   readonly renderRow: (item: Item, at: number) => ReactNode;
 }): ReactNode {
   return <VirtualList items={list.items} active={active} onNearEnd={list.loadMore} {...rows} />;

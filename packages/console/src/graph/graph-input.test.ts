@@ -1,7 +1,7 @@
 // Test of the composer's form for a graph's schema.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { exampleOf, takesMessages } from "./graph-input.ts";
+import { buildExample, takesMessages } from "./graph-input.ts";
 
 const MESSAGES = { type: "array", langgraph_type: "messages" };
 
@@ -31,13 +31,13 @@ const EXAMPLES: readonly (readonly [name: string, schema: unknown, example: unkn
 ];
 
 for (const [name, schema, example] of EXAMPLES) {
-  test(`an example is made of ${name}`, () => assert.deepEqual(exampleOf(schema), example));
+  test(`an example is made of ${name}`, () => assert.deepEqual(buildExample(schema), example));
 }
 
 test("a recursive schema yields an example of limited depth", () => {
   const schema: Record<string, unknown> = { properties: {} };
   schema["properties"] = { again: schema };
-  assert.match(JSON.stringify(exampleOf(schema)), /again.*again.*null/);
+  assert.match(JSON.stringify(buildExample(schema)), /again.*again.*null/);
 });
 
 test("a single message is valid input if the schema requires nothing else", () => {

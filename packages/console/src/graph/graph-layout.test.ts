@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Drawing } from "../api/types.ts";
-import { mermaidOf, pathThrough, planOf } from "./graph-layout.ts";
+import { formatMermaid, pathThrough, layOutPlan } from "./graph-layout.ts";
 
 const REVIEW: Drawing = {
   nodes: [{ id: "__start__" }, { id: "write" }, { id: "review" }, { id: "__end__" }],
@@ -15,7 +15,7 @@ const REVIEW: Drawing = {
 };
 
 test("a graph goes down, and the way back is known as one", () => {
-  const { boxes, arrows } = planOf(REVIEW);
+  const { boxes, arrows } = layOutPlan(REVIEW);
   const ys = boxes.map(({ y }) => y);
   assert.deepEqual(
     [...ys].sort((a, b) => a - b),
@@ -44,7 +44,7 @@ test("a graph goes down, and the way back is known as one", () => {
 test("no two boxes lie on each other", () => {
   const names = Array.from({ length: 30 }, (_, at) => `node number ${at}`);
   const edges = names.slice(1).map((target, at) => ({ source: names[Math.floor(at / 3)] ?? "", target }));
-  const { boxes } = planOf({ nodes: names.map((id) => ({ id })), edges });
+  const { boxes } = layOutPlan({ nodes: names.map((id) => ({ id })), edges });
   for (const one of boxes) {
     for (const other of boxes) {
       if (one === other) continue;
@@ -59,13 +59,13 @@ test("no two boxes lie on each other", () => {
 });
 
 test("arrows to nodes that are not there are left out, and nothing is an empty plan", () => {
-  assert.deepEqual(planOf({ nodes: [{ id: "a" }], edges: [{ source: "a", target: "b" }] }).arrows, []);
-  assert.deepEqual(planOf({ nodes: [], edges: [] }), { boxes: [], arrows: [] });
+  assert.deepEqual(layOutPlan({ nodes: [{ id: "a" }], edges: [{ source: "a", target: "b" }] }).arrows, []);
+  assert.deepEqual(layOutPlan({ nodes: [], edges: [] }), { boxes: [], arrows: [] });
 });
 
 test("a drawing is copied as Mermaid", () => {
   assert.equal(
-    mermaidOf({ nodes: REVIEW.nodes.slice(0, 2), edges: REVIEW.edges.slice(0, 1) }),
+    formatMermaid({ nodes: REVIEW.nodes.slice(0, 2), edges: REVIEW.edges.slice(0, 1) }),
     'flowchart TD\n  n0(["start"])\n  n1["write"]\n  n0 --> n1',
   );
 });

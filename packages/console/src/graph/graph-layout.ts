@@ -43,12 +43,12 @@ const HEIGHT = 46;
 const TERMINAL = { width: 76, height: 28 } as const;
 const NAMES: Readonly<Record<string, string>> = { __start__: "start", __end__: "end" };
 
-export function planOf({ nodes, edges }: Drawing): Plan {
+export function layOutPlan({ nodes, edges }: Drawing): Plan {
   const graph = new graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 44, ranksep: 56, marginx: 16, marginy: 16 });
   graph.setDefaultEdgeLabel(() => ({}));
   const known = new Set(nodes.map(({ id }) => id));
-  for (const { id } of nodes) graph.setNode(id, sizeOf(id));
+  for (const { id } of nodes) graph.setNode(id, measureNode(id));
   const drawn = edges.filter(({ source, target }) => known.has(source) && known.has(target));
   drawn.forEach(({ source, target }, at) => graph.setEdge(source, target, {}, String(at)));
   layout(graph);
@@ -71,7 +71,7 @@ export function planOf({ nodes, edges }: Drawing): Plan {
   };
 }
 
-function sizeOf(id: string): { readonly width: number; readonly height: number } {
+function measureNode(id: string): { readonly width: number; readonly height: number } {
   if (id in NAMES) return { ...TERMINAL };
   return { width: Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, id.length * UNIT_WIDTH + PADDING)), height: HEIGHT };
 }
@@ -92,7 +92,7 @@ export function pathThrough([first, ...points]: readonly Point[]): string {
 }
 
 /** The drawing as Mermaid text, for documents. */
-export function mermaidOf({ nodes, edges }: Drawing): string {
+export function formatMermaid({ nodes, edges }: Drawing): string {
   const names = new Map(nodes.map(({ id }, at) => [id, `n${at}`]));
   const lines = nodes.map(({ id }) => {
     const label = JSON.stringify(NAMES[id] ?? id).replaceAll("\\", "");

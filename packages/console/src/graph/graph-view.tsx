@@ -14,18 +14,18 @@ import {
 } from "@xyflow/react";
 import { createContext, useContext, useMemo, type ReactNode } from "react";
 import type { Drawing } from "../api/types.ts";
-import { pathThrough, planOf, type Arrow, type Box } from "./graph-layout.ts";
+import { pathThrough, layOutPlan, type Arrow, type Box } from "./graph-layout.ts";
 import "@xyflow/react/dist/style.css";
 import "./graph-view.css";
 
 export type NodeMark = "done" | "paused" | "running" | "failed" | "never" | "plain";
 
 export interface GraphMarks {
-  readonly markOf: (node: string) => NodeMark;
+  readonly chooseMark: (node: string) => NodeMark;
   /** The run took this edge, as far as known. */
-  readonly isTaken: (source: string, target: string) => boolean;
+  readonly isTraversed: (source: string, target: string) => boolean;
   /** Text below the name. */
-  readonly noteOf: (node: string) => string | null;
+  readonly findNote: (node: string) => string | null;
   readonly selected: string | null;
   readonly onSelect: (node: string) => void;
   /** Null: breakpoints are not available. */
@@ -53,7 +53,7 @@ export default function GraphView({
   readonly marks: GraphMarks;
   readonly label: string;
 }): ReactNode {
-  const plan = useMemo(() => planOf(drawing), [drawing]);
+  const plan = useMemo(() => layOutPlan(drawing), [drawing]);
   const nodes = useMemo(
     () =>
       plan.boxes.map((box): BoxNode => {
@@ -73,9 +73,11 @@ export default function GraphView({
   );
   const edges = plan.arrows.map((arrow): ArrowEdge => {
     const { id, source, target, label: words, conditional } = arrow;
-    const isTaken = marks.isTaken(source, target);
-    const className = [conditional ? "conditional" : "", isTaken ? "taken" : ""].filter((one) => one !== "").join(" ");
-    const color = isTaken ? "var(--accent)" : "var(--graph-arrow)";
+    const isTraversed = marks.isTraversed(source, target);
+    const className = [conditional ? "conditional" : "", isTraversed ? "taken" : ""]
+      .filter((one) => one !== "")
+      .join(" ");
+    const color = isTraversed ? "var(--accent)" : "var(--graph-arrow)";
     return {
       id,
       source,
@@ -139,8 +141,8 @@ const SAID: Readonly<Record<NodeMark, string>> = {
 function BoxView({ data: { box } }: NodeProps<BoxNode>): ReactNode {
   const marks = useContext(Marks);
   if (marks === null) return null;
-  const mark = marks.markOf(box.id);
-  const note = marks.noteOf(box.id);
+  const mark = marks.chooseMark(box.id);
+  const note = marks.findNote(box.id);
   return (
     <div className={`graph-box ${box.terminal ? "terminal" : mark} ${marks.selected === box.id ? "selected" : ""}`}>
       <Handle type="target" position={Position.Top} isConnectable={false} />

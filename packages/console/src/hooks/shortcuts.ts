@@ -64,7 +64,7 @@ export function startShortcuts(): void {
 
 function onKeyDown(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.isComposing || event.altKey) return;
-  const key = nameOf(event);
+  const key = nameKeystroke(event);
   if (key === SUBMIT.keys) return submitForm(event); // shortcuts.5
   const typing = isField(event.target);
   const sequence = pending !== null && event.timeStamp - pending.at < SEQUENCE_MS ? `${pending.key} ${key}` : null; // shortcuts.3
@@ -97,7 +97,7 @@ function submitForm(event: KeyboardEvent): void {
   if (!event.repeat) button.click(); // shortcuts.4
 }
 
-function nameOf(event: KeyboardEvent): string {
+function nameKeystroke(event: KeyboardEvent): string {
   const key = event.key === " " ? "Space" : event.key;
   const letter = key.length === 1 ? key.toLowerCase() : key;
   if (event.ctrlKey || event.metaKey) return `Mod+${letter}`;

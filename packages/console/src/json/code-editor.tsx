@@ -37,14 +37,14 @@ const CLASSES: Readonly<Record<string, string>> = {
 /** Those that the library does not count as special. */
 const BIDIRECTIONAL = /\u200c|\u200d|[\u202a-\u202e\u2060-\u206f]/;
 
-function escapeOf(code: number): HTMLElement {
+function drawEscape(code: number): HTMLElement {
   const mark = document.createElement("span");
   mark.className = "hidden-character";
   mark.textContent = visible(String.fromCodePoint(code));
   return mark;
 }
 
-function coloursOf(view: EditorView): DecorationSet {
+function paintColours(view: EditorView): DecorationSet {
   const marks: Range<Decoration>[] = [];
   for (const { from, to } of view.visibleRanges) {
     syntaxTree(view.state).iterate({
@@ -61,10 +61,10 @@ function coloursOf(view: EditorView): DecorationSet {
 
 const colours = ViewPlugin.define(
   (view) => ({
-    decorations: coloursOf(view),
+    decorations: paintColours(view),
     update(update) {
       if (update.docChanged || update.viewportChanged || syntaxTree(update.startState) !== syntaxTree(update.state)) {
-        this.decorations = coloursOf(update.view);
+        this.decorations = paintColours(update.view);
       }
     },
   }),
@@ -95,7 +95,7 @@ export default function CodeEditor({
           EditorView.contentAttributes.of({ "aria-label": label, ...(readOnly ? { tabindex: "0" } : {}) }),
           EditorView.lineWrapping,
           lineNumbers(),
-          highlightSpecialChars({ render: escapeOf, addSpecialChars: BIDIRECTIONAL }),
+          highlightSpecialChars({ render: drawEscape, addSpecialChars: BIDIRECTIONAL }),
           history(),
           indentOnInput(),
           bracketMatching(),

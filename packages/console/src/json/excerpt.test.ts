@@ -1,14 +1,14 @@
 // Tests of excerpts: the beginning of a value, without its end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { excerptOf, isLarge, LARGE_UNITS } from "./excerpt.ts";
+import { formatExcerpt, isLarge, LARGE_UNITS } from "./excerpt.ts";
 
 const VALUE = { a: [1, "two", null, { b: true }], c: "x".repeat(50), d: {} };
 
 test("a short value is its JSON, a long one the beginning of it", () => {
   const text = JSON.stringify(VALUE);
-  assert.equal(excerptOf(VALUE, 1000), text);
-  for (let units = 0; units < 40; units++) assert.equal(excerptOf(VALUE, units), text.slice(0, units));
+  assert.equal(formatExcerpt(VALUE, 1000), text);
+  for (let units = 0; units < 40; units++) assert.equal(formatExcerpt(VALUE, units), text.slice(0, units));
 });
 
 test("of a large value only the beginning is read", () => {
@@ -19,7 +19,7 @@ test("of a large value only the beginning is read", () => {
       return "word";
     },
   }));
-  assert.equal(excerptOf(list, 30).length, 30);
+  assert.equal(formatExcerpt(list, 30).length, 30);
   assert.ok(read < 10, `${read} read`);
 });
 

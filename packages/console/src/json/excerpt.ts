@@ -5,7 +5,7 @@ import { visible } from "@holdpoint/api/text/visible-text.ts";
 export const LARGE_UNITS = 100_000;
 
 /** The JSON text of the first units of a value; the whole text if it is shorter. */
-export function excerptOf(value: unknown, unitsMax: number): string {
+export function formatExcerpt(value: unknown, unitsMax: number): string {
   const budget = { left: unitsMax };
   const text = write(value, budget);
   return text.length <= unitsMax ? text : text.slice(0, unitsMax).toWellFormed();
@@ -13,7 +13,7 @@ export function excerptOf(value: unknown, unitsMax: number): string {
 
 /** JSON on one line, truncated at `max` units, with hidden characters as escapes. */
 export function glance(value: unknown, max = 120): string {
-  const text = typeof value === "string" ? value : excerptOf(value, max + 1);
+  const text = typeof value === "string" ? value : formatExcerpt(value, max + 1);
   return visible(text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`);
 }
 

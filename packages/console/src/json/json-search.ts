@@ -19,14 +19,14 @@ export function pathsIn(value: unknown, wanted: string, max: number): readonly F
     const { path, value: one } = next;
     const isScalar = typeof one !== "object" || one === null;
     const name = /[^.[\]]*\]?$/.exec(path)?.[0] ?? "";
-    if ((path !== "" && name.toLowerCase().includes(needle)) || (isScalar && textOf(one).includes(needle)))
+    if ((path !== "" && name.toLowerCase().includes(needle)) || (isScalar && formatScalar(one).includes(needle)))
       found.push({ path: path === "" ? "value" : path, value: one });
-    else if (!isScalar) waiting.push(...membersOf(path, one).reverse());
+    else if (!isScalar) waiting.push(...listMembers(path, one).reverse());
   }
   return found;
 }
 
-function membersOf(path: string, value: object): FoundPath[] {
+function listMembers(path: string, value: object): FoundPath[] {
   if (Array.isArray(value))
     return (value as readonly unknown[]).map((one, at) => ({ path: `${path}[${at}]`, value: one }));
   return Object.entries(value).map(([key, one]) => ({
@@ -35,6 +35,6 @@ function membersOf(path: string, value: object): FoundPath[] {
   }));
 }
 
-function textOf(scalar: unknown): string {
+function formatScalar(scalar: unknown): string {
   return (typeof scalar === "string" ? scalar : (JSON.stringify(scalar) ?? "")).toLowerCase();
 }

@@ -10,11 +10,11 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** The member, or null if absent or if `value` has no members. */
-export function memberOf(value: unknown, name: string): Json {
+export function readMember(value: unknown, name: string): Json {
   return isObject(value) && Object.hasOwn(value, name) ? (value[name] ?? null) : null;
 }
 
-export function textOf(value: unknown): string | null {
+export function readJsonText(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 

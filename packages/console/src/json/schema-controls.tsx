@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from "react";
 import { JsonEditor } from "./editor.tsx";
 import { parseJson } from "./parse-json.ts";
-import { isDate, localTime, numberOf, zonedTime } from "./typed-input.ts";
+import { isDate, localTime, parseNumber, zonedTime } from "./typed-input.ts";
 import type { Json } from "./json.ts";
 import type { Fault, FormField } from "./schema.ts";
 
@@ -57,7 +57,7 @@ export function NumberInput({
   const [typed, setTyped] = useState<string | null>(null);
   const change = (text: string): void => {
     setTyped(text);
-    onChange(text.trim() === "" ? undefined : numberOf(text));
+    onChange(text.trim() === "" ? undefined : parseNumber(text));
   };
   return (
     <input
@@ -66,7 +66,7 @@ export function NumberInput({
       inputMode="decimal"
       value={typed ?? shown}
       onChange={(event) => change(event.target.value)}
-      onBlur={() => typed !== null && Number.isFinite(numberOf(typed)) && setTyped(null)}
+      onBlur={() => typed !== null && Number.isFinite(parseNumber(typed)) && setTyped(null)}
     />
   );
 }

@@ -4,7 +4,7 @@ import { useId, type ReactNode } from "react";
 import { Button, IconButton } from "../ui/controls.tsx";
 import { HiddenCharacters } from "../text/visible.tsx";
 import { isObject, type Json } from "./json.ts";
-import { initialOf, type FormField } from "./schema.ts";
+import { buildInitial, type FormField } from "./schema.ts";
 import { type FieldProps, NumberInput, TimeInput, Choice, JsonField } from "./schema-controls.tsx";
 
 /** @param faults appear at their fields. */
@@ -27,7 +27,7 @@ function AnyField(props: FieldProps): ReactNode {
           isOn={value === null}
           label="no value (null)"
           of={field.label}
-          onChange={(isNull) => onChange(isNull ? null : initialOf({ ...field, required: true }))}
+          onChange={(isNull) => onChange(isNull ? null : buildInitial({ ...field, required: true }))}
         />
       ) : null}
       {value === null && field.nullable && field.control !== "json" ? null : <Control {...props} id={id} />}
@@ -170,7 +170,7 @@ function List({ field, value, path, faults, onChange, id }: FieldProps & { reado
           </div>
         );
       })}
-      <Button kind="quiet" onClick={() => onChange([...items, initialOf(item) ?? item.choices[0] ?? ""])}>
+      <Button kind="quiet" onClick={() => onChange([...items, buildInitial(item) ?? item.choices[0] ?? ""])}>
         Add {field.label}
       </Button>
     </div>

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import type { Json, JsonObject } from "./json.ts";
 import { loadPatterns } from "./patterns.ts";
-import { faultsOf, fieldOf, initialOf, schemaOfValue } from "./schema.ts";
+import { findFaults, toField, buildInitial, schemaOfValue } from "./schema.ts";
 
 before(loadPatterns);
 
@@ -35,7 +35,7 @@ const CONTROLS: readonly (readonly [schema: JsonObject, control: string])[] = [
 
 for (const [schema, control] of CONTROLS) {
   test(`${JSON.stringify(schema)} is a field of ${control} (schema.2)`, () => {
-    assert.equal(fieldOf(schema).control, control);
+    assert.equal(toField(schema).control, control);
   });
 }
 
@@ -54,7 +54,7 @@ const ORDER: JsonObject = {
 };
 
 test("an object is a group of its members, with their names, titles and needs", () => {
-  const { fields } = fieldOf(ORDER);
+  const { fields } = toField(ORDER);
   assert.deepEqual(
     fields.map(({ name, label, required, nullable }) => [name, label, required, nullable]),
     [
@@ -70,8 +70,8 @@ test("an object is a group of its members, with their names, titles and needs", 
 });
 
 test("a form starts with defaults and with required members that have one possible value, never with yes or no, an empty text or null", () => {
-  assert.equal(initialOf(fieldOf({ type: "boolean" })), undefined);
-  assert.deepEqual(initialOf(fieldOf(ORDER)), { price: 9.5 });
+  assert.equal(buildInitial(toField({ type: "boolean" })), undefined);
+  assert.deepEqual(buildInitial(toField(ORDER)), { price: 9.5 });
 });
 
 const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
@@ -94,7 +94,7 @@ const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
 for (const [value, faults] of FAULTS) {
   test(`${JSON.stringify(value)}: ${faults.join(", ") || "nothing is wrong"}`, () => {
     assert.deepEqual(
-      faultsOf(fieldOf(ORDER), value).map(({ path, message }) => `${path} ${message}`),
+      findFaults(toField(ORDER), value).map(({ path, message }) => `${path} ${message}`),
       faults,
     );
   });
@@ -102,8 +102,8 @@ for (const [value, faults] of FAULTS) {
 
 test("a value without a schema gets one that it fits, and each member keeps its type (schema.1)", () => {
   const value = { a: "x", b: 1.5, c: true, d: null, e: [1, { f: 2 }], g: { h: "long\ntext" } };
-  const form = fieldOf(schemaOfValue(value));
-  assert.deepEqual(faultsOf(form, value), []);
+  const form = toField(schemaOfValue(value));
+  assert.deepEqual(findFaults(form, value), []);
   assert.deepEqual(
     form.fields.map(({ name, control }) => [name, control]),
     [
@@ -119,7 +119,7 @@ test("a value without a schema gets one that it fits, and each member keeps its 
 });
 
 test("no pattern and no text block the page: matching is linear, and the server checks the rest (patterns.1)", () => {
-  const faults = (pattern: string, text: string) => faultsOf(fieldOf({ type: "string", pattern }), text).length;
+  const faults = (pattern: string, text: string) => findFaults(toField({ type: "string", pattern }), text).length;
   assert.equal(faults("^(a+)+$", `${"a".repeat(50_000)}!`), 1);
   assert.equal(faults("^(a+)+$", "a".repeat(50_000)), 0);
   assert.equal(faults("^(?=(a+)+$).*$", `${"a".repeat(50_000)}!`), 0);
@@ -128,7 +128,7 @@ test("no pattern and no text block the page: matching is linear, and the server 
 
 test("a date is one of the calendar, a time has its zone", () => {
   const faults = (format: string, value: Json) =>
-    faultsOf(fieldOf({ type: "string", format }), value).map(({ message }) => message);
+    findFaults(toField({ type: "string", format }), value).map(({ message }) => message);
   assert.deepEqual(faults("date", "2026-12-01"), []);
   assert.deepEqual(faults("date", "1.12.2026"), ["must be a date"]);
   assert.deepEqual(faults("date-time", "2026-12-01T12:00:00Z"), []);

@@ -3,7 +3,7 @@
 // Invariants:
 //   schema.1. An untouched value stays unchanged, with its type.
 //   schema.2. A part without its own control becomes a JSON field: a form omits nothing.
-import { isObject, memberOf, sameJson, textOf, type Json, type JsonObject } from "./json.ts";
+import { isObject, readMember, sameJson, readJsonText, type Json, type JsonObject } from "./json.ts";
 import { matches } from "./patterns.ts";
 import { isDate, isZonedTime } from "./typed-input.ts";
 
@@ -37,7 +37,7 @@ export interface FormField {
 const DEPTH_MAX = 5;
 const LONG_TEXT_UNITS = 80;
 
-export function fieldOf(schema: JsonObject): FormField {
+export function toField(schema: JsonObject): FormField {
   return field({ name: "", schema, required: true }, schema, 0);
 }
 
@@ -50,7 +50,7 @@ interface Member {
 /** @param root the document that `$ref`s point into */
 function field({ name, schema: given, required }: Member, root: JsonObject, depth: number): FormField {
   const { schema, nullable } = plain(resolve(given, root), root);
-  const own = (member: string): string | null => textOf(given[member]) ?? textOf(schema[member]);
+  const own = (member: string): string | null => readJsonText(given[member]) ?? readJsonText(schema[member]);
   const base = {
     name,
     label: own("title") ?? name,
@@ -61,15 +61,15 @@ function field({ name, schema: given, required }: Member, root: JsonObject, dept
     choices: [],
     fields: [],
   };
-  const choices = choicesOf(schema, root);
+  const choices = listChoices(schema, root);
   if (choices !== null) return { ...base, control: "choice", choices };
-  const control = controlOf(schema);
+  const control = chooseControl(schema);
   if (control === "group" && depth < DEPTH_MAX) {
-    const fields = membersOf(schema).map((member) => field(member, root, depth + 1));
+    const fields = listMembers(schema).map((member) => field(member, root, depth + 1));
     return { ...base, control, fields };
   }
   if (control === "list" && depth < DEPTH_MAX) {
-    const items = memberOf(schema, "items") as JsonObject;
+    const items = readMember(schema, "items") as JsonObject;
     const item = field({ name: "", schema: items, required: true }, root, depth + 1);
     if (["text", "date", "number", "integer", "choice"].includes(item.control))
       return { ...base, control, fields: [item] };
@@ -82,7 +82,10 @@ function resolve(schema: JsonObject, root: JsonObject): JsonObject {
   let current = schema;
   for (let hops = 0; hops < DEPTH_MAX && typeof current["$ref"] === "string"; hops++) {
     const path = current["$ref"].startsWith("#/") ? current["$ref"].slice(2).split("/") : null;
-    const target = path?.reduce<Json>((at, key) => memberOf(at, key.replaceAll("~1", "/").replaceAll("~0", "~")), root);
+    const target = path?.reduce<Json>(
+      (at, key) => readMember(at, key.replaceAll("~1", "/").replaceAll("~0", "~")),
+      root,
+    );
     if (!isObject(target)) return {};
     current = target;
   }
@@ -110,7 +113,7 @@ function omit(schema: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== name));
 }
 
-function choicesOf(schema: JsonObject, root: JsonObject): readonly Json[] | null {
+function listChoices(schema: JsonObject, root: JsonObject): readonly Json[] | null {
   if (Array.isArray(schema["enum"])) return schema["enum"] as readonly Json[];
   if (Object.hasOwn(schema, "const")) return [schema["const"] ?? null];
   const either = schema["oneOf"] ?? schema["anyOf"];
@@ -121,7 +124,7 @@ function choicesOf(schema: JsonObject, root: JsonObject): readonly Json[] | null
     : null;
 }
 
-function controlOf(schema: JsonObject): Control {
+function chooseControl(schema: JsonObject): Control {
   const { type, properties, items } = schema;
   if (type === "string" && schema["format"] === "date") return "date";
   if (type === "string" && schema["format"] === "date-time") return "date_time";
@@ -138,7 +141,7 @@ function isLong(schema: JsonObject): boolean {
   return format === "textarea" || format === "markdown" || typeof contentMediaType === "string";
 }
 
-function membersOf(schema: JsonObject): readonly Member[] {
+function listMembers(schema: JsonObject): readonly Member[] {
   const { properties, required } = schema;
   const wanted: readonly Json[] = Array.isArray(required) ? required : [];
   return Object.entries(isObject(properties) ? properties : {}).map(([name, member]) => ({
@@ -152,12 +155,12 @@ function membersOf(schema: JsonObject): readonly Member[] {
  * Initial value of a form without a given one; undefined if optional, and where a person has to decide: yes or no is
  * never preset.
  */
-export function initialOf(one: FormField): Json | undefined {
+export function buildInitial(one: FormField): Json | undefined {
   const { schema, control } = one;
   if (Object.hasOwn(schema, "default")) return schema["default"];
   if (control === "group") {
     if (!one.required) return undefined;
-    const members = one.fields.map((member) => [member.name, initialOf(member)] as const);
+    const members = one.fields.map((member) => [member.name, buildInitial(member)] as const);
     return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as JsonObject;
   }
   if (!one.required) return undefined;
@@ -184,7 +187,7 @@ export interface Fault {
   readonly message: string;
 }
 
-export function faultsOf(one: FormField, value: Json | undefined, path = ""): readonly Fault[] {
+export function findFaults(one: FormField, value: Json | undefined, path = ""): readonly Fault[] {
   const fault = (message: string): readonly Fault[] => [{ path, message }];
   if (value === undefined) return one.required ? fault("is required") : [];
   if (value === null && one.nullable) return [];
@@ -211,7 +214,7 @@ export function faultsOf(one: FormField, value: Json | undefined, path = ""): re
     case "group":
       if (!isObject(value)) return fault("must be an object");
       return one.fields.flatMap((member) =>
-        faultsOf(member, value[member.name], path === "" ? member.name : `${path}.${member.name}`),
+        findFaults(member, value[member.name], path === "" ? member.name : `${path}.${member.name}`),
       );
     case "json":
       return [];
@@ -250,5 +253,5 @@ function listFaults(one: FormField, value: readonly Json[], path: string): reado
   if (least !== null && value.length < least) return [{ path, message: `must have at least ${least} entries` }];
   if (most !== null && value.length > most) return [{ path, message: `must have at most ${most} entries` }];
   const [item] = one.fields;
-  return item === undefined ? [] : value.flatMap((member, at) => faultsOf(item, member, `${path}[${at}]`));
+  return item === undefined ? [] : value.flatMap((member, at) => findFaults(item, member, `${path}[${at}]`));
 }

@@ -1,7 +1,7 @@
 // Tests of typed input: numbers with either decimal separator (typed-input.1), times with their zone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isDate, isZonedTime, localTime, numberOf, zonedTime } from "./typed-input.ts";
+import { isDate, isZonedTime, localTime, parseNumber, zonedTime } from "./typed-input.ts";
 
 for (const [text, value] of [
   ["99.5", 99.5],
@@ -14,7 +14,7 @@ for (const [text, value] of [
   ["", Number.NaN],
   ["a", Number.NaN],
 ] as const) {
-  test(`${JSON.stringify(text)} is ${value} (typed-input.1)`, () => assert.equal(numberOf(text), value));
+  test(`${JSON.stringify(text)} is ${value} (typed-input.1)`, () => assert.equal(parseNumber(text), value));
 }
 
 test("a local time and its zoned time are the same moment", () => {

@@ -3,7 +3,7 @@
 //   typed-input.1. Text that is not clearly one number is NaN, never another number: "1,000" can be 1 or 1000.
 
 /** "99.5" and "99,5" → 99.5; NaN for other text (typed-input.1). */
-export function numberOf(text: string): number {
+export function parseNumber(text: string): number {
   const plain = text.trim().replace(/^([+-]?\d+),(\d{1,2}|\d{4,})$/, "$1.$2");
   return plain === "" ? Number.NaN : Number(plain);
 }

@@ -32,7 +32,7 @@ export function MessageImage({ address }: { readonly address: string }): ReactNo
 function StoredImage({ runId, name }: { readonly runId: string; readonly name: string }): ReactNode {
   const file = useQuery({
     queryKey: ["attachment", runId, name],
-    queryFn: ({ signal }) => call<Stored>("GET", pathOf(runId, name), { signal }),
+    queryFn: ({ signal }) => call<Stored>("GET", buildAttachmentPath(runId, name), { signal }),
     staleTime: Infinity,
   });
   if (file.isPending) return <Loading label={`Loading ${name}`} />;
@@ -44,7 +44,7 @@ function StoredImage({ runId, name }: { readonly runId: string; readonly name: s
 /** Saves the file under its name; the type makes the extension. */
 export async function saveAttachment(runId: string, name: string): Promise<void> {
   try {
-    const { type, base64 } = await call<Stored>("GET", pathOf(runId, name));
+    const { type, base64 } = await call<Stored>("GET", buildAttachmentPath(runId, name));
     const bytes = Uint8Array.from(atob(base64), (char) => char.codePointAt(0) ?? 0);
     saveFile(new Blob([bytes]), `${name}.${/^[\w-]+\/([a-z\d]+)$/.exec(type)?.[1] ?? "bin"}`);
   } catch (error) {
@@ -52,6 +52,6 @@ export async function saveAttachment(runId: string, name: string): Promise<void>
   }
 }
 
-function pathOf(runId: string, name: string): string {
+function buildAttachmentPath(runId: string, name: string): string {
   return `/console/api/traces/runs/${runId}/attachments/${encodeURIComponent(name)}`;
 }

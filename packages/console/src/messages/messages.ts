@@ -48,18 +48,18 @@ const SPEAKERS: Readonly<Record<string, Speaker>> = {
 
 /** The list of messages in a value, under any known member name; null without one. */
 export function messagesIn(value: unknown): readonly unknown[] | null {
-  if (Array.isArray(value)) return isTalk(value) ? (value as readonly unknown[]) : null;
+  if (Array.isArray(value)) return isConversation(value) ? (value as readonly unknown[]) : null;
   if (!isMembers(value)) return null;
   for (const name of ["messages", "input_messages", "output_messages", "prompt", "choices", "generations"]) {
     const found = value[name];
     const list = Array.isArray(found) ? (found as readonly unknown[]).flat(1).map(unwrapped) : null;
-    if (list !== null && isTalk(list)) return list;
+    if (list !== null && isConversation(list)) return list;
   }
   for (const name of ["message", "output", "input"]) {
     const found = unwrapped(value[name]);
-    if (isMembers(found) && isTalk([found])) return [found];
+    if (isMembers(found) && isConversation([found])) return [found];
   }
-  return isTalk([value]) ? [value] : null;
+  return isConversation([value]) ? [value] : null;
 }
 
 /** messages.1, messages.2. */
@@ -68,19 +68,19 @@ export function readMessages(list: readonly unknown[]): readonly Message[] {
   const asked = new Set<string>();
   const read = list.map(unwrapped).filter(isMembers);
   for (const one of read) {
-    for (const { id } of callsOf(one)) if (id !== null) asked.add(id);
-    for (const [id, result] of resultsOf(one)) results.set(id, result);
+    for (const { id } of listCalls(one)) if (id !== null) asked.add(id);
+    for (const [id, result] of listResults(one)) results.set(id, result);
   }
   return read.flatMap((one): Message[] => {
-    const speaker = SPEAKERS[speakerOf(one)];
+    const speaker = SPEAKERS[readSpeaker(one)];
     if (speaker === undefined) return [];
-    const answered = resultsOf(one).map(([id]) => id);
+    const answered = listResults(one).map(([id]) => id);
     if (speaker === "tool" && answered.length > 0 && answered.every((id) => asked.has(id))) return [];
-    const calls = callsOf(one).map((call): ToolCall => {
+    const calls = listCalls(one).map((call): ToolCall => {
       const result = call.id === null ? undefined : results.get(call.id);
       return { ...call, result: result?.content, failed: result?.failed ?? false };
     });
-    return [{ ...contentOf(one), id: textOf(one["id"]), speaker, name: textOf(one["name"]), calls }];
+    return [{ ...readContent(one), id: readMemberText(one["id"]), speaker, name: readMemberText(one["name"]), calls }];
   });
 }
 
@@ -97,14 +97,14 @@ function unwrapped(value: unknown): unknown {
   return isMembers(value["message"]) ? unwrapped(value["message"]) : value;
 }
 
-function isTalk(list: readonly unknown[]): boolean {
+function isConversation(list: readonly unknown[]): boolean {
   return (
     list.length > 0 &&
-    list.every((one) => isMembers(unwrapped(one)) && speakerOf(unwrapped(one) as Members) in SPEAKERS)
+    list.every((one) => isMembers(unwrapped(one)) && readSpeaker(unwrapped(one) as Members) in SPEAKERS)
   );
 }
 
-function speakerOf(message: Members): string {
+function readSpeaker(message: Members): string {
   const { role, type } = message;
   return typeof role === "string" ? role : typeof type === "string" ? type : "";
 }
@@ -125,7 +125,7 @@ const CALL_PARTS = new Set([
   "tool_result",
 ]);
 
-function contentOf(message: Members): Content {
+function readContent(message: Members): Content {
   const content = message["parts"] ?? message["content"];
   const extra = isMembers(message["additional_kwargs"]) ? message["additional_kwargs"]["reasoning_content"] : undefined;
   const texts: string[] = [];
@@ -137,7 +137,7 @@ function contentOf(message: Members): Content {
     else if (isMembers(part)) {
       const text = part["text"] ?? part["content"] ?? part["thinking"] ?? part["reasoning"];
       const type = String(part["type"]);
-      const image = imageOf(part);
+      const image = readImage(part);
       if (CALL_PARTS.has(type)) continue;
       if (image !== null) images.push(image);
       else if (typeof text !== "string") others.push(part);
@@ -147,7 +147,7 @@ function contentOf(message: Members): Content {
   return { text: texts.join("\n"), reasoning: reasoning.join("\n"), images, others };
 }
 
-function imageOf(part: Members): string | null {
+function readImage(part: Members): string | null {
   const { image_url: url, source } = part;
   const reference = imageReference(part, PART_LEVELS_MAX);
   if (reference !== null) return reference;
@@ -171,36 +171,38 @@ function imageReference(part: Members, levels: number): string | null {
 
 type Call = Pick<ToolCall, "id" | "name" | "args">;
 
-function callsOf(message: Members): readonly Call[] {
+function listCalls(message: Members): readonly Call[] {
   const listed = Array.isArray(message["tool_calls"]) ? (message["tool_calls"] as readonly unknown[]) : [];
   const content = message["parts"] ?? message["content"];
   const parts = Array.isArray(content) ? (content as readonly unknown[]) : [];
   const inside = parts.filter((part) => isMembers(part) && /^tool(_use|_call|-call)$/.test(String(part["type"])));
-  return (listed.length > 0 ? listed : inside).filter(isMembers).map(callOf);
+  return (listed.length > 0 ? listed : inside).filter(isMembers).map(readCall);
 }
 
-function callOf(call: Members): Call {
+function readCall(call: Members): Call {
   const { function: called } = call;
   const inner = isMembers(called) ? called : call;
   const args = inner["args"] ?? inner["arguments"] ?? inner["input"];
   return {
-    id: textOf(call["id"]) ?? textOf(call["toolCallId"]),
-    name: textOf(inner["name"]) ?? textOf(inner["toolName"]) ?? "tool",
+    id: readMemberText(call["id"]) ?? readMemberText(call["toolCallId"]),
+    name: readMemberText(inner["name"]) ?? readMemberText(inner["toolName"]) ?? "tool",
     args: typeof args === "string" ? parsed(args) : args,
   };
 }
 
 /** Id of a call → its result. */
-function resultsOf(
+function listResults(
   message: Members,
 ): readonly (readonly [string, { readonly content: unknown; readonly failed: boolean }])[] {
   const failed = message["status"] === "error" || message["is_error"] === true;
-  const own = textOf(message["tool_call_id"]);
+  const own = readMemberText(message["tool_call_id"]);
   if (own !== null) return [[own, { content: message["content"], failed }]];
   const content = message["parts"] ?? message["content"];
   const parts = Array.isArray(content) ? (content as readonly unknown[]).filter(isMembers) : [];
   return parts.flatMap((part) => {
-    const id = textOf(part["tool_use_id"]) ?? (part["type"] === "tool_call_response" ? textOf(part["id"]) : null);
+    const id =
+      readMemberText(part["tool_use_id"]) ??
+      (part["type"] === "tool_call_response" ? readMemberText(part["id"]) : null);
     if (id === null) return [];
     return [
       [
@@ -219,7 +221,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+const readMemberText = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
 function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 // Copy: puts a text on the clipboard and reports it. Also offers an API call as a shell command.
 import type { ReactNode } from "react";
-import { curlOf } from "../api/curl.ts";
-import { urlOf, type CallOptions, type Method } from "../api/client.ts";
+import { formatCurl } from "../api/curl.ts";
+import { buildUrl, type CallOptions, type Method } from "../api/client.ts";
 import { apiKey } from "../api/credentials.ts";
 import { Button, IconButton } from "./controls.tsx";
 import { showToast } from "./toast.tsx";
@@ -37,7 +37,7 @@ export interface CurlProps {
 /** The shell command for the button beside it. */
 export function CopyCurl({ method, path, query, body }: CurlProps): ReactNode {
   const run = (): void => {
-    void copy(curlOf(method, urlOf(path, query), body, apiKey.get() !== null), "the curl command");
+    void copy(formatCurl(method, buildUrl(path, query), body, apiKey.get() !== null), "the curl command");
   };
   return (
     <Button kind="quiet" icon="terminal" onClick={run}>

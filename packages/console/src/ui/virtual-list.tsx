@@ -9,7 +9,7 @@ export function VirtualList<Item>({
   rowHeight,
   label,
   role = "list",
-  keyOf,
+  buildKey,
   renderRow,
   active = -1,
   onNearEnd,
@@ -19,7 +19,7 @@ export function VirtualList<Item>({
   readonly rowHeight: number;
   readonly label: string;
   readonly role?: "list" | "listbox" | "tree" | "table";
-  readonly keyOf: (item: Item) => string;
+  readonly buildKey: (item: Item) => string;
   readonly renderRow: (item: Item, index: number) => ReactNode;
   /** Scrolled into view. */
   readonly active?: number;
@@ -34,7 +34,7 @@ export function VirtualList<Item>({
     overscan: OVERSCAN,
     getItemKey: (index) => {
       const item = items[index];
-      return item === undefined ? index : keyOf(item);
+      return item === undefined ? index : buildKey(item);
     },
   });
   const rows = virtual.getVirtualItems();

@@ -7,7 +7,7 @@ import { answerAll, recognise } from "@holdpoint/api/dialects.ts";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { ItemAnswer } from "../calls/answer-items.ts";
-import { answerOf, type FlatForm, type FormAnswer, formOf } from "../calls/flat-form.ts";
+import { readFormAnswer, type FlatForm, type FormAnswer, buildForm } from "../calls/flat-form.ts";
 import { linkTo } from "../calls/inbox-items.ts";
 import { objectsIn, textIn } from "./content.ts";
 import type { OpenItem } from "./question-parts.ts";
@@ -27,11 +27,11 @@ interface Said {
   readonly answerTo: (item: InboxItem) => FormAnswer;
 }
 
-export function answersOf({ parts, metadata }: Message, open: readonly OpenItem[], publicUrl: string): Answers {
-  const named = isJsonObject(metadata) ? idOf(metadata) : null;
+export function readAnswers({ parts, metadata }: Message, open: readonly OpenItem[], publicUrl: string): Answers {
+  const named = isJsonObject(metadata) ? readId(metadata) : null;
   const answers: ItemAnswer[] = [];
   for (const { id, answerTo } of saidIn(objectsIn(parts), textIn(parts))) {
-    const target = targetOf(id ?? named, open);
+    const target = findTarget(id ?? named, open);
     if ("reason" in target) return { ok: false, reason: target.reason };
     if (target.isForPeopleOnly)
       return {
@@ -52,16 +52,16 @@ function saidIn(objects: readonly JsonObject[], text: string): readonly Said[] {
   if (objects.length === 0) return [{ id: null, answerTo: (item) => answerOfText(item, text) }];
   return objects.map((object) => {
     const { [NAME]: _named, ...content } = object;
-    return { id: idOf(object), answerTo: (item) => answerOfData(item, content) };
+    return { id: readId(object), answerTo: (item) => answerOfData(item, content) };
   });
 }
 
-function idOf(object: JsonObject): string | null {
+function readId(object: JsonObject): string | null {
   const id = object[NAME];
   return typeof id === "string" ? id : null;
 }
 
-function targetOf(id: string | null, open: readonly OpenItem[]): OpenItem | { readonly reason: string } {
+function findTarget(id: string | null, open: readonly OpenItem[]): OpenItem | { readonly reason: string } {
   const [first, second] = open;
   if (id !== null) {
     const found = open.find(({ item }) => item.id === id);
@@ -76,23 +76,23 @@ function targetOf(id: string | null, open: readonly OpenItem[]): OpenItem | { re
 function answerOfData(item: InboxItem, content: JsonObject): FormAnswer {
   if (item.kind === "breakpoint") return { ok: true, resume: undefined };
   if (RAW in content) return { ok: true, resume: content[RAW] ?? null };
-  return formOf(item) === null ? respond(item, content) : answerOf(item, content);
+  return buildForm(item) === null ? respond(item, content) : readFormAnswer(item, content);
 }
 
 /** A text is the choice of a decision, the value of the one field, or the answer itself. */
 function answerOfText(item: InboxItem, text: string): FormAnswer {
   if (item.kind === "breakpoint") return { ok: true, resume: undefined };
-  const form = formOf(item);
+  const form = buildForm(item);
   if (text === "") return { ok: false, reason: "The message has neither a text nor a data object." };
   if (form === null) return respond(item, parsed(text) ?? text);
   const whole = parsed(text);
-  if (isJsonObject(whole)) return answerOf(item, whole);
-  return answerOf(item, contentOfText(form, text));
+  if (isJsonObject(whole)) return readFormAnswer(item, whole);
+  return readFormAnswer(item, contentOfText(form, text));
 }
 
 function contentOfText({ schema }: FlatForm, text: string): JsonObject {
   const { decision, answer } = schema.properties;
-  if (isJsonObject(decision ?? null)) return decisionOf((decision as JsonObject)["enum"] ?? [], text);
+  if (isJsonObject(decision ?? null)) return parseDecision((decision as JsonObject)["enum"] ?? [], text);
   const type = isJsonObject(answer ?? null) ? (answer as JsonObject)["type"] : null;
   return { answer: type === "string" ? text : (parsed(text) ?? text) };
 }
@@ -100,7 +100,7 @@ function contentOfText({ schema }: FlatForm, text: string): JsonObject {
 /**
  * `approve`, or `reject: the reason`. Other texts, also `approve, but …`, are replies where the interrupt allows them.
  */
-function decisionOf(choices: Json, text: string): JsonObject {
+function parseDecision(choices: Json, text: string): JsonObject {
   const [, word = "", rest = ""] = /^\s*(\w+)\s*[.:,]?\s*(.*)$/s.exec(text) ?? [];
   const allowed = Array.isArray(choices) ? (choices as readonly Json[]) : [];
   const decision = word.toLowerCase();

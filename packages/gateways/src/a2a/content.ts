@@ -12,15 +12,15 @@ export function dataPart(value: Json, metadata?: JsonObject): Part {
 }
 
 /** One text stays a text: graphs and models read it everywhere. Null without texts and files. */
-export function contentOf(parts: readonly Part[]): Json {
-  const blocks: readonly JsonObject[] = parts.map(blockOf).filter((block) => block !== null);
+export function toContent(parts: readonly Part[]): Json {
+  const blocks: readonly JsonObject[] = parts.map(toBlock).filter((block) => block !== null);
   if (blocks.length === 0) return null;
   const [only] = blocks;
   return blocks.length === 1 && only?.["type"] === "text" ? (only["text"] as string) : blocks;
 }
 
 /** Null for a data part that is a member of the input. */
-function blockOf({ content, filename, mediaType }: Part): JsonObject | null {
+function toBlock({ content, filename, mediaType }: Part): JsonObject | null {
   switch (content?.$case) {
     case "text":
       return { type: "text", text: content.value };
@@ -48,18 +48,18 @@ function fileBlock(source: JsonObject, filename: string, mediaType: string): Jso
   };
 }
 
-export function partsOf(content: Json): Part[] {
+export function toParts(content: Json): Part[] {
   if (typeof content === "string") return content === "" ? [] : [textPart(content)];
   if (!Array.isArray(content)) return [];
-  return (content as readonly Json[]).flatMap((block) => (isJsonObject(block) ? (partOf(block) ?? []) : []));
+  return (content as readonly Json[]).flatMap((block) => (isJsonObject(block) ? (toPart(block) ?? []) : []));
 }
 
 /** Null for a block without text or file: a call of a tool, a thought. */
-function partOf(block: JsonObject): Part | null {
+function toPart(block: JsonObject): Part | null {
   const { type, text, data, url, metadata } = block;
   if (type === "text") return typeof text === "string" && text !== "" ? textPart(text) : null;
-  const mediaType = textOf(block["mimeType"] ?? block["mime_type"]);
-  const filename = isJsonObject(metadata ?? null) ? textOf((metadata as JsonObject)["filename"]) : "";
+  const mediaType = asText(block["mimeType"] ?? block["mime_type"]);
+  const filename = isJsonObject(metadata ?? null) ? asText((metadata as JsonObject)["filename"]) : "";
   const file = { metadata: undefined, filename, mediaType };
   if (typeof data === "string") return { content: { $case: "raw", value: Buffer.from(data, "base64") }, ...file };
   const address = url ?? imageUrl(block["image_url"] ?? null);
@@ -71,7 +71,7 @@ function imageUrl(value: Json): Json {
   return isJsonObject(value) ? (value["url"] ?? null) : value;
 }
 
-function textOf(value: Json | undefined): string {
+function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }
 

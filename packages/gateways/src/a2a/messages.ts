@@ -1,11 +1,11 @@
 // Messages: a message of a client as the input of a run, and messages of the state as messages of the protocol.
 import { type Message, type Part, Role } from "@a2a-js/sdk";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { contentOf, dataPart, objectsIn, partsOf } from "./content.ts";
+import { toContent, dataPart, objectsIn, toParts } from "./content.ts";
 
 /** Texts and files are a message of the user, data objects are members of the input. */
-export function inputOf({ messageId, parts }: Message): JsonObject {
-  const content = contentOf(parts);
+export function buildInput({ messageId, parts }: Message): JsonObject {
+  const content = toContent(parts);
   const messages = content === null ? {} : { messages: [{ role: "user", id: messageId, content }] };
   return { ...Object.assign({}, ...objectsIn(parts)), ...messages };
 }
@@ -31,7 +31,7 @@ export function messagesOfInput(input: Json, place: MessagePlace): Message[] {
   if (said.length === 0)
     return data.length === 0 ? [] : [message(Role.ROLE_USER, place, { id: `${place.taskId}.input`, parts: data })];
   return said.map((one, index) => {
-    const parts = [...partsOf(one["content"] ?? null), ...(index === said.length - 1 ? data : [])];
+    const parts = [...toParts(one["content"] ?? null), ...(index === said.length - 1 ? data : [])];
     const id = typeof one["id"] === "string" ? one["id"] : `${place.taskId}.input.${index}`;
     return message(Role.ROLE_USER, place, { id, parts });
   });

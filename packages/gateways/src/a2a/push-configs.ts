@@ -19,7 +19,7 @@ export type PushMethods = Pick<
 export interface PushParts {
   readonly api: OwnApi;
   readonly found: (taskId: string) => Promise<TaskRuns>;
-  /** Of the caller: it gets events in its version of the protocol. */
+  /** Version of the caller: it gets events in its version of the protocol. */
   readonly isLegacy: boolean;
 }
 
@@ -29,35 +29,35 @@ interface Webhook {
 }
 
 export function pushMethods({ api, found, isLegacy }: PushParts): PushMethods {
-  const pathOf = async (taskId: string): Promise<string> => {
+  const findWebhooksPath = async (taskId: string): Promise<string> => {
     const { contextId, taskId: runId } = await found(taskId);
     return `/threads/${contextId}/runs/${runId}/webhooks`;
   };
   const list = async (taskId: string): Promise<readonly Webhook[]> =>
-    (await refusable(api.call("GET", await pathOf(taskId)))) as unknown as readonly Webhook[];
+    (await refusable(api.call("GET", await findWebhooksPath(taskId)))) as unknown as readonly Webhook[];
   return {
     async createTaskPushNotificationConfig(config) {
-      const body = webhookOf(config, isLegacy);
-      const added = await refusable(api.call("POST", await pathOf(config.taskId), { body }));
+      const body = toWebhook(config, isLegacy);
+      const added = await refusable(api.call("POST", await findWebhooksPath(config.taskId), { body }));
       return { ...config, id: (added as unknown as Webhook).webhook_id };
     },
     async getTaskPushNotificationConfig({ taskId, id }) {
       const webhooks = await list(taskId);
       const webhook = id === "" ? webhooks[0] : webhooks.find((one) => one.webhook_id === id);
       if (webhook === undefined) throw new RequestMalformedError(`The task has no push notification config ${id}.`);
-      return configOf(taskId, webhook);
+      return toPushConfig(taskId, webhook);
     },
     async listTaskPushNotificationConfigs({ taskId }) {
-      return { configs: (await list(taskId)).map((webhook) => configOf(taskId, webhook)), nextPageToken: "" };
+      return { configs: (await list(taskId)).map((webhook) => toPushConfig(taskId, webhook)), nextPageToken: "" };
     },
     async deleteTaskPushNotificationConfig({ taskId, id }) {
-      await refusable(api.call("DELETE", `${await pathOf(taskId)}/${encodeURIComponent(id)}`));
+      await refusable(api.call("DELETE", `${await findWebhooksPath(taskId)}/${encodeURIComponent(id)}`));
     },
   };
 }
 
 /** A config of a message, or of a call, as a webhook. */
-export function webhookOf(
+export function toWebhook(
   { id, url, token, authentication }: TaskPushNotificationConfig,
   isLegacy: boolean,
 ): JsonObject {
@@ -69,6 +69,6 @@ export function webhookOf(
   return { url, format: isLegacy ? "a2a_0.3" : "a2a", headers, ...(id === "" ? {} : { webhook_id: id }) };
 }
 
-function configOf(taskId: string, { webhook_id: id, url }: Webhook): TaskPushNotificationConfig {
+function toPushConfig(taskId: string, { webhook_id: id, url }: Webhook): TaskPushNotificationConfig {
   return { tenant: "", id, taskId, url, token: "", authentication: undefined };
 }

@@ -2,7 +2,7 @@
 import type { Part } from "@a2a-js/sdk";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { formOf } from "../calls/flat-form.ts";
+import { buildForm } from "../calls/flat-form.ts";
 import { linkTo } from "../calls/inbox-items.ts";
 import { dataPart, textPart } from "./content.ts";
 
@@ -13,13 +13,13 @@ export interface OpenItem {
 
 /** @param notes lines before the questions: why the last answer was refused */
 export function questionParts(open: readonly OpenItem[], publicUrl: string, notes: readonly string[]): Part[] {
-  const lines = open.map((one) => lineOf(one, linkTo(publicUrl, one.item)));
-  const data = open.map((one) => dataPart(questionOf(one, linkTo(publicUrl, one.item))));
+  const lines = open.map((one) => formatLine(one, linkTo(publicUrl, one.item)));
+  const data = open.map((one) => dataPart(toQuestion(one, linkTo(publicUrl, one.item))));
   return [textPart([...notes, ...lines].join("\n\n")), ...data];
 }
 
-export function questionOf({ item, isForPeopleOnly }: OpenItem, link: string): JsonObject {
-  const form = formOf(item);
+export function toQuestion({ item, isForPeopleOnly }: OpenItem, link: string): JsonObject {
+  const form = buildForm(item);
   return {
     interrupt_id: item.id,
     kind: item.kind,
@@ -32,8 +32,8 @@ export function questionOf({ item, isForPeopleOnly }: OpenItem, link: string): J
   };
 }
 
-function lineOf({ item, isForPeopleOnly }: OpenItem, link: string): string {
-  const message = formOf(item)?.message ?? item.title;
+function formatLine({ item, isForPeopleOnly }: OpenItem, link: string): string {
+  const message = buildForm(item)?.message ?? item.title;
   return isForPeopleOnly
     ? `${message}\nOnly a person may answer: ${link}`
     : `${message}\nA person can answer at ${link}`;

@@ -23,7 +23,7 @@ export async function refusable<T>(work: Promise<T>): Promise<T> {
 }
 
 /** A refusal that is about the caller's rights: its reply has an HTTP status of its own. */
-export function statusOf(error: unknown): number | null {
+export function findStatus(error: unknown): number | null {
   const cause = error instanceof Error ? error.cause : null;
   if (!(cause instanceof ApiRefusal)) return null;
   return cause.status === 401 || cause.status === 403 ? cause.status : null;

@@ -36,7 +36,7 @@ export function createRequestHandler(parts: HandlerParts): A2ARequestHandler {
     async *sendMessageStream(params) {
       const sent = await sendMessage(parts, params);
       const historyLength = params.configuration?.historyLength;
-      yield* streamOf(sent, { ...view({ historyLength }), signal });
+      yield* streamTask(sent, { ...view({ historyLength }), signal });
     },
     getTask: async ({ id, historyLength }) => refusable(taskObject(await found(id), view({ historyLength }))),
     listTasks: (params) => listTasks(view({ withArtifacts: params.includeArtifacts === true }), assistantId, params),
@@ -61,7 +61,7 @@ async function sentObject({ task, notes, needsAuth }: Sent, view: TaskView): Pro
   return { ...object, status: { ...object.status, state: TaskState.TASK_STATE_AUTH_REQUIRED } };
 }
 
-async function* streamOf(
+async function* streamTask(
   sent: Sent,
   streaming: TaskView & { readonly signal: AbortSignal },
 ): AsyncGenerator<StreamResponse, void, undefined> {

@@ -11,16 +11,16 @@ import { contentHash, isUuid } from "@holdpoint/base/ids.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
 import { openItems } from "../calls/follow-thread.ts";
-import { elsewhere, itemOf } from "../calls/inbox-items.ts";
+import { elsewhere, findItem } from "../calls/inbox-items.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { getRun } from "../calls/run-object.ts";
 import { type RunStart, startRun } from "../calls/start-run.ts";
-import { answersOf } from "./answer-message.ts";
-import { inputOf, messagesOfInput } from "./messages.ts";
-import { webhookOf } from "./push-configs.ts";
+import { readAnswers } from "./answer-message.ts";
+import { buildInput, messagesOfInput } from "./messages.ts";
+import { toWebhook } from "./push-configs.ts";
 import type { OpenItem } from "./question-parts.ts";
-import { refusable, statusOf } from "./refusals.ts";
-import { readTask, taskOfRuns, type TaskRuns, taskIdOf } from "./task-runs.ts";
+import { refusable, findStatus } from "./refusals.ts";
+import { readTask, taskOfRuns, type TaskRuns, findTaskId } from "./task-runs.ts";
 import { isWaiting } from "./task-state.ts";
 
 export interface Sent {
@@ -50,7 +50,7 @@ export async function sendMessage(sending: Sending, request: SendMessageRequest)
     throw new RequestMalformedError("`message.messageId` must have 1 to 1024 characters.");
   if (message.parts.length === 0) throw new RequestMalformedError("`message.parts` is empty.");
   const push = request.configuration?.taskPushNotificationConfig;
-  const webhooks = push === undefined ? [] : [webhookOf(push, sending.isLegacy)];
+  const webhooks = push === undefined ? [] : [toWebhook(push, sending.isLegacy)];
   if (message.taskId !== "") return answer(sending, message, webhooks);
   return start(sending, message, { metadata: request.metadata ?? {}, webhooks });
 }
@@ -65,13 +65,13 @@ async function start(
     throw new RequestMalformedError("`message.contextId` must be a UUID: leave it out for a new context.");
   const { on_paused: onPaused, ...own } = metadata;
   const isFree = contextId === "" || onPaused !== undefined; // send-message.2
-  const open = isFree ? null : await openTaskOf(api, contextId, message.messageId);
+  const open = isFree ? null : await findOpenTask(api, contextId, message.messageId);
   if (open !== null) return accepted(await readTask(api, assistantId, open));
-  const key = hashOf([message.messageId, contextId, message.parts]);
+  const key = hashContent([message.messageId, contextId, message.parts]);
   const { runId, run } = await refusable(
     startRun(api, {
       assistantId,
-      input: inputOf(message),
+      input: buildInput(message),
       threadId: contextId === "" ? null : contextId,
       idempotencyKey: `a2a-${key}`, // send-message.1
       metadata: { ...own, source: "a2a" },
@@ -84,7 +84,7 @@ async function start(
   return accepted(isNew ? await taskOfRuns(api, [run], []) : await readTask(api, assistantId, runId));
 }
 
-function hashOf(content: unknown): string {
+function hashContent(content: unknown): string {
   return contentHash(JSON.stringify(content));
 }
 
@@ -96,14 +96,14 @@ function accepted(task: TaskRuns): Sent {
  * The open task of a context, if this message started it; null without an open task.
  * @throws {A2AError} UnsupportedOperationError: send-message.2
  */
-async function openTaskOf(api: OwnApi, contextId: string, messageId: string): Promise<string | null> {
+async function findOpenTask(api: OwnApi, contextId: string, messageId: string): Promise<string | null> {
   const open = await openItems(api, contextId).catch((error: unknown) => {
     if (error instanceof ApiRefusal && error.status < 500) return []; // a new context, or refused at the start
     throw error;
   });
   const [runId] = open.flatMap(({ run_id: id }) => id ?? []);
   if (runId === undefined) return null;
-  const taskId = taskIdOf(await getRun(api, contextId, runId));
+  const taskId = findTaskId(await getRun(api, contextId, runId));
   const { kwargs } = await getRun(api, contextId, taskId);
   const sent = messagesOfInput(kwargs.input, { contextId, taskId });
   if (sent.some((one) => one.messageId === messageId)) return taskId;
@@ -122,16 +122,16 @@ async function answer(
   const task = isWaiting(first.state) ? first : await readTask(api, assistantId, message.taskId);
   if (message.contextId !== "" && message.contextId !== task.contextId)
     throw new RequestMalformedError("`message.contextId` is not that of the task.");
-  const key = hashOf([message.messageId, task.taskId, message.parts]);
+  const key = hashContent([message.messageId, task.taskId, message.parts]);
   const open = isWaiting(task.state) ? task.open : await answeredLast(api, task);
   if (open.length === 0) throw over(task);
-  const said = answersOf(message, open, publicUrl);
+  const said = readAnswers(message, open, publicUrl);
   if (!said.ok && !isWaiting(task.state)) throw over(task);
   if (!said.ok) return { task, notes: [said.reason], needsAuth: false };
   for (const body of webhooks)
     await refusable(api.call("POST", `/threads/${task.contextId}/runs/${task.taskId}/webhooks`, { body }));
   const results = await refusable(answerItems(api, said.answers, `a2a-${key}`)).catch((error: unknown) => {
-    if (statusOf(error) === null) throw error;
+    if (findStatus(error) === null) throw error;
     return said.answers.map((): Answered => ({ ok: false, code: "forbidden", reason: (error as Error).message }));
   });
   return afterAnswers(api, task, said.answers, results);
@@ -152,7 +152,7 @@ async function afterAnswers(
     return { task: now, notes: refused.map(({ result }) => result.reason), needsAuth };
   }
   const [first] = refused.filter(({ result }) => !isStillOpen(result));
-  const item = first?.item === undefined ? null : await itemOf(api, first.item.thread_id, first.item.id);
+  const item = first?.item === undefined ? null : await findItem(api, first.item.thread_id, first.item.id);
   const told = item === null || item.state === "open" ? first?.result.reason : elsewhere(item);
   throw new UnsupportedOperationError(told ?? "The answer was refused."); // send-message.3
 }
@@ -160,7 +160,7 @@ async function afterAnswers(
 /** The items that the newest run of the task answers: a repeated message finds its answer there, any other its loss. */
 async function answeredLast(api: OwnApi, { newest, contextId }: TaskRuns): Promise<readonly OpenItem[]> {
   const ids = Object.keys(newest.kwargs.command?.resume ?? {});
-  const items = await Promise.all(ids.map((id) => itemOf(api, contextId, id)));
+  const items = await Promise.all(ids.map((id) => findItem(api, contextId, id)));
   return items.flatMap((item) => (item === null ? [] : [{ item, isForPeopleOnly: false }]));
 }
 

@@ -11,7 +11,7 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import type { RunObject } from "../calls/run-object.ts";
 import { refusable } from "./refusals.ts";
 import { taskObject, type TaskView } from "./task-object.ts";
-import { openOf, runsOf, taskIdOf, taskOfRuns, type TaskRuns } from "./task-runs.ts";
+import { readOpenItems, readRuns, findTaskId, taskOfRuns, type TaskRuns } from "./task-runs.ts";
 
 const PAGE = 50;
 const PAGE_MAX = 100;
@@ -36,13 +36,13 @@ export async function listTasks(
 ): Promise<ListTasksResponse> {
   const pageSize = request.pageSize ?? PAGE;
   if (pageSize < 1 || pageSize > PAGE_MAX) throw new RequestMalformedError(`pageSize must be 1 to ${PAGE_MAX}.`);
-  const isWanted = filterOf(request);
-  const start = placeOf(request.pageToken);
-  const threads = await threadsOf(view, assistantId, request.contextId, start.thread);
+  const isWanted = buildTaskFilter(request);
+  const start = decodeToken(request.pageToken);
+  const threads = await readThreads(view, assistantId, request.contextId, start.thread);
   const found: TaskRuns[] = [];
   let place = start;
   for (const thread of threads.page) {
-    const tasks = (await tasksOf(view, assistantId, thread)).filter(isWanted).slice(place.skip);
+    const tasks = (await readTasks(view, assistantId, thread)).filter(isWanted).slice(place.skip);
     const room = pageSize - found.length;
     found.push(...tasks.slice(0, room));
     const isWhole = tasks.length <= room;
@@ -56,20 +56,20 @@ export async function listTasks(
   const after = next === null ? 0 : threads.total - next.thread;
   return {
     tasks,
-    nextPageToken: next === null ? "" : tokenOf(next),
+    nextPageToken: next === null ? "" : encodeToken(next),
     pageSize,
     totalSize: before + tasks.length + after,
   };
 }
 
-function filterOf({ status, statusTimestampAfter: after }: ListTasksRequest): (task: TaskRuns) => boolean {
+function buildTaskFilter({ status, statusTimestampAfter: after }: ListTasksRequest): (task: TaskRuns) => boolean {
   const from = after === undefined || after === "" ? null : Date.parse(after);
   if (from !== null && Number.isNaN(from)) throw new RequestMalformedError("statusTimestampAfter must be a time.");
   const any = status === undefined || status === TaskState.TASK_STATE_UNSPECIFIED;
   return (task) => (any || task.state === status) && (from === null || Date.parse(task.newest.updated_at) > from);
 }
 
-async function threadsOf(
+async function readThreads(
   { api }: TaskView,
   assistantId: string,
   contextId: string,
@@ -86,22 +86,23 @@ async function threadsOf(
 }
 
 /** Newest first. A task of a thread with more runs than a page holds may begin before it; it is then left out. */
-async function tasksOf({ api }: TaskView, assistantId: string, thread: Thread): Promise<readonly TaskRuns[]> {
-  const runs = await refusable(runsOf(api, thread.thread_id, 0));
+async function readTasks({ api }: TaskView, assistantId: string, thread: Thread): Promise<readonly TaskRuns[]> {
+  const runs = await refusable(readRuns(api, thread.thread_id, 0));
   const own = runs.filter((run) => run.assistant_id === assistantId);
-  const chains = [...Map.groupBy(own, taskIdOf).entries()].flatMap(([taskId, chain]): (readonly RunObject[])[] =>
+  const chains = [...Map.groupBy(own, findTaskId).entries()].flatMap(([taskId, chain]): (readonly RunObject[])[] =>
     chain.some(({ run_id: id }) => id === taskId) ? [chain.toReversed()] : [],
   );
   const [newest] = own;
-  const open = thread.status === "interrupted" && newest !== undefined ? await refusable(openOf(api, newest)) : [];
+  const open =
+    thread.status === "interrupted" && newest !== undefined ? await refusable(readOpenItems(api, newest)) : [];
   return Promise.all(chains.map((chain) => taskOfRuns(api, chain, open)));
 }
 
-function tokenOf({ thread, skip }: Place): string {
+function encodeToken({ thread, skip }: Place): string {
   return Buffer.from(`${thread}.${skip}`).toString("base64url");
 }
 
-function placeOf(token: string): Place {
+function decodeToken(token: string): Place {
   if (token === "") return { thread: 0, skip: 0 };
   const [, thread, skip] = /^(\d{1,9})\.(\d{1,6})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
   if (thread === undefined || skip === undefined)

@@ -4,13 +4,13 @@
 import { type Artifact, type Message, Role, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { itemOf } from "../calls/inbox-items.ts";
+import { findItem } from "../calls/inbox-items.ts";
 import { isTooLarge, omittedText, stateUrl } from "../calls/large-values.ts";
 import type { OwnApi } from "../calls/own-api.ts";
 import type { RunObject } from "../calls/run-object.ts";
-import { dataPart, partsOf, textPart } from "./content.ts";
+import { dataPart, toParts, textPart } from "./content.ts";
 import { agentMessagesSince, message, messagesOfInput } from "./messages.ts";
-import { questionOf, questionParts } from "./question-parts.ts";
+import { toQuestion, questionParts } from "./question-parts.ts";
 import type { TaskRuns } from "./task-runs.ts";
 
 export interface TaskView {
@@ -28,23 +28,26 @@ export const RESULT = "result";
 
 export async function taskObject(task: TaskRuns, view: TaskView): Promise<Task> {
   const { taskId: id, contextId, assistantId, newest } = task;
-  const history = view.historyLength === 0 ? [] : await historyOf(task, view);
+  const history = view.historyLength === 0 ? [] : await buildHistory(task, view);
   return {
     id,
     contextId,
-    status: statusOf(task, view),
-    artifacts: view.withArtifacts === false ? [] : await artifactsOf(task, view),
+    status: buildStatus(task, view),
+    artifacts: view.withArtifacts === false ? [] : await buildArtifacts(task, view),
     history: view.historyLength === undefined ? history : history.slice(-view.historyLength || history.length),
     metadata: { assistant_id: assistantId, run_id: newest.run_id },
   };
 }
 
-export function statusOf(task: TaskRuns, { publicUrl, notes = [] }: Pick<TaskView, "publicUrl" | "notes">): TaskStatus {
+export function buildStatus(
+  task: TaskRuns,
+  { publicUrl, notes = [] }: Pick<TaskView, "publicUrl" | "notes">,
+): TaskStatus {
   const { state, newest, open } = task;
   const id = `${newest.run_id}.status`;
   const say = (parts: Message["parts"]): Message => message(Role.ROLE_AGENT, task, { id, parts });
   const status = { state, timestamp: newest.updated_at };
-  const failure = failureOf(newest);
+  const failure = formatFailure(newest);
   if (open.length > 0) {
     const lines = failure === null ? notes : [...notes, failure]; // the graph refused the last answer
     return { ...status, message: say(questionParts(open, publicUrl, lines)) };
@@ -53,12 +56,12 @@ export function statusOf(task: TaskRuns, { publicUrl, notes = [] }: Pick<TaskVie
   return { ...status, message: isFailed ? say([textPart(failure ?? newest.status)]) : undefined };
 }
 
-function failureOf({ error }: RunObject): string | null {
+function formatFailure({ error }: RunObject): string | null {
   return error === undefined ? null : `${error.error}: ${error.message}`;
 }
 
 /** The newest text of the agent in this task, and the other values once it is complete. */
-export async function artifactsOf(
+export async function buildArtifacts(
   task: TaskRuns,
   { api, publicUrl }: Pick<TaskView, "api" | "publicUrl">,
 ): Promise<Artifact[]> {
@@ -67,7 +70,7 @@ export async function artifactsOf(
   const reply = await api.call("GET", `/threads/${contextId}/runs/${newest.run_id}/join`);
   const values = isJsonObject(reply) ? reply : { value: reply };
   const asked = task.runs.flatMap(({ kwargs }) => messagesOfInput(kwargs.input, task).map(({ messageId: id }) => id));
-  const said = agentMessagesSince(values, new Set(asked)).map(({ content }) => partsOf(content ?? null));
+  const said = agentMessagesSince(values, new Set(asked)).map(({ content }) => toParts(content ?? null));
   const parts = said.findLast((one) => one.length > 0) ?? [];
   const { messages: _messages, __interrupt__: _open, __error__: _error, ...rest } = values;
   const isComplete = state === TaskState.TASK_STATE_COMPLETED;
@@ -85,7 +88,7 @@ export function artifact(parts: Artifact["parts"]): Artifact {
 }
 
 /** The client's message, then each answered question with its answer from any source. */
-async function historyOf(task: TaskRuns, view: TaskView): Promise<Message[]> {
+async function buildHistory(task: TaskRuns, view: TaskView): Promise<Message[]> {
   const [first, ...later] = task.runs;
   const asked = first === undefined ? [] : messagesOfInput(first.kwargs.input, task);
   const answered = await Promise.all(later.map((run) => answersIn(run, task, view)));
@@ -96,7 +99,7 @@ async function answersIn(run: RunObject, task: TaskRuns, { api }: TaskView): Pro
   const answers = Object.entries(run.kwargs.command?.resume ?? {});
   const messages = await Promise.all(
     answers.map(async ([interruptId, value]) => {
-      const item = await itemOf(api, task.contextId, interruptId);
+      const item = await findItem(api, task.contextId, interruptId);
       return item === null ? [] : [questionMessage(item, task), answerMessage(item, value, run, task)];
     }),
   );
@@ -104,7 +107,7 @@ async function answersIn(run: RunObject, task: TaskRuns, { api }: TaskView): Pro
 }
 
 function questionMessage(item: InboxItem, task: TaskRuns): Message {
-  const { people_only: _peopleOnly, link: _link, ...asked } = questionOf({ item, isForPeopleOnly: false }, "");
+  const { people_only: _peopleOnly, link: _link, ...asked } = toQuestion({ item, isForPeopleOnly: false }, "");
   return message(Role.ROLE_AGENT, task, { id: item.id, parts: [textPart(item.title), dataPart(asked)] });
 }
 

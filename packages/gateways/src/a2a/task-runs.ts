@@ -12,7 +12,7 @@ import { isForPeopleOnly } from "@holdpoint/api/person-only.ts";
 import type { RunObject } from "../calls/run-object.ts";
 import { refusable } from "./refusals.ts";
 import type { OpenItem } from "./question-parts.ts";
-import { isRunning, taskStateOf } from "./task-state.ts";
+import { isRunning, toTaskState } from "./task-state.ts";
 
 export interface TaskRuns {
   /** Id of the first run. */
@@ -29,7 +29,7 @@ export interface TaskRuns {
 
 const PAGE = 100;
 
-export function taskIdOf({ run_id: runId, continues }: RunObject): string {
+export function findTaskId({ run_id: runId, continues }: RunObject): string {
   return continues ?? runId;
 }
 
@@ -38,7 +38,7 @@ export async function readTask(api: OwnApi, assistantId: string, taskId: string)
   if (!isUuid(taskId)) throw new TaskNotFoundError(`There is no task ${taskId}.`);
   const run = (await refusable(api.call("GET", `/runs/${taskId}`))) as unknown as RunObject;
   if (run.assistant_id !== assistantId) throw new TaskNotFoundError(`There is no task ${taskId}.`); // task-runs.2
-  return refusable(taskOfRuns(api, await chainOf(api, run.thread_id, taskIdOf(run)), null));
+  return refusable(taskOfRuns(api, await readChain(api, run.thread_id, findTaskId(run)), null));
 }
 
 /** @param open open items of the thread, if they are read already */
@@ -51,16 +51,16 @@ export async function taskOfRuns(
   if (first === undefined || newest === undefined) throw new TaskNotFoundError("The task has no run.");
   const isEnded = newest.status !== "pending" && newest.status !== "running";
   const asked = new Set(runs.map(({ run_id: id }) => id));
-  const all = isEnded && newest.status !== "success" ? (open ?? (await openOf(api, first))) : [];
+  const all = isEnded && newest.status !== "success" ? (open ?? (await readOpenItems(api, first))) : [];
   const own = all.filter(({ item }) => item.run_id !== null && asked.has(item.run_id));
   return {
-    taskId: taskIdOf(first),
+    taskId: findTaskId(first),
     contextId: first.thread_id,
     assistantId: first.assistant_id,
     runs,
     newest,
     open: own,
-    state: taskStateOf(
+    state: toTaskState(
       newest,
       runs.length === 1,
       own.map(({ item }) => item),
@@ -69,7 +69,7 @@ export async function taskOfRuns(
 }
 
 /** Open items of a thread. */
-export async function openOf(
+export async function readOpenItems(
   api: OwnApi,
   { thread_id: threadId, assistant_id: assistantId }: Pick<RunObject, "thread_id" | "assistant_id">,
 ): Promise<readonly OpenItem[]> {
@@ -79,17 +79,17 @@ export async function openOf(
 }
 
 /** The runs of a task, oldest first. */
-async function chainOf(api: OwnApi, threadId: string, taskId: string): Promise<readonly RunObject[]> {
+async function readChain(api: OwnApi, threadId: string, taskId: string): Promise<readonly RunObject[]> {
   const found: RunObject[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const page = await runsOf(api, threadId, offset);
-    found.push(...page.filter((run) => taskIdOf(run) === taskId));
+    const page = await readRuns(api, threadId, offset);
+    found.push(...page.filter((run) => findTaskId(run) === taskId));
     if (page.length < PAGE || page.some(({ run_id: id }) => id === taskId)) return found.toReversed();
   }
 }
 
 /** Runs of a thread, newest first. */
-export async function runsOf(api: OwnApi, threadId: string, offset: number): Promise<readonly RunObject[]> {
+export async function readRuns(api: OwnApi, threadId: string, offset: number): Promise<readonly RunObject[]> {
   const path = `/threads/${threadId}/runs?limit=${PAGE}&offset=${offset}`;
   return (await api.call("GET", path)) as unknown as readonly RunObject[];
 }

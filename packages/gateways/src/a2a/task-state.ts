@@ -8,7 +8,7 @@ import type { RunObject } from "../calls/run-object.ts";
 export type NewestRun = Pick<RunObject, "status" | "ended_by">;
 
 /** @param isFirst the task has one run only */
-export function taskStateOf(
+export function toTaskState(
   { status, ended_by: endedBy }: NewestRun,
   isFirst: boolean,
   open: readonly Pick<InboxItem, "value">[],

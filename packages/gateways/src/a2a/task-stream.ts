@@ -6,9 +6,9 @@
 import type { Artifact, StreamResponse } from "@a2a-js/sdk";
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import { nextRun } from "../calls/follow-thread.ts";
-import { partsOf, textIn, textPart } from "./content.ts";
+import { toParts, textIn, textPart } from "./content.ts";
 import { refusable } from "./refusals.ts";
-import { artifact, artifactsOf, statusOf, taskObject, type TaskView } from "./task-object.ts";
+import { artifact, buildArtifacts, buildStatus, taskObject, type TaskView } from "./task-object.ts";
 import { readTask, settled, type TaskRuns } from "./task-runs.ts";
 import { isOver, isRunning } from "./task-state.ts";
 
@@ -30,9 +30,9 @@ export async function* taskStream(first: TaskRuns, streaming: Streaming): AsyncG
     if (isRunning(task.state) || !isFollowed) yield statusUpdate(task, streaming);
   }
   while (isFollowed) {
-    for await (const piece of textOf(task, streaming)) yield artifactUpdate(task, piece);
+    for await (const piece of streamText(task, streaming)) yield artifactUpdate(task, piece);
     task = await settled(api, task, signal);
-    for (const one of await refusable(artifactsOf(task, streaming)))
+    for (const one of await refusable(buildArtifacts(task, streaming)))
       yield artifactUpdate(task, { artifact: one, append: false, lastChunk: true }); // task-stream.1
     yield statusUpdate(task, streaming);
     isFollowed = isRunning(task.state);
@@ -56,12 +56,12 @@ interface Piece {
 }
 
 /** Chunks of the models' messages. A new message replaces the text of the one before. */
-async function* textOf({ contextId, newest }: TaskRuns, { api, signal }: Streaming): AsyncGenerator<Piece> {
+async function* streamText({ contextId, newest }: TaskRuns, { api, signal }: Streaming): AsyncGenerator<Piece> {
   let current: string | null = null;
   const path = `/threads/${contextId}/runs/${newest.run_id}/stream`;
   for await (const { event, data } of api.events(path, signal)) {
     if (event !== "messages") continue;
-    const chunk = chunkOf(JSON.parse(data) as Json);
+    const chunk = readChunk(JSON.parse(data) as Json);
     if (chunk === null) continue;
     yield { artifact: artifact([textPart(chunk.text)]), append: chunk.id === current, lastChunk: false };
     current = chunk.id;
@@ -69,11 +69,11 @@ async function* textOf({ contextId, newest }: TaskRuns, { api, signal }: Streami
 }
 
 /** Null for anything but text of a model's message in progress. */
-function chunkOf(data: Json): { readonly id: string; readonly text: string } | null {
+function readChunk(data: Json): { readonly id: string; readonly text: string } | null {
   const [message] = Array.isArray(data) ? (data as readonly Json[]) : [];
   if (!isJsonObject(message ?? null)) return null;
   const { id, content, ...rest } = message as { readonly [name: string]: Json };
-  const text = "tool_call_chunks" in rest ? textIn(partsOf(content ?? null)) : ""; // whole messages have none
+  const text = "tool_call_chunks" in rest ? textIn(toParts(content ?? null)) : ""; // whole messages have none
   return text === "" ? null : { id: typeof id === "string" ? id : "", text };
 }
 
@@ -83,6 +83,6 @@ function artifactUpdate({ taskId, contextId }: TaskRuns, piece: Piece): StreamRe
 
 function statusUpdate(task: TaskRuns, streaming: Streaming): StreamResponse {
   const { taskId, contextId } = task;
-  const status = statusOf(task, streaming);
+  const status = buildStatus(task, streaming);
   return { payload: { $case: "statusUpdate", value: { taskId, contextId, status, metadata: undefined } } };
 }

@@ -33,26 +33,26 @@ const MESSAGE_UNITS_MAX = 4000;
 const ACTIONS_MAX = 10;
 
 /** Null if the item needs more than a flat form (flat-form.2). */
-export function formOf(item: Item): FlatForm | null {
+export function buildForm(item: Item): FlatForm | null {
   if (item.kind === "breakpoint") {
     const decision = { type: "string", title: "Decision", enum: ["continue"], default: "continue" };
     return { message: `Paused before or after: ${item.node}. Continue?`, schema: object({ decision }, ["decision"]) };
   }
-  const asked = questionOf(item);
+  const asked = readQuestion(item);
   if (asked.actions.length > 0) return approvalForm(asked);
-  const message = textOf(asked, item.value as Json);
+  const message = formatQuestion(asked, item.value as Json);
   if (asked.schema === null)
     return { message, schema: object({ answer: { type: "string", title: "Answer" } }, ["answer"]) };
   const flat = flatObject(asked.schema);
   if (flat !== null) return { message, schema: flat };
-  const field = fieldOf(asked.schema);
+  const field = toFlatField(asked.schema);
   return field === null ? null : { message, schema: object({ answer: field }, ["answer"]) };
 }
 
 /** The answer that the filled form means. */
-export function answerOf(item: Item, content: JsonObject): FormAnswer {
+export function readFormAnswer(item: Item, content: JsonObject): FormAnswer {
   if (item.kind === "breakpoint") return { ok: true, resume: undefined };
-  const asked = questionOf(item);
+  const asked = readQuestion(item);
   if (asked.actions.length > 0) return built(approvalAnswer(asked, content));
   const isWhole = asked.schema !== null && flatObject(asked.schema) !== null;
   const value = isWhole ? content : content["answer"];
@@ -60,7 +60,7 @@ export function answerOf(item: Item, content: JsonObject): FormAnswer {
   return built(answerAll(asked, { type: "respond", value }));
 }
 
-function questionOf(item: Item): Question {
+function readQuestion(item: Item): Question {
   return recognise(item.value as Json, (item.response_schema ?? null) as JsonObject | null);
 }
 
@@ -97,14 +97,14 @@ function approvalForm(asked: Question): FlatForm | null {
 function approvalAnswer(asked: Question, content: JsonObject): Built {
   const decisions: Decision[] = [];
   for (const index of asked.actions.keys()) {
-    const decision = decisionOf((field) => content[fieldName(asked, index, field)]);
+    const decision = readDecision((field) => content[fieldName(asked, index, field)]);
     if ("reason" in decision) return { ok: false, reason: decision.reason };
     decisions.push(decision);
   }
   return buildAnswer(asked, decisions);
 }
 
-function decisionOf(field: (name: string) => Json | undefined): Decision | { readonly reason: string } {
+function readDecision(field: (name: string) => Json | undefined): Decision | { readonly reason: string } {
   const [type, message] = [field("decision"), field("message")];
   const text = typeof message === "string" && message !== "" ? message : undefined;
   if (type === "approve" || type === "ignore") return { type };
@@ -132,7 +132,7 @@ function actionText({ name, args, description }: Action): string {
   return visible(`${name ?? "Action"}: ${JSON.stringify(args)}${description === null ? "" : `\n${description}`}`);
 }
 
-function textOf({ title, description }: Question, value: Json): string {
+function formatQuestion({ title, description }: Question, value: Json): string {
   const text = typeof value === "string" ? value : title;
   return cut(visible(description === null ? text : `${text}\n\n${description}`));
 }
@@ -153,7 +153,7 @@ function flatObject(schema: JsonObject): FlatForm["schema"] | null {
   if (type !== "object" || !isJsonObject(properties ?? null)) return null;
   const fields: Record<string, Json> = {};
   for (const [name, property] of Object.entries(properties as JsonObject)) {
-    const field = fieldOf(property);
+    const field = toFlatField(property);
     if (field === null) return null;
     fields[name] = field;
   }
@@ -164,15 +164,15 @@ function flatObject(schema: JsonObject): FlatForm["schema"] | null {
 const FORMATS: readonly Json[] = ["email", "uri", "date", "date-time"];
 const KEPT = ["title", "description", "default", "minimum", "maximum", "minLength", "maxLength"];
 
-function fieldOf(schema: Json): JsonObject | null {
+function toFlatField(schema: Json): JsonObject | null {
   if (!isJsonObject(schema)) return null;
   const { type, format } = schema;
   const kept = Object.fromEntries(Object.entries(schema).filter(([name]) => KEPT.includes(name)));
-  const choice = choiceOf(schema, "oneOf");
+  const choice = readChoice(schema, "oneOf");
   if (choice !== undefined) return choice === null ? null : { ...kept, type: "string", ...choice };
   if (type === "array") {
     const { items = null } = schema;
-    const each = isJsonObject(items) ? choiceOf(items, "anyOf") : null;
+    const each = isJsonObject(items) ? readChoice(items, "anyOf") : null;
     return each === null || each === undefined ? null : { ...kept, type, items: { type: "string", ...each } };
   }
   if (type === "string")
@@ -186,7 +186,7 @@ const isText = (value: Json | undefined): value is string => typeof value === "s
  * A choice between texts, with their titles if it has some. Undefined for another schema, null for other choices.
  * @param titled the member that holds titled choices: `oneOf` of one choice, `anyOf` of several
  */
-function choiceOf(schema: JsonObject, titled: "oneOf" | "anyOf"): JsonObject | null | undefined {
+function readChoice(schema: JsonObject, titled: "oneOf" | "anyOf"): JsonObject | null | undefined {
   const { enum: values, enumNames: names } = schema;
   if (Array.isArray(values)) {
     if (!values.every(isText)) return null;

@@ -34,7 +34,7 @@ export async function followThread(api: OwnApi, place: RunPlace, signal: AbortSi
     }
     const at = { threadId: place.threadId, runId };
     const error = isJsonObject(reply) ? reply["__error__"] : undefined;
-    if (isJsonObject(error)) return { ...at, kind: "failed", ...errorOf(error) };
+    if (isJsonObject(error)) return { ...at, kind: "failed", ...readError(error) };
     const items = await openItems(api, place.threadId);
     if (items.length > 0) return { ...at, kind: "paused", items };
     if (newest?.status === "interrupted") return { ...at, kind: "cancelled" };
@@ -49,11 +49,11 @@ export async function followThread(api: OwnApi, place: RunPlace, signal: AbortSi
 export async function nextRun(api: OwnApi, { threadId, runId }: RunPlace, signal: AbortSignal): Promise<void> {
   const events = api.events(`/threads/${threadId}/stream?stream_modes=lifecycle`, signal);
   const never = new Promise<never>(() => undefined);
-  let event = repeatedWait(nextOf(events), api.clock);
+  let event = repeatedWait(waitForNext(events), api.clock);
   try {
     while (!signal.aborted && (await newestRun(api, threadId))?.run_id === runId) {
       const woken = await event.within(LOOK_MS);
-      if (woken !== null) event = repeatedWait(woken === "event" ? nextOf(events) : never, api.clock);
+      if (woken !== null) event = repeatedWait(woken === "event" ? waitForNext(events) : never, api.clock);
     }
   } finally {
     void events.return(undefined).catch(() => undefined);
@@ -61,7 +61,7 @@ export async function nextRun(api: OwnApi, { threadId, runId }: RunPlace, signal
 }
 
 /** The next event of a stream, or its end; a stream that fails has ended. */
-function nextOf(events: AsyncGenerator): Promise<"event" | "end"> {
+function waitForNext(events: AsyncGenerator): Promise<"event" | "end"> {
   return events.next().then(
     ({ done }) => (done === true ? "end" : "event"),
     () => "end",
@@ -74,7 +74,7 @@ export async function openItems(api: OwnApi, threadId: string): Promise<readonly
   return (page as unknown as { readonly items: readonly InboxItem[] }).items;
 }
 
-function errorOf({ error, message }: JsonObject): { readonly error: string; readonly message: string } {
+function readError({ error, message }: JsonObject): { readonly error: string; readonly message: string } {
   return {
     error: typeof error === "string" ? error : "Error",
     message: typeof message === "string" ? message : "",

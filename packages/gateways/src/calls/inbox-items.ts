@@ -8,7 +8,7 @@ export function linkTo(publicUrl: string, item: Pick<InboxItem, "thread_id" | "i
 }
 
 /** Null for an item out of reach. */
-export async function itemOf(api: OwnApi, threadId: string, interruptId: string): Promise<InboxItem | null> {
+export async function findItem(api: OwnApi, threadId: string, interruptId: string): Promise<InboxItem | null> {
   try {
     return (await api.call("GET", `/inbox/${threadId}/${interruptId}`)) as unknown as InboxItem;
   } catch (error) {

@@ -76,18 +76,18 @@ export function createOwnApi(
         ...(signal === undefined ? {} : { signal }),
       });
       const text = await response.text();
-      if (response.status >= 400) throw refusalOf(response.status, text);
+      if (response.status >= 400) throw toApiRefusal(response.status, text);
       return text === "" ? null : (JSON.parse(text) as Json);
     },
     async *events(path, signal) {
       const response = await send(path, { method: "GET", headers: { accept: "text/event-stream" }, signal });
-      if (response.status >= 400) throw refusalOf(response.status, await response.text());
-      if (response.body !== null) yield* eventsOf(response.body);
+      if (response.status >= 400) throw toApiRefusal(response.status, await response.text());
+      if (response.body !== null) yield* readEvents(response.body);
     },
   };
 }
 
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ApiEvent> {
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ApiEvent> {
   const arrived: ApiEvent[] = [];
   const parser = createParser({
     onEvent: ({ event, data }) => void arrived.push({ event: event ?? "message", data }),
@@ -99,7 +99,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ApiEv
   }
 }
 
-function refusalOf(status: number, text: string): ApiRefusal {
+function toApiRefusal(status: number, text: string): ApiRefusal {
   const problem = problemIn(text);
   const [code, detail] = [problem["code"], problem["detail"]];
   return new ApiRefusal(

@@ -11,7 +11,7 @@ import { cancelRun, type RunStart, startRun } from "../calls/start-run.ts";
 import type { Elicits } from "./elicitation.ts";
 import { applyAnswers, askAgain, type RepeatedCall } from "./pause-modern.ts";
 import { askAndWait, type CallStream, type ElicitReplies } from "./pause-legacy.ts";
-import { errorResult, follow, type Refusals, resultOf, type ToolCall } from "./tool-call.ts";
+import { errorResult, follow, type Refusals, buildResult, type ToolCall } from "./tool-call.ts";
 import type { Agent } from "./tools.ts";
 
 export interface AgentCall {
@@ -37,14 +37,14 @@ export async function callAgent(
   asked: AgentCall,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { repeated } = asked;
-  const place = repeated?.place ?? (await startRun(call.api, startOf(assistantId, asked.args, asked.meta)));
+  const place = repeated?.place ?? (await startRun(call.api, buildStart(assistantId, asked.args, asked.meta)));
   asked.onRun(place);
   const cancel = (): void => void cancelRun(call.api, place);
   asked.cancelOn.addEventListener("abort", cancel, { once: true }); // tool-call.3
   try {
     const answers = repeated === null ? null : await applyAnswers(call, repeated);
     const outcome = await follow(call, place);
-    if (answers?.kind === "declined") return resultOf(call, outcome);
+    if (answers?.kind === "declined") return buildResult(call, outcome);
     return await finish(call, outcome, asked, answers?.refusals ?? NO_REFUSALS);
   } finally {
     asked.cancelOn.removeEventListener("abort", cancel);
@@ -60,22 +60,22 @@ export async function finish(
 ): Promise<CallToolResult | InputRequiredResult> {
   let [outcome, refusals] = [first, refused];
   for (let round = 1; outcome.kind === "paused"; round++) {
-    if (legacy === null) return (await askAgain(call, outcome, elicits, refusals)) ?? resultOf(call, outcome);
+    if (legacy === null) return (await askAgain(call, outcome, elicits, refusals)) ?? buildResult(call, outcome);
     const end = await askAndWait({ call, outcome, elicits, refusals, round }, legacy.stream, legacy.replies);
     if (end.kind === "unasked" || end.kind === "declined") break;
     refusals = end.kind === "refused" ? end.refusals : NO_REFUSALS;
     outcome = await follow(call, outcome);
   }
-  return resultOf(call, outcome);
+  return buildResult(call, outcome);
 }
 
 /** Members of `_meta`: the thread, the key by which a repeated call finds its run, the choice for a paused thread. */
-export function startOf(assistantId: string, args: JsonObject, meta: JsonObject): RunStart {
+export function buildStart(assistantId: string, args: JsonObject, meta: JsonObject): RunStart {
   return {
     assistantId,
     input: args,
-    threadId: textOf(meta["thread_id"]),
-    idempotencyKey: textOf(meta["idempotency_key"]),
+    threadId: readMetaText(meta["thread_id"]),
+    idempotencyKey: readMetaText(meta["idempotency_key"]),
     metadata: { source: "mcp" },
     streamModes: ["updates"],
     onPaused: meta["on_paused"],
@@ -83,7 +83,7 @@ export function startOf(assistantId: string, args: JsonObject, meta: JsonObject)
 }
 
 /** The answering tool: a model answers the interrupts here that it may answer. @throws {ApiRefusal} */
-export async function callResume(call: ToolCall, args: JsonObject, configOf: ConfigOf): Promise<CallToolResult> {
+export async function callResume(call: ToolCall, args: JsonObject, chooseConfig: ConfigOf): Promise<CallToolResult> {
   const { thread_id: threadId, interrupt_id: wanted, answer } = args;
   if (typeof threadId !== "string")
     return errorResult("`thread_id` is missing: it is in the result of the paused call.");
@@ -93,7 +93,7 @@ export async function callResume(call: ToolCall, args: JsonObject, configOf: Con
   if (item === undefined) return errorResult("The thread has no such open interrupt. It may already be answered.");
   if (other !== undefined)
     return errorResult(`Several interrupts are open: name one. ${open.map(({ id }) => id).join(", ")}`);
-  if (isForPeopleOnly(item, await configOf(call.api, item.assistant_id)))
+  if (isForPeopleOnly(item, await chooseConfig(call.api, item.assistant_id)))
     return errorResult(
       `Only a person may answer this interrupt. A person can open it at ${linkTo(call.publicUrl, item)}`,
     );
@@ -103,12 +103,12 @@ export async function callResume(call: ToolCall, args: JsonObject, configOf: Con
   if (result === undefined) throw new Error("the inbox returned no result");
   if (!result.ok && result.code === "approvals_pending" && item.run_id !== null) {
     call.notes.push(result.reason); // a counted vote is no failure
-    return resultOf(call, await follow(call, { threadId, runId: item.run_id }));
+    return buildResult(call, await follow(call, { threadId, runId: item.run_id }));
   }
   if (!result.ok) return errorResult(`${result.reason} (${result.code})`);
-  return resultOf(call, await follow(call, { threadId, runId: result.runId }));
+  return buildResult(call, await follow(call, { threadId, runId: result.runId }));
 }
 
-function textOf(value: Json | undefined): string | null {
+function readMetaText(value: Json | undefined): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

@@ -29,8 +29,8 @@ export function callResult(outcome: Outcome, options: ResultOptions): CallToolRe
     case "cancelled":
       return { ...result([...notes, "The run was cancelled."], { status: "cancelled", ...place }), isError: true };
     case "paused": {
-      const interrupts = outcome.items.map((item) => interruptOf(item, options));
-      const lines = outcome.items.map((item) => lineOf(item, options));
+      const interrupts = outcome.items.map((item) => toInterrupt(item, options));
+      const lines = outcome.items.map((item) => formatLine(item, options));
       const text = [...notes, `The run is paused on thread ${outcome.threadId}: it waits for an answer.`, ...lines];
       const [first] = outcome.items;
       const link = first === undefined ? {} : { link: options.linkTo(first) };
@@ -53,7 +53,7 @@ function completed({ notes, publicUrl }: ResultOptions, values: Json, place: Pla
   if (isTooLarge(values)) {
     return withState(result([...notes, omittedText(url)], { ...head, values_omitted: true, link: url }), url);
   }
-  const text = textOf(values);
+  const text = findReplyText(values);
   if (text.length <= TEXT_UNITS_MAX) return result([...notes, text], { ...head, values });
   const shown = `${text.slice(0, TEXT_UNITS_MAX)}…`;
   return withState(result([...notes, shown, `The text is cut: GET ${url} has all of it.`], { ...head, values }), url);
@@ -68,7 +68,7 @@ function result(lines: readonly string[], structured: JsonObject): CallToolResul
   return { content: [{ type: "text", text: lines.join("\n") }], structuredContent: { ...structured } };
 }
 
-function interruptOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): JsonObject {
+function toInterrupt(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): JsonObject {
   return {
     id: item.id,
     kind: item.kind,
@@ -80,7 +80,7 @@ function interruptOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions
   };
 }
 
-function lineOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): string {
+function formatLine(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): string {
   const how = isForPeopleOnly(item)
     ? `Only a person may answer: ${linkTo(item)}`
     : `Answer with the tool \`${RESUME_TOOL}\` (interrupt_id ${item.id}), or at ${linkTo(item)}`;
@@ -88,7 +88,7 @@ function lineOf(item: InboxItem, { linkTo, isForPeopleOnly }: ResultOptions): st
 }
 
 /** The last message of a conversation; other values as JSON. */
-function textOf(values: Json): string {
+function findReplyText(values: Json): string {
   const messages = isJsonObject(values) ? values["messages"] : undefined;
   const last = Array.isArray(messages) ? (messages.at(-1) as Json | undefined) : undefined;
   const content = isJsonObject(last ?? null) ? (last as JsonObject)["content"] : undefined;

@@ -3,7 +3,7 @@
 // Invariants:
 //   client-facts.1. The facts grant no rights: a forged session id changes only how the client is asked.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { type Elicits, elicitsOf, ELICITS_NOTHING } from "./elicitation.ts";
+import { type Elicits, readElicits, ELICITS_NOTHING } from "./elicitation.ts";
 
 export interface ClientFacts {
   readonly elicits: Elicits;
@@ -13,14 +13,14 @@ const PREFIX = "hp1.";
 const UNITS_MAX = 2048;
 
 /** @param newId makes the ids of two sessions differ */
-export function sessionIdOf(capabilities: Json, newId: () => string): string {
+export function encodeSessionId(capabilities: Json, newId: () => string): string {
   const elicitation = isJsonObject(capabilities) ? capabilities["elicitation"] : undefined;
-  const { form, url } = elicitsOf(elicitation ?? null);
+  const { form, url } = readElicits(elicitation ?? null);
   return PREFIX + Buffer.from(JSON.stringify({ id: newId(), form, url })).toString("base64url");
 }
 
 /** A missing or foreign session id yields a client that asks nothing. */
-export function factsOf(sessionId: string | null): ClientFacts {
+export function parseFacts(sessionId: string | null): ClientFacts {
   const facts = parsed(sessionId);
   return { elicits: facts === null ? ELICITS_NOTHING : { form: facts["form"] === true, url: facts["url"] === true } };
 }

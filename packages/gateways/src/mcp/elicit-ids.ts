@@ -10,11 +10,11 @@ export interface ElicitPlace {
 const PREFIX = "elicit:";
 
 /** @param round distinguishes repeated requests for one interrupt */
-export function elicitIdOf({ threadId, interruptId }: ElicitPlace, round: number): string {
+export function buildElicitId({ threadId, interruptId }: ElicitPlace, round: number): string {
   return `${PREFIX}${threadId}:${interruptId}:${round}`;
 }
 
-export function elicitPlaceOf(id: unknown): ElicitPlace | null {
+export function parseElicitPlace(id: unknown): ElicitPlace | null {
   if (typeof id !== "string" || !id.startsWith(PREFIX)) return null;
   const [threadId = "", interruptId = ""] = id.slice(PREFIX.length).split(":");
   return isUuid(threadId) && /^[0-9a-f]{32}$/.test(interruptId) ? { threadId, interruptId } : null;

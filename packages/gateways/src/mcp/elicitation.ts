@@ -6,7 +6,7 @@
 import type { ElicitRequestFormParams, ElicitRequestURLParams } from "@modelcontextprotocol/server";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { formOf } from "../calls/flat-form.ts";
+import { buildForm } from "../calls/flat-form.ts";
 import { isSensitive } from "../calls/sensitive.ts";
 
 /** Forms of elicitation that the client supports. */
@@ -18,7 +18,7 @@ export interface Elicits {
 export const ELICITS_NOTHING: Elicits = { form: false, url: false };
 
 /** @param capability `capabilities.elicitation` of the client; `{}` stands for forms, as in the first revisions */
-export function elicitsOf(capability: unknown): Elicits {
+export function readElicits(capability: unknown): Elicits {
   if (!isJsonObject(capability)) return ELICITS_NOTHING;
   const url = isJsonObject(capability["url"] ?? null);
   return { url, form: isJsonObject(capability["form"] ?? null) || !url };
@@ -39,7 +39,7 @@ export interface ElicitContext {
 /** Null if this client cannot ask its user. */
 export function elicitParams(item: InboxItem, context: ElicitContext): ElicitParams | null {
   const { elicits, linkTo, isForPeopleOnly, refused } = context;
-  const form = isSensitive(item) ? null : formOf(item); // elicitation.2
+  const form = isSensitive(item) ? null : buildForm(item); // elicitation.2
   if (elicits.url && (form === null || isForPeopleOnly(item) || !elicits.form)) {
     return { mode: "url", message: item.title, url: linkTo(item) };
   }
@@ -54,7 +54,7 @@ export interface Elicited {
 }
 
 /** Null for a value that is no result of an elicitation. */
-export function elicitedOf(value: unknown): Elicited | null {
+export function parseElicited(value: unknown): Elicited | null {
   if (!isJsonObject(value)) return null;
   const { action, content } = value as { readonly action?: Json; readonly content?: Json };
   if (action !== "accept" && action !== "decline" && action !== "cancel") return null;

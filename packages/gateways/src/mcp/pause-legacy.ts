@@ -5,7 +5,7 @@
 //   pause-legacy.2. A wait is limited: after ELICIT_WAIT_MS the call ends with the paused run as its result.
 import type { Outcome } from "../calls/follow-thread.ts";
 import { nextRun } from "../calls/follow-thread.ts";
-import { elicitIdOf } from "./elicit-ids.ts";
+import { buildElicitId } from "./elicit-ids.ts";
 import type { Elicits } from "./elicitation.ts";
 import { paramsFor, type Refusals, type ToolCall } from "./tool-call.ts";
 
@@ -66,7 +66,7 @@ export async function askAndWait(
     for (const item of outcome.items) {
       const params = await paramsFor(call, item, elicits, refusals);
       if (params === null) continue;
-      const id = elicitIdOf({ threadId: item.thread_id, interruptId: item.id }, round);
+      const id = buildElicitId({ threadId: item.thread_id, interruptId: item.id }, round);
       open.add(id);
       leaves.push(
         replies.listen(id, (refusal) => {

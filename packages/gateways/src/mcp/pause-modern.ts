@@ -8,7 +8,7 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { type Outcome, nextRun } from "../calls/follow-thread.ts";
 import type { RunPlace } from "../calls/run-object.ts";
-import { type Elicited, type ElicitParams, type Elicits, elicitedOf } from "./elicitation.ts";
+import { type Elicited, type ElicitParams, type Elicits, parseElicited } from "./elicitation.ts";
 import { answerElicited, paramsFor, type Refusals, type ToolCall } from "./tool-call.ts";
 
 /** Longest wait of a call for the answer to an opened link. */
@@ -20,14 +20,14 @@ export interface RepeatedCall {
 }
 
 /** Null for the first call. */
-export function repeatedCallOf(
+export function findRepeatedCall(
   state: string | undefined,
   responses: Record<string, unknown> | undefined,
 ): RepeatedCall | null {
-  const place = state === undefined ? null : placeOf(state);
+  const place = state === undefined ? null : decodePlace(state);
   if (place === null) return null;
   const elicited = Object.entries(responses ?? {}).flatMap(([id, value]): [string, Elicited][] => {
-    const one = elicitedOf(value);
+    const one = parseElicited(value);
     return one === null ? [] : [[id, one]];
   });
   return { place, elicited: new Map(elicited) };
@@ -58,23 +58,23 @@ export async function askAgain(
   const inputRequests: InputRequests = {};
   for (const item of outcome.items) {
     const params = await paramsFor(call, item, elicits, refusals);
-    if (params !== null) inputRequests[item.id] = requestOf(params);
+    if (params !== null) inputRequests[item.id] = toInputRequest(params);
   }
   if (Object.keys(inputRequests).length === 0) return null;
-  return inputRequired({ inputRequests, requestState: stateOf(outcome) });
+  return inputRequired({ inputRequests, requestState: encodeState(outcome) });
 }
 
-function requestOf(params: ElicitParams): InputRequests[string] {
+function toInputRequest(params: ElicitParams): InputRequests[string] {
   return params.mode === "url"
     ? inputRequired.elicitUrl({ message: params.message, url: params.url })
     : inputRequired.elicit({ message: params.message, requestedSchema: params.requestedSchema });
 }
 
-function stateOf({ threadId, runId }: RunPlace): string {
+function encodeState({ threadId, runId }: RunPlace): string {
   return Buffer.from(JSON.stringify({ t: threadId, r: runId })).toString("base64url");
 }
 
-function placeOf(state: string): RunPlace | null {
+function decodePlace(state: string): RunPlace | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(state, "base64url").toString());
     if (!isJsonObject(value)) return null;

@@ -43,7 +43,7 @@ export function startProgress({ api, clock, everyMs, token, notify }: ProgressOp
   const read = async ({ threadId, runId }: RunPlace): Promise<void> => {
     state = "The run is in progress.";
     for await (const { event, data } of api.events(`/threads/${threadId}/runs/${runId}/stream`, over.signal)) {
-      if (event === "updates") await tell(nodesOf(data));
+      if (event === "updates") await tell(listNodes(data));
     }
     state = "The run has stopped: it waits for a person, or its result follows.";
   };
@@ -57,7 +57,7 @@ export function startProgress({ api, clock, everyMs, token, notify }: ProgressOp
   };
 }
 
-function nodesOf(data: string): string {
+function listNodes(data: string): string {
   const update: unknown = JSON.parse(data);
   return isJsonObject(update) ? Object.keys(update).join(", ") : "step";
 }

@@ -13,12 +13,12 @@ export interface CallName {
 
 export function createRunningCalls(): RunningCalls {
   const running = new Map<string, AbortController>();
-  const nameOf = ({ sessionId, requestId }: CallName): string | null =>
+  const nameCall = ({ sessionId, requestId }: CallName): string | null =>
     sessionId === null ? null : JSON.stringify([sessionId, requestId]);
   return {
     enter(call) {
       const controller = new AbortController();
-      const name = nameOf(call);
+      const name = nameCall(call);
       if (name !== null) running.set(name, controller);
       const end = (): void => {
         if (name !== null && running.get(name) === controller) running.delete(name);
@@ -26,7 +26,7 @@ export function createRunningCalls(): RunningCalls {
       return { signal: controller.signal, end };
     },
     cancel(call) {
-      const name = nameOf(call);
+      const name = nameCall(call);
       if (name !== null) running.get(name)?.abort(new Error("the client cancelled the call"));
     },
   };

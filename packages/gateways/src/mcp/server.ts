@@ -15,15 +15,15 @@ import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { startRun } from "../calls/start-run.ts";
 import type { AskedForms } from "./asked-forms.ts";
-import { callAgent, callResume, finish, startOf } from "./agent-calls.ts";
-import { factsOf } from "./client-facts.ts";
-import { type Elicits, elicitsOf } from "./elicitation.ts";
+import { callAgent, callResume, finish, buildStart } from "./agent-calls.ts";
+import { parseFacts } from "./client-facts.ts";
+import { type Elicits, readElicits } from "./elicitation.ts";
 import type { CallStream, ElicitReplies } from "./pause-legacy.ts";
-import { repeatedCallOf } from "./pause-modern.ts";
+import { findRepeatedCall } from "./pause-modern.ts";
 import { startProgress } from "./progress.ts";
 import type { RunningCalls } from "./running-calls.ts";
 import { setTaskHandlers } from "./task-handlers.ts";
-import { taskAt, taskIdOf } from "./tasks.ts";
+import { taskAt, formatTaskId } from "./tasks.ts";
 import { errorResult, follow, type ToolCall } from "./tool-call.ts";
 import { type Agent, findAgent, RESUME, RESUME_TOOL, toolPage } from "./tools.ts";
 
@@ -49,16 +49,16 @@ const INSTRUCTIONS =
 export function createMcpServer(parts: McpServerParts): Server {
   const server = new Server(
     { name: "holdpoint", version: parts.version },
-    { capabilities: capabilitiesOf(parts), instructions: INSTRUCTIONS },
+    { capabilities: listCapabilities(parts), instructions: INSTRUCTIONS },
   );
   if (parts.isLegacy)
     setTaskHandlers(server, parts.api, (place, context) => resultOfTask(server, parts, place, context));
   server.setRequestHandler("tools/list", async ({ params }) => {
-    const offset = offsetOf(params?.cursor);
+    const offset = decodeCursor(params?.cursor);
     const { tools, next } = await refusable(toolPage(parts.api, offset));
     return {
       tools: [...(offset === 0 ? [RESUME] : []), ...tools.map((tool) => (parts.isLegacy ? asTask(tool) : tool))],
-      ...(next === null ? {} : { nextCursor: cursorOf(next) }),
+      ...(next === null ? {} : { nextCursor: encodeCursor(next) }),
     };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -102,7 +102,7 @@ async function callTool(
     token: meta["progressToken"],
     notify: (notification) => mcpReq.notify(notification),
   });
-  const legacy = parts.isLegacy ? { stream: streamOf(server, context), replies: parts.replies } : null;
+  const legacy = parts.isLegacy ? { stream: openStream(server, context), replies: parts.replies } : null;
   const leave = parts.running.enter({ sessionId: parts.sessionId, requestId: mcpReq.id });
   const signal = AbortSignal.any([call.signal, leave.signal]);
   try {
@@ -112,7 +112,7 @@ async function callTool(
       args,
       meta,
       elicits: elicitsFor(parts, context),
-      repeated: repeatedCallOf(mcpReq.requestState<string>(), mcpReq.inputResponses),
+      repeated: findRepeatedCall(mcpReq.requestState<string>(), mcpReq.inputResponses),
       legacy,
       onRun: progress.follow,
     });
@@ -122,7 +122,7 @@ async function callTool(
   }
 }
 
-function capabilitiesOf({ isLegacy }: McpServerParts) {
+function listCapabilities({ isLegacy }: McpServerParts) {
   return {
     tools: { listChanged: true },
     ...(isLegacy ? { tasks: { cancel: {}, requests: { tools: { call: {} } } } } : {}),
@@ -134,7 +134,7 @@ function asTask(tool: Tool): Tool {
 }
 
 async function createTask(api: OwnApi, { assistantId }: Agent, args: JsonObject, { mcpReq }: ServerContext) {
-  const place = await startRun(api, startOf(assistantId, args, (mcpReq._meta ?? {}) as JsonObject));
+  const place = await startRun(api, buildStart(assistantId, args, (mcpReq._meta ?? {}) as JsonObject));
   return { content: [], task: await taskAt(api, place) };
 }
 
@@ -155,7 +155,7 @@ async function resultOfTask(
     forOthers: new Set<string>(),
     config: await configOfRun(api, place),
   };
-  const stream = streamOf(server, context, { [RELATED_TASK_META_KEY]: { taskId: taskIdOf(place) } });
+  const stream = openStream(server, context, { [RELATED_TASK_META_KEY]: { taskId: formatTaskId(place) } });
   const outcome = await follow(call, place);
   const asked = { elicits: elicitsFor(parts, context), legacy: { stream, replies } };
   return (await finish(call, outcome, asked, new Map())) as unknown as JsonObject;
@@ -164,11 +164,11 @@ async function resultOfTask(
 /** The capability of the request itself, otherwise that of the session. */
 function elicitsFor({ sessionId }: McpServerParts, { mcpReq }: ServerContext): Elicits {
   const own = ((mcpReq.envelope ?? {}) as JsonObject)[CLIENT_CAPABILITIES_META_KEY];
-  return isJsonObject(own ?? null) ? elicitsOf((own as JsonObject)["elicitation"]) : factsOf(sessionId).elicits;
+  return isJsonObject(own ?? null) ? readElicits((own as JsonObject)["elicitation"]) : parseFacts(sessionId).elicits;
 }
 
 /** @param meta of the requests that the server sends */
-function streamOf(server: Server, { mcpReq }: ServerContext, meta: JsonObject | null = null): CallStream {
+function openStream(server: Server, { mcpReq }: ServerContext, meta: JsonObject | null = null): CallStream {
   const related = { relatedRequestId: mcpReq.id };
   return {
     async request(id, method, params) {
@@ -192,11 +192,11 @@ async function refusable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function cursorOf(offset: number): string {
+function encodeCursor(offset: number): string {
   return Buffer.from(String(offset)).toString("base64url");
 }
 
-function offsetOf(cursor: string | undefined): number {
+function decodeCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   const offset = Number(Buffer.from(cursor, "base64url").toString());
   if (Number.isInteger(offset) && offset > 0 && offset < 1e9) return offset;

@@ -11,7 +11,7 @@ import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { cancelRun } from "../calls/start-run.ts";
-import { taskAt, taskPlaceOf } from "./tasks.ts";
+import { taskAt, parseTaskPlace } from "./tasks.ts";
 
 const PARAMS = z.looseObject({ taskId: z.string().max(200) });
 
@@ -21,14 +21,14 @@ type ResultOfTask = (place: RunPlace, context: ServerContext) => Promise<JsonObj
 export function setTaskHandlers(server: Server, api: OwnApi, resultOfTask: ResultOfTask): void {
   const schemas = { params: PARAMS };
   server.setRequestHandler("tasks/get", schemas, async ({ taskId }) => ({
-    ...(await found(taskAt(api, placeOf(taskId)))),
+    ...(await found(taskAt(api, requirePlace(taskId)))),
   }));
   server.setRequestHandler("tasks/result", schemas, async ({ taskId }, context) => {
-    const result = await found(resultOfTask(placeOf(taskId), context));
+    const result = await found(resultOfTask(requirePlace(taskId), context));
     return { ...result, _meta: { [RELATED_TASK_META_KEY]: { taskId } } };
   });
   server.setRequestHandler("tasks/cancel", schemas, async ({ taskId }) => {
-    const place = placeOf(taskId);
+    const place = requirePlace(taskId);
     const task = await found(taskAt(api, place));
     if (task.status !== "working")
       throw invalid(
@@ -41,8 +41,8 @@ export function setTaskHandlers(server: Server, api: OwnApi, resultOfTask: Resul
   });
 }
 
-function placeOf(taskId: string): RunPlace {
-  const place = taskPlaceOf(taskId);
+function requirePlace(taskId: string): RunPlace {
+  const place = parseTaskPlace(taskId);
   if (place === null) throw invalid("Task not found.");
   return place;
 }

@@ -10,12 +10,12 @@ import type { OwnApi } from "../calls/own-api.ts";
 
 const POLL_MS = 1000;
 
-export function taskIdOf({ threadId, runId }: RunPlace): string {
+export function formatTaskId({ threadId, runId }: RunPlace): string {
   return `${threadId}.${runId}`;
 }
 
 /** Null for an id that this server has not given out. */
-export function taskPlaceOf(taskId: string): RunPlace | null {
+export function parseTaskPlace(taskId: string): RunPlace | null {
   const [threadId = "", runId = "", ...more] = taskId.split(".");
   return isUuid(threadId) && isUuid(runId) && more.length === 0 ? { threadId, runId } : null;
 }
@@ -26,8 +26,8 @@ export async function taskAt(api: OwnApi, place: RunPlace): Promise<Task> {
   const newest = (await newestRun(api, place.threadId)) ?? first;
   const isOpen = (await openItems(api, place.threadId)).length > 0;
   return {
-    taskId: taskIdOf(place),
-    status: statusOf(newest.status, isOpen),
+    taskId: formatTaskId(place),
+    status: toStatus(newest.status, isOpen),
     ttl: null,
     createdAt: first.created_at,
     lastUpdatedAt: newest.updated_at,
@@ -35,7 +35,7 @@ export async function taskAt(api: OwnApi, place: RunPlace): Promise<Task> {
   };
 }
 
-export function statusOf(runStatus: string, isOpen: boolean): Task["status"] {
+export function toStatus(runStatus: string, isOpen: boolean): Task["status"] {
   if (runStatus === "pending" || runStatus === "running") return "working";
   if (isOpen) return "input_required";
   if (runStatus === "interrupted") return "cancelled";

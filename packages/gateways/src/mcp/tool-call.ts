@@ -9,11 +9,11 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { type Answered, answerItems, isForOthers, isStillOpen, type ItemAnswer } from "../calls/answer-items.ts";
-import { answerOf } from "../calls/flat-form.ts";
+import { readFormAnswer } from "../calls/flat-form.ts";
 import { type Outcome, followThread } from "../calls/follow-thread.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import type { OwnApi } from "../calls/own-api.ts";
-import { elsewhere, itemOf, linkTo } from "../calls/inbox-items.ts";
+import { elsewhere, findItem, linkTo } from "../calls/inbox-items.ts";
 import { isForPeopleOnly } from "@holdpoint/api/person-only.ts";
 import { type AskedForms, NOT_ASKED } from "./asked-forms.ts";
 import { callResult } from "./call-result.ts";
@@ -34,7 +34,7 @@ export interface ToolCall {
   readonly forOthers: Set<string>;
 }
 
-export function resultOf(call: ToolCall, outcome: Outcome): CallToolResult {
+export function buildResult(call: ToolCall, outcome: Outcome): CallToolResult {
   return callResult(outcome, {
     notes: call.notes,
     publicUrl: call.publicUrl,
@@ -81,14 +81,14 @@ export async function answerElicited(
   const refusals = new Map<string, string>();
   const answers: ItemAnswer[] = [];
   for (const [interruptId, { action, content }] of elicited) {
-    const item = action === "accept" ? await itemOf(call.api, threadId, interruptId) : null;
+    const item = action === "accept" ? await findItem(call.api, threadId, interruptId) : null;
     if (item === null) continue;
     if (item.state !== "open") {
       call.notes.push(elsewhere(item));
       continue;
     }
     const answer = (await call.asked.has(interruptId))
-      ? answerOf(item, content)
+      ? readFormAnswer(item, content)
       : { ok: false as const, reason: NOT_ASKED };
     if (answer.ok) answers.push({ item, resume: answer.resume });
     else refusals.set(interruptId, answer.reason);
@@ -111,6 +111,6 @@ async function noteRefusal(
     return void call.notes.push(result.reason);
   }
   if (isStillOpen(result)) return void refusals.set(item.id, result.reason);
-  const now = await itemOf(call.api, item.thread_id, item.id);
+  const now = await findItem(call.api, item.thread_id, item.id);
   call.notes.push(now === null || now.state === "open" ? result.reason : elsewhere(now));
 }

@@ -39,8 +39,8 @@ interface Assistant {
 /** @param offset position in the list of assistants */
 export async function toolPage(api: OwnApi, offset: number): Promise<ToolPage> {
   const assistants = await assistantPage(api, offset);
-  const tools = await Promise.all(assistants.map((assistant) => toolOf(api, assistant)));
-  return { tools: tools.filter((tool) => tool !== null), next: nextOf(assistants, offset) };
+  const tools = await Promise.all(assistants.map((assistant) => toTool(api, assistant)));
+  return { tools: tools.filter((tool) => tool !== null), next: nextOffset(assistants, offset) };
 }
 
 /** Null for a name that is not on the caller's list. Reads no schemas, which take long the first time. */
@@ -50,7 +50,7 @@ export async function findAgent(api: OwnApi, name: string): Promise<Agent | null
     const assistants: readonly Assistant[] = await assistantPage(api, offset);
     const found = assistants.find((assistant) => nameTool(assistant) === name);
     if (found !== undefined) return { assistantId: found.assistant_id, config: found.config };
-    offset = nextOf(assistants, offset);
+    offset = nextOffset(assistants, offset);
   }
   return null;
 }
@@ -60,14 +60,14 @@ async function assistantPage(api: OwnApi, offset: number): Promise<readonly Assi
   return (await api.call("POST", "/assistants/search", { body })) as unknown as readonly Assistant[];
 }
 
-function nextOf(assistants: readonly Assistant[], offset: number): number | null {
+function nextOffset(assistants: readonly Assistant[], offset: number): number | null {
   return assistants.length < PAGE ? null : offset + PAGE;
 }
 
 /** Null for an assistant whose input is neither messages nor an object. */
-async function toolOf(api: OwnApi, assistant: Assistant): Promise<Tool | null> {
-  const schemas = await schemasOf(api, assistant.assistant_id);
-  const inputSchema = inputOf(schemas["input_schema"] ?? null);
+async function toTool(api: OwnApi, assistant: Assistant): Promise<Tool | null> {
+  const schemas = await readSchemas(api, assistant.assistant_id);
+  const inputSchema = toInputSchema(schemas["input_schema"] ?? null);
   if (inputSchema === null) return null;
   const { description } = assistant;
   return {
@@ -75,7 +75,7 @@ async function toolOf(api: OwnApi, assistant: Assistant): Promise<Tool | null> {
     title: assistant.name,
     description: `${description ?? `Runs the agent "${assistant.name}".`} The run may pause for the decision of a person.`,
     inputSchema,
-    outputSchema: outputOf(schemas["output_schema"] ?? null),
+    outputSchema: toOutputSchema(schemas["output_schema"] ?? null),
     annotations: { title: assistant.name, readOnlyHint: false, openWorldHint: true },
   };
 }
@@ -93,7 +93,7 @@ function slug(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]+/g, "_") || "agent";
 }
 
-async function schemasOf(api: OwnApi, assistantId: string): Promise<JsonObject> {
+async function readSchemas(api: OwnApi, assistantId: string): Promise<JsonObject> {
   try {
     const schemas = await api.call("GET", `/assistants/${assistantId}/schemas`);
     return isJsonObject(schemas) ? schemas : {};
@@ -114,7 +114,7 @@ const MESSAGES: JsonObject = {
   minItems: 1,
 };
 
-function inputOf(schema: Json): Tool["inputSchema"] | null {
+function toInputSchema(schema: Json): Tool["inputSchema"] | null {
   if (schema === null) return { type: "object" };
   if (!isJsonObject(schema)) return null;
   if (schema["type"] !== "object" && !isJsonObject(schema["properties"] ?? null)) return null;
@@ -135,7 +135,7 @@ function withoutUnused(schema: JsonObject): JsonObject {
 }
 
 /** The values of the graph inside the result of a call; other results leave them out. */
-function outputOf(schema: Json): NonNullable<Tool["outputSchema"]> {
+function toOutputSchema(schema: Json): NonNullable<Tool["outputSchema"]> {
   const properties = isJsonObject(schema) ? schema["properties"] : undefined;
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
   const values = {
@@ -175,6 +175,6 @@ export const RESUME: Tool = {
     },
     required: ["thread_id"],
   },
-  outputSchema: outputOf(null),
+  outputSchema: toOutputSchema(null),
   annotations: { title: "Answer a paused run", readOnlyHint: false },
 };

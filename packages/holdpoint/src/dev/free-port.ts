@@ -19,8 +19,8 @@ export async function onFreePort<T>(
       try {
         return await start(port);
       } catch (error) {
-        const taken = error instanceof Error && error.name === "ListenError"; // taken since the check (free-port.1)
-        if (!taken || isLast) throw error;
+        const isInUse = error instanceof Error && error.name === "ListenError"; // taken since the check (free-port.1)
+        if (!isInUse || isLast) throw error;
       }
     }
   }

@@ -7,7 +7,7 @@ const STUDIO = "https://smith.langchain.com";
 
 /** @param pages URLs of pages @throws {ConfigError} if one is not the URL of a page (hosted-pages.1) */
 export function hostedOrigins(studio: boolean, pages: readonly string[]): readonly string[] {
-  return [...(studio ? [STUDIO] : []), ...pages.map(originOf)];
+  return [...(studio ? [STUDIO] : []), ...pages.map(parseOrigin)];
 }
 
 /** @param url of the agent server, with its prefix */
@@ -15,7 +15,7 @@ export function studioLink(url: string): string {
   return `${STUDIO}/studio/?baseUrl=${url}`;
 }
 
-function originOf(page: string): string {
+function parseOrigin(page: string): string {
   const url = URL.canParse(page) ? new URL(page) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && !url.host.includes("*")) return url.origin;
   throw new ConfigError([{ name: "--origin", reason: "is not the address of a page, such as https://example.com" }]);

@@ -10,7 +10,7 @@ import type { Pending, PendingItem } from "./pending.ts";
 
 export interface Running {
   readonly version: string;
-  /** Of the agent server, with its prefix. */
+  /** Address of the agent server, with its prefix. */
   readonly url: string;
   /** False: the pages are not served. */
   readonly console: boolean;
@@ -38,12 +38,12 @@ export interface ServedGraph {
 export interface MovedPort {
   readonly service: string;
   readonly usual: number;
-  readonly taken: number;
+  readonly actual: number;
 }
 
 /** One line, or none. */
 function movedLines(moved: readonly MovedPort[]): readonly string[] {
-  const list = moved.map(({ service, usual, taken }) => `${service} ${usual} → ${taken}`).join(", ");
+  const list = moved.map(({ service, usual, actual }) => `${service} ${usual} → ${actual}`).join(", ");
   return list === "" ? [] : [`  ports moved   ${list} (the usual ones are in use)`];
 }
 

@@ -48,9 +48,9 @@ export async function openHoldpoint(
 async function open(options: HoldpointOptions, limits: Partial<Limits>): Promise<Holdpoint> {
   const [
     { startAgentServer },
-    { agentTable, localServicesOf, checkRole },
+    { agentTable, openLocalServices, checkRole },
     { checkAuthentication },
-    { configOf, openLog, readLimits, warnOfUnknown },
+    { readTableConfig, openLog, readLimits, warnOfUnknown },
     { openTracing },
   ] = await Promise.all([
     import("../main/agent-server.ts"),
@@ -59,17 +59,17 @@ async function open(options: HoldpointOptions, limits: Partial<Limits>): Promise
     import("../main/host.ts"),
     import("../main/tracing.ts"),
   ]);
-  const host = { ...(await hostOf(options)), limits };
+  const host = { ...(await buildHost(options)), limits };
   const table = await agentTable();
-  const config = { ...(await readLimits(host)), ...(await configOf(table, host.env)) };
+  const config = { ...(await readLimits(host)), ...(await readTableConfig(table, host.env)) };
   const log = await openLog(host, table, config);
   await warnOfUnknown(host, log);
-  const graphs = await graphsOf(options);
+  const graphs = await readGraphs(options);
   await checkRole(config);
   await checkAuthentication(config, graphs, true);
   for (const remark of graphs.remarks) log.warning("config_key_ignored", { remark });
   const described = { table, config, env: host.env, graphs, traces: null, collector: null };
-  const localServices = await localServicesOf(host, described);
+  const localServices = await openLocalServices(host, described);
   const tracing = await openTracing(host, config, log, null);
   const server = await startAgentServer(host, {
     config,
@@ -119,7 +119,7 @@ async function withOptionNames(error: unknown): Promise<unknown> {
   return error;
 }
 
-async function hostOf(options: HoldpointOptions) {
+async function buildHost(options: HoldpointOptions) {
   const { readProduct } = await import("../main/product.ts");
   const given = Object.entries(options.settings ?? {}).map(([name, value]) => [name, String(value)] as const);
   return {
@@ -143,7 +143,7 @@ async function hostOf(options: HoldpointOptions) {
   };
 }
 
-async function graphsOf({ graphs, config, folder = process.cwd() }: HoldpointOptions) {
+async function readGraphs({ graphs, config, folder = process.cwd() }: HoldpointOptions) {
   const { givenGraphsConfig, readGraphsConfig } = await import("@holdpoint/server/graphs/config/langgraph-json.ts");
   if (config !== undefined && graphs === undefined) return readGraphsConfig(config, process.env);
   if (graphs !== undefined && config === undefined && Object.keys(graphs).length > 0)

@@ -157,7 +157,7 @@ function runningServer(
   { config, graphs: graphsConfig, log, embedded = false }: ServerParts,
   { server, surface, graphs }: StartedParts,
 ): Omit<RunningServer, "stop"> {
-  const url = embedded ? "" : urlOf(server.address());
+  const url = embedded ? "" : formatUrl(server.address());
   const names = graphs.list().map(({ graphId }) => graphId);
   const kept = config.databaseUri === null ? { data_dir: config.dataDir } : { storage: "postgres" };
   return {
@@ -219,6 +219,6 @@ async function openStore(
 }
 
 /** Null without authentication. */
-function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+function formatUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -5,7 +5,15 @@ import { localBackend, localUrl } from "@holdpoint/collector/service/local-backe
 import type { CollectorConfig } from "@holdpoint/collector/service/settings.ts";
 import type { TraceConfig } from "@holdpoint/collector/traces/settings.ts";
 import { explainInUse } from "./in-use.ts";
-import { configOf, localServerOf, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import {
+  readTableConfig,
+  findLocalServer,
+  openLog,
+  printTableConfig,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+} from "./host.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 
 /** @returns null with --print-config */
@@ -15,7 +23,7 @@ export async function collect(
 ): Promise<LongRunningProcess | null> {
   const { table, config } = await collectorConfig(host);
   if (options.printConfig === true) {
-    await printConfigOf(host, table, config);
+    await printTableConfig(host, table, config);
     return null;
   }
   setStartFlags();
@@ -57,7 +65,7 @@ export async function replay(host: Host, options: { readonly json?: boolean }): 
 async function reachedBackend<C extends CollectorConfig & TraceConfig>(host: Host, config: C): Promise<C> {
   if (config.endpoint !== null) return config;
   const byPort = (host.env["TRACES_PORT"] ?? "") === "" ? null : localUrl(config.tracePort);
-  const found = (await localServerOf(host))?.tracesUrl ?? byPort;
+  const found = (await findLocalServer(host))?.tracesUrl ?? byPort;
   if (found !== null) return localBackend(config, found);
   const { CliError, EXIT } = await import("../cli/errors/cli-error.ts");
   throw new CliError(
@@ -114,5 +122,5 @@ export async function collectorConfig(host: Host) {
     import("@holdpoint/base/config/log-settings.ts"),
   ]);
   const table = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
-  return { table, config: { ...(await readLimits(host)), ...(await configOf(table, host.env)) } };
+  return { table, config: { ...(await readLimits(host)), ...(await readTableConfig(table, host.env)) } };
 }

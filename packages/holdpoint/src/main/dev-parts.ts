@@ -196,6 +196,6 @@ function movedPorts(usual: Ports, inForce: Ports): readonly MovedPort[] {
   return (["port", "httpPort", "grpcPort", "tracePort"] as const).flatMap((name) =>
     usual[name] === 0 || usual[name] === inForce[name]
       ? []
-      : [{ service: services[name], usual: usual[name], taken: inForce[name] }],
+      : [{ service: services[name], usual: usual[name], actual: inForce[name] }],
   );
 }

@@ -7,11 +7,19 @@ import { stopPart, type Service } from "@holdpoint/base/lifecycle.ts";
 import { collectorConfig } from "./collect.ts";
 import { type DevConfig, type StartedParts, startParts } from "./dev-parts.ts";
 import { explainInUse } from "./in-use.ts";
-import { configOf, isReadable, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import {
+  readTableConfig,
+  isReadable,
+  openLog,
+  printTableConfig,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+} from "./host.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import {
   agentTable,
-  localServicesOf,
+  openLocalServices,
   checkAccess,
   readGraphConfig,
   STOP_SPARE_MS,
@@ -30,16 +38,16 @@ export interface DevOptions extends ServeOptions {
 
 /** @returns null with --print-config @throws {ConfigError} */
 export async function dev(host: Host, options: DevOptions): Promise<LongRunningProcess | null> {
-  const origins = await originsOf(options);
+  const origins = await chooseOrigins(options);
   const table = { ...(await collectorConfig(host)).table, ...(await agentTable()) } as const;
   const env = withOptions(host.env, options);
-  const given = { ...(await readLimits(host)), ...(await configOf(table, env)) };
+  const given = { ...(await readLimits(host)), ...(await readTableConfig(table, env)) };
   const config: DevConfig = {
     ...given,
     flushIntervalMs: host.env["FLUSH_INTERVAL_MS"] === undefined ? DEV_TRACE_DELAY_MS : given.flushIntervalMs,
   };
   if (options.printConfig === true) {
-    await printConfigOf(host, table, config);
+    await printTableConfig(host, table, config);
     return null;
   }
   const loud = await openLog(host, table, config);
@@ -66,11 +74,11 @@ export async function dev(host: Host, options: DevOptions): Promise<LongRunningP
       origins,
       running,
       describe: (parts, ports) =>
-        localServicesOf(host, { table, config: { ...config, ...ports }, env, graphs, ...parts }),
+        openLocalServices(host, { table, config: { ...config, ...ports }, env, graphs, ...parts }),
     });
     const announce = async (): Promise<void> => {
       started.server.announce();
-      await welcome(host, started, { config, options, samples: path === samplesOf(host) });
+      await welcome(host, started, { config, options, samples: path === findSamples(host) });
       welcomed = true;
     };
     const stopMs = config.shutdownGraceSecs * 1000 + config.shutdownTimeoutMs + STOP_SPARE_MS;
@@ -120,17 +128,17 @@ async function welcome(
 }
 
 /** @throws {ConfigError} if one is not the URL of a page */
-async function originsOf({ studio, origin }: DevOptions): Promise<readonly string[]> {
+async function chooseOrigins({ studio, origin }: DevOptions): Promise<readonly string[]> {
   const { hostedOrigins } = await import("../dev/hosted-pages.ts");
   return hostedOrigins(studio === true, origin ?? []);
 }
 
-const samplesOf = ({ product }: Host): string => join(product.root, "examples", "langgraph.json");
+const findSamples = ({ product }: Host): string => join(product.root, "examples", "langgraph.json");
 
 /** The user's own file, wherever it is; the samples if there is none. */
 function graphConfigPath(host: Host, config: AgentConfig, options: ServeOptions): string {
   const file = graphConfigFile(config.graphConfig);
   const path = options.config ?? file;
   const named = options.config !== undefined || host.env["LANGGRAPH_CONFIG"] === file;
-  return !named && !isReadable(path) ? samplesOf(host) : path;
+  return !named && !isReadable(path) ? findSamples(host) : path;
 }

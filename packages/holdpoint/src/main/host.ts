@@ -41,7 +41,7 @@ export interface Product {
 }
 
 /** @throws {ConfigError} */
-export async function configOf<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
+export async function readTableConfig<Table extends SettingsTable>(table: Table, env: Env): Promise<Config<Table>> {
   const { readConfig } = await import("@holdpoint/base/config/config.ts");
   return readConfig(env, table, (path) => readFileSync(path, "utf8"));
 }
@@ -55,7 +55,7 @@ export async function readLimits({ limits }: Host): Promise<Limits> {
   return { ...AGENT_LIMITS, ...COLLECTOR_LIMITS, ...limits };
 }
 
-export async function printConfigOf<Table extends SettingsTable>(
+export async function printTableConfig<Table extends SettingsTable>(
   host: Host,
   table: Table,
   config: Config<Table>,
@@ -69,14 +69,14 @@ export async function openLog<Table extends SettingsTable>(
   table: Table,
   config: Config<Table> & Pick<AgentConfig, "logLevel" | "logJson">,
 ): Promise<Log> {
-  const [{ createLog }, { secretsOf }] = await Promise.all([
+  const [{ createLog }, { listSecrets }] = await Promise.all([
     import("@holdpoint/base/log/log.ts"),
     import("@holdpoint/base/config/config.ts"),
   ]);
   return createLog({
     level: config.logLevel,
     json: config.logJson ?? !host.isTerminal.err,
-    secrets: secretsOf(table, config),
+    secrets: listSecrets(table, config),
     now: Date.now,
     write: host.err,
   });
@@ -89,9 +89,9 @@ export function announced(dataDir: string, server: LocalServer): Service {
 }
 
 /** The process that serves the data folder of these settings. */
-export async function localServerOf({ env }: Host): Promise<LocalServer | null> {
+export async function findLocalServer({ env }: Host): Promise<LocalServer | null> {
   const { AGENT_SETTINGS } = await import("@holdpoint/server/server/settings.ts");
-  return readLocalServer((await configOf({ dataDir: AGENT_SETTINGS.dataDir }, env)).dataDir);
+  return readLocalServer((await readTableConfig({ dataDir: AGENT_SETTINGS.dataDir }, env)).dataDir);
 }
 
 export function isReadable(path: string): boolean {

@@ -10,7 +10,7 @@ import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { GraphsConfig } from "@holdpoint/server/graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
-import { announced, configOf, openLog, printConfigOf, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import { announced, readTableConfig, openLog, printTableConfig, readLimits, warnOfUnknown, type Host } from "./host.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { explainInUse } from "./in-use.ts";
@@ -35,9 +35,9 @@ export const STOP_SPARE_MS = 8000;
 export async function serve(host: Host, options: ServeOptions): Promise<LongRunningProcess | null> {
   const table = await agentTable();
   const env = withOptions(host.env, options);
-  const config = { ...(await readLimits(host)), ...(await configOf(table, env)) };
+  const config = { ...(await readLimits(host)), ...(await readTableConfig(table, env)) };
   if (options.printConfig === true) {
-    await printConfigOf(host, table, config);
+    await printTableConfig(host, table, config);
     return null;
   }
   setStartFlags();
@@ -74,7 +74,7 @@ async function startServing(host: Host, serving: Serving): Promise<LongRunningPr
   const content = { otelCaptureContent: config.otelCaptureContent ?? false };
   const tracing = await openTracing(host, own === null ? config : { ...config, ...content }, log, own);
   if (tracing !== null) parts.push(tracing);
-  const localServices = await localServicesOf(host, { table, config, env, graphs, ...shown });
+  const localServices = await openLocalServices(host, { table, config, env, graphs, ...shown });
   const server = await startAgentServer(host, { config, graphs, log, tracing, localServices, routes: [], origins: [] });
   const isLocal = config.databaseUri === null; // many machines share no folder
   const url = callable(server.url);
@@ -148,7 +148,7 @@ export async function checkRole(config: AgentConfig): Promise<void> {
   throw new ConfigError([{ name: "HOLDPOINT_ROLE", reason }]);
 }
 
-export async function localServicesOf<Table extends SettingsTable>(
+export async function openLocalServices<Table extends SettingsTable>(
   { product, nodeVersion }: Host,
   described: ProcessParts & {
     readonly table: Table;

@@ -8,7 +8,7 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { Dumpable } from "@holdpoint/server/storage/dump/dump.ts";
 import type { Versions } from "@holdpoint/server/storage/shared/schema-version.ts";
-import { configOf, openLog, type Host, readLimits } from "./host.ts";
+import { readTableConfig, openLog, type Host, readLimits } from "./host.ts";
 
 export type OpenedStorage = Storage & Service & Dumpable & { readonly boundUnits: () => number };
 
@@ -52,7 +52,7 @@ export async function withStorage<T>(
   const addresses = [name, ...aliases].flatMap((one) => [one, `${one}_FILE`]);
   const noDatabase = Object.fromEntries(addresses.map((one) => [one, undefined]));
   const folder = dataDir === undefined ? {} : { ...noDatabase, HOLDPOINT_DATA_DIR: dataDir };
-  const settings = await configOf(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
+  const settings = await readTableConfig(AGENT_SETTINGS, { ...host.env, ...folder }); // an explicit folder wins
   const config = { ...(await readLimits(host)), ...settings };
   const library = libraryVersion(dirname(resolve(graphConfigFile(config.graphConfig))));
   const storage = await openStorage(host, config, library, await openLog(host, AGENT_SETTINGS, config));
@@ -70,7 +70,7 @@ export async function migrate(host: Host, options: { readonly config?: string })
     import("@holdpoint/server/server/settings.ts"),
     import("@holdpoint/server/graphs/langgraph/library.ts"),
   ]);
-  const config = await configOf(AGENT_SETTINGS, host.env);
+  const config = await readTableConfig(AGENT_SETTINGS, host.env);
   if (config.databaseUri === null) {
     const { ConfigError } = await import("@holdpoint/base/config/config.ts");
     throw new ConfigError([{ name: "DATABASE_URI", reason: "is not set; an embedded database is migrated at start" }]);

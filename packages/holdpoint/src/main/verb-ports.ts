@@ -5,15 +5,15 @@ import type { VerbPorts } from "../cli/program/register.ts";
 import { collectorConfig } from "./collect.ts";
 import { findGraphConfig } from "./graph-config.ts";
 import { setGraphEnvironment } from "./graph-environment.ts";
-import { configOf, isReadable, openLog, productSecrets, type Host } from "./host.ts";
+import { readTableConfig, isReadable, openLog, productSecrets, type Host } from "./host.ts";
 import { findOwnPackage } from "./own-package.ts";
 import { withStorage } from "./storage.ts";
 
 export function createVerbPorts(host: Host): VerbPorts {
   const { root, nodeRequired, dependencies } = host.product;
   const agentConfig = async () =>
-    configOf((await import("@holdpoint/server/server/settings.ts")).AGENT_SETTINGS, host.env);
-  const folderOf = async (dataDir: string | undefined): Promise<string> => {
+    readTableConfig((await import("@holdpoint/server/server/settings.ts")).AGENT_SETTINGS, host.env);
+  const chooseFolder = async (dataDir: string | undefined): Promise<string> => {
     const config = await agentConfig();
     if (dataDir === undefined && config.databaseUri !== null)
       throw new Error("the data is in PostgreSQL (DATABASE_URI): back it up with pg_dump");
@@ -22,7 +22,7 @@ export function createVerbPorts(host: Host): VerbPorts {
   return {
     mover: {
       backUp: async (dataDir, file) =>
-        (await import("@holdpoint/server/storage/sqlite/backup.ts")).backUp(await folderOf(dataDir), file),
+        (await import("@holdpoint/server/storage/sqlite/backup.ts")).backUp(await chooseFolder(dataDir), file),
       exportTo: (dataDir, file) =>
         withStorage(host, dataDir, async (storage, versions) =>
           (await import("@holdpoint/server/storage/dump/dump-file.ts")).exportFile(storage, versions, file),

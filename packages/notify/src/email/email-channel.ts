@@ -16,7 +16,7 @@ export interface EmailChannelPorts {
   readonly storage: Pick<Storage, "transaction">;
   readonly mailer: Mailer;
   readonly clock: Clock;
-  readonly linkOf: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
+  readonly buildLink: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
   readonly publicUrl: () => string;
   readonly from: string;
   /** Null: no one-use links. */
@@ -24,22 +24,22 @@ export interface EmailChannelPorts {
 }
 
 export function createEmailChannel(ports: EmailChannelPorts): Deliver {
-  const { storage, mailer, clock, linkOf, publicUrl, from, links } = ports;
+  const { storage, mailer, clock, buildLink, publicUrl, from, links } = ports;
   return async (rows, signal) => {
     const bodies = rows.map(({ body }) => JSON.parse(body) as MessageBody);
     const items = await openItems(storage, bodies);
     const [first] = bodies;
     if (first === undefined || items.length === 0) return { kind: "sent" }; // email-channel.1
     const { to, person } = first;
-    const linksOf = (item: Interrupt): ItemLinks => {
-      if (links === null || person === null) return { console: linkOf(item), answer: null };
+    const buildLinks = (item: Interrupt): ItemLinks => {
+      if (links === null || person === null) return { console: buildLink(item), answer: null };
       const expiresAt = clock.now() + links.forMs;
       const { threadId, interruptId } = item;
       const token = writeToken({ threadId, interruptId, person, expiresAt }, links.secret);
-      return { console: linkOf(item), answer: `${publicUrl()}${LINK_PATH}/${token}` };
+      return { console: buildLink(item), answer: `${publicUrl()}${LINK_PATH}/${token}` };
     };
     const messageId = `${rows[0]?.runId ?? ""}@${new URL(publicUrl()).hostname}`; // email-channel.2
-    const outcome = await mailer.send({ from, to, messageId, ...emailMessage(items, linksOf) }, signal);
+    const outcome = await mailer.send({ from, to, messageId, ...emailMessage(items, buildLinks) }, signal);
     return outcome.kind === "failed" ? { ...outcome, replied: false } : outcome;
   };
 }

@@ -7,7 +7,7 @@ import { isoTime } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Mail } from "@holdpoint/server/ports/ports.ts";
 import { escapeHtml } from "../links/link-page.ts";
-import { viewOf } from "../items/item-view.ts";
+import { buildItemView } from "../items/item-view.ts";
 
 export interface ItemLinks {
   /** The item in the console. */
@@ -22,12 +22,12 @@ const VALUE_UNITS_MAX = 10_000;
 /** @param items one, or the items of a digest; at least one */
 export function emailMessage(
   items: readonly Interrupt[],
-  linksOf: (item: Interrupt) => ItemLinks,
+  buildLinks: (item: Interrupt) => ItemLinks,
 ): Pick<Mail, "subject" | "text" | "html"> {
   const [first] = items;
   const heading =
-    first !== undefined && items.length === 1 ? viewOf(first).title : `${items.length} questions are waiting`;
-  const parts = items.map((item) => partOf(item, linksOf(item), items.length === 1));
+    first !== undefined && items.length === 1 ? buildItemView(first).title : `${items.length} questions are waiting`;
+  const parts = items.map((item) => formatPart(item, buildLinks(item), items.length === 1));
   return {
     subject: oneLine(heading),
     text: `${parts.map(({ text }) => text).join("\n\n")}\n`,
@@ -35,12 +35,12 @@ export function emailMessage(
   };
 }
 
-function partOf(
+function formatPart(
   item: Interrupt,
   { console, answer }: ItemLinks,
   isWhole: boolean,
 ): { readonly text: string; readonly html: string } {
-  const { title } = viewOf(item);
+  const { title } = buildItemView(item);
   const origin = visible(`${item.graphId} · ${item.node}`);
   const value =
     isWhole && item.kind !== "breakpoint" ? cut(visible(JSON.stringify(item.value, null, 2) ?? "null")) : null;

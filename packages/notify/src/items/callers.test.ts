@@ -22,7 +22,7 @@ interface Known {
 }
 
 /** @param known people of the directory */
-function portsOf(access: Access, known: readonly Known[]) {
+function createTestPorts(access: Access, known: readonly Known[]) {
   const all = known.map((one) => ({ groups: [], ...one }));
   const tx = {
     person: (name: string) => all.find((one) => one.name === name) ?? null,
@@ -41,13 +41,13 @@ const CASES: readonly (readonly [groups: readonly string[], role: string, limits
 for (const [groups, role, limits] of CASES) {
   const who = groups.join(" ");
   test(`somebody of ${who} in the file decides as a ${role}, under the name of the sign-in (notify-callers.2)`, async () => {
-    const ports = portsOf(withSignIn, [{ name: "ann@x", email: "ann@x" }]);
+    const ports = createTestPorts(withSignIn, [{ name: "ann@x", email: "ann@x" }]);
     const caller = await resolveCaller(ports, { ...ann, groups }, ORIGIN);
     assert.deepEqual([caller.name, caller.role, caller.limits], ["ann@x", role, limits]);
     assert.deepEqual([caller.origin, caller.groups], [ORIGIN, groups]);
   });
   test(`somebody of ${who} at the last sign-in decides as a ${role} (notify-callers.2)`, async () => {
-    const ports = portsOf(withSignIn, [{ name: "ann@x", email: "ann@x", groups }]);
+    const ports = createTestPorts(withSignIn, [{ name: "ann@x", email: "ann@x", groups }]);
     const caller = await resolveCaller(ports, { ...ann, name: "Ann@X", listed: false }, ORIGIN);
     assert.deepEqual([caller.name, caller.role, caller.limits], ["ann@x", role, limits]);
   });
@@ -77,7 +77,7 @@ const NOBODY: readonly (readonly [why: string, contact: Partial<typeof ann> | ob
 ];
 for (const [why, contact, known] of NOBODY) {
   test(`a contact is nobody: ${why} (notify-callers.1)`, async () => {
-    await assert.rejects(resolveCaller(portsOf(withSignIn, known), { ...ann, ...contact }, ORIGIN), {
+    await assert.rejects(resolveCaller(createTestPorts(withSignIn, known), { ...ann, ...contact }, ORIGIN), {
       code: "forbidden",
     });
   });
@@ -85,5 +85,5 @@ for (const [why, contact, known] of NOBODY) {
 
 test("without sign-in, people of the notification file decide as reviewers (notify-callers.3)", async () => {
   const contact = { name: "ann", email: null, slack: "U1", groups: [], listed: true };
-  assert.equal((await resolveCaller(portsOf(createRoleAccess([]), []), contact, ORIGIN)).role, "reviewer");
+  assert.equal((await resolveCaller(createTestPorts(createRoleAccess([]), []), contact, ORIGIN)).role, "reviewer");
 });

@@ -26,10 +26,10 @@ export async function resolveCaller(
 ): Promise<Caller> {
   const { name, email, groups } = contact;
   if (access === null) return { name, user: null, permissions: [], origin };
-  if (access.grantOf === undefined) return buildCaller({ name, email, groups }, REVIEWER, origin); // notify-callers.3
+  if (access.findGrant === undefined) return buildCaller({ name, email, groups }, REVIEWER, origin); // notify-callers.3
   const person = await storage.read((tx) => findPerson(tx, contact)); // notify-callers.1
   const all = [...new Set([...groups, ...person.groups])];
-  const grant = access.grantOf(all, person.email);
+  const grant = access.findGrant(all, person.email);
   if (grant === null) throw forbidden(`${person.name} has no role here any more.`); // notify-callers.2
   return buildCaller({ ...person, groups: all }, grant, origin);
 }

@@ -17,7 +17,7 @@ export interface ItemView {
   readonly plainText: boolean;
 }
 
-export function viewOf({ kind, node, value, responseSchema }: Interrupt): ItemView {
+export function buildItemView({ kind, node, value, responseSchema }: Interrupt): ItemView {
   if (kind === "breakpoint") {
     return {
       title: `Breakpoint before ${visible(node)}`,
@@ -40,7 +40,7 @@ export function viewOf({ kind, node, value, responseSchema }: Interrupt): ItemVi
 }
 
 /** `approved`, `rejected`, …: the effect of an answer, in a word; `answered` if its form is unknown. */
-export function verdictOf(value: Json): string {
+export function nameVerdict(value: Json): string {
   const list = isJsonObject(value) ? value["decisions"] : value;
   const types = (Array.isArray(list) ? (list as readonly Json[]) : []).map((one) =>
     isJsonObject(one) ? one["type"] : null,
@@ -62,13 +62,13 @@ const WORDS = new Map<Json, string>([
 ]);
 
 /** The end of an item as one sentence; null while it is open. */
-export function endOf(item: Interrupt | null): string | null {
+export function formatEnd(item: Interrupt | null): string | null {
   if (item === null) return "No longer waiting: the thread was deleted.";
   if (item.state === "open") return null;
   const { answer } = item;
   if (item.state === "abandoned" || answer === null)
     return "No longer waiting: the thread continued without an answer.";
   if (item.kind === "breakpoint") return `Continued by ${visible(answer.by)}.`;
-  const word = verdictOf(maskSecrets(answer.value, item.responseSchema));
+  const word = nameVerdict(maskSecrets(answer.value, item.responseSchema));
   return `${word.charAt(0).toUpperCase()}${word.slice(1)} by ${visible(answer.by)}.`;
 }

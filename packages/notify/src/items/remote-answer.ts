@@ -6,13 +6,13 @@
 import { answerAll, type Decision, recognise } from "@holdpoint/api/dialects.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { apiErrorOf } from "@holdpoint/base/http/server/problem.ts";
+import { toApiError } from "@holdpoint/base/http/server/problem.ts";
 import { type Ask, authorize } from "@holdpoint/server/auth/authorize.ts";
 import type { AgentContext } from "@holdpoint/server/context/context.ts";
 import { answerInbox } from "@holdpoint/server/inbox/answer-inbox.ts";
 import { getItem } from "@holdpoint/server/inbox/inbox.ts";
 import type { Caller, Interrupt } from "@holdpoint/server/model/model.ts";
-import { type Choice, viewOf } from "./item-view.ts";
+import { type Choice, buildItemView } from "./item-view.ts";
 
 export interface RemoteAnswer {
   readonly threadId: string;
@@ -47,7 +47,7 @@ export async function answerRemotely(
   const { threadId, interruptId, key } = answer;
   try {
     const { interrupt } = await getItem(agent, { threadId, interruptId });
-    const built = resumeOf(interrupt, answer);
+    const built = buildResume(interrupt, answer);
     if (!built.ok) return { kind: "refused", reason: sentence(built.reason), closed: false };
     const ask: Ask = async (event, value) =>
       agent.access === null ? null : (await authorize(agent.access, caller, event, value)).scope;
@@ -56,34 +56,34 @@ export async function answerRemotely(
     if (result !== undefined && "refusal" in result) throw result.refusal;
     return { kind: "accepted", note: result !== undefined && "pending" in result ? result.pending.message : null };
   } catch (error) {
-    return refusalOf(error instanceof ApiError ? error : apiErrorOf(error, agent.log));
+    return toRefusedOutcome(error instanceof ApiError ? error : toApiError(error, agent.log));
   }
 }
 
 /** @throws {unknown} an error of another kind */
-export function refusalOf(error: unknown): RemoteOutcome {
+export function toRefusedOutcome(error: unknown): RemoteOutcome {
   if (!(error instanceof ApiError)) throw error;
   return { kind: "refused", reason: error.message, closed: CLOSED.has(error.code) };
 }
 
 type Built = { readonly ok: true; readonly value: Json | undefined } | { readonly ok: false; readonly reason: string };
 
-function resumeOf(item: Interrupt, { choice, text }: RemoteAnswer): Built {
+function buildResume(item: Interrupt, { choice, text }: RemoteAnswer): Built {
   if (choice === "continue" || item.kind === "breakpoint") {
     if (choice === "continue" && item.kind === "breakpoint") return { ok: true, value: undefined };
     return { ok: false, reason: "the question does not allow this decision" };
   }
-  const decision = decisionOf(item, choice, text);
+  const decision = buildDecision(item, choice, text);
   return typeof decision === "string"
     ? { ok: false, reason: decision }
     : answerAll(recognise(item.value, item.responseSchema), decision);
 }
 
 /** @returns the decision, or the reason why there is none */
-function decisionOf(item: Interrupt, choice: Exclude<Choice, "continue">, text: string): Decision | string {
+function buildDecision(item: Interrupt, choice: Exclude<Choice, "continue">, text: string): Decision | string {
   if (choice === "approve" || choice === "ignore") return { type: choice };
   if (choice === "reject") return text.trim() === "" ? { type: "reject" } : { type: "reject", message: text };
-  const { plainText, editable } = viewOf(item);
+  const { plainText, editable } = buildItemView(item);
   if (choice === "respond" && plainText) return { type: "respond", value: text };
   if (choice === "edit" && editable === undefined) return "the arguments cannot be edited";
   try {

@@ -6,7 +6,7 @@
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import { type Choice, viewOf } from "../items/item-view.ts";
+import { type Choice, buildItemView } from "../items/item-view.ts";
 
 const LABELS: Readonly<Record<Choice, string>> = {
   approve: "Approve",
@@ -26,7 +26,7 @@ button{font:inherit;padding:.5rem 1rem;margin-top:.5rem}:root{color-scheme:light
 
 /** @param console address of the item in the console */
 export function questionPage(item: Interrupt, person: string, console: string, problem: string | null): HttpReply {
-  const { title, choices } = viewOf(item);
+  const { title, choices } = buildItemView(item);
   const value = visible(JSON.stringify(item.value, null, 2) ?? "null");
   const shown = value.length <= SHOWN_UNITS_MAX ? value : `${value.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…`;
   return page(problem === null ? 200 : 422, title, [
@@ -34,7 +34,7 @@ export function questionPage(item: Interrupt, person: string, console: string, p
     ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
     ...(item.kind === "breakpoint" ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
-    ...choices.map((choice) => formOf(item, choice)), // link-page.3
+    ...choices.map((choice) => renderForm(item, choice)), // link-page.3
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
   ]);
 }
@@ -45,13 +45,17 @@ export function messagePage(status: number, title: string, text: string, console
   return page(status, title, [`<p>${escapeHtml(text)}</p>`, ...link]);
 }
 
-function formOf(item: Interrupt, choice: Choice): string {
-  const { editable, plainText } = viewOf(item);
+function renderForm(item: Interrupt, choice: Choice): string {
+  const { editable, plainText } = buildItemView(item);
   const hidden = `<input type="hidden" name="choice" value="${choice}">`;
-  return `<form method="post">${hidden}${fieldOf(choice, editable, plainText)}<button>${LABELS[choice]}</button></form>`;
+  return `<form method="post">${hidden}${renderField(choice, editable, plainText)}<button>${LABELS[choice]}</button></form>`;
 }
 
-function fieldOf(choice: Choice, editable: ReturnType<typeof viewOf>["editable"], plainText: boolean): string {
+function renderField(
+  choice: Choice,
+  editable: ReturnType<typeof buildItemView>["editable"],
+  plainText: boolean,
+): string {
   const field = (label: string, text = "", more = " required"): string =>
     `<label>${label}<textarea name="text"${more}>\n${escapeHtml(text)}</textarea></label>`;
   if (choice === "reject") return field("Reason (optional)", "", "");

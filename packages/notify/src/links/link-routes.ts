@@ -15,7 +15,7 @@ import type { Caller, Interrupt, Origin } from "@holdpoint/server/model/model.ts
 import { resolveCaller } from "../items/callers.ts";
 import { answerRemotely } from "../items/remote-answer.ts";
 import type { Directory } from "../rules/directory.ts";
-import { type Choice, endOf, viewOf } from "../items/item-view.ts";
+import { type Choice, formatEnd, buildItemView } from "../items/item-view.ts";
 import { messagePage, questionPage } from "./link-page.ts";
 import { type ReadToken, readToken } from "./link-token.ts";
 
@@ -23,7 +23,7 @@ export interface LinkPorts {
   readonly agent: AgentContext;
   readonly directory: Directory;
   readonly secret: string;
-  readonly linkOf: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
+  readonly buildLink: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
 }
 
 /** A used link stays marked for so long past its end: a clock that goes forward and back must not revive it. */
@@ -46,7 +46,7 @@ export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
     },
   });
   return [
-    route("get", async ({ token, item }) => questionPage(item, token.person, ports.linkOf(item), null)),
+    route("get", async ({ token, item }) => questionPage(item, token.person, ports.buildLink(item), null)),
     route("post", (found, request) => decide(ports, found, request)),
   ];
 }
@@ -57,16 +57,16 @@ interface Usable {
 }
 
 /** @returns the open question of the link, or the page that says why there is none (link-routes.3) */
-async function usable({ agent, secret, linkOf }: LinkPorts, text: string): Promise<Usable | HttpReply> {
+async function usable({ agent, secret, buildLink }: LinkPorts, text: string): Promise<Usable | HttpReply> {
   const token = readToken(text, secret);
   if (token === null) return messagePage(404, "This link is not valid", "Open the link as it is in the e-mail.", null);
   const { threadId, interruptId, expiresAt, id } = token;
-  const console = linkOf(token);
+  const console = buildLink(token);
   const { item, isSpent } = await agent.storage.transaction(async (tx) => ({
     item: await tx.interrupt(threadId, interruptId),
     isSpent: await tx.isSpent(id),
   }));
-  const end = endOf(item);
+  const end = formatEnd(item);
   if (isSpent)
     return messagePage(410, "This link was used", end ?? "A link works once. Answer in the console.", console);
   if (item === null || end !== null) return messagePage(410, "This question is closed", end ?? "", console);
@@ -77,13 +77,13 @@ async function usable({ agent, secret, linkOf }: LinkPorts, text: string): Promi
 
 /** The person of the link, or the page that says why there is none. */
 async function findCaller(
-  { agent, directory, linkOf }: LinkPorts,
+  { agent, directory, buildLink }: LinkPorts,
   { token, item }: Usable,
   request: HttpRequest,
 ): Promise<Caller | HttpReply> {
   if (!directory.stillNames(token.person, item)) {
     const reason = `${token.person} is not in the notification file any more.`;
-    return messagePage(403, "You cannot answer this question", reason, linkOf(item));
+    return messagePage(403, "You cannot answer this question", reason, buildLink(item));
   }
   const contact = await agent.storage.read((tx) => directory.byName(tx, token.person));
   const origin: Origin = { address: request.remoteAddress, userAgent: readUserAgent(request), via: "email" };
@@ -93,7 +93,7 @@ async function findCaller(
     return caller;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    return messagePage(403, "You cannot answer this question", error.message, linkOf(item));
+    return messagePage(403, "You cannot answer this question", error.message, buildLink(item));
   }
 }
 
@@ -102,11 +102,11 @@ async function decide(
   { token, item, caller }: Usable & { readonly caller: Caller },
   request: HttpRequest,
 ): Promise<HttpReply> {
-  const { agent, linkOf } = ports;
+  const { agent, buildLink } = ports;
   const { threadId, interruptId, id, person, expiresAt } = token;
   const form = new URLSearchParams(await request.readForm());
-  const choice = viewOf(item).choices.find((one) => one === form.get("choice"));
-  const console = linkOf(item);
+  const choice = buildItemView(item).choices.find((one) => one === form.get("choice"));
+  const console = buildLink(item);
   if (choice === undefined) return questionPage(item, person, console, "Choose one of the decisions.");
   const text = (form.get("text") ?? "").replaceAll("\r\n", "\n");
   const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id });

@@ -39,7 +39,7 @@ export async function planDeliveries(
     const dueAt = sendTime(rule, asked.at, asked.item.expiresAt);
     const isAlone = rule.digest === undefined && dueAt === asked.at;
     for (const channel of ["slack", "email"] as const) {
-      for (const { to, person } of await recipientsOf(tx, directory, rule[channel] ?? [], { channel, asked })) {
+      for (const { to, person } of await listRecipients(tx, directory, rule[channel] ?? [], { channel, asked })) {
         const key = `${channel} ${to}`;
         const batch = isAlone ? null : `${key} ${rule.name}`;
         if ((plans.get(key)?.dueAt ?? Infinity) > dueAt) plans.set(key, { channel, to, person, dueAt, batch }); // deliveries.1
@@ -57,14 +57,14 @@ function applies(rule: NotificationRule, { event, item, assistantName }: AskedEv
     fits(rule.graphs, item.graphId) &&
     fits(rule.assistants, item.assistantId, assistantName) &&
     fits(rule.kinds, item.kind) &&
-    fits(rule.assignees, ...assigneesOf(item))
+    fits(rule.assignees, ...listAssignees(item))
   );
 }
 
 type Reviewed = Interrupt & { readonly review?: { readonly assignees: readonly (readonly string[])[] } | null };
 
 /** People and groups (`group:<name>`) that the item waits for: who has claimed it, or else its reviewers. */
-function assigneesOf({ claim, review }: Reviewed): readonly string[] {
+function listAssignees({ claim, review }: Reviewed): readonly string[] {
   return claim !== null ? [claim.by] : [...new Set(review?.assignees.flat() ?? [])];
 }
 
@@ -73,7 +73,7 @@ const IS_PLACE = /^#|^[CGDUW][A-Z0-9]{6,}$/;
 
 type Recipient = Pick<DeliveryPlan, "to" | "person">;
 
-async function recipientsOf(
+async function listRecipients(
   tx: Pick<Tx, "person" | "people">,
   directory: Directory,
   names: readonly string[],
@@ -85,7 +85,7 @@ async function recipientsOf(
     const to = channel === "slack" ? (contact.slack ?? contact.email) : contact.email;
     if (to !== null) found.push({ to, person: contact.name });
   };
-  for (const name of names.flatMap((one) => (one === "assignees" ? assigneesOf(asked.item) : one))) {
+  for (const name of names.flatMap((one) => (one === "assignees" ? listAssignees(asked.item) : one))) {
     const [kind = "", rest] = name.split(":");
     if (kind === "group" && rest !== undefined) (await directory.inGroup(tx, rest)).forEach(add);
     else if (kind === "role" && rest !== undefined) (await directory.withRole(tx, rest)).forEach(add);

@@ -1,6 +1,6 @@
 // Directory: people by name, group, address and Slack user: those of the notification file, and those who have signed
 // in. The file wins, because it is the operator's word.
-import { grantOf, type RoleRule } from "@holdpoint/server/auth/role-rules.ts";
+import { findGrant, type RoleRule } from "@holdpoint/server/auth/role-rules.ts";
 import type { Interrupt, Person } from "@holdpoint/server/model/model.ts";
 import type { Tx } from "@holdpoint/server/ports/ports.ts";
 import type { Notifications } from "./notifications.ts";
@@ -38,7 +38,7 @@ export interface Directory {
 type PeopleReader = Pick<Tx, "person" | "people">;
 
 const PAGE = 100;
-/** Of one group: a message to more is a mistake in the rules. */
+/** Members of one group: a message to more is a mistake in the rules. */
 const MEMBERS_MAX = 200;
 
 /** @param roleRules null without sign-in */
@@ -74,7 +74,7 @@ export function createDirectory(
     },
     async withRole(tx, role) {
       if (roleRules === null) return [];
-      const fits = ({ groups }: Person): boolean => grantOf(roleRules, groups, {})?.role === role;
+      const fits = ({ groups }: Person): boolean => findGrant(roleRules, groups, {})?.role === role;
       const found = await signedIn(tx, null, fits);
       return found.map((person) => named(person.name) ?? unlisted(person.name, person));
     },

@@ -10,7 +10,7 @@ import { notificationsSchema, parseNotifications } from "./notifications.ts";
 const ALL = { slackToken: true, smtp: true };
 const docs = (path: string): string => readFileSync(join(import.meta.dirname, "../../../../docs", path), "utf8");
 
-function problemsOf(file: unknown, has = ALL): readonly string[] {
+function listProblems(file: unknown, has = ALL): readonly string[] {
   const parsed = parseNotifications(typeof file === "string" ? file : JSON.stringify(file), has);
   return "rules" in parsed ? [] : parsed.map(({ reason }) => reason);
 }
@@ -40,7 +40,7 @@ const CASES: readonly (readonly [name: string, file: unknown, problem: RegExp])[
 
 for (const [name, file, problem] of CASES) {
   test(`${name} is a problem with its place (notifications.1, notifications.2)`, () => {
-    const problems = problemsOf(file);
+    const problems = listProblems(file);
     assert.ok(
       problems.some((one) => problem.test(one)),
       problems.join("\n"),
@@ -50,8 +50,8 @@ for (const [name, file, problem] of CASES) {
 
 test("the sample of the guide is valid", () => {
   const sample = /```json\n([^`]*)```/.exec(docs("how-to/notify.md"))?.[1] ?? "";
-  assert.deepEqual(problemsOf(sample), []);
-  assert.equal(problemsOf(sample, { slackToken: false, smtp: false }).length, 4);
+  assert.deepEqual(listProblems(sample), []);
+  assert.equal(listProblems(sample, { slackToken: false, smtp: false }).length, 4);
 });
 
 test("the published JSON Schema is that of the server", () => {

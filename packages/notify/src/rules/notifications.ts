@@ -26,7 +26,7 @@ const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}$/;
 const address = z.string().regex(ADDRESS, "must be an e-mail address");
 const groupName = z.string().regex(/^[\w.-]{1,128}$/, "must be a name of letters, digits, _, . and -");
 
-const recipientOf = (more: RegExp, expected: string) =>
+const buildRecipient = (more: RegExp, expected: string) =>
   z
     .string()
     .refine(
@@ -34,11 +34,11 @@ const recipientOf = (more: RegExp, expected: string) =>
         text === "assignees" || /^(group|role):[\w.-]{1,128}$/.test(text) || ADDRESS.test(text) || more.test(text),
       `must be ${expected}, "assignees", "group:<name>", "role:<name>" or the e-mail address of a person`,
     );
-const slackRecipient = recipientOf(
+const slackRecipient = buildRecipient(
   /^[CGDUW][A-Z0-9]{6,}$|^#[^\s#]{1,80}$/,
   "the id or the #name of a channel, the id of a member",
 );
-const emailRecipient = recipientOf(/^(?!)/, "an address");
+const emailRecipient = buildRecipient(/^(?!)/, "an address");
 const list = <T extends z.ZodType>(one: T) => z.array(one).min(1).max(RECIPIENTS_MAX);
 
 const quietHours = z
@@ -161,18 +161,18 @@ function issueText(issue: z.core.$ZodIssue): string {
 }
 
 /** `"15m"` → milliseconds. */
-export function durationMsOf(text: string): number {
+export function parseDurationMs(text: string): number {
   const unit = text.slice(-1) as keyof typeof UNITS_MS;
   return Number.parseInt(text, 10) * UNITS_MS[unit];
 }
 
 /** `"18:30"` → minutes of the day. */
-export function minutesOf(text: string): number {
+export function parseMinutes(text: string): number {
   const [hours = 0, minutes = 0] = text.split(":").map(Number);
   return hours * 60 + minutes;
 }
 
-export function weekdayOf(name: (typeof WEEKDAYS)[number]): number {
+export function findWeekday(name: (typeof WEEKDAYS)[number]): number {
   return WEEKDAYS.indexOf(name);
 }
 

@@ -3,7 +3,7 @@
 //   send-time.1. A message never leaves before its event, nor in quiet hours, unless the item's deadline comes first.
 //   send-time.2. The time depends on the rule and the event only: items of one period share it, and so one message.
 import { localTime, nextLocal } from "./local-time.ts";
-import { durationMsOf, minutesOf, type NotificationRule, weekdayOf } from "./notifications.ts";
+import { parseDurationMs, parseMinutes, type NotificationRule, findWeekday } from "./notifications.ts";
 
 type Timing = Pick<NotificationRule, "digest" | "quiet_hours">;
 type QuietHours = NonNullable<NotificationRule["quiet_hours"]>;
@@ -22,10 +22,10 @@ export function sendTime({ digest, quiet_hours: quiet }: Timing, at: number, exp
 
 function digestTime(digest: NonNullable<Timing["digest"]>, at: number): number {
   if ("every" in digest) {
-    const period = durationMsOf(digest.every);
+    const period = parseDurationMs(digest.every);
     return (Math.floor(at / period) + 1) * period; // send-time.2
   }
-  return Math.min(...digest.at.map((time) => nextLocal(at, minutesOf(time), digest.time_zone)));
+  return Math.min(...digest.at.map((time) => nextLocal(at, parseMinutes(time), digest.time_zone)));
 }
 
 function afterQuiet(quiet: QuietHours, from: number): number {
@@ -41,8 +41,8 @@ function afterQuiet(quiet: QuietHours, from: number): number {
 /** End of the quiet time at this moment; null if it is not quiet. */
 function quietEnd({ from, to, days_off: daysOff, time_zone: zone }: QuietHours, at: number): number | null {
   const { minutes, weekday } = localTime(at, zone);
-  if (daysOff.some((day) => weekdayOf(day) === weekday)) return nextLocal(at, 0, zone);
-  const [start, end] = [minutesOf(from), minutesOf(to)];
+  if (daysOff.some((day) => findWeekday(day) === weekday)) return nextLocal(at, 0, zone);
+  const [start, end] = [parseMinutes(from), parseMinutes(to)];
   const isQuiet = start < end ? minutes >= start && minutes < end : minutes >= start || minutes < end;
   return isQuiet ? nextLocal(at, end, zone) : null;
 }

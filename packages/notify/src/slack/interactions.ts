@@ -20,7 +20,7 @@ import { answerRemotely, type RemoteOutcome } from "../items/remote-answer.ts";
 import type { Members } from "./members.ts";
 import { decisionModal, INPUT, needsForm } from "./modal.ts";
 import { recordNotice } from "./notices.ts";
-import { type Interaction, interactionOf } from "./payload.ts";
+import { type Interaction, readInteraction } from "./payload.ts";
 import { signatureProblem, TOLERANCE_SECS } from "./signature.ts";
 
 export interface InteractionPorts {
@@ -44,7 +44,7 @@ export function slackRoute(ports: InteractionPorts): HttpRoute {
     async handle(request) {
       const body = await request.readForm();
       const signature = await admit(ports, request, body);
-      const interaction = interactionOf(payloadOf(body));
+      const interaction = readInteraction(parsePayload(body));
       if (interaction === null) return EMPTY;
       const origin: Origin = { address: request.remoteAddress, userAgent: null, via: "slack" };
       return react(ports, interaction, { origin, key: contentHash(`slack ${signature}`) });
@@ -72,7 +72,7 @@ async function admit({ agent, signingSecret }: InteractionPorts, request: HttpRe
 }
 
 /** @throws {ApiError} `malformed_request` */
-function payloadOf(body: string): Json {
+function parsePayload(body: string): Json {
   try {
     return JSON.parse(new URLSearchParams(body).get("payload") ?? "") as Json;
   } catch {
@@ -114,7 +114,7 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
   try {
     if (interaction.kind === "click") await remember(ports, interaction);
     if (interaction.kind === "click" && needsForm(choice)) return await openForm(ports, interaction, signal);
-    const found = await members.personOf(member, signal); // slack-interactions.3
+    const found = await members.readPerson(member, signal); // slack-interactions.3
     if (found.kind === "refused") return { ...found, closed: false };
     const text = interaction.kind === "form" ? interaction.text : "";
     const caller = await resolveCaller(agent, found.contact, origin);

@@ -16,9 +16,9 @@ export type MemberOutcome =
 
 export interface Members {
   /** Never throws. */
-  personOf(member: string, signal: AbortSignal): Promise<MemberOutcome>;
+  readPerson(member: string, signal: AbortSignal): Promise<MemberOutcome>;
   /** The id of the member with this address; null without one. */
-  idOf(address: string, signal: AbortSignal): Promise<MemberId>;
+  findMemberId(address: string, signal: AbortSignal): Promise<MemberId>;
 }
 
 export type MemberId = Awaited<ReturnType<SlackApi["call"]>> | { readonly kind: "found"; readonly id: string };
@@ -34,19 +34,19 @@ export function createMembers(
   const people = createKept<Contact>(clock);
   const ids = createKept<string>(clock);
 
-  const teamOf = async (signal: AbortSignal): Promise<string | null> => {
+  const findTeam = async (signal: AbortSignal): Promise<string | null> => {
     const reply = team === null ? await slack.call("auth.test", {}, signal) : null;
-    if (reply?.kind === "ok") team = textOf(reply.body["team_id"]);
+    if (reply?.kind === "ok") team = readReplyText(reply.body["team_id"]);
     return team;
   };
 
   const findPerson = async (member: string, signal: AbortSignal): Promise<MemberOutcome> => {
     const known = directory.bySlack(member);
     if (known !== null) return { kind: "person", contact: known };
-    const [reply, ownTeam] = await Promise.all([slack.call("users.info", { user: member }, signal), teamOf(signal)]);
+    const [reply, ownTeam] = await Promise.all([slack.call("users.info", { user: member }, signal), findTeam(signal)]);
     if (reply.kind !== "ok") return refused("Slack did not name your account. Try again in a minute.");
-    const user = objectOf(reply.body["user"]);
-    const email = textOf(objectOf(user["profile"])["email"]);
+    const user = asObject(reply.body["user"]);
+    const email = readReplyText(asObject(user["profile"])["email"]);
     if (user["deleted"] === true || user["is_bot"] === true) return refused("This account cannot answer.");
     if (email === null)
       return refused("Slack shows no e-mail address of your account, so nobody knows who you are here.");
@@ -61,18 +61,18 @@ export function createMembers(
   };
 
   return {
-    async personOf(member, signal) {
+    async readPerson(member, signal) {
       const kept = people.get(member);
       if (kept !== undefined) return { kind: "person", contact: kept };
       const found = await findPerson(member, signal);
       if (found.kind === "person") people.set(member, found.contact);
       return found;
     },
-    async idOf(address, signal) {
+    async findMemberId(address, signal) {
       const kept = ids.get(address);
       if (kept !== undefined) return { kind: "found", id: kept };
       const reply = await slack.call("users.lookupByEmail", { email: address }, signal);
-      const id = reply.kind === "ok" ? textOf(objectOf(reply.body["user"])["id"]) : null;
+      const id = reply.kind === "ok" ? readReplyText(asObject(reply.body["user"])["id"]) : null;
       if (id === null) return reply.kind === "ok" ? { kind: "refused", reason: "users_not_found" } : reply;
       ids.set(address, id);
       return { kind: "found", id };
@@ -103,10 +103,10 @@ function createKept<T>(clock: Clock) {
   };
 }
 
-function objectOf(value: Json | undefined): JsonObject {
+function asObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function textOf(value: Json | undefined): string | null {
+function readReplyText(value: Json | undefined): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }

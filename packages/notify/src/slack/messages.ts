@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import { cut, linkButton, mrkdwn, slackMessage, type SlackMessage } from "@holdpoint/server/webhooks/slack-message.ts";
-import { type Choice, endOf, viewOf } from "../items/item-view.ts";
+import { type Choice, formatEnd, buildItemView } from "../items/item-view.ts";
 
 export const LABELS: Readonly<Record<Choice, string>> = {
   approve: "Approve",
@@ -23,7 +23,7 @@ const TITLE_UNITS_MAX = 500;
 
 /** @param answers whether people may answer in Slack */
 export function askMessage(item: Interrupt, link: string, answers: boolean): SlackMessage {
-  const buttons = answers ? choicesOf(item).map((choice) => buttonOf(item, choice)) : [];
+  const buttons = answers ? listChoices(item).map((choice) => buildButton(item, choice)) : [];
   return slackMessage(item, link, [
     ...buttons,
     linkButton(buttons.length > 0 ? "Open" : "Answer", link, buttons.length === 0),
@@ -31,8 +31,8 @@ export function askMessage(item: Interrupt, link: string, answers: boolean): Sla
 }
 
 /** Decisions that fit into Slack: an edit needs arguments that fit into an input. */
-export function choicesOf(item: Interrupt): readonly Choice[] {
-  const { choices, editable } = viewOf(item);
+export function listChoices(item: Interrupt): readonly Choice[] {
+  const { choices, editable } = buildItemView(item);
   const fits = editable !== undefined && editText(editable).length <= INPUT_UNITS_MAX;
   return choices.filter((choice) => choice !== "edit" || fits);
 }
@@ -41,7 +41,7 @@ export function editText(args: Json): string {
   return visible(JSON.stringify(args, null, 2));
 }
 
-function buttonOf({ threadId, interruptId }: Interrupt, choice: Choice): JsonObject {
+function buildButton({ threadId, interruptId }: Interrupt, choice: Choice): JsonObject {
   const style = STYLES[choice];
   return {
     type: "button",
@@ -54,7 +54,7 @@ function buttonOf({ threadId, interruptId }: Interrupt, choice: Choice): JsonObj
 
 /** The message after the item has ended. @param item null if it was deleted */
 export function endMessage(item: Interrupt | null, link: string): SlackMessage {
-  const end = mrkdwn(endOf(item) ?? "", TITLE_UNITS_MAX);
+  const end = mrkdwn(formatEnd(item) ?? "", TITLE_UNITS_MAX);
   const context: JsonObject = { type: "context", elements: [{ type: "mrkdwn", text: end }] };
   if (item === null) return { text: end, blocks: [context] };
   const { text, blocks } = slackMessage(item, link, [linkButton("Open", link, false)]);
@@ -62,16 +62,16 @@ export function endMessage(item: Interrupt | null, link: string): SlackMessage {
 }
 
 /** Several items as one message, each with its link. */
-export function listMessage(items: readonly Interrupt[], linkOf: (item: Interrupt) => string): SlackMessage {
+export function listMessage(items: readonly Interrupt[], buildLink: (item: Interrupt) => string): SlackMessage {
   const header = `${items.length} questions are waiting`;
   return {
     text: header,
     blocks: [
       { type: "header", text: { type: "plain_text", text: header, emoji: false } },
       ...items.map((item): JsonObject => {
-        const title = mrkdwn(viewOf(item).title.replaceAll(/[|\n]/g, " "), TITLE_UNITS_MAX);
+        const title = mrkdwn(buildItemView(item).title.replaceAll(/[|\n]/g, " "), TITLE_UNITS_MAX);
         const origin = mrkdwn(visible(`${item.graphId} · ${item.node}`), TITLE_UNITS_MAX);
-        return { type: "section", text: { type: "mrkdwn", text: `<${linkOf(item)}|${title}>\n${origin}` } };
+        return { type: "section", text: { type: "mrkdwn", text: `<${buildLink(item)}|${title}>\n${origin}` } };
       }),
     ],
   };

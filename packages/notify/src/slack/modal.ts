@@ -3,7 +3,7 @@
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { cut, mrkdwn } from "@holdpoint/server/webhooks/slack-message.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import { type Choice, viewOf } from "../items/item-view.ts";
+import { type Choice, buildItemView } from "../items/item-view.ts";
 import { editText, INPUT_UNITS_MAX } from "./messages.ts";
 
 /** The item, the decision and the message that a modal belongs to: `private_metadata` of the view. */
@@ -32,7 +32,7 @@ export function needsForm(choice: Choice): choice is FormChoice {
 
 export function decisionModal(item: Interrupt, choice: FormChoice, channel: string): JsonObject {
   const { title, submit, label, optional } = FORMS[choice];
-  const { title: question, editable, plainText } = viewOf(item);
+  const { title: question, editable, plainText } = buildItemView(item);
   const state: ModalState = { thread_id: item.threadId, interrupt_id: item.interruptId, choice, channel };
   const initial = choice === "edit" && editable !== undefined ? editText(editable) : "";
   const plain = (text: string): JsonObject => ({ type: "plain_text", text });

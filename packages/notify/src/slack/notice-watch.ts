@@ -71,7 +71,7 @@ export function createNoticeWatch({ storage, clock, log, host, wakeOutbox }: Not
       if (stopped || items.length === 0) return;
       const reopen = storage.transaction(async (tx) => {
         for (const { threadId, interruptId } of items) {
-          const closed = (await tx.noticesOf(threadId, interruptId)).filter(({ shown }) => shown === "closed");
+          const closed = (await tx.listNotices(threadId, interruptId)).filter(({ shown }) => shown === "closed");
           for (const notice of closed) await showState(tx, notice, "open", { host, at: clock.now() });
         }
       });

@@ -24,7 +24,7 @@ export interface UpdateBody extends MessagePlace {
   readonly interrupt_id: string;
 }
 
-export function placeOf(value: Json | undefined): MessagePlace | null {
+export function readPlace(value: Json | undefined): MessagePlace | null {
   if (!isJsonObject(value)) return null;
   const { channel, ts } = value;
   return typeof channel === "string" && typeof ts === "string" ? { channel, ts } : null;
@@ -38,7 +38,7 @@ export async function recordNotice(
   { host, at }: { readonly host: string; readonly at: number },
 ): Promise<void> {
   const noticeId = outboxId(`slack ${place.channel} ${place.ts}`);
-  const known = await tx.noticesOf(item.threadId, item.interruptId);
+  const known = await tx.listNotices(item.threadId, item.interruptId);
   if (known.some((one) => one.noticeId === noticeId)) return;
   const target: JsonObject = { ...place };
   const notice: Notice = { ...item, noticeId, target, shown: "open", createdAt: at };
@@ -54,7 +54,7 @@ export async function showState(
   shown: Notice["shown"],
   { host, at }: { readonly host: string; readonly at: number },
 ): Promise<void> {
-  const place = placeOf(notice.target);
+  const place = readPlace(notice.target);
   await tx.putNotice({ ...notice, shown });
   if (place === null) return;
   const body: UpdateBody = { update: true, thread_id: notice.threadId, interrupt_id: notice.interruptId, ...place };

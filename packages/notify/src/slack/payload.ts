@@ -19,19 +19,19 @@ export type Interaction =
   | (Common & { readonly kind: "form"; readonly text: string });
 
 /** @returns null for an interaction without an effect, such as a click on a link */
-export function interactionOf(payload: Json): Interaction | null {
+export function readInteraction(payload: Json): Interaction | null {
   const member = text(at(payload, "user", "id"));
   if (member === null) return null;
   const type = at(payload, "type");
-  if (type === "block_actions") return clickOf(payload, member);
-  return type === "view_submission" ? formOf(payload, member) : null;
+  if (type === "block_actions") return readClick(payload, member);
+  return type === "view_submission" ? readForm(payload, member) : null;
 }
 
-function clickOf(payload: Json, member: string): Interaction | null {
+function readClick(payload: Json, member: string): Interaction | null {
   const actions = at(payload, "actions");
   const action = Array.isArray(actions) ? ((actions as readonly Json[])[0] ?? null) : null;
   const [threadId = "", interruptId = ""] = text(at(action, "value"))?.split(" ") ?? [];
-  const choice = choiceOf(at(action, "action_id"));
+  const choice = parseChoice(at(action, "action_id"));
   const [trigger, channel, ts] = [
     text(at(payload, "trigger_id")),
     text(at(payload, "container", "channel_id")),
@@ -42,10 +42,10 @@ function clickOf(payload: Json, member: string): Interaction | null {
   return { kind: "click", member, threadId, interruptId, choice, channel, ts, trigger };
 }
 
-function formOf(payload: Json, member: string): Interaction | null {
+function readForm(payload: Json, member: string): Interaction | null {
   if (at(payload, "view", "callback_id") !== CALLBACK) return null;
   const state = parsed(text(at(payload, "view", "private_metadata")) ?? "");
-  const choice = choiceOf(at(state, "choice"));
+  const choice = parseChoice(at(state, "choice"));
   const [threadId, interruptId] = [text(at(state, "thread_id")) ?? "", text(at(state, "interrupt_id")) ?? ""];
   const channel = text(at(state, "channel"));
   if (choice === null || channel === null || !isAddress(threadId, interruptId)) return null;
@@ -57,7 +57,7 @@ function isAddress(threadId: string, interruptId: string): boolean {
   return /^[\da-f-]{36}$/.test(threadId) && /^[\da-f]{32}$/.test(interruptId);
 }
 
-function choiceOf(value: Json): Choice | null {
+function parseChoice(value: Json): Choice | null {
   return typeof value === "string" && Object.hasOwn(LABELS, value) ? (value as Choice) : null;
 }
 

@@ -19,7 +19,7 @@ export interface SlackChannelPorts {
   readonly slack: SlackApi;
   readonly members: Members;
   readonly clock: Clock;
-  readonly linkOf: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
+  readonly buildLink: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
   /** People may answer in Slack. */
   readonly answers: boolean;
 }
@@ -35,12 +35,12 @@ export function createSlackChannel(ports: SlackChannelPorts): Deliver {
 }
 
 async function update(
-  { storage, slack, linkOf, answers }: SlackChannelPorts,
+  { storage, slack, buildLink, answers }: SlackChannelPorts,
   { thread_id: threadId, interrupt_id: interruptId, channel, ts }: UpdateBody,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   const item = await storage.transaction((tx) => tx.interrupt(threadId, interruptId));
-  const link = linkOf({ threadId, interruptId });
+  const link = buildLink({ threadId, interruptId });
   const message = item?.state === "open" ? askMessage(item, link, answers) : endMessage(item, link);
   const reply = await slack.call("chat.update", { channel, ts, ...message }, signal);
   return reply.kind === "ok" ? { kind: "sent" } : failed(reply);
@@ -51,18 +51,18 @@ async function ask(
   bodies: readonly MessageBody[],
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
-  const { storage, slack, members, clock, linkOf, answers } = ports;
+  const { storage, slack, members, clock, buildLink, answers } = ports;
   const items = await openItems(storage, bodies);
   const [only] = items;
   if (only === undefined) return { kind: "sent" }; // slack-channel.1
   let channel = bodies[0]?.to ?? "";
   if (channel.includes("@")) {
-    const found = await members.idOf(channel, signal);
+    const found = await members.findMemberId(channel, signal);
     if (found.kind !== "found") return failed(found);
     channel = found.id;
   }
   const message: SlackMessage =
-    items.length === 1 ? askMessage(only, linkOf(only), answers) : listMessage(items, linkOf);
+    items.length === 1 ? askMessage(only, buildLink(only), answers) : listMessage(items, buildLink);
   const reply = await slack.call("chat.postMessage", { channel, unfurl_links: false, ...message }, signal);
   if (reply.kind !== "ok") return failed(reply);
   const { channel: where, ts } = reply.body;

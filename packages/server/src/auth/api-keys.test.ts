@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { ConfigError, printConfig, readConfig, secretsOf } from "@holdpoint/base/config/config.ts";
+import { ConfigError, printConfig, readConfig, listSecrets } from "@holdpoint/base/config/config.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { apiKeySource, apiKeysSetting, parseApiKeys } from "./api-keys.ts";
 import { createRoleAccess } from "./role-access.ts";
@@ -27,7 +27,7 @@ test("keys are read with names, rights and without; the configuration shows none
       ["key-…", "admin"],
     ],
   );
-  const shown = inspect(config, { depth: 9 }) + printConfig(table, config) + JSON.stringify(secretsOf(table, config));
+  const shown = inspect(config, { depth: 9 }) + printConfig(table, config) + JSON.stringify(listSecrets(table, config));
   for (const key of [ANN, ROBOT, VIEWER, BARE]) assert.ok(!shown.includes(key), "a key can be seen");
   assert.equal(printConfig(table, config), "KEYS=***");
   assert.equal(readConfig({}, table, () => "").keys, null);

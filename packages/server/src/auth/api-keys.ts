@@ -6,7 +6,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { setting, ShownReason, type Setting } from "@holdpoint/base/config/config.ts";
 import type { Role } from "../model/model.ts";
-import { type CallerSource, credentialsOf, programCaller } from "./role-access.ts";
+import { type CallerSource, readCredentials, programCaller } from "./role-access.ts";
 import { NO_LIMITS } from "./role-limits.ts";
 import { isRole } from "./roles.ts";
 
@@ -26,7 +26,7 @@ const NAME = /^[\w.@+-]{1,128}$/;
 const KEY = /^[\x21-\x7e]+$/;
 const PROCESS_SECRET = randomBytes(32);
 
-function digestOf(key: string): Buffer {
+function digestKey(key: string): Buffer {
   return createHmac("sha256", PROCESS_SECRET).update(key).digest(); // api-keys.1
 }
 
@@ -66,7 +66,7 @@ function parseEntry(entry: string): ApiKey | string {
     return "is not of the form name:key or name:key:role, with the role viewer, reviewer, operator or admin";
   return {
     name: second === undefined ? `key-${createHash("sha256").update(key).digest("hex").slice(0, 8)}` : first,
-    digest: digestOf(key),
+    digest: digestKey(key),
     role,
     weak: key.length < GOOD_KEY_UNITS,
   };
@@ -76,8 +76,8 @@ function parseEntry(entry: string): ApiKey | string {
 export function apiKeySource(keys: readonly ApiKey[]): CallerSource {
   return async (request) => {
     let found: ApiKey | null = null;
-    for (const given of credentialsOf(request)) {
-      const digest = digestOf(given);
+    for (const given of readCredentials(request)) {
+      const digest = digestKey(given);
       for (const key of keys) {
         const same = timingSafeEqual(key.digest, digest); // api-keys.1, api-keys.2: never leaves the loop early
         if (same && found === null) found = key;

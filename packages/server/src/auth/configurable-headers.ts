@@ -25,8 +25,8 @@ const CREDENTIALS =
   /authorization|cookie|passw|secret|token|credential|signature|session|csrf|xsrf|jwt|bearer|(^|[-_])auth([-_]|$)|(^|[-_])(api)?keys?([-_]|$)|apikey|certificate|client-cert|^x-tenant-id$|^x-forwarded-client-cert$/;
 
 export function createConfigurableHeaders(rules: HeaderRules | null): ConfigurableHeaders {
-  const includes = (rules?.includes ?? []).map(patternOf);
-  const excludes = (rules?.excludes ?? []).map(patternOf);
+  const includes = (rules?.includes ?? []).map(buildPattern);
+  const excludes = (rules?.excludes ?? []).map(buildPattern);
   const isHeaders = (name: string): boolean =>
     includes.some((pattern) => pattern.test(name)) && !excludes.some((pattern) => pattern.test(name));
   if (includes.length === 0) return { pick: () => ({}), strip: (configurable) => configurable };
@@ -45,7 +45,7 @@ export function createConfigurableHeaders(rules: HeaderRules | null): Configurab
 }
 
 /** RE2, because names in `configurable` come from the caller, have any length, and several `*` would backtrack. */
-function patternOf(name: string): RE2JS {
+function buildPattern(name: string): RE2JS {
   const parts = name.split("*").map((part) => RE2JS.quote(part));
   return RE2JS.compile(`^${parts.join(".*")}$`, RE2JS.DOTALL);
 }

@@ -20,7 +20,7 @@ const NAME_UNITS_MAX = 128;
 const GROUP_UNITS_MAX = 256;
 const GROUPS_MAX = 1000;
 
-export function personOf({ issuer, subject, claims }: Identity, from: PersonClaims, now: number): Person {
+export function readPerson({ issuer, subject, claims }: Identity, from: PersonClaims, now: number): Person {
   const email = hasVerifiedAddress(claims) ? named(claims["email"]) : null;
   const wanted =
     from.name === null ? [email, named(claims["preferred_username"])] : [named(valueAt(claims, from.name))];

@@ -10,7 +10,7 @@ const NOW = 1_000_000;
 const clock = { now: () => NOW };
 const PEOPLE = { path: "/auth/sign-in", rules: parseRoleRules('[{ "group": "finance", "role": "reviewer" }]') };
 
-const keyOf = (role: Role, expiresAt: number | null = null): StoredKey => ({
+const buildStoredKey = (role: Role, expiresAt: number | null = null): StoredKey => ({
   keyId: "k",
   name: "ann",
   hash: "h",
@@ -47,10 +47,18 @@ const ROWS: readonly Row[] = [
   { name: "nobody", counts: NO },
   { name: "a reviewer's key of the settings", setting: "reviewer", counts: YES },
   { name: "a viewer's key of the settings", setting: "viewer", counts: NO },
-  { name: "a reviewer's stored key", stored: [keyOf("reviewer", NOW + 1)], counts: YES },
-  { name: "an expired key", stored: [keyOf("reviewer", NOW)], counts: NO },
-  { name: "an expired key beside a viewer's", stored: [keyOf("reviewer", NOW), keyOf("viewer")], counts: NO },
-  { name: "an expired key beside a new one", stored: [keyOf("reviewer", NOW), keyOf("operator")], counts: YES },
+  { name: "a reviewer's stored key", stored: [buildStoredKey("reviewer", NOW + 1)], counts: YES },
+  { name: "an expired key", stored: [buildStoredKey("reviewer", NOW)], counts: NO },
+  {
+    name: "an expired key beside a viewer's",
+    stored: [buildStoredKey("reviewer", NOW), buildStoredKey("viewer")],
+    counts: NO,
+  },
+  {
+    name: "an expired key beside a new one",
+    stored: [buildStoredKey("reviewer", NOW), buildStoredKey("operator")],
+    counts: YES,
+  },
   { name: "a person with the role", person: personIn("finance"), counts: { withSignIn: true, withKeys: false } },
   { name: "a person without the role", person: personIn("guests"), counts: NO },
   { name: "a contact of the notification file", via: "slack", counts: { withSignIn: false, withKeys: true } },

@@ -9,8 +9,8 @@ import type { Caller, Person, Role, RoleLimits, Vote } from "../model/model.ts";
 import type { Access, AccessChanges, AccessRequest, Tx } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
-import { grantOf, readsClaims, type RoleRule } from "./role-rules.ts";
-import { leastRole, permissionsOf, roleMay } from "./roles.ts";
+import { findGrant, readsClaims, type RoleRule } from "./role-rules.ts";
+import { leastRole, listPermissions, roleMay } from "./roles.ts";
 
 /** @returns null if the request has no credentials of this kind, or unknown ones @throws {ApiError} */
 export type CallerSource = (request: AccessRequest) => Promise<Caller | null>;
@@ -39,7 +39,7 @@ export function createRoleAccess(
     ...(people === null
       ? {}
       : {
-          grantOf: (groups, email) => grantOf(people.rules, groups, email === null ? {} : { email }),
+          findGrant: (groups, email) => findGrant(people.rules, groups, email === null ? {} : { email }),
         }),
     isCurrent: (tx, vote) => isCurrent(people, holders, tx, vote),
     async authenticate(request) {
@@ -80,7 +80,7 @@ async function isCurrent(
   if (people === null || person === null) return false;
   const { rules } = people;
   if (readsClaims(rules)) return true;
-  const grant = grantOf(rules, person.groups, person.email === null ? {} : { email: person.email });
+  const grant = findGrant(rules, person.groups, person.email === null ? {} : { email: person.email });
   return grant !== null && roleMay(grant.role, "threads:answer");
 }
 
@@ -90,7 +90,7 @@ export function unauthenticated(detail: string): ApiError {
 
 /** The caller that a key stands for. */
 export function programCaller(name: string, role: Role, limits: RoleLimits): Caller {
-  const permissions = permissionsOf(role);
+  const permissions = listPermissions(role);
   return {
     name,
     user: { identity: name, display_name: name, is_authenticated: true, permissions, role },
@@ -110,7 +110,7 @@ export function personCaller(person: Person, role: Role, limits: RoleLimits): Ca
 const KEY_UNITS_MAX = 512;
 
 /** Clients may send a key of their own in x-api-key automatically, while the user's key is in the other header. */
-export function credentialsOf({ headers }: AccessRequest): readonly string[] {
+export function readCredentials({ headers }: AccessRequest): readonly string[] {
   const { "x-api-key": own, authorization } = headers;
   const bearer = typeof authorization === "string" ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
   return [own, bearer].filter((given): given is string => typeof given === "string" && given.length <= KEY_UNITS_MAX);

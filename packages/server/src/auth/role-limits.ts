@@ -6,7 +6,7 @@
 //   role-limits.3. A run of a limited role is a run of one of its assistants.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { assistantIdOf } from "../model/built-in-assistant.ts";
+import { toAssistantId } from "../model/built-in-assistant.ts";
 import type { Condition, RoleLimits, Scope } from "../model/model.ts";
 
 export const NO_LIMITS: RoleLimits = { assistants: null, metadata: {} };
@@ -18,21 +18,21 @@ const VALUE_UNITS_MAX = 150;
  * `{assistants: ["agent"], metadata: {region: ["eu", "us"]}}`; names of graphs become ids.
  * @returns the limits, or the reason why they are none
  */
-export function limitsOf(assistants: unknown, metadata: unknown): RoleLimits | string {
+export function parseRoleLimits(assistants: unknown, metadata: unknown): RoleLimits | string {
   const listed = assistants ?? null;
-  if (listed !== null && !isListOf(listed, (one) => typeof one === "string" && one !== "")) {
+  if (listed !== null && !isListWhere(listed, (one) => typeof one === "string" && one !== "")) {
     return `"assistants" is not a list of at most ${VALUES_MAX} ids of assistants or names of graphs`;
   }
   const members = metadata ?? {};
   if (!isJsonObject(members)) return '"metadata" is not an object';
   for (const [name, value] of Object.entries(members)) {
-    if (!isShort(value) && !isListOf(value, isShort))
+    if (!isShort(value) && !isListWhere(value, isShort))
       return `"metadata.${name}" is not a short text, a number or a boolean, or a list of them`;
   }
-  return { assistants: listed === null ? null : (listed as readonly string[]).map(assistantIdOf), metadata: members };
+  return { assistants: listed === null ? null : (listed as readonly string[]).map(toAssistantId), metadata: members };
 }
 
-function isListOf(value: unknown, fits: (one: unknown) => boolean): boolean {
+function isListWhere(value: unknown, fits: (one: unknown) => boolean): boolean {
   return Array.isArray(value) && value.length > 0 && value.length <= VALUES_MAX && value.every(fits);
 }
 
@@ -59,12 +59,12 @@ export function scopeWithin(limits: RoleLimits, event: string, value: JsonObject
   }
   const named = value["assistant_id"];
   if (assistants !== null && event === "threads:create_run" && typeof named === "string") {
-    if (!assistants.includes(assistantIdOf(named)))
+    if (!assistants.includes(toAssistantId(named)))
       throw new ApiError("forbidden", `Your access does not include the assistant ${named}.`);
   }
-  return [...ofAssistants, ...Object.entries(limits.metadata).map(conditionOf)]; // role-limits.1
+  return [...ofAssistants, ...Object.entries(limits.metadata).map(toCondition)]; // role-limits.1
 }
 
-function conditionOf([key, value]: readonly [string, Json]): Condition {
+function toCondition([key, value]: readonly [string, Json]): Condition {
   return Array.isArray(value) ? { key, op: "in", value } : { key, op: "eq", value };
 }

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import { personOf } from "./person-claims.ts";
-import { claimsNamedBy, grantOf, parseRoleRules } from "./role-rules.ts";
+import { readPerson } from "./person-claims.ts";
+import { claimsNamedBy, findGrant, parseRoleRules } from "./role-rules.ts";
 
 const GRANTS: readonly (readonly [
   rules: string,
@@ -26,7 +26,7 @@ const GRANTS: readonly (readonly [
 ];
 for (const [rules, groups, claims, role] of GRANTS) {
   test(`${rules} gives ${groups.join(" ")} ${JSON.stringify(claims)} the role ${role ?? "none"} (role-rules.1)`, () => {
-    assert.equal(grantOf(parseRoleRules(rules), groups, claims)?.role ?? null, role);
+    assert.equal(findGrant(parseRoleRules(rules), groups, claims)?.role ?? null, role);
   });
 }
 
@@ -34,8 +34,8 @@ test("of rules with the same role, the first decides about the limits (role-rule
   const rules = parseRoleRules(
     '[{"group": "a", "role": "reviewer", "metadata": {"region": "eu"}}, {"group": "b", "role": "reviewer"}]',
   );
-  assert.deepEqual(grantOf(rules, ["b", "a"], {})?.limits.metadata, { region: "eu" });
-  assert.deepEqual(grantOf(rules, ["b"], {})?.limits.metadata, {});
+  assert.deepEqual(findGrant(rules, ["b", "a"], {})?.limits.metadata, { region: "eu" });
+  assert.deepEqual(findGrant(rules, ["b"], {})?.limits.metadata, {});
 });
 
 for (const [text, says] of [
@@ -83,7 +83,7 @@ const NAMES: readonly (readonly [claims: JsonObject, claim: string | null, name:
 ];
 for (const [claims, claim, name, email] of NAMES) {
   test(`${JSON.stringify(claims).slice(0, 60)} by ${claim ?? "default"} is ${name} (person-claims.1, person-claims.2)`, () => {
-    const person = personOf(
+    const person = readPerson(
       { issuer: "i", subject: "subject", claims, idToken: "" },
       { name: claim, groups: "groups" },
       1,
@@ -101,6 +101,6 @@ for (const [claims, path, groups] of [
 ] as const) {
   test(`groups of ${JSON.stringify(claims)} at ${path}: ${groups.join(" ") || "none"} (person-claims.2)`, () => {
     const identity = { issuer: "i", subject: "s", claims: claims as unknown as JsonObject, idToken: "" };
-    assert.deepEqual(personOf(identity, { name: null, groups: path }, 1).groups, groups);
+    assert.deepEqual(readPerson(identity, { name: null, groups: path }, 1).groups, groups);
   });
 }

@@ -8,7 +8,7 @@ import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/j
 import { ROLES } from "../model/identity.ts";
 import type { Role, RoleLimits } from "../model/model.ts";
 import { hasVerifiedAddress } from "./person-claims.ts";
-import { limitsOf, NO_LIMITS } from "./role-limits.ts";
+import { parseRoleLimits, NO_LIMITS } from "./role-limits.ts";
 import { isRole } from "./roles.ts";
 
 export interface RoleRule {
@@ -60,14 +60,14 @@ function fromJson(text: string): readonly RoleRule[] {
     throw new Error("is not JSON");
   }
   return (parsed as readonly unknown[]).map((one, index) => {
-    const rule = isJsonObject(one) ? ruleOf(one) : "is not an object";
+    const rule = isJsonObject(one) ? parseRule(one) : "is not an object";
     if (typeof rule === "string") throw new Error(`rule ${index + 1} ${rule}`);
     return rule;
   });
 }
 
 /** @returns the rule, or the reason why it is none */
-function ruleOf(given: JsonObject): RoleRule | string {
+function parseRule(given: JsonObject): RoleRule | string {
   const { group = null, claim = null, value = null, role, assistants, metadata } = given;
   const unknown = Object.keys(given).find((name) => !MEMBERS.has(name));
   if (unknown !== undefined) return `has the unknown member "${unknown}"`;
@@ -76,13 +76,13 @@ function ruleOf(given: JsonObject): RoleRule | string {
   if (claim !== null && (typeof claim !== "string" || claim === "")) return 'has a "claim" that is no text';
   if ((claim === null) !== (value === null)) return 'needs both "claim" and "value", or neither';
   if (group !== null && claim !== null) return 'has both "group" and "claim": write two rules';
-  const limits = limitsOf(assistants, metadata);
+  const limits = parseRoleLimits(assistants, metadata);
   if (typeof limits === "string") return `has wrong limits: ${limits}`;
   return { group, claim: claim === null ? null : { name: claim, value }, role, limits };
 }
 
 /** role-rules.1. */
-export function grantOf(rules: readonly RoleRule[], groups: readonly string[], claims: JsonObject): Grant | null {
+export function findGrant(rules: readonly RoleRule[], groups: readonly string[], claims: JsonObject): Grant | null {
   const fits = ({ group, claim }: RoleRule): boolean => {
     if (group !== null) return groups.includes(group);
     if (claim === null) return true;

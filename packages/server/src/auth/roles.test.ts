@@ -8,7 +8,7 @@ import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import { ROLES } from "../model/identity.ts";
 import type { Role, RoleLimits, Scope } from "../model/model.ts";
 import { createRoleAccess, programCaller } from "./role-access.ts";
-import { limitsOf, NO_LIMITS } from "./role-limits.ts";
+import { parseRoleLimits, NO_LIMITS } from "./role-limits.ts";
 import { leastRole } from "./roles.ts";
 
 const NEEDS: readonly (readonly [event: string, role: Role])[] = [
@@ -55,8 +55,8 @@ for (const [event, least] of NEEDS) {
 }
 
 const AGENT = builtInAssistantId("agent");
-const BOTH = limitsOf(["agent"], { region: "eu", team: ["a", "b"] }) as RoleLimits;
-const REGION = limitsOf(null, { region: "eu" }) as RoleLimits;
+const BOTH = parseRoleLimits(["agent"], { region: "eu", team: ["a", "b"] }) as RoleLimits;
+const REGION = parseRoleLimits(null, { region: "eu" }) as RoleLimits;
 const ONE_AGENT = { key: "assistant_id", op: "in", value: [AGENT] } as const;
 const IN_EU = { key: "region", op: "eq", value: "eu" } as const;
 const IN_TEAM = { key: "team", op: "in", value: ["a", "b"] } as const;
@@ -94,7 +94,7 @@ const WRONG: readonly (readonly [assistants: unknown, metadata: unknown, says: R
 ];
 for (const [assistants, metadata, says] of WRONG) {
   test(`limits of ${JSON.stringify([assistants, metadata]).slice(0, 50)} are refused`, () => {
-    const refusal = limitsOf(assistants, metadata);
+    const refusal = parseRoleLimits(assistants, metadata);
     assert.match(typeof refusal === "string" ? refusal : "", says);
   });
 }

@@ -49,7 +49,7 @@ export function roleMay(role: Role, event: string): boolean {
 }
 
 /** Events that the role may cause, for clients that only offer what the server allows. */
-export function eventsOf(role: Role): readonly string[] {
+export function listEvents(role: Role): readonly string[] {
   return [...LEAST.keys()].filter((event) => roleMay(role, event));
 }
 
@@ -58,6 +58,6 @@ export function isRole(text: string): text is Role {
 }
 
 /** Permissions as graphs and custom routes see them: `read`, `write`, and the role. */
-export function permissionsOf(role: Role): readonly string[] {
+export function listPermissions(role: Role): readonly string[] {
   return role === "viewer" ? ["read", role] : ["read", "write", role];
 }

@@ -11,7 +11,7 @@ export function inScope(metadata: JsonObject, scope: Scope): boolean {
     if (!Object.hasOwn(metadata, key)) return false; // scope.1
     const own = metadata[key];
     if (op === "eq") return own === value;
-    if (op === "in") return own !== undefined && isOneOf(own, value);
+    if (op === "in") return own !== undefined && isListed(own, value);
     return Array.isArray(own) && own.includes(value);
   });
 }
@@ -23,17 +23,17 @@ export function stamped(metadata: JsonObject, scope: Scope): JsonObject {
   for (const { key, op, value } of scope) {
     const own = Object.hasOwn(members, key) ? members[key] : undefined;
     if (op === "eq") members[key] = value;
-    else if (op === "in") members[key] = own !== undefined && isOneOf(own, value) ? own : firstOf(value);
+    else if (op === "in") members[key] = own !== undefined && isListed(own, value) ? own : takeFirst(value);
     else if (!Array.isArray(own)) members[key] = [value];
     else if (!own.includes(value)) members[key] = [...(own as readonly Json[]), value];
   }
   return members;
 }
 
-function isOneOf(own: Json, list: Json): boolean {
+function isListed(own: Json, list: Json): boolean {
   return Array.isArray(list) && list.includes(own);
 }
 
-function firstOf(value: Json): Json {
+function takeFirst(value: Json): Json {
   return Array.isArray(value) ? ((value as readonly Json[])[0] ?? null) : value;
 }

@@ -16,7 +16,7 @@ import type { Caller, Person, Session } from "../model/model.ts";
 import type { AccessChanges, AccessRequest, ProviderLogout, Storage, Tx } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
 import { type CallerSource, personCaller, unauthenticated } from "./role-access.ts";
-import { grantOf, type RoleRule } from "./role-rules.ts";
+import { findGrant, type RoleRule } from "./role-rules.ts";
 import { seal, unseal } from "./sealed-text.ts";
 import { newToken, tokenHash, USE_EVERY_MS } from "./stored-keys.ts";
 
@@ -66,7 +66,7 @@ export interface EndedSession {
 export function createSessions(ports: SessionPorts): Sessions {
   const { storage, clock, cookies, idleMs, lifeMs, changes } = ports;
   const nameFor = (request: AccessRequest): string => sessionCookie(ports.publicUrl, request);
-  const cookieOf = (request: AccessRequest, token: string, ms: number): string =>
+  const writeCookie = (request: AccessRequest, token: string, ms: number): string =>
     cookies.write(nameFor(request), token, Math.ceil(ms / 1000));
   const tokenIn = (request: AccessRequest): string | null => {
     const token = cookies.read(request, nameFor(request));
@@ -83,7 +83,7 @@ export function createSessions(ports: SessionPorts): Sessions {
       const found = await live(ports, hash, request.isRecheck !== true);
       if (found === null) throw unauthenticated("Your session has ended: sign in again.");
       requireSameOrigin(request);
-      return callerOf(ports.rules, found);
+      return buildCaller(ports.rules, found);
     },
     async open(tx, person, request, from) {
       const before = hashIn(request);
@@ -96,7 +96,7 @@ export function createSessions(ports: SessionPorts): Sessions {
       const { idToken, ...rest } = from;
       const sealedIdToken = seal(idToken, token); // sessions.6
       await tx.insertSession({ ...own, ...rest, sealedIdToken, ...times, previousUntil: null });
-      return cookieOf(request, token, lifeMs);
+      return writeCookie(request, token, lifeMs);
     },
     async rotate(request) {
       const before = tokenIn(request);
@@ -112,11 +112,11 @@ export function createSessions(ports: SessionPorts): Sessions {
       const sealed = idToken === null ? "" : seal(idToken, token);
       const rotation = { sessionId, from: hash, to: tokenHash(token), sealedIdToken: sealed, at: now };
       const won = await storage.transaction((tx) => tx.rotateSession(rotation)).catch(notRotated);
-      return won ? cookieOf(request, token, expiresAt - now) : null;
+      return won ? writeCookie(request, token, expiresAt - now) : null;
     },
     async end(request) {
       const token = tokenIn(request);
-      const cookie = cookieOf(request, "", 0);
+      const cookie = writeCookie(request, "", 0);
       if (token === null) return { session: null, cookie };
       requireSameOrigin(request);
       const session = await storage.transaction(async (tx) => {
@@ -153,9 +153,9 @@ async function deleteAtProvider(
   { issuer, subject, providerSession }: ProviderLogout,
 ): Promise<readonly string[]> {
   if (subject === null) return providerSession === null ? [] : tx.deleteSessionsAt(providerSession);
-  const person = await tx.personOf(issuer, subject);
+  const person = await tx.readPerson(issuer, subject);
   if (person === null) return [];
-  const count = await tx.deleteSessionsOf(person.name, providerSession);
+  const count = await tx.deletePersonSessions(person.name, providerSession);
   return Array.from({ length: count }, () => person.name);
 }
 
@@ -199,8 +199,8 @@ async function noteUse(storage: Storage, session: Session, at: number, ofNewToke
 }
 
 /** @throws {ApiError} `forbidden` */
-function callerOf(rules: readonly RoleRule[], { session, person }: Live): Caller {
-  const grant = grantOf(rules, person.groups, session.claims);
+function buildCaller(rules: readonly RoleRule[], { session, person }: Live): Caller {
+  const grant = findGrant(rules, person.groups, session.claims);
   if (grant !== null) return personCaller(person, grant.role, grant.limits);
   throw new ApiError("forbidden", "None of your groups has access any more: ask an administrator, then sign in again.");
 }

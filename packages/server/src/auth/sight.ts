@@ -13,7 +13,7 @@ export type Sight = (schemas: Iterable<JsonObject | null>) => Promise<Show>;
 
 export interface Reading {
   readonly ids: Readonly<Record<string, string>>;
-  /** Of the objects that the call reads. */
+  /** Scope of the objects that the call reads. */
   readonly scope: Scope;
   readonly ask: Ask;
 }

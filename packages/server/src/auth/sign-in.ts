@@ -19,8 +19,8 @@ import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Person } from "../model/model.ts";
 import type { AccessRequest, Identity, IdentityProvider, SignInAttempt, Storage } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
-import { personOf, type PersonClaims } from "./person-claims.ts";
-import { claimsNamedBy, grantOf, type RoleRule } from "./role-rules.ts";
+import { readPerson, type PersonClaims } from "./person-claims.ts";
+import { claimsNamedBy, findGrant, type RoleRule } from "./role-rules.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Reason for a failed sign-in, for its page. */
@@ -85,10 +85,10 @@ export async function endSignIn(ports: SignInPorts, request: AccessRequest, call
   try {
     identity = await ports.provider.identify(callback, attempt);
   } catch (error) {
-    return failed("failed", reasonOf(error));
+    return failed("failed", formatReason(error));
   }
-  const person = personOf(identity, ports.claims, ports.clock.now());
-  if (grantOf(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims)) === null) {
+  const person = readPerson(identity, ports.claims, ports.clock.now());
+  if (findGrant(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims)) === null) {
     await loseRole(ports, person); // sign-in.7
     return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES`); // sign-in.5
   }
@@ -116,7 +116,7 @@ function attemptIn({ cookies, clock }: SignInPorts, request: AccessRequest, stat
 /** sign-in.7. Somebody who never had a role stays unknown. */
 async function loseRole({ storage, sessions, clock }: SignInPorts, person: Person): Promise<void> {
   const name = await storage.transaction(async (tx) => {
-    const known = await tx.personOf(person.issuer, person.subject);
+    const known = await tx.readPerson(person.issuer, person.subject);
     if (known === null) return null;
     await tx.putPerson({ ...person, name: known.name, createdAt: known.createdAt, seenAt: clock.now() });
     return known.name;
@@ -139,7 +139,7 @@ async function enter(
     claims: claimsNamedBy(rules, claims),
   };
   return storage.transaction(async (tx) => {
-    const known = await tx.personOf(person.issuer, person.subject);
+    const known = await tx.readPerson(person.issuer, person.subject);
     const own = known === null ? person : { ...person, name: known.name, createdAt: known.createdAt };
     if (keyNames.has(own.name) || (await tx.keysNamed(own.name)).length > 0) return null; // sign-in.6
     if (!(await tx.putPerson({ ...own, seenAt: clock.now() }))) return null;
@@ -156,7 +156,7 @@ export function safeReturn(given: string | undefined, base: string, fallback: st
 }
 
 /** Errors of the library carry the provider's own code as their cause. */
-function reasonOf(error: unknown): string {
+function formatReason(error: unknown): string {
   const { message } = describeError(error);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   return `${message}${cause}`.slice(0, 500);

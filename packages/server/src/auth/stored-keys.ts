@@ -9,7 +9,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { NewId } from "@holdpoint/base/ids.ts";
 import type { Caller, StoredKey } from "../model/model.ts";
 import type { Storage } from "../ports/ports.ts";
-import { type CallerSource, credentialsOf, programCaller, unauthenticated } from "./role-access.ts";
+import { type CallerSource, readCredentials, programCaller, unauthenticated } from "./role-access.ts";
 
 const PREFIX = "hp_";
 const KEY = /^hp_[\w-]{43}$/;
@@ -64,7 +64,7 @@ export async function revokeKey({ storage }: Pick<KeyPorts, "storage">, keyId: s
 /** Callers with a stored key. */
 export function storedKeySource({ storage, clock }: Pick<KeyPorts, "storage" | "clock">): CallerSource {
   return async (request) => {
-    for (const given of credentialsOf(request)) {
+    for (const given of readCredentials(request)) {
       if (!KEY.test(given)) continue;
       const hashed = tokenHash(given);
       const key = await storage.read((tx) => tx.keyByHash(hashed)); // stored-keys.2

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CHUNK_BYTES, chunksOf } from "./chunks.ts";
+import { CHUNK_BYTES, splitChunks } from "./chunks.ts";
 
 const CASES: readonly (readonly [name: string, sizes: readonly number[], chunks: readonly number[]])[] = [
   ["nothing", [], []],
@@ -14,7 +14,7 @@ const CASES: readonly (readonly [name: string, sizes: readonly number[], chunks:
 for (const [name, sizes, expected] of CASES) {
   test(`${name}: no chunk is larger than its limit, and none is missing (chunks.1, chunks.2)`, () => {
     const rows = sizes.map((bytes, at) => ({ at, bytes }));
-    const chunks = [...chunksOf(rows)];
+    const chunks = [...splitChunks(rows)];
     assert.deepEqual(
       chunks.map(({ length }) => length),
       expected,

@@ -5,7 +5,7 @@
 export const CHUNK_BYTES = 256 * 1024;
 const CHUNK_ROWS = 1000;
 
-export function* chunksOf<Row extends { readonly bytes: number }>(rows: readonly Row[]): Generator<readonly Row[]> {
+export function* splitChunks<Row extends { readonly bytes: number }>(rows: readonly Row[]): Generator<readonly Row[]> {
   let [from, bytes] = [0, 0];
   for (const [at, row] of rows.entries()) {
     if (at > from && (bytes + row.bytes > CHUNK_BYTES || at - from >= CHUNK_ROWS)) {

@@ -37,9 +37,9 @@ export interface AgentContext {
 export interface AgentLimits {
   readonly assistantsMax: number;
   readonly cronsMax: number;
-  /** Of a request member that is small by nature (api/member-size.ts), in bytes of JSON. */
+  /** Size of a request member that is small by nature (api/member-size.ts), in bytes of JSON. */
   readonly memberBytesMax: number;
-  /** Of the answers of one call, in bytes of JSON. */
+  /** Size of the answers of one call, in bytes of JSON. */
   readonly answerBytesMax: number;
   /** Default for new threads without a TTL of their own. */
   readonly threadTtl: Pick<Thread, "ttlMs" | "ttlStrategy">;

@@ -1,6 +1,6 @@
 // Read rows: the rows of a list, read on demand in chunks of bounded size. Each row is in its state at that moment;
 // rows that are deleted meanwhile are omitted.
-import { chunksOf } from "./chunks.ts";
+import { splitChunks } from "./chunks.ts";
 import type { Awaitable, SizedId, Storage, Tx } from "../ports/ports.ts";
 
 export async function* readRows<Id, Row>(
@@ -8,7 +8,7 @@ export async function* readRows<Id, Row>(
   ids: readonly SizedId<Id>[],
   read: (tx: Tx, id: Id) => Awaitable<Row | null>,
 ): AsyncGenerator<Row> {
-  for (const chunk of chunksOf(ids)) {
+  for (const chunk of splitChunks(ids)) {
     const rows = await storage.read((tx) => Promise.all(chunk.map(async ({ id }) => read(tx, id))));
     for (const row of rows) if (row !== null) yield row;
   }

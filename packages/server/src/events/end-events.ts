@@ -24,7 +24,7 @@ export function questionIds(waiting: readonly Interrupt[]): readonly string[] {
 }
 
 /** @param valuesText final state as JSON text */
-export function endEventsOf(
+export function buildEndEvents(
   end: LoggedEnd,
   held: readonly HeldEvent[],
   valuesText: () => string | null,

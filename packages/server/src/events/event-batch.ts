@@ -1,7 +1,7 @@
 // Event batch: consecutive events of a run, with two encodings: lines in storage, server-sent events for clients.
 // Invariants:
 //   event-batch.1. A batch is encoded for clients once, for any number of readers.
-//   event-batch.2. rowOf and eventsOf are inverse, except for the text of a state stored elsewhere, and for removed lines
+//   event-batch.2. buildEventRow and parseEvents are inverse, except for the text of a state stored elsewhere, and for removed lines
 //     (GONE_LINES), which keep their ids.
 import { sseText } from "@holdpoint/base/http/server/sse.ts";
 import { GONE_LINES } from "../model/protocol-lines.ts";
@@ -38,7 +38,7 @@ export interface Batch {
 
 const UNITS_BESIDE_TEXT = 40;
 
-export function unitsOf({ name, text }: LoggedEvent): number {
+export function countUnits({ name, text }: LoggedEvent): number {
   return name.length + (text?.length ?? 0) + UNITS_BESIDE_TEXT;
 }
 
@@ -47,8 +47,8 @@ export function eventName(name: string): string {
   return name.replaceAll(/[\r\n\t\0]/g, " ");
 }
 
-export function batchOf(events: readonly LoggedEvent[]): Batch {
-  const units = events.reduce((sum, event) => sum + unitsOf(event), 0);
+export function buildBatch(events: readonly LoggedEvent[]): Batch {
+  const units = events.reduce((sum, event) => sum + countUnits(event), 0);
   const complete = events.every(({ text }) => text !== null);
   return { first: events[0]?.id ?? 0, last: events.at(-1)?.id ?? 0, events, units, complete };
 }
@@ -75,7 +75,7 @@ export function eventStreamText(events: readonly LoggedEvent[], shownId: (id: nu
 const REFERENCE = "@"; // no JSON text begins with it
 
 /** Encodes consecutive batches as one row. */
-export function rowOf(
+export function buildEventRow(
   run: { readonly threadId: string; readonly runId: string },
   batches: readonly Batch[],
   { goneAt, storedAt }: Pick<EventRow, "goneAt" | "storedAt">,
@@ -90,7 +90,7 @@ export function rowOf(
   return { threadId, runId, first: batches[0]?.first ?? 0, last: batches.at(-1)?.last ?? 0, lines, goneAt, storedAt };
 }
 
-export function eventsOf({ first, lines }: Pick<EventRow, "first" | "lines">): readonly LoggedEvent[] {
+export function parseEvents({ first, lines }: Pick<EventRow, "first" | "lines">): readonly LoggedEvent[] {
   let next = first;
   return lines
     .slice(0, -1)

@@ -13,7 +13,7 @@ import type { Service } from "@holdpoint/base/lifecycle.ts";
 import { VALUES_ONLY, type Run } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
 import type { Tx, Wakes } from "../ports/ports.ts";
-import { endEventsOf } from "./end-events.ts";
+import { buildEndEvents } from "./end-events.ts";
 import {
   createEventLog,
   type DrainedEvents,
@@ -28,7 +28,7 @@ export interface EventLimits extends KeptLimits {
   /** Retention of a run's events after its end. */
   readonly keptMs: number;
   readonly resumableKeptMs: number;
-  /** Of runs that were started over the thread protocol. */
+  /** Time to keep events of runs that were started over the thread protocol. */
   readonly protocolKeptMs: number;
 }
 
@@ -92,7 +92,7 @@ export function createEventHub(ports: HubPorts): EventHub {
     goneAt,
     async storeLateEnd(tx, run) {
       if (isActive(run.status) || run.attempt === 0) return;
-      const end = endEventsOf({ run, pause: null, interrupts: [] }, [], () => null, goneAt(run));
+      const end = buildEndEvents({ run, pause: null, interrupts: [] }, [], () => null, goneAt(run));
       const start = await eventStart(tx, run);
       const log = createEventLog({
         run,

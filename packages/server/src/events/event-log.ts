@@ -8,7 +8,7 @@
 //   event-log.4. The stored events of a run are bounded: at 110 % of a limit, the oldest rows are deleted.
 //   event-log.5. Memory holds unstored events, and a bounded window of stored ones for readers (event-window.ts).
 import type { EventRow, RunEvent } from "../ports/ports.ts";
-import { batchOf, END, eventName, rowOf, unitsOf, type Batch, type LoggedEvent } from "./event-batch.ts";
+import { buildBatch, END, eventName, buildEventRow, countUnits, type Batch, type LoggedEvent } from "./event-batch.ts";
 import { createEventWindow, WINDOW_UNITS } from "./event-window.ts";
 import { beginBatch } from "./synthetic-events.ts";
 
@@ -97,7 +97,7 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
   let units = 0;
 
   const seal = (): void => {
-    if (open.length > 0) window.add(batchOf(open));
+    if (open.length > 0) window.add(buildBatch(open));
     open = [];
     openUnits = 0;
   };
@@ -118,8 +118,8 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
     append(event) {
       const logged = toEvent(event, nextId++); // event-log.1
       open.push(logged);
-      openUnits += unitsOf(logged);
-      units += unitsOf(logged);
+      openUnits += countUnits(logged);
+      units += countUnits(logged);
       if (openUnits >= BATCH_UNITS) seal();
       onEvent();
     },
@@ -129,10 +129,10 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
       let last: Batch | null = null;
       if (end !== null) {
         const closing = [...end.events, { name: END, data: end.text }];
-        last = batchOf(closing.map((event, at) => toEvent(event, nextId + at)));
+        last = buildBatch(closing.map((event, at) => toEvent(event, nextId + at)));
       }
       const batches = last === null ? drained.batches : [...drained.batches, last];
-      const rows = rowsOf(run, batches, { goneAt: end?.goneAt ?? null, storedAt: now() });
+      const rows = buildRows(run, batches, { goneAt: end?.goneAt ?? null, storedAt: now() });
       return {
         rows,
         exceedsLimits: exceeds(rows),
@@ -155,7 +155,7 @@ export function createEventLog({ run, start, limits, isRead, onEvent, now }: Eve
   };
 }
 
-function rowsOf(
+function buildRows(
   run: EventLogOptions["run"],
   batches: readonly Batch[],
   { goneAt, storedAt }: Pick<EventRow, "goneAt" | "storedAt">,
@@ -170,7 +170,9 @@ function rowsOf(
     }
     groups.at(-1)?.push(batch);
   }
-  return groups.map((group, at) => rowOf(run, group, { goneAt: at === groups.length - 1 ? goneAt : null, storedAt }));
+  return groups.map((group, at) =>
+    buildEventRow(run, group, { goneAt: at === groups.length - 1 ? goneAt : null, storedAt }),
+  );
 }
 
 /** event-log.4. @returns true if the stored events exceed a limit together with these rows */

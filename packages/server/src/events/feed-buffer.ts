@@ -16,9 +16,9 @@ export interface FeedBuffer<Type> {
   /** Sequence number of the newest event. */
   readonly newest: () => number;
   /** Event ids contain the process, because sequence numbers restart with it. */
-  idOf(seq: number): string;
+  findMemberId(seq: number): string;
   /** @returns the position after this id; null if the buffer lacks the events that followed it */
-  positionOf(lastId: string): number | null;
+  findPosition(lastId: string): number | null;
   /** @returns the event after this position; null if there is none yet, "lost" if the buffer dropped it */
   after(position: number): FeedEvent<Type> | "lost" | null;
 }
@@ -34,8 +34,8 @@ export function createFeedBuffer<Type>(process: string): FeedBuffer<Type> {
       if (kept.length > EVENTS_KEPT) kept.shift();
     },
     newest: () => seq,
-    idOf: (at) => `${process}.${at}`,
-    positionOf(lastId) {
+    findMemberId: (at) => `${process}.${at}`,
+    findPosition(lastId) {
       const [of, at] = lastId.split(".");
       const position = Number(at);
       return of === process && position <= seq && position >= seq - kept.length ? position : null;

@@ -8,7 +8,7 @@
 //     more.
 import type { Run } from "../model/model.ts";
 import type { Tx, Wakes } from "../ports/ports.ts";
-import { rowOf } from "./event-batch.ts";
+import { buildEventRow } from "./event-batch.ts";
 import { FIRST_EVENT, type EventStart } from "./event-log.ts";
 import { beginBatch } from "./synthetic-events.ts";
 
@@ -40,6 +40,6 @@ export async function storeBegin(
   const { threadId } = run;
   const isWanted = run.request.stream?.protocol === true || wakes.listeners(threadId) > 0;
   if (!isWanted && !wakes.hasRemoteListeners(threadId)) return start;
-  await tx.appendEvents([rowOf(run, [beginBatch(run, start.firstId)], { goneAt: null, storedAt: at })]);
+  await tx.appendEvents([buildEventRow(run, [beginBatch(run, start.firstId)], { goneAt: null, storedAt: at })]);
   return { ...start, isBegun: true };
 }

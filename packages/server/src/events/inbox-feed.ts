@@ -117,11 +117,11 @@ async function* readFeed(
   reader: FeedReader,
   { scope, lastId, closing }: { readonly scope: Scope; readonly lastId: string | null; readonly closing: AbortSignal },
 ): AsyncGenerator<SseEvent> {
-  const reload = (): SseEvent => ({ event: "reload", data: "{}", id: buffer.idOf(buffer.newest()) });
+  const reload = (): SseEvent => ({ event: "reload", data: "{}", id: buffer.findMemberId(buffer.newest()) });
   try {
-    const known = lastId === null ? buffer.newest() : buffer.positionOf(lastId);
+    const known = lastId === null ? buffer.newest() : buffer.findPosition(lastId);
     let position: number = known ?? buffer.newest();
-    yield known === null ? reload() : { event: "ready", data: "{}", id: buffer.idOf(position) };
+    yield known === null ? reload() : { event: "ready", data: "{}", id: buffer.findMemberId(position) };
     while (!closing.aborted && !reader.left()) {
       let next = buffer.after(position);
       if (next === "lost") {
@@ -137,7 +137,7 @@ async function* readFeed(
       const { type, data, metadata } = next;
       if (type === "reload" || (scope !== null && metadata === null)) yield reload();
       else if (scope === null || inScope(metadata ?? {}, scope)) {
-        yield { event: type, data, id: buffer.idOf(position) }; // inbox-feed.3
+        yield { event: type, data, id: buffer.findMemberId(position) }; // inbox-feed.3
       }
     }
   } finally {

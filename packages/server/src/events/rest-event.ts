@@ -19,14 +19,14 @@ export function restEvent<E extends NamedText>(event: E): E | null {
   if (text === null || !SHOWN.has(mode)) return null; // rest-event.2
   const { namespace, data, note } = JSON.parse(text) as ProtocolLine & { readonly note?: unknown };
   if (note !== undefined) return null;
-  const shown = payloadOf(mode, data as JsonObject);
+  const shown = buildPayload(mode, data as JsonObject);
   return { ...event, name: [mode, ...namespace].join("|"), text: JSON.stringify(shown) };
 }
 
 const SHOWN: ReadonlySet<string> = new Set(["updates", "tasks", "custom", "values"]);
 
 /** rest-event.1. */
-function payloadOf(mode: string, data: JsonObject): unknown {
+function buildPayload(mode: string, data: JsonObject): unknown {
   const { node, values } = data;
   if (mode === "updates") return { [typeof node === "string" ? node : ""]: values };
   if (mode === "custom" && !("name" in data)) return data["payload"];

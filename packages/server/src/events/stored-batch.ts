@@ -6,7 +6,7 @@
 //     KEPT_UNITS.
 import { inSlice } from "@holdpoint/base/slices.ts";
 import type { StoredEvents } from "../ports/ports.ts";
-import { batchOf, eventsOf, type Batch } from "./event-batch.ts";
+import { buildBatch, parseEvents, type Batch } from "./event-batch.ts";
 
 const KEPT_UNITS = 8 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export function storedBatch(row: StoredEvents): Promise<Batch> {
   const known = kept.get(key);
   if (known?.lines === lines) return known.batch; // stored-batch.2
   if (known !== undefined) drop(key, known.lines);
-  const batch = inSlice(() => batchOf(eventsOf(row))); // stored-batch.1
+  const batch = inSlice(() => buildBatch(parseEvents(row))); // stored-batch.1
   kept.set(key, { lines, batch });
   keptUnits += lines.length;
   for (const [oldest, { lines: gone }] of kept) {

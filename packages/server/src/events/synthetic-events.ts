@@ -1,6 +1,6 @@
 // Synthetic events, created for a single reader. They have no id, so that they do not move the reader's position.
 import type { RunEvent } from "../ports/ports.ts";
-import { type Batch, batchOf, type LoggedEvent } from "./event-batch.ts";
+import { type Batch, buildBatch, type LoggedEvent } from "./event-batch.ts";
 
 const NO_ID = -1;
 
@@ -23,7 +23,7 @@ export function droppedEvent(next: number | string): LoggedEvent {
 }
 
 /** First event of every reader of a run. */
-export function metadataOf(run: {
+export function buildMetadata(run: {
   readonly runId: string;
   readonly threadId: string;
   readonly attempt: number;
@@ -44,10 +44,10 @@ export function waitingEvent(run: {
 }
 
 /** The first event of an attempt as a batch of its own. */
-export function beginBatch(run: Parameters<typeof metadataOf>[0], id: number): Batch {
-  return batchOf([{ ...metadataEvent(run), id }]);
+export function beginBatch(run: Parameters<typeof buildMetadata>[0], id: number): Batch {
+  return buildBatch([{ ...metadataEvent(run), id }]);
 }
 
-export function metadataEvent(run: Parameters<typeof metadataOf>[0]): LoggedEvent {
-  return unnumbered(metadataOf(run));
+export function metadataEvent(run: Parameters<typeof buildMetadata>[0]): LoggedEvent {
+  return unnumbered(buildMetadata(run));
 }

@@ -11,7 +11,7 @@ import { endMark } from "./end-mark.ts";
 
 /** Members of a note's protocol line besides the parameters of the event. */
 export interface ThreadNote {
-  /** Of the event. */
+  /** Id of the event. */
   readonly id: string;
 }
 
@@ -21,7 +21,7 @@ export const NOTE_END = `${PROTOCOL_PREFIX}end`;
 /** Why questions do not wait any more. No note says "deleted": the notes go with the thread. */
 export type ClosedHow = "answered" | "abandoned" | "expired" | "deleted";
 
-/** Of notes that go with no run: longer than a client that lost its connection tries to come back. */
+/** Lifetime of notes that go with no run: longer than a client that lost its connection tries to come back. */
 export const NOTE_KEPT_MS = 10 * 60_000;
 
 export interface NotePorts {

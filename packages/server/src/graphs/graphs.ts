@@ -53,7 +53,7 @@ import { runGraph } from "./run/run-graph.ts";
 import { drawGraph } from "./schemas/graph-drawing.ts";
 import { completeSchemas } from "./schemas/merge-schemas.ts";
 import { servedSchemas } from "./schemas/message-definitions.ts";
-import { schemasOf } from "./schemas/runtime-schemas.ts";
+import { buildSchemas } from "./schemas/runtime-schemas.ts";
 import type { TypeReader } from "./schemas/type-reader.ts";
 import { type StateEdit, buildState, updateState } from "./state/edit-state.ts";
 import { readHistory, readState } from "./state/read-state.ts";
@@ -72,7 +72,7 @@ export interface GraphsPorts {
   readonly types: TypeReader;
   readonly tracing: Tracing | null;
   readonly clock: Clock;
-  /** Of the interrupts of one task, in bytes of JSON. */
+  /** Size of the interrupts of one task, in bytes of JSON. */
   readonly interruptBytesMax: number;
   /** A graph that does not load is left out, instead of stopping the start. */
   readonly leavesOutFailed: boolean;
@@ -90,7 +90,7 @@ interface Deployment {
 
 /** @throws {GraphLoadError} if a graph fails to load, unless those are left out */
 export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Promise<DeployedGraphs> {
-  const context = await contextOf(config, ports);
+  const context = await buildContext(config, ports);
   const deployment: Deployment = { config, ports, context, graphs: new Map(), failed: new Map() };
   for (const source of config.graphs) {
     await deploy(deployment, source).catch((error: unknown) => {
@@ -111,7 +111,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
   };
 }
 
-async function contextOf({ folder }: GraphsConfig, ports: GraphsPorts): Promise<RunContext> {
+async function buildContext({ folder }: GraphsConfig, ports: GraphsPorts): Promise<RunContext> {
   const { library, storage, store, clock, interruptBytesMax } = ports;
   return {
     interruptBytesMax,
@@ -171,13 +171,13 @@ async function runDeployed(deployment: Deployment, run: Run, runPorts: RunPorts)
   return withAnswerRules(withDeadlines(result, config.deadlines, run.graphId), config.answers);
 }
 
-type StateOperations = Pick<Graphs, "state" | "history" | "build" | "update" | "valuesOf">;
+type StateOperations = Pick<Graphs, "state" | "history" | "build" | "update" | "readValues">;
 
 function stateOperations(deployment: Deployment): StateOperations {
   const { context, ports, graphs } = deployment;
   const made = (address: StateAddress, access: FactoryRuntime["accessContext"]): Promise<MadeGraph> =>
     graphOfThread(deployed(deployment, address.graphId), address, access, { context, clock: ports.clock });
-  const editOf = async (address: StateAddress, metadata: JsonObject, operationId: string): Promise<StateEdit> => {
+  const editState = async (address: StateAddress, metadata: JsonObject, operationId: string): Promise<StateEdit> => {
     const { graph, fingerprint } = await made(address, "threads.update");
     return { graph, fingerprint, address, metadata, operationId };
   };
@@ -189,12 +189,12 @@ function stateOperations(deployment: Deployment): StateOperations {
       yield* readHistory(context, (await made(address, "threads.read")).graph, address, query);
     },
     async build(address, supersteps, metadata, operationId) {
-      return buildState(context, await editOf(address, metadata, operationId), supersteps);
+      return buildState(context, await editState(address, metadata, operationId), supersteps);
     },
     async update(address, update, metadata, operationId) {
-      return updateState(context, await editOf(address, metadata, operationId), update);
+      return updateState(context, await editState(address, metadata, operationId), update);
     },
-    valuesOf: (tx, stored, fingerprint) =>
+    readValues: (tx, stored, fingerprint) =>
       storedValues(tx, context.codec, { stored, fingerprint, graph: graphs.get(fingerprint.graphId)?.graph }),
   };
 }
@@ -214,14 +214,14 @@ function schemaOperations(deployment: Deployment): SchemaOperations {
       return drawGraph(graph, depth);
     },
     async schemas(graphId) {
-      const known = schemasOf(deployed(deployment, graphId).graph, library);
+      const known = buildSchemas(deployed(deployment, graphId).graph, library);
       return servedSchemas(await completeSchemas(known, () => types.read(graphId)));
     },
     async subgraphSchemas(graphId) {
       const schemas = new Map<string, GraphSchemas>();
       for await (const [namespace, subgraph] of localSubgraphs(deployed(deployment, graphId).graph)) {
         const node = namespace.slice(namespace.lastIndexOf("|") + 1);
-        const known = schemasOf(subgraph, library);
+        const known = buildSchemas(subgraph, library);
         const complete = await completeSchemas(
           known,
           async () => (await types.read(graphId))?.subgraphs?.[node] ?? null,

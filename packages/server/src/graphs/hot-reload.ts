@@ -115,7 +115,7 @@ function watchedFiles({ file, ports }: Reloader): readonly string[] {
 function changedFiles(reloader: Reloader): readonly string[] {
   return watchedFiles(reloader).filter((path) => {
     const before = reloader.contents.get(path);
-    const now = contentOf(path);
+    const now = hashContent(path);
     reloader.contents.set(path, now);
     return before !== undefined && before !== now; // graphs/hot-reload.3
   });
@@ -164,7 +164,7 @@ function readSources(reloader: Reloader): readonly GraphSource[] {
   }
 }
 
-function contentOf(path: string): string {
+function hashContent(path: string): string {
   try {
     return hash("sha256", readFileSync(path));
   } catch {

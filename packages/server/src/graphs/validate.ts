@@ -39,7 +39,7 @@ export async function validateFile(
   const { folder, auth, http, store, remarks } = config;
   const graphs: Validation["graphs"][number][] = [];
   for (const source of config.graphs) graphs.push(await tryGraph(source, folder));
-  const problems = await problemsOf([
+  const problems = await listProblems([
     ["@langchain/langgraph", () => loadLibrary(folder)],
     ["auth.path", async () => auth !== null && loadAuth(auth, folder, log)],
     ["http.app", async () => http.app !== null && loadCustomApp(http.app, folder)],
@@ -69,7 +69,7 @@ async function importProblem({ graphId, file }: GraphSource, folder: string): Pr
 
 const FAULTS_NAMED_MAX = 5;
 
-async function problemsOf(tries: readonly (readonly [string, () => Promise<unknown>])[]): Promise<readonly string[]> {
+async function listProblems(tries: readonly (readonly [string, () => Promise<unknown>])[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const [name, load] of tries) {
     try {

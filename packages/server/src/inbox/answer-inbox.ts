@@ -7,7 +7,7 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { apiErrorOf } from "@holdpoint/base/http/server/problem.ts";
+import { toApiError } from "@holdpoint/base/http/server/problem.ts";
 import { toAccessValue } from "../auth/handler-value.ts";
 import type { Ask } from "../auth/authorize.ts";
 import { inScope } from "../auth/scope.ts";
@@ -15,7 +15,7 @@ import type { AgentContext } from "../context/context.ts";
 import { answererRefusal } from "../interrupts/assignments.ts";
 import { RefusedAnswers } from "../interrupts/problem-details.ts";
 import { pendingProblem } from "../interrupts/settle-votes.ts";
-import { refusalsOf } from "../interrupts/resume-rules.ts";
+import { buildRefusals } from "../interrupts/resume-rules.ts";
 import type { Caller, Interrupt, Run, Scope, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
@@ -65,16 +65,16 @@ async function answerThread(
   const { caller } = inboxCall;
   const threadId = answers[0]?.threadId ?? "";
   try {
-    const scope = await scopeOf(inboxCall, threadId, answers);
+    const scope = await chooseScope(inboxCall, threadId, answers);
     const snapshot = await agent.storage.transaction((tx) => readSnapshot(tx, scope, threadId, answers));
     refuseMalformed(snapshot, answers, caller, agent.clock.now());
     const call = resumeCall(snapshot, answers, scope, inboxCall.idempotencyKey);
     const { run, voted } = await startRun(agent, caller, { threadId, call });
     const pending = new Map(voted.map((one) => [one.interruptId, pendingProblem(one)]));
-    return answers.map((answer) => resultOf(answer, run, pending.get(answer.interruptId)));
+    return answers.map((answer) => toResult(answer, run, pending.get(answer.interruptId)));
   } catch (error) {
     // answer-inbox.2: an internal error on one thread is a result of that thread
-    const refusal = error instanceof ApiError ? error : apiErrorOf(error, agent.log);
+    const refusal = error instanceof ApiError ? error : toApiError(error, agent.log);
     return answers.map((answer) =>
       refusal.code === "approvals_pending"
         ? { answer, pending: refusalFor(answer, refusal) }
@@ -83,7 +83,7 @@ async function answerThread(
   }
 }
 
-function resultOf(answer: InboxAnswer, run: Run, pending: ApiError | undefined): AnswerResult {
+function toResult(answer: InboxAnswer, run: Run, pending: ApiError | undefined): AnswerResult {
   return pending === undefined ? { answer, run } : { answer, pending };
 }
 
@@ -95,7 +95,11 @@ function refusalFor({ interruptId }: InboxAnswer, error: ApiError): ApiError {
 }
 
 /** Handlers authorize the run of each thread like a run created by the API. @throws {ApiError} `forbidden` */
-async function scopeOf({ scope, ask }: InboxCall, threadId: string, answers: readonly InboxAnswer[]): Promise<Scope> {
+async function chooseScope(
+  { scope, ask }: InboxCall,
+  threadId: string,
+  answers: readonly InboxAnswer[],
+): Promise<Scope> {
   const resume = Object.fromEntries(answers.map((answer) => [answer.interruptId, answer.resume ?? null]));
   const parts = { ids: { thread_id: threadId }, query: {}, body: { command: { resume } } };
   const own = await ask("threads:answer", toAccessValue("threads:answer", parts));
@@ -153,7 +157,7 @@ function refuseMalformed(
     fork: false,
     refusal: answererRefusal(caller, "inbox", at),
   };
-  const others = refusalsOf(thread, known, resume, target).byInterrupt;
+  const others = buildRefusals(thread, known, resume, target).byInterrupt;
   throw new RefusedAnswers(first, new Map([...refusals, ...others]));
 }
 

@@ -5,7 +5,7 @@
 //   ask-again.2. A run continues the thread without the answer, so its node raises the same interrupt. The audit trail
 //     names the person.
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import { inScope } from "../auth/scope.ts";
 import type { Caller, Interrupt, Scope, Thread } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
@@ -35,7 +35,7 @@ export async function askAgain(
     const { interrupt } = await requireItem(tx, address);
     requireFailed(await requireThread(tx, threadId), interrupt); // ask-again.1
     const entry = { threadId, at: agent.clock.now(), interruptId, runId: null, value: "asked_again" };
-    await tx.audit([{ ...authorOf(caller, "inbox"), ...entry, action: "reopened" }]); // ask-again.2
+    await tx.audit([{ ...nameAuthor(caller, "inbox"), ...entry, action: "reopened" }]); // ask-again.2
   };
   const { assistantId, graphId } = item.interrupt;
   const call = continuation(asker, assistantId || graphId);

@@ -7,10 +7,10 @@
 //   assign-item.4. An assignment never widens the review rules: a person whom they exclude can neither claim nor get the item.
 import type { AgentContext } from "../context/context.ts";
 import { type Item, type ItemAddress, requireOpenItem } from "./inbox.ts";
-import { callerOf, nameRefusal, requireReviewer, reviewRefusal } from "../model/review/reviewers.ts";
+import { toCaller, nameRefusal, requireReviewer, reviewRefusal } from "../model/review/reviewers.ts";
 import { requireAssignable } from "../interrupts/assignments.ts";
 import type { Assignment, AuditEntry, Caller, Interrupt } from "../model/model.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import type { InterruptTx } from "../ports/ports.ts";
 
 /**
@@ -56,7 +56,7 @@ export async function assignItemTo(
     const { interrupt, thread } = await requireOpenItem(tx, { threadId, interruptId });
     if (!force) requireAssignable(interrupt, caller, at);
     const person = await tx.person(to);
-    const refusal = person === null ? nameRefusal(interrupt, to) : reviewRefusal(interrupt, callerOf(person));
+    const refusal = person === null ? nameRefusal(interrupt, to) : reviewRefusal(interrupt, toCaller(person));
     if (refusal !== null) throw refusal; // assign-item.4
     const until = forMs === null ? null : at + forMs;
     const claim: Assignment = { by: to, at, until, ...(to === caller.name ? {} : { assignedBy: caller.name }) };
@@ -103,7 +103,7 @@ async function store(
   const { threadId, interruptId } = interrupt;
   const { caller, action, claim, at } = change;
   const value = (claim ?? interrupt.claim)?.by ?? null;
-  const entry: AuditEntry = { ...authorOf(caller, "inbox"), threadId, at, action, interruptId, runId: null, value };
+  const entry: AuditEntry = { ...nameAuthor(caller, "inbox"), threadId, at, action, interruptId, runId: null, value };
   await tx.putInterrupts([{ ...interrupt, claim }]);
   await tx.audit([entry]);
 }

@@ -160,7 +160,7 @@ async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promi
     await tx.putInterrupts(closed);
     await noteClosed(tx, closed, "expired", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
     await tx.audit(
-      open.map((interrupt) => entryOf(interrupt, expired.includes(interrupt) ? "expired" : "abandoned", at, null)),
+      open.map((interrupt) => buildEntry(interrupt, expired.includes(interrupt) ? "expired" : "abandoned", at, null)),
     );
     const status = nextThreadStatus(thread.status, "fail");
     await tx.updateThread(threadId, { status, pause: null, error, stateUpdatedAt: at, updatedAt: at });
@@ -190,13 +190,13 @@ async function noteRefused(agent: AgentContext, due: readonly Interrupt[], error
       const interrupt = await tx.interrupt(threadId, interruptId);
       if (interrupt?.state !== "open") continue;
       await tx.putInterrupts([{ ...interrupt, onExpiry: null }]);
-      await tx.audit([entryOf(interrupt, "expiry_refused", at, { code: error.code, detail: error.message })]);
+      await tx.audit([buildEntry(interrupt, "expiry_refused", at, { code: error.code, detail: error.message })]);
     }
   });
   agent.log.error("deadline_refused", { thread_id: threadId, code: error.code, reason: error.message });
 }
 
-function entryOf(interrupt: Interrupt, action: AuditEntry["action"], at: number, value: Json): AuditEntry {
+function buildEntry(interrupt: Interrupt, action: AuditEntry["action"], at: number, value: Json): AuditEntry {
   const { threadId, interruptId } = interrupt;
   return { threadId, at, action, by: NAME, via: NAME, interruptId, runId: null, value };
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { createFakeClock } from "../../../../test/fakes/clock.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { AuditEntry, Interrupt } from "../model/model.ts";
-import { reviewOf } from "../model/review/review-rules.ts";
+import { buildReview } from "../model/review/review-rules.ts";
 import { createDeadlines } from "./deadline-scheduler.ts";
 
 const MINUTE = 60_000;
@@ -17,7 +17,7 @@ function setUp() {
     { after_seconds: 120, assignees: ["cfo"] },
   ];
   const assistant = { interrupt_review: { assignees: ["ann"], escalate } };
-  const review = reviewOf({ value: "?", responseSchema: null, assistant, startedBy: [], at: clock.now() });
+  const review = buildReview({ value: "?", responseSchema: null, assistant, startedBy: [], at: clock.now() });
   const stored = {
     item: {
       threadId: "t",

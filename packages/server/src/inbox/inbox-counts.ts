@@ -48,7 +48,7 @@ export async function countInbox(agent: AgentContext, search: InboxSearch): Prom
   return total;
 }
 
-export async function facetsOf(agent: AgentContext, search: InboxSearch): Promise<Facets> {
+export async function countFacets(agent: AgentContext, search: InboxSearch): Promise<Facets> {
   const all: InboxSearch = {
     ...search,
     graphId: null,

@@ -6,7 +6,7 @@
 import type { AgentContext } from "../context/context.ts";
 import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import type { AuditRecord } from "../ports/ports.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import { type Item, type ItemAddress, requireItem, requireOpenItem } from "./inbox.ts";
 
 /** @param until null clears the date. @throws {ApiError} as requireOpenItem() */
@@ -22,7 +22,7 @@ export async function snoozeItem(
     const snoozed: Interrupt = { ...interrupt, snoozedUntil: until };
     await tx.putInterrupts([snoozed]);
     const value = until === null ? null : new Date(until).toISOString();
-    await tx.audit([entryOf(caller, address, { action: "snoozed", at, value })]);
+    await tx.audit([buildEntry(caller, address, { action: "snoozed", at, value })]);
     return { thread, interrupt: snoozed };
   });
   agent.inbox.changed("updated", item.interrupt, item.thread.metadata);
@@ -39,7 +39,7 @@ export async function addComment(
   const at = agent.clock.now();
   const item = await agent.storage.transaction(async (tx) => {
     const found = await requireItem(tx, address);
-    await tx.audit([entryOf(caller, address, { action: "commented", at, value: text })]); // item-work.2
+    await tx.audit([buildEntry(caller, address, { action: "commented", at, value: text })]); // item-work.2
     return found;
   });
   if (item.interrupt.state === "open") agent.inbox.changed("updated", item.interrupt, item.thread.metadata);
@@ -61,16 +61,16 @@ export async function readComments(
   const { threadId, interruptId } = address;
   const records = await agent.storage.transaction(async (tx) => {
     await requireItem(tx, address);
-    return tx.commentsOf(threadId, interruptId, { after, limit: limit + 1 });
+    return tx.listComments(threadId, interruptId, { after, limit: limit + 1 });
   });
   const items = records.slice(0, limit);
   return { items, next: records.length > limit ? (items.at(-1)?.seq ?? null) : null };
 }
 
-function entryOf(
+function buildEntry(
   caller: Caller,
   { threadId, interruptId }: ItemAddress,
   entry: Pick<AuditEntry, "action" | "at" | "value">,
 ): AuditEntry {
-  return { ...authorOf(caller, "inbox"), threadId, interruptId, runId: null, ...entry };
+  return { ...nameAuthor(caller, "inbox"), threadId, interruptId, runId: null, ...entry };
 }

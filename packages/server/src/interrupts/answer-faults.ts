@@ -36,11 +36,11 @@ export function faultsIn(units: readonly OutputUnit[], answer: Json): readonly A
   for (let at = 0; at < units.length && faults.length < FAULTS_MAX;) {
     const unit = units[at] as OutputUnit;
     if (!CHOICES.has(unit.keyword)) {
-      if (!CONTAINERS.has(unit.keyword)) faults.push(faultOf(unit, answer));
+      if (!CONTAINERS.has(unit.keyword)) faults.push(toFault(unit, answer));
       at++;
       continue;
     }
-    const inside = insideOf(units, at);
+    const inside = countInside(units, at);
     faults.push(...choiceFaults(unit, units.slice(at + 1, at + 1 + inside), answer));
     at += 1 + inside;
   }
@@ -48,7 +48,7 @@ export function faultsIn(units: readonly OutputUnit[], answer: Json): readonly A
 }
 
 /** The number of messages about the schemas of the choice at this place. */
-function insideOf(units: readonly OutputUnit[], at: number): number {
+function countInside(units: readonly OutputUnit[], at: number): number {
   const { keywordLocation } = units[at] as OutputUnit;
   let count = 0;
   while (units[at + 1 + count]?.keywordLocation.startsWith(`${keywordLocation}/`) === true) count++;
@@ -57,16 +57,16 @@ function insideOf(units: readonly OutputUnit[], at: number): number {
 
 /** The one schema whose fixed members the answer has says more than "none fits". */
 function choiceFaults(unit: OutputUnit, inside: readonly OutputUnit[], answer: Json): readonly AnswerFault[] {
-  const branches = [...Map.groupBy(inside, (one) => branchOf(unit, one)).values()];
+  const branches = [...Map.groupBy(inside, (one) => nameBranch(unit, one)).values()];
   const meant = branches.filter((branch) => !branch.some((fault) => isOfAnother(unit, fault)));
   const [only, ...others] = meant;
   if (only !== undefined && others.length === 0) return faultsIn(only, answer);
   const fixed = inside.filter((fault) => fault.keyword === "const" && isOfAnother(unit, fault));
-  const path = pathOf(unit.instanceLocation);
+  const path = parsePath(unit.instanceLocation);
   if (meant.length > 0 || fixed.length < branches.length)
     return [{ path, message: "matches none of the allowed schemas" }];
   const values = fixed.map(({ error }) => /match (.*)\.$/s.exec(error)?.[1] ?? "");
-  return [{ path: pathOf(fixed[0]?.instanceLocation ?? ""), message: `should be one of ${values.join(", ")}` }];
+  return [{ path: parsePath(fixed[0]?.instanceLocation ?? ""), message: `should be one of ${values.join(", ")}` }];
 }
 
 /** The schema means a value of another type, or one with another fixed member. */
@@ -77,7 +77,7 @@ function isOfAnother({ instanceLocation: place }: OutputUnit, { keyword, instanc
   );
 }
 
-function branchOf({ keywordLocation: choice }: OutputUnit, { keywordLocation }: OutputUnit): string {
+function nameBranch({ keywordLocation: choice }: OutputUnit, { keywordLocation }: OutputUnit): string {
   return keywordLocation.slice(choice.length + 1).split("/")[0] ?? "";
 }
 
@@ -91,8 +91,8 @@ function withoutEchoes(faults: readonly AnswerFault[]): readonly AnswerFault[] {
 
 const UNKNOWN_MEMBER = "is not a member of its schema";
 
-function faultOf({ keyword, instanceLocation, error }: OutputUnit, answer: Json): AnswerFault {
-  const path = pathOf(instanceLocation);
+function toFault({ keyword, instanceLocation, error }: OutputUnit, answer: Json): AnswerFault {
+  const path = parsePath(instanceLocation);
   if (keyword === "false") return { path, message: UNKNOWN_MEMBER };
   if (keyword === "required") {
     const name = /property "(.*)"/s.exec(error)?.[1] ?? "";
@@ -123,7 +123,7 @@ function faultOf({ keyword, instanceLocation, error }: OutputUnit, answer: Json)
 }
 
 /** `#/decisions/0/type` → `decisions.0.type`. */
-function pathOf(location: string): string {
+function parsePath(location: string): string {
   const steps = location.split("/").slice(1);
   return steps.map((step) => decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
 }

@@ -10,7 +10,7 @@ import { checkAnswer } from "./answer-schema.ts";
 import { findSchemaFault } from "./prepared-schema.ts";
 
 const LONG = `${"a".repeat(20_000)}!`;
-const messagesOf = (schema: JsonObject, answer: Json): readonly string[] =>
+const listFaultMessages = (schema: JsonObject, answer: Json): readonly string[] =>
   (checkAnswer(schema, answer) ?? []).map(({ message }) => message);
 
 const BACKTRACKING: readonly (readonly [pattern: string, fits: string])[] = [
@@ -34,11 +34,11 @@ for (const [pattern, fits] of BACKTRACKING) {
       [{ anyOf: [{ type: "string", pattern }, { type: "null" }] }, LONG],
     ];
     for (const [schema, answer] of places) {
-      const messages = slowest(() => messagesOf(schema, answer));
+      const messages = slowest(() => listFaultMessages(schema, answer));
       assert.equal(messages.length, 1);
       assert.doesNotMatch(messages[0] ?? "", /too long/);
       const fitting = JSON.parse(JSON.stringify(answer).replace(LONG, fits)) as Json;
-      assert.deepEqual(messagesOf(schema, fitting), []);
+      assert.deepEqual(listFaultMessages(schema, fitting), []);
     }
   });
 }
@@ -76,16 +76,16 @@ test("names and values that look like patterns are none (prepared-schema.3)", ()
     default: { pattern: look },
   };
   assert.equal(findSchemaFault(schema), null);
-  assert.deepEqual(messagesOf(schema, { pattern: look }).length, 1);
+  assert.deepEqual(listFaultMessages(schema, { pattern: look }).length, 1);
 });
 
 test("the formats of a schema library pass, and are checked (prepared-schema.1)", () => {
   const schema = z.toJSONSchema(z.object({ to: z.email(), at: z.iso.datetime(), id: z.uuid() })) as JsonObject;
   assert.equal(findSchemaFault(schema), null);
   const right = { to: "ann@example.org", at: "2026-01-01T00:00:00Z", id: crypto.randomUUID() };
-  assert.deepEqual(messagesOf(schema, right), []);
+  assert.deepEqual(listFaultMessages(schema, right), []);
   for (const name of ["to", "at", "id"])
-    assert.equal(messagesOf(schema, { ...right, [name]: "no" }).length > 0, true, name);
+    assert.equal(listFaultMessages(schema, { ...right, [name]: "no" }).length > 0, true, name);
 });
 
 const multiplied: Record<string, Json> = { d0: { type: "object", properties: { a: { type: "string" } } } };
@@ -128,13 +128,13 @@ function members(count: number): Json {
 for (const [what, schema, answer] of COSTLY)
   test(`${what}: the check ends, and soon (prepared-schema.2)`, (t) => {
     const slowest = probe(t);
-    slowest(() => messagesOf(schema, answer));
+    slowest(() => listFaultMessages(schema, answer));
   });
 
 test("a check that has too many steps refuses the answer, and the next one is whole (prepared-schema.2)", () => {
   const schema = { $defs: multiplied, $ref: "#/$defs/d39" };
-  assert.match(messagesOf(schema, { a: "x" })[0] ?? "", /takes too long/);
-  assert.deepEqual(messagesOf({ type: "string", pattern: "^a+$" }, "aaa"), []);
+  assert.match(listFaultMessages(schema, { a: "x" })[0] ?? "", /takes too long/);
+  assert.deepEqual(listFaultMessages({ type: "string", pattern: "^a+$" }, "aaa"), []);
 });
 
 test("the copy has the meaning of the schema (prepared-schema.3)", () => {
@@ -201,7 +201,7 @@ test("a pattern has JSON Schema's semantics", () => {
     ["^\\S$", "\u00a0", false],
   ];
   for (const [pattern, text, fits] of rows) {
-    assert.equal(messagesOf({ type: "string", pattern }, text).length === 0, fits, pattern);
+    assert.equal(listFaultMessages({ type: "string", pattern }, text).length === 0, fits, pattern);
   }
 });
 

@@ -14,7 +14,7 @@ export interface BreakpointPause {
   readonly at: number;
 }
 
-export function breakpointOf({ run, threadId, checkpointId, next, at }: BreakpointPause): Interrupt {
+export function buildBreakpoint({ run, threadId, checkpointId, next, at }: BreakpointPause): Interrupt {
   return {
     runId: run.runId,
     graphId: run.graphId,

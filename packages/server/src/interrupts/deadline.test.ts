@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { deadlineOf, hasDefaultAnswer, type Deadline } from "./deadline.ts";
+import { buildDeadline, hasDefaultAnswer, type Deadline } from "./deadline.ts";
 
 const AT = Date.parse("2026-11-21T10:00:00.000Z");
 const HOUR = 3_600_000;
@@ -35,7 +35,7 @@ const CASES: readonly (readonly [string, Json, Deadline])[] = [
 const asked = (value: Json, more: object = {}) => ({ value, responseSchema: null, ...more });
 
 for (const [name, value, is] of CASES) {
-  test(`the payload contains: ${name} (deadline.2)`, () => assert.deepEqual(deadlineOf(asked(value), {}, AT), is));
+  test(`the payload contains: ${name} (deadline.2)`, () => assert.deepEqual(buildDeadline(asked(value), {}, AT), is));
 }
 
 test("the first of options, deployment, payload and assistant that names a time decides (deadline.1)", () => {
@@ -44,12 +44,12 @@ test("the first of options, deployment, payload and assistant that names a time 
   const assistant = { interrupt_deadline: says("assistant") };
   const schema = { responseSchema: { type: "object", "x-holdpoint-deadline": says("code") } };
   const payload = says("payload");
-  assert.deepEqual(deadlineOf(asked(payload, { ...schema, deadline: says("file") }), assistant, AT), by("code"));
-  assert.deepEqual(deadlineOf(asked(payload, { deadline: says("file") }), assistant, AT), by("file"));
-  assert.deepEqual(deadlineOf(asked(payload), assistant, AT), inAnHour, "deadline.3");
-  assert.deepEqual(deadlineOf(asked("?"), assistant, AT), by("assistant"));
-  assert.deepEqual(deadlineOf(asked("?"), { interrupt_deadline: "fail" }, AT), none);
-  assert.deepEqual(deadlineOf(asked({ "x-holdpoint-deadline": says("payload") }), {}, AT), none);
+  assert.deepEqual(buildDeadline(asked(payload, { ...schema, deadline: says("file") }), assistant, AT), by("code"));
+  assert.deepEqual(buildDeadline(asked(payload, { deadline: says("file") }), assistant, AT), by("file"));
+  assert.deepEqual(buildDeadline(asked(payload), assistant, AT), inAnHour, "deadline.3");
+  assert.deepEqual(buildDeadline(asked("?"), assistant, AT), by("assistant"));
+  assert.deepEqual(buildDeadline(asked("?"), { interrupt_deadline: "fail" }, AT), none);
+  assert.deepEqual(buildDeadline(asked({ "x-holdpoint-deadline": says("payload") }), {}, AT), none);
   assert.ok(hasDefaultAnswer(assistant));
   assert.ok(!hasDefaultAnswer({ interrupt_deadline: { expires_in_seconds: 1, on_expiry: "fail" } }));
 });
@@ -57,6 +57,6 @@ test("the first of options, deployment, payload and assistant that names a time 
 test("options count as options also where the payload is the same object (deadline.3)", () => {
   const both = { expires_in_seconds: 3600, on_expiry: { answer: "no" } };
   const answers = { ...inAnHour, onExpiry: { answer: "no" } };
-  assert.deepEqual(deadlineOf({ value: both, responseSchema: { "x-holdpoint-deadline": both } }, {}, AT), answers);
-  assert.deepEqual(deadlineOf(asked(both, { deadline: both }), {}, AT), answers);
+  assert.deepEqual(buildDeadline({ value: both, responseSchema: { "x-holdpoint-deadline": both } }, {}, AT), answers);
+  assert.deepEqual(buildDeadline(asked(both, { deadline: both }), {}, AT), answers);
 });

@@ -28,7 +28,7 @@ const ASSISTANT_KEY = "interrupt_deadline";
  * @param assistant its metadata
  * @param askedAt creation time of the interrupt, the base of `expires_in_seconds`
  */
-export function deadlineOf(
+export function buildDeadline(
   { value, responseSchema, deadline }: Pick<OpenInterrupt, "value" | "responseSchema" | "deadline">,
   assistant: JsonObject,
   askedAt: number,
@@ -54,14 +54,14 @@ export function hasDefaultAnswer(metadata: JsonObject): boolean {
 
 function read(from: JsonObject, askedAt: number): Deadline {
   const { expires_at: at, expires_in_seconds: seconds, on_expiry: then } = from;
-  const expiresAt = timeOf(at) ?? (isDuration(seconds) ? askedAt + Math.ceil(seconds * 1000) : null);
-  return expiresAt === null ? NONE : { expiresAt, onExpiry: onExpiryOf(then) };
+  const expiresAt = parseTime(at) ?? (isDuration(seconds) ? askedAt + Math.ceil(seconds * 1000) : null);
+  return expiresAt === null ? NONE : { expiresAt, onExpiry: readOnExpiry(then) };
 }
 
 /** Requires a time zone, so that the time does not depend on the server's location. */
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})$/;
 
-function timeOf(given: Json | undefined): number | null {
+function parseTime(given: Json | undefined): number | null {
   if (typeof given !== "string" || !ISO_TIME.test(given)) return null;
   const time = Date.parse(given);
   return Number.isNaN(time) ? null : time;
@@ -71,7 +71,7 @@ function isDuration(given: Json | undefined): given is number {
   return typeof given === "number" && given >= 0 && given <= SECONDS_MAX;
 }
 
-function onExpiryOf(given: Json | undefined): OnExpiry | null {
+function readOnExpiry(given: Json | undefined): OnExpiry | null {
   if (given === "fail") return "fail";
   return isJsonObject(given) && Object.hasOwn(given, "answer") ? { answer: given["answer"] ?? null } : null;
 }

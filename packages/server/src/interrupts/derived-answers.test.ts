@@ -168,7 +168,7 @@ suite("an answer of a client of the dialect is taken (answer-rules.3)", () => {
 suite("an edit has one rule in both spellings, and no other decision has one (answer-rules.4)", () => {
   const wipe = { name: "wipe", args: {} };
   const pay = { name: "pay", args: {} };
-  const rows: readonly (readonly [name: string, decision: JsonObject, isTaken: boolean])[] = [
+  const rows: readonly (readonly [name: string, decision: JsonObject, isTraversed: boolean])[] = [
     ["the same in both", { type: "edit", edited_action: pay, editedAction: pay }, true],
     ["another action in the other spelling", { type: "edit", edited_action: pay, editedAction: wipe }, false],
     ["an edit in an approval", { type: "approve", edited_action: wipe }, false],
@@ -177,8 +177,8 @@ suite("an edit has one rule in both spellings, and no other decision has one (an
     ["an edit in a response", { type: "respond", message: "x", edited_action: wipe }, false],
     ["none, as null", { type: "approve", edited_action: null }, true],
   ];
-  for (const [name, decision, isTaken] of rows)
-    test(name, () => assert.equal(refusal(snake(ALL), decisions(decision)) === null, isTaken));
+  for (const [name, decision, isTraversed] of rows)
+    test(name, () => assert.equal(refusal(snake(ALL), decisions(decision)) === null, isTraversed));
 });
 
 suite("under review rules an answer has no further members (answer-schema.3)", () => {

@@ -50,7 +50,7 @@ export function openInterrupts(thread: Thread, known: readonly Interrupt[]): rea
 }
 
 /** A disconnected client recognises its own answer by `answered`. */
-export function refuserOf(thread: Thread, known: readonly Interrupt[]): Refuse {
+export function createRefuser(thread: Thread, known: readonly Interrupt[]): Refuse {
   return (code, detail, named, value) => {
     const pending = openInterrupts(thread, known).map((interrupt) => serializeInterrupt(interrupt, true));
     const interrupt = named ?? (pending.length === 0 ? lastAnswered(known) : undefined);

@@ -4,9 +4,9 @@
 //   resolve-on-start.2. Every change has an audit entry.
 //   resolve-on-start.3. So has an open interrupt that a command goes around: the run may abandon it at its end.
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { gotoTargets, type Intent, nodesOf } from "./run-intent.ts";
+import { gotoTargets, type Intent, withoutEnd } from "./run-intent.ts";
 import type { AuditEntry, AuditVia, Caller, Interrupt, Run, Thread } from "../model/model.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import type { InterruptTx } from "../ports/ports.ts";
 import type { AcceptedAnswers } from "./resume-rules.ts";
 
@@ -40,7 +40,7 @@ export async function resolveOnStart(
   ];
   if (resolved.length > 0) {
     await tx.putInterrupts(resolved.map(({ interrupt }) => interrupt));
-    await tx.audit(resolved.map((one) => entryOf(started, one))); // resolve-on-start.2
+    await tx.audit(resolved.map((one) => buildEntry(started, one))); // resolve-on-start.2
   }
   if (started.thread.status !== "interrupted") return [];
   const changed = resolved.map(({ interrupt }) => interrupt);
@@ -73,7 +73,7 @@ function bypassedBy({ intent, forkFrom, known, answers }: StartedOnThread): read
 /** The nodes that a command goes to; null without one. */
 function goneTo(intent: Intent): string | null {
   if (intent.kind !== "command" && intent.kind !== "resume") return null;
-  return nodesOf(gotoTargets(intent.goto)).join(", ") || null;
+  return withoutEnd(gotoTargets(intent.goto)).join(", ") || null;
 }
 
 function answeredBy({ answers, run, caller, forkFrom, at }: StartedOnThread): readonly Resolved[] {
@@ -95,10 +95,10 @@ function breakpointAfter({ breakpoint, intent, run, caller, forkFrom, at }: Star
   return [{ interrupt, action: nodes === null ? "abandoned" : "bypassed", value: nodes }];
 }
 
-function entryOf(
+function buildEntry(
   { caller, via, thread, run, at }: StartedOnThread,
   { interrupt, action, value }: Resolved,
 ): AuditEntry {
   const { interruptId } = interrupt;
-  return { ...authorOf(caller, via), threadId: thread.threadId, at, interruptId, runId: run.runId, value, action };
+  return { ...nameAuthor(caller, via), threadId: thread.threadId, at, interruptId, runId: run.runId, value, action };
 }

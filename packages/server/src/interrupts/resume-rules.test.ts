@@ -243,7 +243,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-function refusalOf(work: () => unknown): ApiError {
+function catchRefusal(work: () => unknown): ApiError {
   try {
     work();
   } catch (error) {
@@ -258,7 +258,7 @@ suite("is the answer taken?", () => {
     const aim = { olderCheckpoint: late ?? fork, fork: fork !== null };
     test(`${name} → ${JSON.stringify(gives)}`, () => {
       if (typeof gives === "string") {
-        assert.equal(refusalOf(() => acceptAnswers(at, known, resume, aim)).code, gives);
+        assert.equal(catchRefusal(() => acceptAnswers(at, known, resume, aim)).code, gives);
         return;
       }
       const { answers, interrupts } = acceptAnswers(at, known, resume, aim);
@@ -312,7 +312,7 @@ test("an answer that names the checkpoint of its question, at the root or below,
 test("a refusal of several answers names each refused interrupt, and no other", () => {
   const strict = question(ids.b, { responseSchema: { type: "number" } });
   const known = [old, question(ids.a), strict];
-  const error = refusalOf(() =>
+  const error = catchRefusal(() =>
     acceptAnswers(paused, known, { [ids.a]: 1, [ids.old]: 2, [ids.b]: "3" }, AT_OPEN_PAUSE),
   );
   assert.ok(error instanceof RefusedAnswers);
@@ -327,15 +327,15 @@ test("a refusal of several answers names each refused interrupt, and no other", 
 test("a refusal lists the open interrupts, and the run that answered an interrupt", () => {
   const value = { said: ["yes"] };
   for (const resume of [value, { [ids.a]: value }]) {
-    const { extra, headers } = refusalOf(() => acceptAnswers(none.idle, closed, resume, AT_OPEN_PAUSE));
+    const { extra, headers } = catchRefusal(() => acceptAnswers(none.idle, closed, resume, AT_OPEN_PAUSE));
     assert.deepEqual(extra["pending"], []);
     const { run_id: runId, same_value: same, by } = extra["answered"] as JsonObject;
     assert.deepEqual([runId, same, by], ["earlier", true, "ann"]);
     assert.equal(headers["Location"], "/threads/t/runs/earlier/join");
   }
-  const other = refusalOf(() => acceptAnswers(none.idle, closed, "other", AT_OPEN_PAUSE));
+  const other = catchRefusal(() => acceptAnswers(none.idle, closed, "other", AT_OPEN_PAUSE));
   assert.equal((other.extra["answered"] as JsonObject)["same_value"], false);
-  const stale = refusalOf(() => acceptAnswers(paused, several, { [ids.gone]: 1 }, AT_OPEN_PAUSE));
+  const stale = catchRefusal(() => acceptAnswers(paused, several, { [ids.gone]: 1 }, AT_OPEN_PAUSE));
   assert.equal(stale.extra["answered"], undefined, "it was never answered");
   assert.deepEqual(
     (stale.extra["pending"] as readonly JsonObject[]).map(({ id }) => id),
@@ -348,7 +348,7 @@ test("an answer that violates the interrupt's schema refuses the whole call (age
     responseSchema: { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] },
   });
   const known = [question(ids.a), strict];
-  const error = refusalOf(() => acceptAnswers(paused, known, { [ids.a]: 1, [ids.b]: { ok: "yes" } }, AT_OPEN_PAUSE));
+  const error = catchRefusal(() => acceptAnswers(paused, known, { [ids.a]: 1, [ids.b]: { ok: "yes" } }, AT_OPEN_PAUSE));
   assert.equal(error.code, "answer_invalid");
   assert.equal(error.extra["interrupt_id"], ids.b);
   assert.equal((error.extra["errors"] as readonly JsonObject[])[0]?.["path"], "ok");
@@ -373,7 +373,7 @@ test("a form can show the message of a fault without the schema", () => {
     ["12", /: the answer should be an object, and is the text "12"\.$/],
     [{ amount: 1, kind: "c" }, /: kind should be one of \["a","b"\]\.$/],
   ] as const) {
-    const error = refusalOf(() => acceptAnswers(paused, known, answer, AT_OPEN_PAUSE));
+    const error = catchRefusal(() => acceptAnswers(paused, known, answer, AT_OPEN_PAUSE));
     assert.match(error.message, words);
     assert.equal(error.extra["response_schema"], undefined);
     assert.match(String(error.extra["see"]), new RegExp(`/inbox/.*/${ids.a}$`));

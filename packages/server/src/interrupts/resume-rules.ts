@@ -18,7 +18,7 @@ import {
   AnswerRefusals,
   openInterrupts,
   RefusedAnswers,
-  refuserOf,
+  createRefuser,
   unknownInterrupt,
   type Refuse,
 } from "./problem-details.ts";
@@ -53,10 +53,10 @@ export function acceptAnswers(
 ): AcceptedAnswers {
   const { olderCheckpoint, fork } = target;
   const open = olderCheckpoint === null ? openInterrupts(thread, known) : interruptsAt(known, olderCheckpoint);
-  const refuse = refuserOf(thread, known);
+  const refuse = createRefuser(thread, known);
   const older = olderCheckpoint !== null && !fork ? olderCheckpoint : null;
   if (isAnswerMap(resume)) {
-    const refusals = refusalsOf(thread, known, resume, target);
+    const refusals = buildRefusals(thread, known, resume, target);
     refusals.throwFirst("unknown"); // agent/resume-rules.3
     if (older !== null)
       throw refuseOlder(refuse, thread, namedBy(resume, known), { resume, checkpointId: older, last: open });
@@ -80,7 +80,7 @@ export function acceptAnswers(
 }
 
 /** Refusal of each answer on its own, by interrupt id. An answer that is not in it would be accepted alone. */
-export function refusalsOf(
+export function buildRefusals(
   thread: Thread,
   known: readonly Interrupt[],
   resume: JsonObject,
@@ -101,7 +101,7 @@ export function refusalsOf(
     if (more !== null) refusals.add(id, "closed", more);
     else if (!isOpen(interrupt)) {
       const code = thread.status === "busy" ? "thread_busy" : "interrupt_stale";
-      refusals.add(id, "closed", refuserOf(thread, known)(code, notOpenText(thread, id), interrupt, value));
+      refusals.add(id, "closed", createRefuser(thread, known)(code, notOpenText(thread, id), interrupt, value));
     } else {
       const invalid = schemaRefusal(interrupt, value);
       if (invalid !== null) refusals.add(id, "invalid", invalid);
@@ -208,12 +208,12 @@ function checkReady(
     throw refuse("no_pending_interrupt", "The thread has no pending interrupt.");
 }
 
-function carried(interrupts: readonly Interrupt[], valueOf: (interrupt: Interrupt) => Json): AcceptedAnswers {
+function carried(interrupts: readonly Interrupt[], chooseValue: (interrupt: Interrupt) => Json): AcceptedAnswers {
   const answers = interrupts.map((interrupt): CarriedAnswer => {
     const { interruptId, libraryId, graphNs, taskId, checkpointId, index, createdAt } = interrupt;
     const described = describePayload(interrupt.value, createdAt, Number.POSITIVE_INFINITY);
     const shown = { exact: described.exact, masked: described.masked };
-    const value = valueOf(interrupt);
+    const value = chooseValue(interrupt);
     const masked = maskSecrets(value, interrupt.responseSchema);
     const readable = masked === value ? {} : { masked };
     return { interruptId, libraryId, graphNs, taskId, checkpointId, index, value, shown, ...readable };

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { atBreakpoint, gotoTargets, intentOf, isAnswerMap, type Intent } from "./run-intent.ts";
+import { atBreakpoint, gotoTargets, readIntent, isAnswerMap, type Intent } from "./run-intent.ts";
 
 const LEFT_OUT = undefined;
 const EMPTY: readonly (Json | undefined)[] = [LEFT_OUT, null, {}];
@@ -49,25 +49,25 @@ for (const command of NO_COMMANDS) {
   for (const input of [...EMPTY, ...SAYING]) {
     test(`input ${show(input)} and command ${show(command)}, which is empty`, () => {
       const continues = input === undefined || input === null;
-      assert.deepEqual(intentOf(input, command), continues ? { kind: "continue" } : { kind: "input", input });
+      assert.deepEqual(readIntent(input, command), continues ? { kind: "continue" } : { kind: "input", input });
     });
   }
 }
 
 for (const { command, intent } of COMMANDS) {
   test(`with command ${show(command)} no input counts`, () => {
-    for (const input of [...EMPTY, ...SAYING]) assert.deepEqual(intentOf(input, command), intent);
+    for (const input of [...EMPTY, ...SAYING]) assert.deepEqual(readIntent(input, command), intent);
   });
 }
 
 test("a goto to the end alone ends the pending tasks", () => {
   for (const goto of ["__end__", ["__end__"], ["__end__", "__end__"]]) {
-    assert.deepEqual(intentOf({}, { goto }), { kind: "end_thread", goto });
-    assert.deepEqual(intentOf(null, { goto, update: { a: 1 } }), { kind: "end_thread", update: { a: 1 }, goto });
-    assert.deepEqual(intentOf(null, { goto, resume: 1 }), { kind: "resume", resume: 1, goto });
+    assert.deepEqual(readIntent({}, { goto }), { kind: "end_thread", goto });
+    assert.deepEqual(readIntent(null, { goto, update: { a: 1 } }), { kind: "end_thread", update: { a: 1 }, goto });
+    assert.deepEqual(readIntent(null, { goto, resume: 1 }), { kind: "resume", resume: 1, goto });
   }
   for (const goto of [["__end__", "a"], { node: "__end__" }, "end"]) {
-    assert.deepEqual(intentOf(null, { goto }), { kind: "command", goto });
+    assert.deepEqual(readIntent(null, { goto }), { kind: "command", goto });
   }
 });
 

@@ -18,7 +18,7 @@ export type Intent =
   | { readonly kind: "end_thread"; readonly update?: Json; readonly goto: Json };
 
 /** A non-empty command overrides `input`. */
-export function intentOf(input: Json | undefined, command: JsonObject | null): Intent {
+export function readIntent(input: Json | undefined, command: JsonObject | null): Intent {
   const parts = command === null ? null : commandParts(command);
   if (parts === null) {
     return input === undefined || input === null ? { kind: "continue" } : { kind: "input", input };
@@ -74,7 +74,7 @@ export function gotoTargets(goto: Json | undefined): readonly string[] {
 }
 
 /** Targets that continue the graph: the end of it is no way around an interrupt. */
-export function nodesOf(targets: readonly string[]): readonly string[] {
+export function withoutEnd(targets: readonly string[]): readonly string[] {
   return targets.filter((target) => target !== "__end__");
 }
 

@@ -5,10 +5,10 @@ import type { AnswerFailure, AuditEntry, EndedBy, ErrorInfo, Interrupt, PauseKin
 import type { OpenInterrupt, UnusedAnswer } from "../ports/ports.ts";
 import { summarise } from "../wire/interrupt-summary.ts";
 import { excludeAuthors, lostVotes, withoutVotes } from "../model/review/four-eyes.ts";
-import { reviewOf } from "../model/review/review-rules.ts";
+import { buildReview } from "../model/review/review-rules.ts";
 import { answerSchema } from "./answer-schema.ts";
-import { breakpointOf } from "./breakpoint.ts";
-import { deadlineOf } from "./deadline.ts";
+import { buildBreakpoint } from "./breakpoint.ts";
+import { buildDeadline } from "./deadline.ts";
 
 /** End of a run as the graph produced it, or as a cancellation imposed it. */
 export interface RunOutcome {
@@ -57,13 +57,13 @@ export interface PausedOnThread extends FinishedOnThread {
 export function interruptsAfterPause(paused: PausedOnThread): InterruptChanges {
   const { run, outcome, known, rootCheckpointId, at } = paused;
   const before = new Map(known.filter(({ state }) => state === "open").map((one) => [interruptKey(one), one]));
-  const open = outcome.interrupts.map((raised) => opened(paused, raised, earlierOf(known, raised)));
+  const open = outcome.interrupts.map((raised) => opened(paused, raised, findEarlier(known, raised)));
   const cleared = open.filter((one) => lostVotes(before.get(interruptKey(one)), one));
   if (outcome.pause === "breakpoint" && rootCheckpointId !== null) {
     const { threadId } = run;
     const { assistant, startedBy } = paused;
-    const review = reviewOf({ value: null, responseSchema: null, assistant, startedBy, at });
-    const item = breakpointOf({ run, threadId, checkpointId: rootCheckpointId, next: outcome.next, at });
+    const review = buildReview({ value: null, responseSchema: null, assistant, startedBy, at });
+    const item = buildBreakpoint({ run, threadId, checkpointId: rootCheckpointId, next: outcome.next, at });
     open.push({ ...item, review, escalatesAt: review?.escalations[0]?.at ?? null });
   }
   const raisedIds = new Set(open.map((interrupt) => interrupt.interruptId));
@@ -77,7 +77,7 @@ interface Earlier {
   readonly failure: AnswerFailure | null;
 }
 
-function earlierOf(known: readonly Interrupt[], raised: OpenInterrupt): Earlier {
+function findEarlier(known: readonly Interrupt[], raised: OpenInterrupt): Earlier {
   const same = known.filter((one) => interruptKey(one) === interruptKey(raised));
   return {
     before: same.find(({ state }) => state === "open") ?? null,
@@ -96,12 +96,12 @@ function opened(
   { before, failure }: Earlier,
 ): Interrupt {
   const source = configured === undefined ? raised : { ...raised, deadline: configured };
-  const { expiresAt, onExpiry } = before ?? deadlineOf(source, assistant, at);
+  const { expiresAt, onExpiry } = before ?? buildDeadline(source, assistant, at);
   const { value } = raised;
   const responseSchema = answerSchema({ ...raised, ...(answers === undefined ? {} : { answers }) });
   const isSame = before !== null && isDeepStrictEqual([value, responseSchema], [before.value, before.responseSchema]);
   const kept = isSame && outdated.has(before.interruptId) ? withoutVotes(before) : null;
-  const review = isSame ? (kept ?? before).review : reviewOf({ value, responseSchema, assistant, startedBy, at });
+  const review = isSame ? (kept ?? before).review : buildReview({ value, responseSchema, assistant, startedBy, at });
   const interrupt: Interrupt = {
     ...raised,
     responseSchema,
@@ -150,7 +150,7 @@ export function interruptsAfterEnd(ended: EndedOnThread): InterruptChanges {
   const untouched = known.filter(({ state }) => state === "open");
   if (endedBy === "done" || overruled) return { open: [], changed: untouched.map(abandoned), audit: [] };
   const again = known.filter((one) => isUnused(ended, one) || isGivenUp(ended, one));
-  const after = again.map((one): Interrupt => askedAgain(one, failureOf(ended, one), ended));
+  const after = again.map((one): Interrupt => askedAgain(one, findAnswerFailure(ended, one), ended));
   const reopened = after.filter(({ state }) => state === "open");
   const stays = (one: Interrupt): boolean =>
     isCancellation(endedBy)
@@ -180,7 +180,7 @@ function isGivenUp({ givenUp, rootCheckpointId }: EndedOnThread, interrupt: Inte
 }
 
 /** Null for a cancelled answer, which did not fail. */
-function failureOf({ run, outcome, unused, at }: EndedOnThread, interrupt: Interrupt): AnswerFailure | null {
+function findAnswerFailure({ run, outcome, unused, at }: EndedOnThread, interrupt: Interrupt): AnswerFailure | null {
   const { endedBy, error } = outcome;
   if (isCancellation(endedBy) || interrupt.answer === null) return interrupt.failure;
   const threw = unused?.some((one) => one.interruptId === interrupt.interruptId && one.threw === true) === true;

@@ -5,12 +5,12 @@
 //   settle-votes.2. Every vote has an audit entry.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AuditEntry, AuditVia, Caller, Interrupt } from "../model/model.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import type { InterruptTx } from "../ports/ports.ts";
 import { serializeReview } from "../wire/review-object.ts";
 import { RefusedAnswers } from "./problem-details.ts";
 import type { AcceptedAnswers } from "./resume-rules.ts";
-import { countVote, tallyOf } from "../model/review/votes.ts";
+import { countVote, countVotes } from "../model/review/votes.ts";
 
 export interface SettledAnswers {
   /** Null if no answer decides. */
@@ -41,7 +41,7 @@ export async function storeVotes(
   { caller, via, at }: { readonly caller: Caller; readonly via: AuditVia | undefined; readonly at: number },
 ): Promise<void> {
   if (voted.length === 0) return;
-  const author = authorOf(caller, via);
+  const author = nameAuthor(caller, via);
   const entries = voted.map(({ threadId, interruptId, review }): AuditEntry => {
     const vote = review?.votes.find(({ by }) => by === caller.name);
     const value = vote === undefined ? null : { verdict: vote.verdict, answer: vote.value };
@@ -61,7 +61,7 @@ export function approvalsPending(voted: readonly Interrupt[]): RefusedAnswers {
 
 export function pendingProblem(interrupt: Interrupt): ApiError {
   const { threadId, interruptId, review } = interrupt;
-  const { approvals, rejections } = tallyOf(interrupt);
+  const { approvals, rejections } = countVotes(interrupt);
   const counts = [
     `${approvals} of ${review?.approvals ?? 1} approvals`,
     ...(rejections === 0 ? [] : [`${rejections} of ${review?.rejections ?? 1} rejections`]),

@@ -37,10 +37,10 @@ export function assistantDefaults(text: string): DefaultsByGraph {
     throw new Error("begins with { and is not valid JSON");
   }
   const graphs = isJsonObject(parsed) ? Object.entries(parsed) : [];
-  return new Map(graphs.map(([graphId, given]) => [graphId, defaultsOf(graphId, given)]));
+  return new Map(graphs.map(([graphId, given]) => [graphId, toDefaults(graphId, given)]));
 }
 
-function defaultsOf(graphId: string, given: Json): AssistantDefaults {
+function toDefaults(graphId: string, given: Json): AssistantDefaults {
   const { context = {}, ...config } = isJsonObject(given) ? given : { context: null };
   const { configurable = {} }: JsonObject = config;
   if (isJsonObject(context) && isJsonObject(configurable)) return { config, context };

@@ -7,6 +7,6 @@ export function builtInAssistantId(graphId: string): string {
   return uuidV5(graphId, BUILT_IN_NAMESPACE);
 }
 
-export function assistantIdOf(idOrGraph: string): string {
+export function toAssistantId(idOrGraph: string): string {
   return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : builtInAssistantId(idOrGraph);
 }

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { causesOf, probationMs } from "./crash-suspects.ts";
+import { nameCauses, probationMs } from "./crash-suspects.ts";
 import { createQuarantine } from "../runs/execute/quarantine.ts";
 
 const run = (runId: string, alone = 0) => ({ runId, alone });
-const causes = (...runs: ReturnType<typeof run>[]): readonly string[] => [...causesOf(runs).values()];
+const causes = (...runs: ReturnType<typeof run>[]): readonly string[] => [...nameCauses(runs).values()];
 
 test("only a run that was alone is counted; several without a mark are suspects (crash-suspects.1, crash-suspects.2)", () => {
   assert.deepEqual(causes(run("a")), ["crash"]);

@@ -23,7 +23,7 @@ export type RequeueCause =
  * @param runs all runs of the process
  * @returns the cause of each requeue: crash-suspects.1, crash-suspects.2
  */
-export function causesOf(runs: readonly Pick<Run, "runId" | "alone">[]): ReadonlyMap<string, RequeueCause> {
+export function nameCauses(runs: readonly Pick<Run, "runId" | "alone">[]): ReadonlyMap<string, RequeueCause> {
   const lone = runs.length === 1 ? runs[0] : runs.find(({ alone }) => alone === 1);
   return new Map(runs.map((run) => [run.runId, lone === undefined ? "suspicion" : run === lone ? "crash" : "stopped"]));
 }
@@ -31,7 +31,7 @@ export function causesOf(runs: readonly Pick<Run, "runId" | "alone">[]): Readonl
 type Deaths = Pick<Run, "crashes" | "suspicions">;
 
 /** Number of process deaths during the run. */
-export function deathsOf({ crashes, suspicions }: Deaths): number {
+export function countDeaths({ crashes, suspicions }: Deaths): number {
   return crashes + suspicions;
 }
 
@@ -41,5 +41,5 @@ const DOUBLINGS_MAX = 20;
 
 /** crash-suspects.3. */
 export function probationMs(run: Deaths): number {
-  return PROBATION_MS * 2 ** Math.min(deathsOf(run) - 1, DOUBLINGS_MAX);
+  return PROBATION_MS * 2 ** Math.min(countDeaths(run) - 1, DOUBLINGS_MAX);
 }

@@ -37,7 +37,7 @@ const FAULTS = [
 
 export function createLogoutTokens(clientId: string, monotonic: () => number): LogoutTokens {
   let keys: { readonly uri: string; readonly get: JWTVerifyGetKey } | null = null;
-  const keysOf = (uri: string): JWTVerifyGetKey => {
+  const fetchKeys = (uri: string): JWTVerifyGetKey => {
     if (keys?.uri !== uri) keys = { uri, get: createRemoteJWKSet(new URL(uri), { timeoutDuration: TIMEOUT_MS }) };
     return keys.get;
   };
@@ -57,7 +57,7 @@ export function createLogoutTokens(clientId: string, monotonic: () => number): L
       if (uri === undefined) throw new Error("the provider's document names no jwks_uri");
       const checks = { issuer, audience: clientId, maxTokenAge: AGE_S, clockTolerance: TOLERANCE_S };
       try {
-        const { payload } = await jwtVerify(token, keysOf(uri), checks);
+        const { payload } = await jwtVerify(token, fetchKeys(uri), checks);
         const fault = findFault(payload) ?? (isNew(payload.jti ?? "") ? null : "the token was used before");
         return fault === null ? readLogout(issuer, payload) : { invalid: fault };
       } catch (error) {

@@ -36,7 +36,7 @@ export interface Access {
    * Role and limits of a person who acts outside the console, by the rules of the sign-in; null without a role. Absent
    * where no rules say so.
    */
-  grantOf?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
+  findGrant?(groups: readonly string[], email: string | null): Required<Pick<Caller, "role" | "limits">> | null;
   /**
    * False for a vote of a person or a key that no longer exists, or no longer has the role to answer: it does not count
    * any more. Absent where handlers of the deployment decide.

@@ -232,7 +232,7 @@ export interface Graphs {
     operationId: string,
   ): Promise<UpdateResult>;
   /** State values of a stored checkpoint as API JSON. */
-  valuesOf(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
+  readValues(tx: Tx, stored: StoredCheckpoint, fingerprint: Fingerprint): Promise<StateValues>;
   /**
    * Parts that the deployed graph lacks to continue the pending work of this checkpoint. Empty if none is missing, or
    * if only the config of the run decides; run() then fails the run with `graph_incompatible`.

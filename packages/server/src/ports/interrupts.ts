@@ -188,13 +188,13 @@ export interface AuditTx {
    */
   deleteAuditBefore(threadId: string, before: number): Awaitable<number>;
   /** Entries `commented` of one interrupt, oldest first, after `seq`. */
-  commentsOf(
+  listComments(
     threadId: string,
     interruptId: string,
     page: { readonly after: number; readonly limit: number },
   ): Awaitable<readonly AuditRecord[]>;
   /** Oldest first, after `seq`. */
-  auditOf(
+  listAudit(
     threadId: string,
     page?: { readonly after: number; readonly limit: number },
   ): Awaitable<readonly AuditRecord[]>;

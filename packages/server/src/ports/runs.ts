@@ -16,7 +16,7 @@ export interface ClaimedRow {
 
 /** A run without its request and input. */
 export interface RunHead extends Pick<Run, "threadId" | "runId" | "status" | "attempt" | "updatedAt"> {
-  /** Of the whole run. */
+  /** Size of the whole run. */
   readonly bytes: number;
 }
 

@@ -27,7 +27,7 @@ export interface StoreRanking {
 export interface StoreRef extends Pick<StoreItem, "namespace" | "key" | "ttlMs"> {
   /** A replaced item gets another one. */
   readonly itemId: number;
-  /** Of its value, as JSON. */
+  /** Size of its value, as JSON. */
   readonly bytes: number;
   /** Cosine similarity to the query vector; null without one. */
   readonly score: number | null;

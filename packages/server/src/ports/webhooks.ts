@@ -17,7 +17,7 @@ export interface WebhookTx {
   countWebhooks(): Awaitable<number>;
   /** Replaces one with the same id. */
   putRunWebhook(webhook: RunWebhook): Awaitable<void>;
-  /** Of a run and the runs that continue it, by the first of them; oldest first. */
+  /** Webhooks of a run and the runs that continue it, by the first of them; oldest first. */
   runWebhooks(threadId: string, runId: string): Awaitable<readonly RunWebhook[]>;
   deleteRunWebhook(threadId: string, runId: string, webhookId: string): Awaitable<void>;
 }
@@ -31,7 +31,7 @@ export interface BatchClaim {
 export interface NoticeTx {
   /** Replaces the one with the same id. */
   putNotice(notice: Notice): Awaitable<void>;
-  noticesOf(threadId: string, interruptId: string): Awaitable<readonly Notice[]>;
+  listNotices(threadId: string, interruptId: string): Awaitable<readonly Notice[]>;
   /** Notices that show an open item which is answered, abandoned or deleted. */
   staleNotices(limit: number): Awaitable<readonly Notice[]>;
   deleteNoticesBefore(createdAt: number): Awaitable<void>;

@@ -11,7 +11,7 @@ import { waitForRun } from "../runs/wait-for-run.ts";
 const WAIT_MS = 10_000;
 const WAITING_MAX = 256;
 
-const waitingOf = new WeakMap<AgentContext, number>();
+const waitingByAgent = new WeakMap<AgentContext, number>();
 
 interface Questions {
   readonly threadId: string;
@@ -26,20 +26,20 @@ export async function inTurn<T>(agent: AgentContext, questions: Questions, answe
       return await answer();
     } catch (error) {
       const isBusy = error instanceof ApiError && error.code === "thread_busy";
-      const before = isBusy ? await turnOf(agent, questions) : "refused";
+      const before = isBusy ? await findTurn(agent, questions) : "refused";
       const leftMs = until - agent.clock.monotonic();
       if (before === "refused" || leftMs <= 0) throw error; // answer-turn.2
-      if (before !== "now") await endOf(agent, questions.threadId, before.runId, leftMs); // answer-turn.1
+      if (before !== "now") await waitForEnd(agent, questions.threadId, before.runId, leftMs); // answer-turn.1
     }
   }
 }
 
 /** The run to wait for; "now" if it has just ended; "refused" if a question is not open, or too many wait. */
-async function turnOf(
+async function findTurn(
   agent: AgentContext,
   { threadId, interruptIds }: Questions,
 ): Promise<{ readonly runId: string } | "now" | "refused"> {
-  if ((waitingOf.get(agent) ?? 0) >= WAITING_MAX) return "refused";
+  if ((waitingByAgent.get(agent) ?? 0) >= WAITING_MAX) return "refused";
   return agent.storage.read(async (tx) => {
     const open = new Set((await tx.interrupts(threadId, "open")).map(({ interruptId }) => interruptId));
     if (!interruptIds.every((id) => open.has(id))) return "refused";
@@ -49,15 +49,15 @@ async function turnOf(
   });
 }
 
-async function endOf(agent: AgentContext, threadId: string, runId: string, leftMs: number): Promise<void> {
+async function waitForEnd(agent: AgentContext, threadId: string, runId: string, leftMs: number): Promise<void> {
   const { result, leave } = await waitForRun(agent, threadId, runId);
   const timeout = Promise.withResolvers<void>();
   const cancel = agent.clock.after(leftMs, timeout.resolve);
-  waitingOf.set(agent, (waitingOf.get(agent) ?? 0) + 1);
+  waitingByAgent.set(agent, (waitingByAgent.get(agent) ?? 0) + 1);
   try {
     await Promise.race([result, timeout.promise]);
   } finally {
-    waitingOf.set(agent, (waitingOf.get(agent) ?? 1) - 1);
+    waitingByAgent.set(agent, (waitingByAgent.get(agent) ?? 1) - 1);
     cancel();
     leave();
   }

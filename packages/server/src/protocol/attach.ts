@@ -14,7 +14,7 @@ import { RECHECK_MS } from "../routes/while-admitted.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Caller, Scope } from "../model/model.ts";
 import type { AccessRequest } from "../ports/ports.ts";
-import { askOf } from "./command-call.ts";
+import { buildAsk } from "./command-call.ts";
 import { positionAfter } from "./convert/event-place.ts";
 import type { EventFilter } from "./event-filter.ts";
 import { type Reading, readEvents } from "./read-events.ts";
@@ -43,7 +43,7 @@ export async function watchScope(
   if (access === null) return UNWATCHED;
   const read = async (isRecheck: boolean): Promise<{ readonly caller: Caller; readonly scope: Scope }> => {
     const caller = await access.authenticate({ ...request, isRecheck });
-    return { caller, scope: await askOf(agent, caller)("threads:read", { thread_id: threadId }) };
+    return { caller, scope: await buildAsk(agent, caller)("threads:read", { thread_id: threadId }) };
   };
   let now = await read(false);
   let cancel: () => void = () => undefined;
@@ -94,7 +94,7 @@ interface Readers {
   readonly idle: Map<string, number>;
 }
 
-const readersOf = new WeakMap<AgentContext, Readers>();
+const readersByAgent = new WeakMap<AgentContext, Readers>();
 
 /** @throws {ApiError} `too_many_streams`, `shutting_down` */
 export async function attach(
@@ -106,8 +106,8 @@ export async function attach(
   if (agent.events.stopped()) {
     throw new ApiError("shutting_down", "The server accepts no new streams.", {}, { "Retry-After": "1" }); // attach.5
   }
-  const readers = readersOf.get(agent) ?? { all: 0, idle: new Map<string, number>() };
-  readersOf.set(agent, readers);
+  const readers = readersByAgent.get(agent) ?? { all: 0, idle: new Map<string, number>() };
+  readersByAgent.set(agent, readers);
   const { thread, newest } = await agent.storage.read(async (tx) => ({
     thread: await tx.thread(threadId),
     newest: await tx.newestEvents(threadId),

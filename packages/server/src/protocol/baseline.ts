@@ -22,7 +22,7 @@ export interface BaselineQuery {
   readonly row: number;
 }
 
-export async function baselineOf(agent: AgentContext, tx: Tx, query: BaselineQuery): Promise<readonly WireEvent[]> {
+export async function readBaseline(agent: AgentContext, tx: Tx, query: BaselineQuery): Promise<readonly WireEvent[]> {
   const { thread, newest, open, row } = query;
   const { threadId } = thread;
   const isGone = async (runId: string): Promise<boolean> => (await tx.eventExtent(threadId, runId)) === null;

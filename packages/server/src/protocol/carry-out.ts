@@ -4,12 +4,12 @@
 //   carry-out.3. A refusal shows the thread's position only when the caller may see that part of the thread.
 //   carry-out.2. `applied_through_seq` is read before the command acts: it includes no event that the command causes, and is never 0.
 import { ApiError, type ErrorCode } from "@holdpoint/base/api-error.ts";
-import { apiErrorOf } from "@holdpoint/base/http/server/problem.ts";
+import { toApiError } from "@holdpoint/base/http/server/problem.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { CommandCall, CommandResult } from "./command-call.ts";
-import { CommandError, type Envelope, failureOf } from "./envelope.ts";
+import { CommandError, type Envelope, buildFailure } from "./envelope.ts";
 import { positionAfter } from "./convert/event-place.ts";
-import { answersOf, forkCommand, respondCommand, startCommand } from "./run-commands.ts";
+import { parseAnswers, forkCommand, respondCommand, startCommand } from "./run-commands.ts";
 import { getCommand, listCommand, treeCommand } from "./state-commands.ts";
 
 type Command = (agent: AgentContext, call: CommandCall) => Promise<CommandResult>;
@@ -48,8 +48,8 @@ export async function carryOut(agent: AgentContext, call: CommandCall): Promise<
     const { result, runId = null } = await act(agent, call);
     return { envelope: { type: "success", id: command.id, result, meta: meta() }, runId, error: null };
   } catch (error) {
-    const refusal = error instanceof CommandError ? error : apiErrorOf(error, agent.log); // carry-out.1
-    const failure = failureOf(command.id, refusal, interruptIds(call));
+    const refusal = error instanceof CommandError ? error : toApiError(error, agent.log); // carry-out.1
+    const failure = buildFailure(command.id, refusal, interruptIds(call));
     if (!isInside(refusal)) position = positionAfter(0);
     return { envelope: { ...failure, meta: meta() }, runId: null, error: refusal };
   }
@@ -75,7 +75,7 @@ const INSIDE: readonly ErrorCode[] = [
 function interruptIds({ command }: CommandCall): readonly string[] {
   if (command.method !== "input.respond") return [];
   try {
-    return [...answersOf(command.params).keys()];
+    return [...parseAnswers(command.params).keys()];
   } catch {
     return [];
   }

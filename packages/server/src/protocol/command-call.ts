@@ -30,14 +30,14 @@ export interface CommandResult {
   readonly runId?: string;
 }
 
-export function askOf(agent: AgentContext, caller: Caller): Ask {
+export function buildAsk(agent: AgentContext, caller: Caller): Ask {
   const { access } = agent;
   return async (event, value) => (access === null ? null : (await authorize(access, caller, event, value)).scope);
 }
 
 /** @throws {ApiError} `forbidden`, `thread_not_found` */
 export async function readableThread(agent: AgentContext, { threadId, caller }: CommandCall): Promise<Thread> {
-  const scope = await askOf(agent, caller)("threads:read", { thread_id: threadId });
+  const scope = await buildAsk(agent, caller)("threads:read", { thread_id: threadId });
   return threadWithin(agent, threadId, scope);
 }
 
@@ -77,7 +77,7 @@ export async function protocolRunCall(
     request,
     caller,
     scope,
-    ask: askOf(agent, caller),
+    ask: buildAsk(agent, caller),
   };
   const made = await runCall(agent, asked, admitted);
   return { ...made, stream: { modes: ["values"], subgraphs: true, resumable: true, protocol: true } };

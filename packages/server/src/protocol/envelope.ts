@@ -87,7 +87,7 @@ export function isForHttp(error: unknown): boolean {
 }
 
 /** @param interruptIds the questions that the command was to answer */
-export function failureOf(
+export function buildFailure(
   id: number | null,
   error: ApiError | CommandError,
   interruptIds: readonly string[] = [],

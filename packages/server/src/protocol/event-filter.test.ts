@@ -4,8 +4,8 @@ import * as fc from "fast-check";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProtocolMethod } from "../model/protocol-lines.ts";
-import { channelOf } from "./convert/channel.ts";
-import { filterOf, matches } from "./event-filter.ts";
+import { nameChannel } from "./convert/channel.ts";
+import { toEventFilter, matches } from "./event-filter.ts";
 
 const segment = fc.constantFrom("a", "a:1", "a:2", "b", "b:1", "1");
 const namespace = fc.array(segment, { maxLength: 3 });
@@ -35,8 +35,8 @@ test("a filter passes what the client's own matcher passes", () => {
     fc.property(filters, events, (filter, { method, namespace: path, data }) => {
       const event = { type: "event", method, params: { namespace: path, timestamp: 0, data } };
       const expected = matchesSubscription(event as never, filter as never);
-      const channel = channelOf(method, data);
-      assert.equal(matches(filterOf(filter), { channel, namespace: path }), expected);
+      const channel = nameChannel(method, data);
+      assert.equal(matches(toEventFilter(filter), { channel, namespace: path }), expected);
       if (expected) passed++;
     }),
     { numRuns: 2000 },

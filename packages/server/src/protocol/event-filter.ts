@@ -19,7 +19,7 @@ export interface Filtered {
   readonly namespace: Namespace;
 }
 
-export function filterOf({ channels, namespaces, depth, since }: EventFilterBody): EventFilter {
+export function toEventFilter({ channels, namespaces, depth, since }: EventFilterBody): EventFilter {
   return { channels: new Set(channels), namespaces: namespaces ?? [], depth: depth ?? Infinity, since: since ?? null };
 }
 

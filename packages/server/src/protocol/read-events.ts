@@ -17,7 +17,7 @@ import { convertedRow, wantedBy } from "./convert/converted-row.ts";
 import { type EventFilter, matches } from "./event-filter.ts";
 import { createSelection } from "./shared-selection.ts";
 import { createShownRequests } from "./shown-requests.ts";
-import { rowOf } from "./convert/event-place.ts";
+import { toEventRow } from "./convert/event-place.ts";
 import { rowsAfter } from "./shared-read.ts";
 import { admits, attachedTo, type Attached } from "./replay-rules.ts";
 import type { WireEvent } from "./convert/wire-event.ts";
@@ -89,10 +89,10 @@ export function readEvents(agent: AgentContext, query: ReadQuery): Reading {
     try {
       let attached: Attached | null = null;
       let baseline: readonly WireEvent[] = [];
-      let last = since === null ? 0 : Math.max(0, rowOf(since) - 1);
+      let last = since === null ? 0 : Math.max(0, toEventRow(since) - 1);
       while (!signal.left()) {
         if (isCut) throw new CutOff("the caller may not read the thread any more");
-        const { found } = await whenAvailable(() => nextOf(agent, query, last, attached));
+        const { found } = await whenAvailable(() => readNext(agent, query, last, attached));
         if (found === "deleted") {
           yield { isBaseline: false, isLive: true, events: requests.deleted(last, agent.clock.now()) };
           return; // read-events.4
@@ -173,7 +173,7 @@ function asksStorage({ gate }: WireEvent): boolean {
 }
 
 /** The first look attaches; each other one takes rows of the replay, or those that came later. */
-async function nextOf(
+async function readNext(
   agent: AgentContext,
   { threadId, scope, filter }: ReadQuery,
   after: number,

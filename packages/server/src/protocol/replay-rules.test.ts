@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentContext } from "../context/context.ts";
 import type { Tx } from "../ports/ports.ts";
-import { filterOf } from "./event-filter.ts";
+import { toEventFilter } from "./event-filter.ts";
 import { missedSince } from "./replay-rules.ts";
 
 test("a thread out of scope says no more than one that is not there", async () => {
@@ -11,7 +11,7 @@ test("a thread out of scope says no more than one that is not there", async () =
     // Reads of the thread's runs and events would fail.
     const tx = { thread: () => Promise.resolve(thread) } as unknown as Tx;
     const agent = { storage: { read: <T>(act: (one: Tx) => Promise<T>) => act(tx) } } as unknown as AgentContext;
-    const filter = filterOf({ channels: ["values"], since: 5 });
+    const filter = toEventFilter({ channels: ["values"], since: 5 });
     assert.equal(await missedSince(agent, "thread", filter, [{ key: "owner", op: "eq", value: "ann" }]), 0);
   }
 });

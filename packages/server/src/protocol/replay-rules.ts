@@ -15,9 +15,9 @@ import { inScope } from "../auth/scope.ts";
 import type { Interrupt, Scope, Thread } from "../model/model.ts";
 import { isActive } from "../model/status.ts";
 import type { RunHead, Tx } from "../ports/ports.ts";
-import { baselineOf } from "./baseline.ts";
+import { readBaseline } from "./baseline.ts";
 import type { EventFilter } from "./event-filter.ts";
-import { rowOf } from "./convert/event-place.ts";
+import { toEventRow } from "./convert/event-place.ts";
 import type { Gate, WireEvent } from "./convert/wire-event.ts";
 
 export interface Attached {
@@ -49,9 +49,9 @@ export async function attachedTo(
   const [newest = null] = newestRuns;
   const runs = new Set(active.filter(({ status }) => isActive(status)).map(({ runId }) => runId));
   if (newest !== null) runs.add(newest.runId);
-  const isNew = since !== null && rowOf(since) >= replayed && replayed > 0;
+  const isNew = since !== null && toEventRow(since) >= replayed && replayed > 0;
   const [baseline, requests] = await Promise.all([
-    isNew ? [] : baselineOf(agent, tx, { thread, newest, open, row: replayed }),
+    isNew ? [] : readBaseline(agent, tx, { thread, newest, open, row: replayed }),
     newestRequests(tx, newestRuns, open),
   ]);
   return { replayed, runs, baseline, requests };

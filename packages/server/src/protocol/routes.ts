@@ -11,10 +11,10 @@ import { endNoteId } from "../events/thread-note.ts";
 import { type AgentRoute, type Call, id, json, route } from "../routes/route.ts";
 import { attach, watchScope } from "./attach.ts";
 import { carryOut } from "./carry-out.ts";
-import { askOf } from "./command-call.ts";
+import { buildAsk } from "./command-call.ts";
 import { convertedRow, EVERYTHING } from "./convert/converted-row.ts";
 import { isForHttp } from "./envelope.ts";
-import { filterOf } from "./event-filter.ts";
+import { toEventFilter } from "./event-filter.ts";
 import type { Reading } from "./read-events.ts";
 import { eventStreamBytes } from "./shared-selection.ts";
 import { issueTicket } from "./socket-tickets.ts";
@@ -38,7 +38,7 @@ export function protocolRoutes(agent: AgentContext, heartbeatMs: number): readon
     route(contract.streamThreadEvents, (call) => streamEvents(agent, call, heartbeatMs), { watches: true }),
     route(contract.createSocketTicket, async ({ ids, request, caller }) => {
       const threadId = id(ids, "thread_id");
-      await askOf(agent, caller)("threads:read", { thread_id: threadId });
+      await buildAsk(agent, caller)("threads:read", { thread_id: threadId });
       const { ticket, expiresAt } = await issueTicket(agent, threadId, caller, request.headers);
       const reply = { ticket, expires_at: new Date(expiresAt).toISOString() };
       return json(reply, { "Cache-Control": "no-store" });
@@ -58,7 +58,7 @@ async function streamEvents(
   const threadId = id(ids, "thread_id");
   let reading: Reading | null = null;
   const watch = await watchScope(agent, request, threadId, () => reading?.cut());
-  const filter = filterOf(body);
+  const filter = toEventFilter(body);
   const since = filter.since ?? (await seqAfter(agent, threadId, request.headers["last-event-id"]));
   const attached = await attach(agent, threadId, { ...filter, since }, watch).catch((error: unknown) => {
     watch.stop();
@@ -70,7 +70,7 @@ async function streamEvents(
     attached.leave();
   };
   request.onDisconnect(leave);
-  const pieces = withHeartbeats(framesOf(attached, since), agent.clock, {
+  const pieces = withHeartbeats(encodeFrames(attached, since), agent.clock, {
     everyMs: Math.min(heartbeatMs, HEARTBEAT_MS_MAX),
     comment: HEARTBEAT,
     isSteady: true,
@@ -109,7 +109,7 @@ async function seqIn(agent: AgentContext, threadId: string, logId: string, event
 
 const RUN_ID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/;
 
-async function* framesOf({ events }: Reading, since: number | null): AsyncGenerator<string | Uint8Array> {
+async function* encodeFrames({ events }: Reading, since: number | null): AsyncGenerator<string | Uint8Array> {
   yield FIRST_COMMENT; // protocol/routes.1
   for await (const { events: some, isBaseline } of events) {
     if (isBaseline && since !== null) yield MISSED;

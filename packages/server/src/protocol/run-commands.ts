@@ -87,7 +87,7 @@ function startingPoint(threadId: string, config: JsonObject): JsonObject {
 interface GivenAnswers {
   /** By interrupt id. */
   readonly answers: JsonObject;
-  /** Of the run that asked. */
+  /** Assistant of the run that asked. */
   readonly assistantId: string;
 }
 
@@ -118,7 +118,7 @@ async function startWith(
 }
 
 /** @throws {CommandError} `invalid_argument` */
-export function answersOf(params: unknown): ReadonlyMap<string, Json> {
+export function parseAnswers(params: unknown): ReadonlyMap<string, Json> {
   const { interrupt_id: id, response, responses } = parse(respondParams, params ?? {}, "body");
   const given = responses ?? (id === undefined ? [] : [{ interrupt_id: id, response }]);
   if (given.length === 0) {
@@ -136,7 +136,7 @@ export function answersOf(params: unknown): ReadonlyMap<string, Json> {
 
 export async function respondCommand(agent: AgentContext, call: CommandCall): Promise<CommandResult> {
   const { threadId, caller, command } = call;
-  const answers = answersOf(command.params);
+  const answers = parseAnswers(command.params);
   const { update, goto, config, context, metadata } = parse(respondParams, command.params ?? {}, "body");
   const isOnlyAnswer = [update, goto, config, context, metadata].every((more) => more === undefined || more === null);
   const { thread, known } = await agent.storage.read(async (tx) => ({
@@ -155,7 +155,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
     assistant_id: assistantId,
     command: {
       resume: Object.fromEntries(answers),
-      ...(update === undefined ? {} : { update: updateOf(update) }),
+      ...(update === undefined ? {} : { update: toUpdate(update) }),
       ...(goto === undefined ? {} : { goto }),
     },
     config: config ?? null,
@@ -173,7 +173,7 @@ export async function respondCommand(agent: AgentContext, call: CommandCall): Pr
 }
 
 /** Some clients send an update as a list of entries. */
-function updateOf(update: Json): Json {
+function toUpdate(update: Json): Json {
   const isEntries = Array.isArray(update) && update.every((one) => Array.isArray(one) && typeof one[0] === "string");
   return isEntries ? Object.fromEntries(update as readonly [string, Json][]) : update;
 }

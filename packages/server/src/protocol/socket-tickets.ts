@@ -32,7 +32,7 @@ export async function issueTicket(
   headers: Headers,
 ): Promise<IssuedTicket> {
   const ticket = randomBytes(TICKET_BYTES).toString("base64url");
-  const { digest, key } = secretsOf(ticket, threadId);
+  const { digest, key } = deriveSecrets(ticket, threadId);
   const now = clock.now();
   const expiresAt = now + TICKET_MS;
   await storage.transaction(async (tx) => {
@@ -52,7 +52,7 @@ export async function redeemTicket(
   threadId: string,
   ticket: string,
 ): Promise<Headers> {
-  const { digest, key } = secretsOf(ticket, threadId);
+  const { digest, key } = deriveSecrets(ticket, threadId);
   const stored = TICKET.test(ticket) ? await storage.transaction((tx) => tx.takeSocketTicket(digest)) : null; // socket-tickets.1
   if (stored === null || stored.expiresAt <= clock.now()) {
     throw new ApiError("unauthenticated", "The ticket is unknown, used or expired; request another one.");
@@ -61,7 +61,7 @@ export async function redeemTicket(
 }
 
 /** socket-tickets.3. */
-function secretsOf(ticket: string, threadId: string): { readonly digest: string; readonly key: Buffer } {
+function deriveSecrets(ticket: string, threadId: string): { readonly digest: string; readonly key: Buffer } {
   const derived = (purpose: string): Buffer => createHmac("sha256", ticket).update(`${purpose} ${threadId}`).digest();
   return { digest: derived("digest").toString("hex"), key: derived("key") };
 }

@@ -68,7 +68,7 @@ interface ListedCheckpoint {
   readonly id: string;
   readonly timestamp: string | null;
   readonly step: Json;
-  /** Of the only node that wrote it. */
+  /** Name of the only node that wrote it. */
   node_name?: string;
   readonly metadata: { readonly source: Json };
 }

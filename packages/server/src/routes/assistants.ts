@@ -26,7 +26,7 @@ import type { Assistant, Scope } from "../model/model.ts";
 import { assistantRulesFault, hasReviewRules } from "../model/review/review-rules.ts";
 import type { AssistantSchemas } from "../wire/assistant-schemas.ts";
 import { serializeAssistant, serializeAssistantVersion, serializeSchemas } from "../wire/api-objects.ts";
-import { listReply, textsOf } from "./list-reply.ts";
+import { listReply, streamTexts } from "./list-reply.ts";
 import { type AgentRoute, id, json, paginationHeaders, route, select } from "./route.ts";
 
 /**
@@ -67,24 +67,24 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
       return json(serializeAssistant(assistant));
     }),
     route(contract.searchAssistants, async ({ body, scope }) => {
-      const { total, count, assistants } = await searchAssistants(agent, searchOf(body, scope), {
+      const { total, count, assistants } = await searchAssistants(agent, toSearch(body, scope), {
         limit: body.limit,
         offset: body.offset,
         sortBy: body.sort_by,
         descending: body.sort_order === "desc",
       });
       const object = (assistant: Assistant): object => select(serializeAssistant(assistant), body.select);
-      return listReply(textsOf(assistants, object), paginationHeaders(total, body.offset, count));
+      return listReply(streamTexts(assistants, object), paginationHeaders(total, body.offset, count));
     }),
     route(contract.countAssistants, async ({ body, scope }) =>
-      json(await countAssistants(agent, searchOf(body, scope))),
+      json(await countAssistants(agent, toSearch(body, scope))),
     ),
     route(contract.getAssistant, async ({ ids }) =>
       json(serializeAssistant(await getAssistant(agent, id(ids, "assistant_id")))),
     ),
     route(contract.patchAssistant, async ({ ids, body, scope, ask }) => {
       await requireMayDecide(body.metadata, ids, ask);
-      return json(serializeAssistant(await patchAssistant(agent, scope, id(ids, "assistant_id"), patchOf(body))));
+      return json(serializeAssistant(await patchAssistant(agent, scope, id(ids, "assistant_id"), toPatch(body))));
     }),
     route(contract.deleteAssistant, async ({ ids, query, scope, ask }) =>
       json([await deleteAssistant(agent, id(ids, "assistant_id"), { scope, ask, withThreads: query.delete_threads })]),
@@ -92,7 +92,7 @@ export function assistantRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.listVersions, async ({ ids, body }) => {
       const query = { metadata: body.metadata ?? null, limit: body.limit, offset: body.offset };
       const versions = await listVersions(agent, id(ids, "assistant_id"), query);
-      return listReply(textsOf(versions, serializeAssistantVersion));
+      return listReply(streamTexts(versions, serializeAssistantVersion));
     }),
     route(contract.setLatest, async ({ ids, body, scope, ask }) => {
       const right = await askRight(ask, "assistants:administrate", { metadata: {}, ...ids });
@@ -130,7 +130,7 @@ interface FilterBody {
   readonly metadata?: AssistantSearch["metadata"] | undefined;
 }
 
-function searchOf(body: FilterBody, scope: Scope): AssistantSearch {
+function toSearch(body: FilterBody, scope: Scope): AssistantSearch {
   return { scope, graphId: body.graph_id ?? null, name: body.name ?? null, metadata: body.metadata ?? null };
 }
 
@@ -144,7 +144,7 @@ interface PatchBody {
 }
 
 /** Null leaves a member unchanged unless it is nullable: the description and the context are. */
-function patchOf(body: PatchBody): AssistantPatch {
+function toPatch(body: PatchBody): AssistantPatch {
   const { graph_id: graphId, name, description, metadata, config, context } = body;
   return {
     ...(graphId === null || graphId === undefined ? {} : { graphId }),

@@ -17,8 +17,8 @@ import {
 } from "../runs/crons/crons.ts";
 import type { Cron, Scope } from "../model/model.ts";
 import { serializeCron } from "../wire/api-objects.ts";
-import { reachOf } from "./path-scope.ts";
-import { listReply, textsOf } from "./list-reply.ts";
+import { buildReach } from "./path-scope.ts";
+import { listReply, streamTexts } from "./list-reply.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, json, paginationHeaders, route, select } from "./route.ts";
 
 export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
@@ -34,16 +34,16 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.searchCrons, async ({ body, scope }) => {
       const { total, count, crons } = await searchCrons(agent, {
-        ...filterOf(body, scope),
+        ...buildFilter(body, scope),
         limit: body.limit,
         offset: body.offset,
         sortBy: body.sort_by,
         descending: body.sort_order === "desc",
       });
       const object = (cron: Cron): object => select(serializeCron(cron), body.select);
-      return listReply(textsOf(crons, object), paginationHeaders(total, body.offset, count));
+      return listReply(streamTexts(crons, object), paginationHeaders(total, body.offset, count));
     }),
-    route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, filterOf(body, scope)))),
+    route(contract.countCrons, async ({ body, scope }) => json(await countCrons(agent, buildFilter(body, scope)))),
     route(contract.getCron, async ({ ids, scope }) => {
       const cronId = id(ids, "cron_id");
       return json(serializeCron(await agent.storage.transaction((tx) => requireCron(tx, cronId, scope))));
@@ -53,7 +53,7 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
       const { assistantId, threadId } = await agent.storage.transaction((tx) => requireCron(tx, cronId, scope));
       const given = { before: body.interrupt_before, after: body.interrupt_after };
       await requireMayDisable(agent, ask, { assistantId, threadId, ...given });
-      return json(serializeCron(await patchCron(agent, { caller, scope }, cronId, patchOf(body))));
+      return json(serializeCron(await patchCron(agent, { caller, scope }, cronId, toPatch(body))));
     }),
     route(contract.deleteCron, async ({ ids }) => {
       await deleteCron(agent, id(ids, "cron_id"));
@@ -66,8 +66,8 @@ export function cronRoutes(agent: AgentContext): readonly AgentRoute[] {
 async function reachOfRuns(agent: AgentContext, { ids, body, ask }: Call<unknown, contract.CronBody>): Promise<Reach> {
   const given = { before: body.interrupt_before, after: body.interrupt_after };
   await requireMayDisable(agent, ask, { assistantId: body.assistant_id, threadId: ids["thread_id"] ?? null, ...given });
-  const value = toAccessValue("threads:create_run", { ids, query: {}, body: payloadOf(body) });
-  return reachOf(agent, await ask("threads:create_run", value), body.assistant_id, ask);
+  const value = toAccessValue("threads:create_run", { ids, query: {}, body: selectPayload(body) });
+  return buildReach(agent, await ask("threads:create_run", value), body.assistant_id, ask);
 }
 
 /** @throws {ApiError} `forbidden` */
@@ -89,11 +89,11 @@ function newCron(body: contract.CronBody, threadId: string | null): NewCron {
     enabled: body.enabled ?? true,
     onRunCompleted: body.on_run_completed ?? "delete",
     metadata: body.metadata ?? {},
-    payload: payloadOf(body),
+    payload: selectPayload(body),
   };
 }
 
-function patchOf(body: contract.CronPatchBody): CronPatch {
+function toPatch(body: contract.CronPatchBody): CronPatch {
   return {
     ...(body.schedule === undefined ? {} : { schedule: body.schedule }),
     ...(body.timezone === undefined ? {} : { timezone: body.timezone }),
@@ -103,18 +103,18 @@ function patchOf(body: contract.CronPatchBody): CronPatch {
       ? {}
       : { onRunCompleted: body.on_run_completed }),
     ...(body.metadata === undefined || body.metadata === null ? {} : { metadata: body.metadata }),
-    payload: payloadOf(body),
+    payload: selectPayload(body),
   };
 }
 
 /** The members of a run request. */
-function payloadOf(body: contract.CronPatchBody): JsonObject {
+function selectPayload(body: contract.CronPatchBody): JsonObject {
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => contract.RUN_MEMBERS.includes(name) && value !== undefined),
   ) as JsonObject;
 }
 
-function filterOf(body: contract.CronFilterBody, scope: Scope) {
+function buildFilter(body: contract.CronFilterBody, scope: Scope) {
   return {
     scope,
     metadata: body.metadata ?? null,

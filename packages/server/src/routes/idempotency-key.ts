@@ -5,7 +5,7 @@ import type { HttpRequest } from "@holdpoint/base/http/server/app.ts";
 const KEY_UNITS_MAX = 255;
 
 /** @throws {ApiError} `invalid_request` */
-export function idempotencyKeyOf(request: HttpRequest): string | undefined {
+export function readIdempotencyKey(request: HttpRequest): string | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined || (typeof key === "string" && key !== "" && key.length <= KEY_UNITS_MAX)) return key;
   const detail = `Idempotency-Key must have 1 to ${KEY_UNITS_MAX} characters.`;

@@ -7,7 +7,7 @@ import { listReply } from "./list-reply.ts";
 const LONG = JSON.stringify("x".repeat(300_000));
 
 /** Rows that count how many were read, and of all lists how many are read at the same time. */
-function rowsOf(count: number, text = LONG) {
+function createRows(count: number, text = LONG) {
   const seen = { read: 0, ended: false };
   async function* rows(): AsyncGenerator<string> {
     try {
@@ -27,17 +27,17 @@ function rowsOf(count: number, text = LONG) {
 }
 const reading = { now: 0, most: 0 };
 
-const piecesOf = (body: unknown): AsyncIterator<string> => (body as AsyncIterable<string>)[Symbol.asyncIterator]();
+const iteratePieces = (body: unknown): AsyncIterator<string> => (body as AsyncIterable<string>)[Symbol.asyncIterator]();
 
 test("a short list is one text", async () => {
-  const { body, stallMs } = await listReply(rowsOf(3, "1").rows, {}, ['{"items":', "}"]);
+  const { body, stallMs } = await listReply(createRows(3, "1").rows, {}, ['{"items":', "}"]);
   assert.deepEqual([body, stallMs], ['{"items":[1,1,1]}', undefined]);
-  assert.equal((await listReply(rowsOf(0).rows)).body, "[]");
-  assert.equal((await listReply(rowsOf(1).rows)).body, `[${LONG}]`);
+  assert.equal((await listReply(createRows(0).rows)).body, "[]");
+  assert.equal((await listReply(createRows(1).rows)).body, `[${LONG}]`);
 });
 
 test("a long list has every row, and reads rows as the client consumes them (list-reply.1, list-reply.2)", async () => {
-  const { rows, seen } = rowsOf(10);
+  const { rows, seen } = createRows(10);
   const { body } = await listReply(rows);
   assert.equal(seen.read, 2);
   let text = "";
@@ -50,7 +50,7 @@ test("a long list has every row, and reads rows as the client consumes them (lis
 });
 
 test("of many long lists one row is read at a time (list-reply.3), and a list that breaks off is cut (list-reply.1)", async () => {
-  const replies = await Promise.all(Array.from({ length: 8 }, () => listReply(rowsOf(5).rows)));
+  const replies = await Promise.all(Array.from({ length: 8 }, () => listReply(createRows(5).rows)));
   reading.most = 0;
   await Promise.all(
     replies.map(async ({ body }) => {
@@ -64,7 +64,7 @@ test("of many long lists one row is read at a time (list-reply.3), and a list th
     yield LONG;
     throw new Error("the storage is gone");
   }
-  const pieces = piecesOf((await listReply(broken())).body);
+  const pieces = iteratePieces((await listReply(broken())).body);
   await pieces.next();
   await assert.rejects(async () => pieces.next(), /the storage is gone/);
 });
@@ -93,8 +93,8 @@ test("rows that are ready at once leave a turn of the event loop to other calls 
 
 test("sends 32 long lists at once; an abandoned one frees its slot (list-reply.4)", async () => {
   const readers = [];
-  for (let at = 0; at < 33; at++) readers.push({ ...rowsOf(3), pieces: null as AsyncIterator<string> | null });
-  for (const reader of readers) reader.pieces = piecesOf((await listReply(reader.rows)).body);
+  for (let at = 0; at < 33; at++) readers.push({ ...createRows(3), pieces: null as AsyncIterator<string> | null });
+  for (const reader of readers) reader.pieces = iteratePieces((await listReply(reader.rows)).body);
   for (const { pieces } of readers.slice(0, 32)) assert.equal((await pieces?.next())?.done, false);
   let begun = false;
   const last = readers[32]?.pieces?.next().then(() => (begun = true));

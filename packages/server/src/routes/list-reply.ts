@@ -38,7 +38,10 @@ export async function listReply(
 }
 
 /** The rows of a list as JSON texts. */
-export async function* textsOf<Row>(rows: AsyncIterable<Row>, object: (row: Row) => object): AsyncGenerator<string> {
+export async function* streamTexts<Row>(
+  rows: AsyncIterable<Row>,
+  object: (row: Row) => object,
+): AsyncGenerator<string> {
   for await (const row of rows) yield JSON.stringify(object(row));
 }
 

@@ -26,7 +26,7 @@ export function metaRoutes(
   { metrics, versions, operations: others, prefix }: MetaOptions,
 ): readonly AgentRoute[] {
   const ok = async () => json({ ok: true });
-  const flags = flagsOf(others);
+  const flags = listFlags(others);
   const own: AgentRoute[] = [
     route(contract.getOk, async ({ query }) => {
       const queue = agent.worker.draining() ? "stopping" : "ok";
@@ -82,7 +82,7 @@ const PARTS: Readonly<Record<string, string>> = {
   thread_protocol: "/threads/{thread_id}/commands",
 };
 
-function flagsOf(served: readonly AnyOperation[]): Readonly<Record<string, boolean>> {
+function listFlags(served: readonly AnyOperation[]): Readonly<Record<string, boolean>> {
   const paths = new Set(served.map(({ path }) => path));
   return Object.fromEntries(Object.entries(PARTS).map(([part, path]) => [part, paths.has(path)]));
 }

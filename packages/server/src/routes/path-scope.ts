@@ -30,7 +30,7 @@ export async function requireThreadInScope(tx: Tx, threadId: string, scope: Scop
 }
 
 /** Everyone who may start runs may use a built-in assistant. Any other assistant must be readable by the caller. */
-export async function reachOf(agent: AgentContext, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
+export async function buildReach(agent: AgentContext, threads: Scope, assistantId: string, ask: Ask): Promise<Reach> {
   const everybodys = namesBuiltIn(agent, assistantId);
   return { threads, assistants: everybodys ? null : await ask("assistants:read", { assistant_id: assistantId }) };
 }

@@ -12,7 +12,7 @@ import {
   parsePathIds,
   takesBody,
 } from "@holdpoint/api/operation.ts";
-import { bodyBytesMaxOf, checkMemberSizes } from "@holdpoint/api/member-size.ts";
+import { chooseBodyBytesMax, checkMemberSizes } from "@holdpoint/api/member-size.ts";
 import { type JsonObject, isJsonObject } from "@holdpoint/base/json/json.ts";
 import type { HttpRequest, HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { JsonBody } from "@holdpoint/base/http/server/body.ts";
@@ -87,7 +87,7 @@ export function route<Query, Body>(
 
 /** @throws {ApiError} as `readBody`; `member_too_large` */
 async function readSized(request: HttpRequest, operation: AnyOperation, memberBytesMax: number): Promise<JsonBody> {
-  const sent = await request.readBody(bodyBytesMaxOf(operation, memberBytesMax));
+  const sent = await request.readBody(chooseBodyBytesMax(operation, memberBytesMax));
   checkMemberSizes(sent.value, operation.large, memberBytesMax, sent.text.length);
   return sent;
 }

@@ -2,12 +2,12 @@
 import type { RunBody } from "@holdpoint/api/runs.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import type { AgentContext } from "../context/context.ts";
-import { type Intent, intentOf } from "../interrupts/run-intent.ts";
+import { type Intent, readIntent } from "../interrupts/run-intent.ts";
 import { askForRights } from "../threads/bypass.ts";
 import { callFromBody } from "../runs/accept/run-body.ts";
 import type { RunCall } from "../runs/accept/run-request.ts";
-import { idempotencyKeyOf } from "./idempotency-key.ts";
-import { reachOf } from "./path-scope.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
+import { buildReach } from "./path-scope.ts";
 import type { Call } from "./route.ts";
 
 const CONTINUING: ReadonlySet<Intent["kind"]> = new Set(["continue", "command"]);
@@ -19,17 +19,17 @@ export async function runCall(
   body: RunBody & { readonly thread_id?: string | null | undefined },
   part: number | null = null,
 ): Promise<RunCall> {
-  const key = idempotencyKeyOf(request);
+  const key = readIdempotencyKey(request);
   const rights = await askForRights(agent, ask, {
     assistantId: body.assistant_id,
     threadId: ids["thread_id"] ?? body.thread_id ?? null,
     before: body.interrupt_before,
     after: body.interrupt_after,
     goto: body.command?.goto,
-    continues: CONTINUING.has(intentOf(body.input, body.command ?? null).kind),
+    continues: CONTINUING.has(readIntent(body.input, body.command ?? null).kind),
   });
   return {
-    ...callFromBody(body, await reachOf(agent, scope, body.assistant_id, ask)),
+    ...callFromBody(body, await buildReach(agent, scope, body.assistant_id, ask)),
     webhooks: (body.webhooks ?? []).map(({ webhook_id: webhookId, ...rest }) => ({
       webhookId: webhookId ?? null,
       ...rest,

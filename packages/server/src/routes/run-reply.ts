@@ -16,7 +16,7 @@ import { select } from "./route.ts";
 type RunIds = Pick<Run, "threadId" | "runId">;
 
 /** Path of a run: on its thread, or by run id alone for a caller without a thread. */
-export function pathOf({ threadId, runId }: RunIds, withThread: boolean): string {
+export function buildRunPath({ threadId, runId }: RunIds, withThread: boolean): string {
   return withThread ? `/threads/${threadId}/runs/${runId}` : `/runs/${runId}`;
 }
 
@@ -50,11 +50,11 @@ export function replyToWaiter(
 ): Promise<HttpReply> {
   request.onDisconnect(waiting.leave);
   const headers = { ...locationHeaders(path, "join"), "Content-Type": "application/json" };
-  const reply = waiting.result.then((result) => replyOf(result, headers));
+  const reply = waiting.result.then((result) => toReply(result, headers));
   return replyWhenReady(reply, headers, agent.clock, keepAliveMs);
 }
 
-function replyOf(result: WaitResult, headers: Readonly<Record<string, string>>): HttpReply {
+function toReply(result: WaitResult, headers: Readonly<Record<string, string>>): HttpReply {
   if (result.kind === "ended") return { status: 200, body: serializeRunEnd(result.end), headers };
   const again = `join it at ${headers["Location"]}`;
   const errors = {

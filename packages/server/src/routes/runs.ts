@@ -11,10 +11,17 @@ import { waitForRun, waitForStarted } from "../runs/wait-for-run.ts";
 import { startRun } from "../runs/accept/start-run.ts";
 import { type AgentRoute, NO_CONTENT, id, json, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnDisconnect, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
+import {
+  cancelOnDisconnect,
+  locationHeaders,
+  buildRunPath,
+  replyToWaiter,
+  requireMayCancel,
+  runText,
+} from "./run-reply.ts";
 
 export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
-  const runOf = (ids: Readonly<Record<string, string>>) => ({
+  const readRunKey = (ids: Readonly<Record<string, string>>) => ({
     threadId: id(ids, "thread_id"),
     runId: id(ids, "run_id"),
   });
@@ -22,14 +29,14 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
     route(contract.createRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
       const { run } = await startRun(agent, call.caller, start);
-      return jsonText(runText(agent, run), locationHeaders(pathOf(run, true), "join"));
+      return jsonText(runText(agent, run), locationHeaders(buildRunPath(run, true), "join"));
     }),
     route(contract.waitRun, async (call) => {
       const start = { threadId: id(call.ids, "thread_id"), call: await runCall(agent, call, call.body) };
       const started = await startRun(agent, call.caller, start);
       if (call.body.on_disconnect === "cancel") cancelOnDisconnect(agent, call.caller, started.run, call.request);
       const waiting = await waitForStarted(agent, started);
-      return replyToWaiter(agent, waiting, pathOf(started.run, true), { request: call.request, keepAliveMs });
+      return replyToWaiter(agent, waiting, buildRunPath(started.run, true), { request: call.request, keepAliveMs });
     }),
     route(contract.listRuns, async ({ ids, query }) => {
       const filter = { limit: query.limit, offset: query.offset, status: query.status ?? null };
@@ -47,7 +54,7 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
       if (query.cancel_on_disconnect) await requireMayCancel(agent, ids, ask);
       const waiting = await waitForRun(agent, run.threadId, run.runId);
       if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
-      return replyToWaiter(agent, waiting, pathOf(run, true), { request, keepAliveMs });
+      return replyToWaiter(agent, waiting, buildRunPath(run, true), { request, keepAliveMs });
     }),
     route(contract.cancelRun, async ({ ids, query, request, caller }) => {
       const [threadId, runId] = [id(ids, "thread_id"), id(ids, "run_id")];
@@ -68,13 +75,13 @@ export function runRoutes(agent: AgentContext, keepAliveMs: number): readonly Ag
     }),
     route(contract.addRunWebhook, async ({ ids, body }) => {
       const { webhook_id: webhookId = null, url, format, headers } = body;
-      return json(webhookObject(await addRunWebhook(agent, runOf(ids), { webhookId, url, format, headers })));
+      return json(webhookObject(await addRunWebhook(agent, readRunKey(ids), { webhookId, url, format, headers })));
     }),
     route(contract.listRunWebhooks, async ({ ids }) =>
-      json((await listRunWebhooks(agent, runOf(ids))).map(webhookObject)),
+      json((await listRunWebhooks(agent, readRunKey(ids))).map(webhookObject)),
     ),
     route(contract.deleteRunWebhook, async ({ ids }) => {
-      await deleteRunWebhook(agent, runOf(ids), id(ids, "webhook_id"));
+      await deleteRunWebhook(agent, readRunKey(ids), id(ids, "webhook_id"));
       return NO_CONTENT;
     }),
   ];

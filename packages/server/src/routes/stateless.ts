@@ -10,27 +10,34 @@ import { startRun, startRuns } from "../runs/accept/start-run.ts";
 import { statelessStart, threadOfRun } from "../runs/accept/stateless-runs.ts";
 import { type AgentRoute, type Call, NO_CONTENT, id, jsonText, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnDisconnect, locationHeaders, pathOf, replyToWaiter, requireMayCancel, runText } from "./run-reply.ts";
+import {
+  cancelOnDisconnect,
+  locationHeaders,
+  buildRunPath,
+  replyToWaiter,
+  requireMayCancel,
+  runText,
+} from "./run-reply.ts";
 
 export function statelessRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   return [
     route(contract.createStatelessRun, async (call) => {
-      const { run } = await startRun(agent, call.caller, await startOf(agent, call, call.body));
-      return jsonText(runText(agent, run), locationHeaders(pathOf(run, false), "join"));
+      const { run } = await startRun(agent, call.caller, await buildStart(agent, call, call.body));
+      return jsonText(runText(agent, run), locationHeaders(buildRunPath(run, false), "join"));
     }),
     route(contract.waitStatelessRun, async (call) => {
-      const started = await startRun(agent, call.caller, await startOf(agent, call, call.body));
+      const started = await startRun(agent, call.caller, await buildStart(agent, call, call.body));
       if (call.body.on_disconnect === "cancel") cancelOnDisconnect(agent, call.caller, started.run, call.request);
       const waiting = await waitForStarted(agent, started);
-      return replyToWaiter(agent, waiting, pathOf(started.run, false), { request: call.request, keepAliveMs });
+      return replyToWaiter(agent, waiting, buildRunPath(started.run, false), { request: call.request, keepAliveMs });
     }),
     route(contract.createRunBatch, async (call) => {
-      const starts = await Promise.all(call.body.map((body, index) => startOf(agent, call, body, index)));
+      const starts = await Promise.all(call.body.map((body, index) => buildStart(agent, call, body, index)));
       const started = await startRuns(agent, call.caller, starts);
       return jsonText(`[${started.map(({ run }) => runText(agent, run)).join(",")}]`);
     }),
     route(contract.cancelRuns, async ({ body, query, caller, scope }) => {
-      await cancelRuns(agent, { caller, scope, action: query.action, reason: "requested" }, selectionOf(body));
+      await cancelRuns(agent, { caller, scope, action: query.action, reason: "requested" }, toSelection(body));
       return NO_CONTENT;
     }),
     route(contract.getRunById, async ({ ids, scope }) => {
@@ -43,7 +50,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
       if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: runId }, ask);
       const waiting = await waitForRun(agent, run.threadId, runId);
       if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
-      return replyToWaiter(agent, waiting, pathOf(run, false), { request, keepAliveMs });
+      return replyToWaiter(agent, waiting, buildRunPath(run, false), { request, keepAliveMs });
     }),
   ];
 }
@@ -52,7 +59,7 @@ export function statelessRoutes(agent: AgentContext, keepAliveMs: number): reado
 const KEEPS: ReadonlySet<string> = new Set(["keep", "continue"]);
 
 /** @param part position of the run in a batch */
-export async function startOf(
+export async function buildStart(
   agent: AgentContext,
   call: Call<unknown, unknown>,
   body: contract.StatelessRunBody,
@@ -65,7 +72,7 @@ export async function startOf(
   });
 }
 
-function selectionOf(body: {
+function toSelection(body: {
   readonly thread_id?: string | null | undefined;
   readonly run_ids?: readonly string[] | null | undefined;
   readonly status?: "pending" | "running" | "all" | null | undefined;

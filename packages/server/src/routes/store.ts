@@ -3,7 +3,7 @@ import * as contract from "@holdpoint/api/store.ts";
 import type { AgentContext } from "../context/context.ts";
 import { serializeStoreItem } from "../wire/api-objects.ts";
 import type { FoundItem } from "../ports/ports.ts";
-import { listReply, textsOf } from "./list-reply.ts";
+import { listReply, streamTexts } from "./list-reply.ts";
 import { json, NO_CONTENT, route, type AgentRoute } from "./route.ts";
 
 const found = (item: FoundItem): object => serializeStoreItem(item, item.score);
@@ -34,7 +34,7 @@ export function storeRoutes({ store, graphs }: AgentContext): readonly AgentRout
         refreshTtl: body.refresh_ttl ?? null,
         scope,
       });
-      return listReply(textsOf(items, found), {}, ['{"items":', "}"]);
+      return listReply(streamTexts(items, found), {}, ['{"items":', "}"]);
     }),
     route(contract.listNamespaces, async ({ body, scope }) => {
       const { limit, offset } = body;

@@ -14,8 +14,8 @@ import { threadOfRun } from "../runs/accept/stateless-runs.ts";
 import { joinRunStream, joinThreadStream, readOwnRun } from "../runs/streams/join-stream.ts";
 import { type AgentRoute, type Call, id, route } from "./route.ts";
 import { runCall } from "./run-call.ts";
-import { cancelOnDisconnect, locationHeaders, pathOf, requireMayCancel } from "./run-reply.ts";
-import { startOf } from "./stateless.ts";
+import { cancelOnDisconnect, locationHeaders, buildRunPath, requireMayCancel } from "./run-reply.ts";
+import { buildStart } from "./stateless.ts";
 
 export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly AgentRoute[] {
   const reply = (reading: Subscription, request: HttpRequest, headers: Readonly<Record<string, string>>): HttpReply => {
@@ -32,7 +32,7 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
     return reply(
       readOwnRun(agent, run, call.query.namespace ?? null),
       call.request,
-      locationHeaders(pathOf(run, withThread), "stream"),
+      locationHeaders(buildRunPath(run, withThread), "stream"),
     );
   };
   const join = async (
@@ -42,12 +42,12 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
   ): Promise<HttpReply> => {
     const { query, request, caller, ask } = call;
     if (query.cancel_on_disconnect) await requireMayCancel(agent, { thread_id: run.threadId, run_id: run.runId }, ask);
-    const after = lastEventOf(request);
+    const after = readLastEvent(request);
     const place = { ...run, after, shown: query.checkpoint_id ?? null };
     const choice = { modes: query.stream_mode ?? null, namespaces: query.namespace ?? null };
     const reading = await joinRunStream(agent, place, choice);
     if (query.cancel_on_disconnect) cancelOnDisconnect(agent, caller, run, request);
-    return reply(reading, request, locationHeaders(pathOf(run, withThread), "stream"));
+    return reply(reading, request, locationHeaders(buildRunPath(run, withThread), "stream"));
   };
   return [
     route(contract.streamRun, async (call) => {
@@ -55,7 +55,7 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
       return replyToCaller(call, (await startRun(agent, call.caller, start)).run, true);
     }),
     route(contract.streamStatelessRun, async (call) => {
-      const start = await startOf(agent, call, call.body);
+      const start = await buildStart(agent, call, call.body);
       return replyToCaller(call, (await startRun(agent, call.caller, start)).run, false);
     }),
     route(contract.joinRunStream, async (call) =>
@@ -68,14 +68,14 @@ export function streamRoutes(agent: AgentContext, heartbeatMs: number): readonly
     route(contract.joinThreadStream, async ({ ids, query, request }) => {
       const threadId = id(ids, "thread_id");
       const modes = query.stream_mode ?? (["run_modes"] as const);
-      const reading = await joinThreadStream(agent, threadId, lastThreadEventOf(request), modes);
+      const reading = await joinThreadStream(agent, threadId, readLastThreadEvent(request), modes);
       return reply(reading, request, { Location: `/threads/${threadId}/stream` });
     }),
   ];
 }
 
 /** @throws {ApiError} `invalid_request` */
-function lastEventOf({ headers }: HttpRequest): number | null {
+function readLastEvent({ headers }: HttpRequest): number | null {
   const given = headers["last-event-id"];
   if (given === undefined || given === "" || given === FROM_THE_BEGINNING) return null;
   const last = Number(given);
@@ -84,7 +84,7 @@ function lastEventOf({ headers }: HttpRequest): number | null {
 }
 
 /** @throws {ApiError} `invalid_request` */
-function lastThreadEventOf({ headers }: HttpRequest): ThreadPlace | "start" | "now" {
+function readLastThreadEvent({ headers }: HttpRequest): ThreadPlace | "start" | "now" {
   const given = headers["last-event-id"];
   if (given === undefined || given === "") return "now";
   if (given === FROM_THE_BEGINNING) return "start";

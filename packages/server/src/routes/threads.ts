@@ -6,7 +6,7 @@ import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import type { AgentContext } from "../context/context.ts";
 import { askToEdit } from "../threads/bypass.ts";
 import { extract } from "./extract.ts";
-import { listReply, textsOf } from "./list-reply.ts";
+import { listReply, streamTexts } from "./list-reply.ts";
 import { type StateView, editState, getHistory, getState } from "../threads/thread-state.ts";
 import type { ThreadView } from "../threads/thread-view.ts";
 import { copyThread } from "../threads/copy-thread.ts";
@@ -142,7 +142,7 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
     filter && Object.keys(filter).length > 0
       ? await searchByValues(agent, query, filter)
       : await searchThreads(agent, query, shown || Boolean(paths));
-  const rowOf = async ({ thread, open, values }: ThreadView): Promise<string> => {
+  const formatRow = async ({ thread, open, values }: ThreadView): Promise<string> => {
     const object = serializeThread(thread, open);
     const whole = async (): Promise<JsonObject> => (values === null ? object : { ...object, values: values.json() });
     const extracted = paths ? { extracted: extract(await whole(), paths) } : {};
@@ -150,13 +150,13 @@ async function searchReply(agent: AgentContext, body: SearchBody, scope: Scope):
     return withValues({ ...select(object, members), ...extracted }, text);
   };
   async function* rows(): AsyncGenerator<string> {
-    for await (const view of threads) yield await rowOf(view);
+    for await (const view of threads) yield await formatRow(view);
   }
   return listReply(rows(), paginationHeaders(total, body.offset, count));
 }
 
 /** Front-end SDKs join the segments of a namespace with U+0000, which PostgreSQL cannot hold. */
-function namespaceOf(checkpoint: { readonly checkpoint_ns?: string | null | undefined } | null | undefined): string {
+function readNamespace(checkpoint: { readonly checkpoint_ns?: string | null | undefined } | null | undefined): string {
   return (checkpoint?.checkpoint_ns ?? "").replaceAll("\0", "|");
 }
 
@@ -173,7 +173,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.getStateOf, async ({ ids, body }) => {
       const at = {
         checkpointId: body.checkpoint.checkpoint_id ?? null,
-        ns: namespaceOf(body.checkpoint),
+        ns: readNamespace(body.checkpoint),
         subgraphs: body.subgraphs ?? false,
       };
       return json(stateObject(await getState(agent, id(ids, "thread_id"), at), body.select));
@@ -184,7 +184,7 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
         values: body.values ?? null,
         asNode: body.as_node ?? null,
         checkpointId: body.checkpoint?.checkpoint_id ?? body.checkpoint_id ?? null,
-        ns: namespaceOf(body.checkpoint),
+        ns: readNamespace(body.checkpoint),
       };
       const right = await askToEdit(ask, threadId, edit);
       const checkpoint = await editState(agent, caller, threadId, { ...edit, right });
@@ -193,17 +193,17 @@ function stateRoutes(agent: AgentContext): readonly AgentRoute[] {
     route(contract.getHistory, async ({ ids, query }) => {
       const filter = { ns: "", before: query.before ?? null, limit: query.limit, metadata: null };
       const states = getHistory(agent, id(ids, "thread_id"), filter);
-      return listReply(textsOf(states, (view) => stateObject(view, query.select)));
+      return listReply(streamTexts(states, (view) => stateObject(view, query.select)));
     }),
     route(contract.postHistory, async ({ ids, body }) => {
       const filter = {
-        ns: namespaceOf(body.checkpoint),
+        ns: readNamespace(body.checkpoint),
         before: body.before ?? null,
         limit: body.limit,
         metadata: body.metadata ?? null,
       };
       const states = getHistory(agent, id(ids, "thread_id"), filter);
-      return listReply(textsOf(states, (view) => stateObject(view, body.select)));
+      return listReply(streamTexts(states, (view) => stateObject(view, body.select)));
     }),
   ];
 }

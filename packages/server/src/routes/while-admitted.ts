@@ -14,7 +14,7 @@ type Pieces = AsyncIterable<string | Uint8Array>;
 export interface Admission {
   readonly clock: Clock;
   readonly changes: AccessChanges | undefined;
-  /** Of the caller. */
+  /** Name of the caller. */
   readonly name: string;
   /** @throws {ApiError} without access @returns false if the caller has another scope now */
   readonly check: () => Promise<boolean>;

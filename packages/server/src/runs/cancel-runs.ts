@@ -4,10 +4,10 @@
 //   cancel-runs.2. A pending run ends by the same rules as a run aborted right after its claim.
 import type { AgentContext } from "../context/context.ts";
 import { noteEnd } from "../events/thread-note.ts";
-import { type Finished, endPending, finishRun, outcomeOf } from "./execute/finish-run.ts";
+import { type Finished, endPending, finishRun, toRunOutcome } from "./execute/finish-run.ts";
 import type { Caller, CancelReason, Run, Scope } from "../model/model.ts";
 import { EMPTY_WRITE_SET } from "../model/empty-write-set.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import type { GraphRunResult, Tx } from "../ports/ports.ts";
 import { requireRun } from "./runs.ts";
 import { inScope } from "../auth/scope.ts";
@@ -145,7 +145,7 @@ async function cancel(
   const { threadId, runId } = run;
   const at = agent.clock.now();
   const entry = {
-    ...authorOf(caller),
+    ...nameAuthor(caller),
     threadId,
     at,
     action: "cancelled",
@@ -199,7 +199,7 @@ async function cancelPending(
     unused: run.request.command?.answers ?? [],
     held: [],
   };
-  const finished = await finishRun(tx, { run: claimed, result, outcome: outcomeOf(result, reason), at, announce });
+  const finished = await finishRun(tx, { run: claimed, result, outcome: toRunOutcome(result, reason), at, announce });
   if (finished !== null && !finished.threadIsGone) await noteEnd(tx, finished, note);
   return { run: finished?.run ?? claimed, finished };
 }

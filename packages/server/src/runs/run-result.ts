@@ -44,13 +44,13 @@ export async function valuesAt(
   checkpointId: string,
 ): Promise<StateValues | null> {
   const stored = await tx.checkpoint(threadId, "", checkpointId);
-  const fingerprint = stored === null ? null : await fingerprintOf(agent, tx, stored.checkpoint.fingerprint);
+  const fingerprint = stored === null ? null : await findFingerprint(agent, tx, stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
-  return agent.graphs.valuesOf(tx, stored, fingerprint);
+  return agent.graphs.readValues(tx, stored, fingerprint);
 }
 
 /** Usually the fingerprint of a deployed graph. */
-export async function fingerprintOf(agent: AgentContext, tx: Tx, hash: string): Promise<Fingerprint | null> {
+export async function findFingerprint(agent: AgentContext, tx: Tx, hash: string): Promise<Fingerprint | null> {
   const deployed = agent.graphs.list().find(({ fingerprint }) => fingerprint.hash === hash);
   return deployed?.fingerprint ?? tx.fingerprint(hash);
 }

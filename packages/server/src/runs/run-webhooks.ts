@@ -7,7 +7,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { NewRunWebhook, RunWebhook } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
-import { firstRunOf } from "../webhooks/a2a-event.ts";
+import { findFirstRun } from "../webhooks/a2a-event.ts";
 import { requireRun } from "./runs.ts";
 
 const WEBHOOKS_MAX = 20;
@@ -50,5 +50,5 @@ export async function deleteRunWebhook(agent: AgentContext, at: RunAddress, webh
 /** run-webhooks.1. @throws {ApiError} `thread_not_found`, `run_not_found` */
 async function firstRun(tx: Pick<Tx, "thread" | "run">, { threadId, runId }: RunAddress): Promise<RunAddress> {
   const run = await requireRun(tx, threadId, runId);
-  return { threadId, runId: firstRunOf(run) };
+  return { threadId, runId: findFirstRun(run) };
 }

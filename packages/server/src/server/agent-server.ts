@@ -42,7 +42,7 @@ import { createListener, createUpgradeHandler } from "./http-listener.ts";
 import { createAgentMetrics } from "./metrics.ts";
 import { syncWithPeers } from "./peer-sync.ts";
 import { createRetention } from "./retention.ts";
-import { createServerContext, type ServerContext, slotsOf } from "./server-context.ts";
+import { createServerContext, type ServerContext, countSlots } from "./server-context.ts";
 import type { AgentServerPorts } from "./server-ports.ts";
 import type { AgentConfig } from "./settings.ts";
 
@@ -69,14 +69,14 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   let graceEndsAt = Infinity;
   let address = { host: config.host, port: config.port }; // until the port is open
   const counted = createAgentMetrics(ports.metrics, storage, {
-    slots: slotsOf(config),
+    slots: countSlots(config),
     running: () => context.worker.running(),
     boundUnits: storage.boundUnits,
   });
   const own = {
     counted,
     loopback: (...request: Parameters<Loopback>) => loopback(...request),
-    publicUrl: () => config.publicUrl ?? `${embedded ? "http://localhost" : urlOf(address)}${surface.mountPrefix}`,
+    publicUrl: () => config.publicUrl ?? `${embedded ? "http://localhost" : formatUrl(address)}${surface.mountPrefix}`,
   };
   const context = createServerContext(config, ports, own);
   const listener = createListener(config, ports, context, own);
@@ -95,7 +95,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
   const register = (): Promise<void> => registerGraphs(context.agent, assistantDefaults(config.graphConfig));
   const parts = group(
     "agent server",
-    partsOf(config, ports, context, { http: embeddedListener ?? http, opened, graphs: part("graphs", register) }),
+    listParts(config, ports, context, { http: embeddedListener ?? http, opened, graphs: part("graphs", register) }),
   );
   return {
     name: parts.name,
@@ -133,7 +133,7 @@ function createPort(
 }
 
 /** The parts in the order of their start. They stop in reverse. */
-function partsOf(
+function listParts(
   config: AgentConfig,
   { engine, store, threadTtl, signIn }: AgentServerPorts,
   { agent, worker, events, compaction, inbox, webhooks, notify, crons, search }: ServerContext,
@@ -178,6 +178,6 @@ function part(name: string, start: () => Promise<void>): Service {
   return { name, start, stop: () => Promise.resolve() };
 }
 
-function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+function formatUrl({ host, port }: { readonly host: string; readonly port: number }): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

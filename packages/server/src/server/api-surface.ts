@@ -58,7 +58,7 @@ const GROUPS: readonly (readonly [path: RegExp, groups: readonly string[]])[] = 
   [/^\/(keys|people)(\/|$)/, []],
 ];
 
-function groupsOf(path: string): readonly string[] {
+function listGroups(path: string): readonly string[] {
   return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? ["meta"];
 }
 
@@ -67,7 +67,7 @@ const PROBES = new Set(["/ok", "/live", "/ready"]);
 
 export function served(routes: readonly AgentRoute[], { disabled }: Surface): readonly AgentRoute[] {
   return routes.filter(({ operation: { path } }) => {
-    return PROBES.has(path) || !groupsOf(path).some((group) => disabled.includes(group));
+    return PROBES.has(path) || !listGroups(path).some((group) => disabled.includes(group));
   });
 }
 

@@ -1,6 +1,6 @@
 // Caller route: the signed-in person and the actions that the console may offer: none that the server rejects.
 import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
-import { eventsOf } from "../auth/roles.ts";
+import { listEvents } from "../auth/roles.ts";
 import type { Caller } from "../model/model.ts";
 import type { Sessions } from "../auth/sessions.ts";
 import type { Access } from "../ports/ports.ts";
@@ -36,7 +36,7 @@ function callerObject(caller: Caller | null): object {
     groups,
     role,
     limits,
-    may: role === null ? null : eventsOf(role),
+    may: role === null ? null : listEvents(role),
     read_only: role === "viewer",
   };
 }

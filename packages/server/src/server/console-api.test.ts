@@ -24,7 +24,7 @@ const BESIDE: LocalServices = {
 };
 const CALLER: Caller = { name: "ada", user: null, permissions: [] };
 
-function accessOf(scope: Scope, asked: string[]): Access {
+function createTestAccess(scope: Scope, asked: string[]): Access {
   return {
     async authenticate({ headers }) {
       if (headers["x-api-key"] !== "good") throw new ApiError("unauthenticated", "no");
@@ -77,13 +77,13 @@ const PATHS = [
 for (const [method, path] of PATHS) {
   test(`${method} ${path} is for callers who authenticate and may see every thread (console-api.1)`, async () => {
     const asked: string[] = [];
-    assert.equal(await ask(BESIDE, accessOf(null, asked), method, path), "unauthenticated");
+    assert.equal(await ask(BESIDE, createTestAccess(null, asked), method, path), "unauthenticated");
     assert.deepEqual(asked, []);
-    const some = accessOf([{ owner: "ada" }] as never, asked);
+    const some = createTestAccess([{ owner: "ada" }] as never, asked);
     const limited = await ask(BESIDE, some, method, path, "good");
     assert.match(limited, path.endsWith("/traces") ? /^200 \{"items":\[\]/ : /^forbidden$/);
     assert.deepEqual(asked, [method === "GET" ? "threads:search" : "threads:create"]);
-    const all = await ask(BESIDE, accessOf(null, asked), method, path, "good");
+    const all = await ask(BESIDE, createTestAccess(null, asked), method, path, "good");
     assert.match(all, path.endsWith("else") ? /^part_absent$/ : /^200 /);
   });
 }
@@ -105,7 +105,7 @@ test("a missing service is an error, never the page (console-api.2)", async () =
 
 test("every caller learns its name, its role, and what the role may do", async () => {
   const said = async (role?: Role): Promise<Record<string, unknown>> => {
-    const access = accessOf([], []);
+    const access = createTestAccess([], []);
     const authenticate = async (request: AccessRequest): Promise<Caller> => ({
       ...(await access.authenticate(request)),
       ...(role === undefined ? {} : { role }),
@@ -124,5 +124,5 @@ test("every caller learns its name, its role, and what the role may do", async (
   assert.ok(events.includes("threads:answer") && !events.includes("threads:create_run"));
   const open = await ask(BESIDE, null, "GET", "/console/api/caller");
   assert.deepEqual(JSON.parse(open.slice("200 ".length)), { ...nobody, name: null, role: null, may: null });
-  assert.equal(await ask(BESIDE, accessOf(null, []), "GET", "/console/api/caller", "bad"), "unauthenticated");
+  assert.equal(await ask(BESIDE, createTestAccess(null, []), "GET", "/console/api/caller", "bad"), "unauthenticated");
 });

@@ -76,19 +76,19 @@ export function consoleApiRoutes(
         versions: localServices.versions,
       }),
     ),
-    ...(traces === null ? [] : traceRoutesOf({ routes: traces, threads }, access)),
+    ...(traces === null ? [] : scopeTraceRoutes({ routes: traces, threads }, access)),
     ...(collector === null ? [] : collectorRoutes(collector, read, guarded)),
     guarded("threads:search", { method: "get", path: "/*", handle: absent }), // console-api.2
   ];
 }
 
-function traceRoutesOf(traces: ScopedTraces, access: Access | null): readonly HttpRoute[] {
+function scopeTraceRoutes(traces: ScopedTraces, access: Access | null): readonly HttpRoute[] {
   const reads = traces.routes.filter(({ method }) => method === "get");
   return reads.map((route) => ({
     method: route.method,
     path: BASE + route.path,
     async handle(request) {
-      const scope = await scopeOf(access, "threads:search", request); // console-api.1
+      const scope = await findScope(access, "threads:search", request); // console-api.1
       return scope === null ? route.handle(request) : replyInScope(traces, route, request, scope);
     },
   }));
@@ -111,13 +111,13 @@ function collectorRoutes(
 
 /** @throws {ApiError} `unauthenticated`, `forbidden` */
 async function admit(access: Access | null, event: AccessEvent, request: HttpRequest): Promise<void> {
-  if ((await scopeOf(access, event, request)) === null) return;
+  if ((await findScope(access, event, request)) === null) return;
   const detail = "Settings and the collector have no owners: only callers that may see every thread can read them.";
   throw new ApiError("forbidden", detail);
 }
 
 /** @throws {ApiError} `unauthenticated`, `forbidden` */
-async function scopeOf(access: Access | null, event: AccessEvent, request: HttpRequest): Promise<Scope> {
+async function findScope(access: Access | null, event: AccessEvent, request: HttpRequest): Promise<Scope> {
   if (access === null) return null;
   const caller = await access.authenticate(request);
   return (await authorize(access, caller, event, {})).scope;

@@ -6,7 +6,7 @@
 import { describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../context/context.ts";
-import { cancellationOf } from "../runs/execute/claim-run.ts";
+import { findCancellation } from "../runs/execute/claim-run.ts";
 import type { Notice, Peers } from "../ports/ports.ts";
 import { storedEnd, withText } from "../runs/run-result.ts";
 import { isActive } from "../model/status.ts";
@@ -36,7 +36,7 @@ export function syncWithPeers(agent: AgentContext, peers: Peers): Service {
     const reason = await storage.transaction(async (tx) => {
       const threadId = await tx.threadOfRun(runId);
       const run = threadId === null ? null : await tx.run(threadId, runId);
-      return run === null ? ("deleted" as const) : cancellationOf(tx, run);
+      return run === null ? ("deleted" as const) : findCancellation(tx, run);
     });
     if (reason !== null) worker.abortHere(runId, reason);
   };

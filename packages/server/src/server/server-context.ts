@@ -40,7 +40,7 @@ export interface ServerLinks {
   readonly counted: AgentMetrics;
 }
 
-export function slotsOf(config: AgentConfig): number {
+export function countSlots(config: AgentConfig): number {
   return config.role === "api" ? 0 : config.jobsPerWorker;
 }
 
@@ -139,7 +139,7 @@ function createServerWorker(
   const { events, compaction, inbox, webhooks, notifier, counted } = parts;
   return createWorker(
     {
-      slots: slotsOf(config),
+      slots: countSlots(config),
       timeoutMs: config.jobTimeoutSecs * 1000,
       graceMs: config.shutdownGraceSecs * 1000,
       crashesMax: config.jobAttemptsMax,

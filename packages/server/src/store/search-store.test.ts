@@ -16,7 +16,7 @@ interface Kept {
 }
 
 /** Items newest first. `atOnce` has the bytes of each read of values. */
-function storageOf(rows: readonly Kept[]) {
+function createTestStorage(rows: readonly Kept[]) {
   const items = new Map(
     rows.map(({ value }, at): [number, StoreItem] => [
       at,
@@ -53,7 +53,7 @@ const small = (kind: string): Kept => ({ bytes: 10, value: { kind } });
 const big = (kind: string): Kept => ({ bytes: CHUNK_BYTES, value: { kind } });
 
 test("a search has the matches of its page, in order, for every filter, offset and scope", async () => {
-  const { keys } = storageOf([small("a"), small("b"), small("a"), small("b"), small("a")]);
+  const { keys } = createTestStorage([small("a"), small("b"), small("a"), small("b"), small("a")]);
   const filter = parseFilter({ kind: "a" });
   const scope = [{ key: "kind", op: "eq", value: "b" }] as const;
   assert.deepEqual(await keys({}), ["k0", "k1", "k2", "k3", "k4"]);
@@ -66,20 +66,20 @@ test("a search has the matches of its page, in order, for every filter, offset a
 
 test("values are read a chunk at a time, to filter them and to return them (search-store.1)", async () => {
   for (const changes of [{}, { filter: parseFilter({ kind: "a" }) }]) {
-    const { keys, atOnce } = storageOf(Array.from({ length: 20 }, () => big("a")));
+    const { keys, atOnce } = createTestStorage(Array.from({ length: 20 }, () => big("a")));
     assert.equal((await keys(changes))?.length, 20);
     assert.equal(Math.max(...atOnce), CHUNK_BYTES);
   }
 });
 
 test("a list without a filter reads the values of its page only (search-store.1)", async () => {
-  const { keys, atOnce } = storageOf(Array.from({ length: 20 }, () => big("a")));
+  const { keys, atOnce } = createTestStorage(Array.from({ length: 20 }, () => big("a")));
   await keys({ limit: 3, offset: 10 });
   assert.deepEqual(atOnce, [CHUNK_BYTES, CHUNK_BYTES, CHUNK_BYTES]);
 });
 
 test("an item is read by its key when it was replaced, and is omitted when it no longer matches (search-store.3)", async () => {
-  const { storage, items } = storageOf([big("a"), big("a"), big("a"), big("a")]);
+  const { storage, items } = createTestStorage([big("a"), big("a"), big("a"), big("a")]);
   const query = { ...QUERY, filter: parseFilter({ kind: "a" }) };
   const found = await findItems(storage, query, 0);
   const change = (id: number, value: JsonObject): void => {
@@ -95,7 +95,7 @@ test("an item is read by its key when it was replaced, and is omitted when it no
 });
 
 test("a search that would pass more than its limit is refused (search-store.4)", async () => {
-  const { keys } = storageOf(Array.from({ length: 10_001 }, () => small("a")));
+  const { keys } = createTestStorage(Array.from({ length: 10_001 }, () => small("a")));
   const mine = [{ key: "kind", op: "eq", value: "b" }] as const;
   assert.equal(await keys({ scope: mine }), null);
   assert.equal((await keys({ limit: 5 }))?.length, 5);

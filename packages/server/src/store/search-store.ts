@@ -5,7 +5,7 @@
 //   search-store.3. An item appears in its state when it is read; one that is deleted, or no longer matches, is
 //        omitted.
 //   search-store.4. A search that would exceed its limit is refused before its first item.
-import { CHUNK_BYTES, chunksOf } from "../context/chunks.ts";
+import { CHUNK_BYTES, splitChunks } from "../context/chunks.ts";
 import { matchesFilter, type FilterCondition } from "@holdpoint/base/json/json-filter.ts";
 import type { Scope, StoreItem } from "../model/model.ts";
 import type { FoundItem, Storage, StorePage, StorePlace, StoreRef, StoreRefs } from "../ports/ports.ts";
@@ -44,8 +44,8 @@ export async function findItems(
   let [looked, passed, kept] = [0, 0, 0];
   for await (const refs of candidates(storage, query, at)) {
     if (refs === null) return null;
-    for (const chunk of byValue ? chunksOf(refs) : [refs]) {
-      const items = byValue ? await storage.read((tx) => tx.storeItems(idsOf(chunk), at)) : null; // search-store.2
+    for (const chunk of byValue ? splitChunks(refs) : [refs]) {
+      const items = byValue ? await storage.read((tx) => tx.storeItems(listIds(chunk), at)) : null; // search-store.2
       for (const ref of chunk) {
         if (found.length === query.limit) return found;
         if (passes && ++looked > lookMax) return null;
@@ -87,9 +87,9 @@ export async function* readItems(
   query: StoreQuery,
   now: () => number,
 ): AsyncGenerator<FoundItem> {
-  for (const chunk of chunksOf(found)) {
+  for (const chunk of splitChunks(found)) {
     const unread = chunk.filter(({ item }) => item === null);
-    const items = unread.length === 0 ? new Map() : await storage.read((tx) => tx.storeItems(idsOf(unread), now()));
+    const items = unread.length === 0 ? new Map() : await storage.read((tx) => tx.storeItems(listIds(unread), now()));
     for (const { item, itemId, namespace, key, score } of chunk) {
       // a replaced item has another id
       const read = item ?? items.get(itemId) ?? (await storage.read((tx) => tx.storeItem(namespace, key, now())));
@@ -98,7 +98,7 @@ export async function* readItems(
   }
 }
 
-const idsOf = (refs: readonly StoreRef[]): readonly number[] => refs.map(({ itemId }) => itemId);
+const listIds = (refs: readonly StoreRef[]): readonly number[] => refs.map(({ itemId }) => itemId);
 
 function matches(item: StoreItem | null, { filter, scope }: StoreQuery): item is StoreItem {
   return item !== null && matchesFilter(item.value, filter) && itemInScope(item, scope);

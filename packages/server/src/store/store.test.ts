@@ -23,7 +23,7 @@ async function opened(t: TestContext) {
   return { state, store };
 }
 
-async function keysOf(found: AsyncIterable<{ readonly key: string }>): Promise<readonly string[]> {
+async function collectKeys(found: AsyncIterable<{ readonly key: string }>): Promise<readonly string[]> {
   const keys: string[] = [];
   for await (const { key } of found) keys.push(key);
   return keys;
@@ -34,7 +34,7 @@ test("a read that cannot extend the expiry returns the item, which expires as be
   state.now += TTL / 2;
   state.fault = new ApiError("storage_unavailable", "the disk is full");
   assert.deepEqual((await store.get(["a"], "k", null))?.value, { n: 1 });
-  assert.deepEqual(await keysOf(await store.search(SEARCH)), ["k"]);
+  assert.deepEqual(await collectKeys(await store.search(SEARCH)), ["k"]);
   state.now += TTL / 2;
   assert.equal(await store.get(["a"], "k", null), null);
 });
@@ -45,7 +45,7 @@ test("a read extends the expiry again when there is space (store.5)", async (t) 
     state.now += TTL - 1;
     assert.notEqual(await store.get(["a"], "k", null), null);
     state.now += TTL - 1;
-    assert.deepEqual(await keysOf(await store.search(SEARCH)), ["k"]);
+    assert.deepEqual(await collectKeys(await store.search(SEARCH)), ["k"]);
   }
   state.fault = new TypeError("a defect");
   await assert.rejects(store.get(["a"], "k", null), TypeError);

@@ -45,9 +45,9 @@ const EMBED_TIMEOUT_MS = 60_000;
 /** After start() it periodically deletes expired items. */
 export function createStore(options: StoreOptions, ports: StorePorts): Store & Service {
   const { storage, clock, log, embedder } = ports;
-  const vectorsOf = async (request: StorePut): Promise<readonly StoreVector[]> => {
+  const embedTexts = async (request: StorePut): Promise<readonly StoreVector[]> => {
     if (embedder === null || request.index === false) return [];
-    const texts = textsOf(request.value, request.index ?? options.fields);
+    const texts = selectTexts(request.value, request.index ?? options.fields);
     const vectors = await embed(
       embedder,
       texts.map(({ text }) => text),
@@ -85,7 +85,7 @@ export function createStore(options: StoreOptions, ports: StorePorts): Store & S
       checkValue(value, options.itemBytesMax);
       const scope = request.scope ?? null;
       if (!itemInScope(request, scope)) throw outOfScope(); // store-scope.3
-      const vectors = await vectorsOf(request); // store.2
+      const vectors = await embedTexts(request); // store.2
       const ttlMs = request.ttlMs === undefined ? options.defaultTtlMs : request.ttlMs;
       await storage.transaction(async (tx) => {
         const at = clock.now();
@@ -125,7 +125,7 @@ async function search(
 ): Promise<AsyncIterable<FoundItem>> {
   checkLabels(request.prefix);
   const { prefix, limit, offset, scope = null } = request;
-  const filter = filterOf(request.filter);
+  const filter = toStoreFilter(request.filter);
   const asked = embedder === null || request.query === null ? null : [request.query];
   const [vector = null] = asked === null || embedder === null ? [] : await embed(embedder, asked, "query", clock);
   const search = { prefix, filter, vector, limit, offset, scope };
@@ -195,7 +195,7 @@ function checkValue(value: JsonObject, bytesMax: number): void {
   throw new ApiError("store_item_too_large", detail);
 }
 
-function filterOf(filter: JsonObject): readonly FilterCondition[] {
+function toStoreFilter(filter: JsonObject): readonly FilterCondition[] {
   try {
     return parseFilter(filter);
   } catch (error) {
@@ -203,7 +203,7 @@ function filterOf(filter: JsonObject): readonly FilterCondition[] {
   }
 }
 
-function textsOf(value: JsonObject, fields: readonly string[]): readonly IndexedText[] {
+function selectTexts(value: JsonObject, fields: readonly string[]): readonly IndexedText[] {
   let texts: readonly IndexedText[];
   try {
     texts = fields.flatMap((field) => textsAt(value, field));

@@ -38,7 +38,7 @@ const AFTER_PAUSE: Run = {
 };
 
 /** The spans of each run, with a separate provider: as after a restart of the process. */
-function spansOf(runs: readonly Run[], captureContent: boolean, report: (trace: RunTrace) => void) {
+function exportSpans(runs: readonly Run[], captureContent: boolean, report: (trace: RunTrace) => void) {
   return runs.flatMap((run) => {
     const exporter = new InMemorySpanExporter();
     const spanProcessors = [new SimpleSpanProcessor({ exporter })];
@@ -56,7 +56,7 @@ function spansOf(runs: readonly Run[], captureContent: boolean, report: (trace: 
       },
     };
     const tracer = provider.getTracer("test");
-    report(beginRunTrace(run, { tracer, ids, flagsOf: () => TraceFlags.SAMPLED, captureContent }));
+    report(beginRunTrace(run, { tracer, ids, chooseFlags: () => TraceFlags.SAMPLED, captureContent }));
     return exporter.getFinishedSpans();
   });
 }
@@ -71,7 +71,7 @@ const callTool = (trace: RunTrace): void => {
 };
 
 test("a run, its pause and its continuation are one trace with one root, whichever process sends them (run-trace.1, run-trace.3)", () => {
-  const spans = spansOf([RUN, AFTER_PAUSE], false, (trace) => trace.end({ state: "done" }));
+  const spans = exportSpans([RUN, AFTER_PAUSE], false, (trace) => trace.end({ state: "done" }));
   const [first, wait, next] = spans;
   assert.deepEqual(
     spans.map(({ name }) => name),
@@ -91,22 +91,22 @@ test("a run, its pause and its continuation are one trace with one root, whichev
 
 test("a span has no content unless the settings request it (run-trace.2)", () => {
   const quiet = JSON.stringify(
-    spansOf([AFTER_PAUSE], false, callTool).map(({ attributes, status }) => [attributes, status]),
+    exportSpans([AFTER_PAUSE], false, callTool).map(({ attributes, status }) => [attributes, status]),
   );
   assert.doesNotMatch(quiet, new RegExp(`${SECRET}|Ada`));
-  const spans = spansOf([AFTER_PAUSE], true, callTool);
+  const spans = exportSpans([AFTER_PAUSE], true, callTool);
   const tool = spans.find(({ name }) => name === "execute_tool refund");
   assert.equal(tool?.attributes["gen_ai.tool.call.arguments"], SECRET);
   assert.deepEqual(tool?.status, { code: SpanStatusCode.ERROR, message: SECRET });
 });
 
 test("a requeued attempt sends no spans; the next one sends the run, and the wait only once (run-trace.3, run-trace.4)", () => {
-  const cut = spansOf([AFTER_PAUSE], false, (trace) => trace.end("requeued"));
+  const cut = exportSpans([AFTER_PAUSE], false, (trace) => trace.end("requeued"));
   assert.deepEqual(
     cut.map(({ name }) => name),
     ["wait approval"],
   );
-  const again = spansOf([{ ...AFTER_PAUSE, attempt: 2 }], false, (trace) => trace.end({ state: "done" }));
+  const again = exportSpans([{ ...AFTER_PAUSE, attempt: 2 }], false, (trace) => trace.end({ state: "done" }));
   assert.deepEqual(
     again.map(({ name }) => name),
     ["invoke_agent refunds"],
@@ -114,7 +114,7 @@ test("a requeued attempt sends no spans; the next one sends the run, and the wai
 });
 
 test("content without a JSON form, or too long, is omitted, and the rest stays", () => {
-  const long = spansOf([RUN], true, (trace) => {
+  const long = exportSpans([RUN], true, (trace) => {
     trace.input(() => {
       throw new Error("cannot be shown");
     });

@@ -31,7 +31,7 @@ export interface RunTracePorts {
   readonly tracer: Tracer;
   readonly ids: SpanIds;
   /** True if the sampler keeps the trace with this id. */
-  readonly flagsOf: (traceId: string, context: Context) => number;
+  readonly chooseFlags: (traceId: string, context: Context) => number;
   readonly captureContent: boolean;
 }
 
@@ -45,7 +45,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
     {
       name: `invoke_agent ${run.graphId}`,
       id: run.runId,
-      startedAt: beginOf(run),
+      startedAt: findBegin(run),
       link,
       attributes: {
         "gen_ai.operation.name": "invoke_agent",
@@ -61,7 +61,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
   );
   const under = (span: Span): Context => trace.setSpan(ROOT_CONTEXT, span);
   const step = (one: TraceStep, parent: Context): TracedStep => {
-    const { name, kind } = spanOf(one);
+    const { name, kind } = describeSpan(one);
     const attributes = { ...startAttributes(one, captureContent), ...named(one.kind) };
     const span = tracer.startSpan(name, { kind, attributes }, parent);
     return {
@@ -82,7 +82,7 @@ export function beginRunTrace(run: Run, ports: RunTracePorts): RunTrace {
 }
 
 /** Earliest start of the run: it exists before the start, and is the same in every attempt (run-trace.1). */
-function beginOf(run: Run): number {
+function findBegin(run: Run): number {
   return run.createdAt + Math.ceil((run.request.afterSeconds ?? 0) * 1000);
 }
 
@@ -98,7 +98,7 @@ function recordWait(run: Run, wait: TracedWait, answer: unknown, { link, ...port
     ...named("wait"),
     ...(ports.captureContent ? { ...text("output.value", () => answer), "holdpoint.answered_by": by } : {}),
   };
-  const id = uuidOf(hash("sha256", `${run.runId} ${interruptId}`));
+  const id = toUuid(hash("sha256", `${run.runId} ${interruptId}`));
   const span = startedSpan({ name: `wait ${node}`, id, startedAt: since, link, attributes }, ports);
   span.end(run.createdAt);
 }
@@ -115,40 +115,40 @@ interface PlacedSpan {
 
 /** The root, or a span right below a root that ended long ago, perhaps in another process (run-trace.1). */
 function startedSpan({ name, id, startedAt, link, attributes }: PlacedSpan, ports: RunTracePorts): Span {
-  const spanId = spanIdOf(id);
+  const spanId = hashSpanId(id);
   const options = { kind: SpanKind.INTERNAL, startTime: startedAt };
   if (link === undefined) {
-    const ids = { traceId: hexOf(id), spanId };
+    const ids = { traceId: toHex(id), spanId };
     return ports.ids.use(ids, () => ports.tracer.startSpan(name, { ...options, attributes }, ROOT_CONTEXT));
   }
-  const traceId = hexOf(link.rootRunId);
-  const traceFlags = ports.flagsOf(traceId, ROOT_CONTEXT);
-  const above = { traceId, spanId: spanIdOf(link.rootRunId), traceFlags, isRemote: true };
+  const traceId = toHex(link.rootRunId);
+  const traceFlags = ports.chooseFlags(traceId, ROOT_CONTEXT);
+  const above = { traceId, spanId: hashSpanId(link.rootRunId), traceFlags, isRemote: true };
   const parent = trace.setSpanContext(ROOT_CONTEXT, above);
   // The collector finds a span's place by its parent. These attributes name it, for a parent that the collector no
   // longer knows.
   const place = {
     "langsmith.trace.id": link.rootRunId,
     "langsmith.span.id": id,
-    "langsmith.span.dotted_order": `${segmentOf(link.rootStartedAt, link.rootRunId)}.${segmentOf(startedAt, id)}`,
+    "langsmith.span.dotted_order": `${buildSegment(link.rootStartedAt, link.rootRunId)}.${buildSegment(startedAt, id)}`,
   };
   const all = { ...options, attributes: { ...attributes, ...place } };
   return ports.ids.use({ traceId, spanId }, () => ports.tracer.startSpan(name, all, parent));
 }
 
-function segmentOf(at: number, id: string): string {
+function buildSegment(at: number, id: string): string {
   return `${new Date(at).toISOString().replace(/[-:.]/g, "").slice(0, -1)}000Z${id}`;
 }
 
-function hexOf(id: string): string {
+function toHex(id: string): string {
   return id.replaceAll("-", "");
 }
 
-function spanIdOf(id: string): string {
+function hashSpanId(id: string): string {
   return hash("sha256", id).slice(0, 16);
 }
 
-function uuidOf(hex: string): string {
+function toUuid(hex: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join("-");
 }
 
@@ -157,7 +157,7 @@ function named(kind: TraceStep["kind"] | "run" | "wait"): Attributes {
   return { "holdpoint.kind": kind, "langsmith.metadata.holdpoint_kind": kind };
 }
 
-function spanOf(step: TraceStep): { readonly name: string; readonly kind: SpanKind } {
+function describeSpan(step: TraceStep): { readonly name: string; readonly kind: SpanKind } {
   switch (step.kind) {
     case "node":
       return { name: step.name, kind: SpanKind.INTERNAL };

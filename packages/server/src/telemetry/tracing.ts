@@ -60,13 +60,13 @@ export function createTracing(env: Env, options: TracingOptions, log: Log): Trac
   });
   const tracer = provider.getTracer("holdpoint", options.version);
   /** A run follows the sampling decision of the first run of its trace, which derives from the trace id. */
-  const flagsOf = (traceId: string, context: Context): number => {
+  const chooseFlags = (traceId: string, context: Context): number => {
     const { decision } = root.shouldSample(context, traceId, "run", SpanKind.INTERNAL, {}, []);
     return decision === SamplingDecision.RECORD_AND_SAMPLED ? TraceFlags.SAMPLED : TraceFlags.NONE;
   };
   return {
     name: "tracing",
-    begin: (run) => beginRunTrace(run, { tracer, ids, flagsOf, captureContent: options.captureContent }),
+    begin: (run) => beginRunTrace(run, { tracer, ids, chooseFlags, captureContent: options.captureContent }),
     start: () => Promise.resolve(),
     stop: () => provider.shutdown().catch(() => undefined), // tracing.2; the exporter logs its failure
   };

@@ -4,9 +4,9 @@
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { type Ask, askRight, requireRight, type Right, type Rights } from "../auth/authorize.ts";
 import type { AgentContext } from "../context/context.ts";
-import { authorOf } from "../model/audit-author.ts";
-import { assistantIdOf } from "../model/built-in-assistant.ts";
-import { gotoTargets, type Intent, nodesOf } from "../interrupts/run-intent.ts";
+import { nameAuthor } from "../model/audit-author.ts";
+import { toAssistantId } from "../model/built-in-assistant.ts";
+import { gotoTargets, type Intent, withoutEnd } from "../interrupts/run-intent.ts";
 import type { AuditEntry, Caller, Interrupt, Run, Thread } from "../model/model.ts";
 import type { GraphDescription, StateUpdate, Tx } from "../ports/ports.ts";
 
@@ -38,11 +38,11 @@ function missing(compiled: "*" | readonly string[], given: Given): readonly stri
 export async function askForRights(agent: AgentContext, ask: Ask, asked: AskedRun): Promise<Rights> {
   const { assistantId, threadId, before, after, goto, continues } = asked;
   const place = { thread_id: threadId, metadata: {} };
-  const nodes = nodesOf(gotoTargets(goto));
+  const nodes = withoutEnd(gotoTargets(goto));
   const bypass = nodes.length === 0 ? null : await askRight(ask, "threads:bypass", { ...place, goto: nodes });
   if (!continues && !Array.isArray(before) && !Array.isArray(after)) return bypass === null ? {} : { bypass };
   const [assistant, thread] = await agent.storage.read((tx) =>
-    Promise.all([tx.assistant(assistantIdOf(assistantId)), threadId === null ? null : tx.thread(threadId)]),
+    Promise.all([tx.assistant(toAssistantId(assistantId)), threadId === null ? null : tx.thread(threadId)]),
   );
   const off = disabledBreakpoints(agent.graphs.describe(assistant?.graphId ?? assistantId), { before, after });
   const asker = continues && thread?.assistantId !== assistant?.assistantId ? (thread?.assistantId ?? null) : null;
@@ -81,7 +81,7 @@ export function requireRights(check: RightsCheck): void {
   if (disabledBreakpoints(graph, breakpoints).length > 0) requireRight(rights.disable, "threads:bypass", thread);
   if (thread.status !== "interrupted" || intent.kind === "input" || intent.kind === "end_thread") return;
   const goto = intent.kind === "continue" ? undefined : intent.goto;
-  if (nodesOf(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
+  if (withoutEnd(gotoTargets(goto)).length > 0) requireRight(rights.bypass, "threads:bypass", thread);
   const isOther = open.some(
     (item) => item.review !== null && item.assistantId !== "" && item.assistantId !== assistantId,
   );
@@ -121,7 +121,7 @@ export async function noteDisabledBreakpoints(agent: AgentContext, tx: Tx, calle
     interruptId: null,
     runId,
     value: off,
-    ...authorOf(caller),
+    ...nameAuthor(caller),
   };
   await tx.audit([entry]);
 }

@@ -5,8 +5,8 @@ import type { Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { withoutVotes } from "../model/review/four-eyes.ts";
 import { allOpenItems, openItems, requireThread, threadNotFound } from "./find-thread.ts";
-import { withStarterOf } from "./starters.ts";
-import { type ThreadView, viewOf } from "./thread-view.ts";
+import { withRunStarter } from "./starters.ts";
+import { type ThreadView, readView } from "./thread-view.ts";
 
 /**
  * The copy of a paused thread has the same open interrupts, with their rules. An answer to one thread, or a vote, does
@@ -58,7 +58,7 @@ async function finish(
       createdAt: at,
       updatedAt: at,
       onCompletion: "keep",
-      startedBy: running.reduce(withStarterOf, thread.startedBy), // the copy has their input already
+      startedBy: running.reduce(withRunStarter, thread.startedBy), // the copy has their input already
       status: busy ? "idle" : thread.status,
       checkpointId: busy
         ? ((await tx.checkpoint(threadId, "", null))?.checkpoint.checkpointId ?? null)
@@ -69,7 +69,7 @@ async function finish(
     const open = await allOpenItems(tx, copyId);
     if (busy) await tx.putInterrupts(open.map((interrupt) => ({ ...interrupt, state: "abandoned" as const })));
     else await tx.putInterrupts(await withOwnAskers(agent, tx, threadId, open));
-    return { view: await viewOf(agent, tx, copy), waiting: await openItems(tx, copy) };
+    return { view: await readView(agent, tx, copy), waiting: await openItems(tx, copy) };
   });
   agent.inbox.added(waiting, view.thread.metadata);
   return view;

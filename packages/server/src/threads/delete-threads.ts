@@ -63,22 +63,22 @@ export async function pruneThreads(
 export async function pruneEach(
   agent: AgentContext,
   threads: readonly Thread[],
-  strategyOf: (thread: Thread) => TtlStrategy,
+  chooseStrategy: (thread: Thread) => TtlStrategy,
 ): Promise<number> {
   const { gone, pruned } = await agent.storage.transaction(async (tx) => {
-    const taken: Gone[] = [];
+    const deletedThreads: Gone[] = [];
     let kept = 0;
     for (const { threadId } of threads) {
       const thread = await tx.thread(threadId);
       if (thread === null) continue;
-      if (strategyOf(thread) === "delete") taken.push(await takeAway(tx, thread));
+      if (chooseStrategy(thread) === "delete") deletedThreads.push(await takeAway(tx, thread));
       else if (thread.status !== "busy") {
         // not while busy: a run needs the rows that its checkpoints refer to
         await tx.pruneThread(threadId, agent.clock.now());
         kept++;
       }
     }
-    return { gone: taken, pruned: kept + taken.length };
+    return { gone: deletedThreads, pruned: kept + deletedThreads.length };
   });
   for (const one of gone) announceDeleted(agent, one);
   return pruned;

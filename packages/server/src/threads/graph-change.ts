@@ -4,7 +4,7 @@ import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Run, Thread } from "../model/model.ts";
 
 /** Clients find threads by graph and assistant in the metadata, and read the config of the newest run. */
-export function graphChangeOf(
+export function changeGraph(
   thread: Thread,
   { graphId, assistantId }: Pick<Run, "graphId" | "assistantId">,
   config: JsonObject,

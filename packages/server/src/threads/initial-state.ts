@@ -3,7 +3,7 @@
 //   initial-state.1. If the graph rejects an update, no thread is created.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../context/context.ts";
-import { breakpointOf } from "../interrupts/breakpoint.ts";
+import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { checkGoto } from "../interrupts/node-names.ts";
 import { builtInAssistantId } from "../model/built-in-assistant.ts";
 import type { Interrupt, Thread, WriteSet } from "../model/model.ts";
@@ -42,7 +42,7 @@ export async function buildThread(
   const { set, checkpoint, next } = await agent.graphs.build(address, supersteps, { graph_id: graphId }, operationId);
   const run = { runId: "", graphId, assistantId: builtInAssistantId(graphId) };
   const waiting =
-    next.length > 0 ? [breakpointOf({ run, threadId, checkpointId: checkpoint.checkpoint_id, next, at })] : [];
+    next.length > 0 ? [buildBreakpoint({ run, threadId, checkpointId: checkpoint.checkpoint_id, next, at })] : [];
   const paused = waiting.length > 0 ? ({ status: "interrupted", pause: "breakpoint" } as const) : {};
   return { thread: { ...thread, ...paused, graphId, checkpointId: checkpoint.checkpoint_id }, set, waiting };
 }

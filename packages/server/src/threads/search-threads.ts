@@ -4,7 +4,7 @@ import type { AgentContext } from "../context/context.ts";
 import type { Scope } from "../model/model.ts";
 import type { ThreadQuery } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
-import { type ThreadView, viewOf } from "./thread-view.ts";
+import { type ThreadView, readView } from "./thread-view.ts";
 
 /** Maximum number of threads whose states a filter on values reads. */
 const VALUES_SCAN_MAX = 10_000;
@@ -32,7 +32,7 @@ export async function searchThreads(agent: AgentContext, query: ThreadQuery, wit
   const total = isComplete
     ? query.offset + ids.length
     : await longReads.countThreads(query, query.offset + COUNT_PAST_PAGE);
-  return { total, count: ids.length, threads: viewsOf(agent, ids, query.scope, withValues) };
+  return { total, count: ids.length, threads: readViews(agent, ids, query.scope, withValues) };
 }
 
 /** Bound for the states in memory per list, beyond a single larger one. */
@@ -41,7 +41,7 @@ const READ_UNITS_MAX = 256 * 1024;
 /** Threads of one transaction: it holds the event loop. */
 const READ_THREADS_MAX = 50;
 
-async function* viewsOf(
+async function* readViews(
   agent: AgentContext,
   threadIds: readonly string[],
   scope: Scope,
@@ -55,7 +55,7 @@ async function* viewsOf(
       for (let units = 0; at < end && units <= READ_UNITS_MAX; at++) {
         const thread = await tx.thread(threadIds[at] as string);
         if (thread === null || !inScope(thread.metadata, scope)) continue;
-        const view = await viewOf(agent, tx, thread, withValues);
+        const view = await readView(agent, tx, thread, withValues);
         read.push(view);
         units += view.values?.units ?? 0;
       }
@@ -71,12 +71,12 @@ export async function searchByValues(agent: AgentContext, query: ThreadQuery, va
   const ids = await agent.storage.longReads.searchThreadIds({ ...query, limit: VALUES_SCAN_MAX, offset: 0 });
   const page: string[] = [];
   let total = 0;
-  for await (const view of viewsOf(agent, ids, query.scope)) {
+  for await (const view of readViews(agent, ids, query.scope)) {
     if (!contains(view.values?.json(), values)) continue;
     if (total >= query.offset && page.length < query.limit) page.push(view.thread.threadId);
     total++;
   }
-  return { total, count: page.length, threads: viewsOf(agent, page, query.scope) };
+  return { total, count: page.length, threads: readViews(agent, page, query.scope) };
 }
 
 export async function countThreads(

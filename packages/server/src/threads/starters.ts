@@ -12,14 +12,14 @@ const STARTERS_MAX = 1000;
 
 /** The list of the thread at the end of the run. */
 export function startersAfter(thread: Pick<Thread, "startedBy">, run: Run, endedBy: EndedBy): readonly string[] {
-  const authors = authorsOf(run);
+  const authors = listStarters(run);
   if (authors.length === 0 || endedBy === "rollback") return thread.startedBy; // starters.2
   return withStarters(thread, authors); // starters.1
 }
 
 /** The list with the authors of a run. */
-export function withStarterOf(startedBy: readonly string[], run: Run): readonly string[] {
-  return withStarters({ startedBy }, authorsOf(run));
+export function withRunStarter(startedBy: readonly string[], run: Run): readonly string[] {
+  return withStarters({ startedBy }, listStarters(run));
 }
 
 export function withStarter(thread: Pick<Thread, "startedBy">, name: string): readonly string[] {
@@ -33,6 +33,6 @@ function withStarters({ startedBy }: Pick<Thread, "startedBy">, names: readonly 
 }
 
 /** starters.3. */
-function authorsOf({ request: { startedBy, alsoStartedBy = [] } }: Run): readonly string[] {
+function listStarters({ request: { startedBy, alsoStartedBy = [] } }: Run): readonly string[] {
   return startedBy === undefined ? [] : [startedBy, ...alsoStartedBy];
 }

@@ -6,11 +6,11 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../context/context.ts";
 import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
-import { breakpointOf } from "../interrupts/breakpoint.ts";
+import { buildBreakpoint } from "../interrupts/breakpoint.ts";
 import { requireRight, type Right } from "../auth/authorize.ts";
 import { actsFor } from "./bypass.ts";
 import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
-import { authorOf } from "../model/audit-author.ts";
+import { nameAuthor } from "../model/audit-author.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
 import { nextThreadStatus } from "../model/status.ts";
@@ -145,7 +145,7 @@ export async function editState(
     await noteClosed(tx, abandoned, "abandoned", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
     await tx.audit(
       open.map(({ interruptId }) => ({
-        ...authorOf(caller),
+        ...nameAuthor(caller),
         threadId,
         at,
         action: bypassed.length > 0 ? ("bypassed" as const) : ("abandoned" as const),
@@ -157,7 +157,7 @@ export async function editState(
     const status = nextThreadStatus(current.status, next.length > 0 ? "pause" : "rest");
     const runId = open[0]?.runId ?? ""; // the next one continues it
     const run = { runId, graphId, assistantId: current.assistantId ?? "" };
-    const held = breakpointOf({ run, threadId, checkpointId: root.checkpointId, next, at });
+    const held = buildBreakpoint({ run, threadId, checkpointId: root.checkpointId, next, at });
     const ruled = breakpoint === null ? held : excludeAuthors(underSameRules(held, breakpoint), [caller.name]);
     const waiting = status === "interrupted" ? [ruled] : [];
     await tx.putInterrupts(waiting);
@@ -207,7 +207,7 @@ async function noteAuthor(tx: Tx, thread: Thread, caller: Caller, at: number): P
   const cleared = changed.filter(({ before, after }) => lostVotes(before, after));
   await tx.audit(
     cleared.map(({ after: { interruptId, runId } }) => ({
-      ...authorOf(caller),
+      ...nameAuthor(caller),
       threadId,
       at,
       action: "votes_cleared" as const,

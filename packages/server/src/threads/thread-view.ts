@@ -16,19 +16,19 @@ interface ThreadValues extends StateValues {
   readonly units: number;
 }
 
-function unitsOf({ checkpoint, values }: StoredCheckpoint): number {
+function countUnits({ checkpoint, values }: StoredCheckpoint): number {
   let units = checkpoint.small.length;
   for (const { text } of values.values()) units += text?.length ?? 0;
   return units;
 }
 
-export async function viewOf(agent: AgentContext, tx: Tx, thread: Thread, withValues = true): Promise<ThreadView> {
+export async function readView(agent: AgentContext, tx: Tx, thread: Thread, withValues = true): Promise<ThreadView> {
   const open = thread.status === "interrupted" ? await tx.interrupts(thread.threadId, "open") : [];
-  return { thread, open, values: withValues ? await valuesOf(agent, tx, thread) : null };
+  return { thread, open, values: withValues ? await readValues(agent, tx, thread) : null };
 }
 
 /** Null for a thread without a state. */
-export async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
+export async function readValues(agent: AgentContext, tx: Tx, thread: Thread): Promise<ThreadValues | null> {
   const { overlay } = thread;
   if (overlay !== null) {
     const json = (): Json => agent.graphs.toClientJson(overlay);
@@ -39,5 +39,5 @@ export async function valuesOf(agent: AgentContext, tx: Tx, thread: Thread): Pro
   const stored = await tx.checkpoint(thread.threadId, "", thread.checkpointId);
   const fingerprint = stored === null ? null : await tx.fingerprint(stored.checkpoint.fingerprint);
   if (stored === null || fingerprint === null) return null;
-  return { units: unitsOf(stored), ...(await agent.graphs.valuesOf(tx, stored, fingerprint)) };
+  return { units: countUnits(stored), ...(await agent.graphs.readValues(tx, stored, fingerprint)) };
 }

@@ -20,7 +20,7 @@ import { mergedMetadata } from "../context/merged-metadata.ts";
 import { buildThread } from "./initial-state.ts";
 import { NO_TTL, type Ttl, newThread } from "./new-thread.ts";
 import { requireThread } from "./find-thread.ts";
-import { type ThreadView, viewOf } from "./thread-view.ts";
+import { type ThreadView, readView } from "./thread-view.ts";
 
 /** @throws {ApiError} `thread_exists` */
 export async function createThread(
@@ -52,10 +52,10 @@ export async function createThread(
       if (built === null) return { view: { thread, values: null, open: [] }, waiting: [] };
       await tx.putWriteSet(built.set);
       await tx.putInterrupts(built.waiting);
-      return { view: await viewOf(agent, tx, built.thread), waiting: built.waiting };
+      return { view: await readView(agent, tx, built.thread), waiting: built.waiting };
     }
     const visible = inScope(existing.metadata, request.scope) && inScope(existing.metadata, request.readable);
-    if (request.ifExists === "do_nothing" && visible) return { view: await viewOf(agent, tx, existing), waiting: [] };
+    if (request.ifExists === "do_nothing" && visible) return { view: await readView(agent, tx, existing), waiting: [] };
     throw new ApiError("thread_exists", `Thread with ID ${existing.threadId} already exists`);
   });
   agent.inbox.added(waiting, metadata);
@@ -71,7 +71,7 @@ function checkMetadata(metadata: JsonObject): void {
 }
 
 export async function getThread(agent: AgentContext, threadId: string): Promise<ThreadView> {
-  return agent.storage.transaction(async (tx) => viewOf(agent, tx, await requireThread(tx, threadId)));
+  return agent.storage.transaction(async (tx) => readView(agent, tx, await requireThread(tx, threadId)));
 }
 
 export async function patchThread(
@@ -90,7 +90,7 @@ export async function patchThread(
     };
     if (changed.metadata !== undefined) checkMetadata(changed.metadata);
     await tx.updateThread(threadId, changed);
-    return viewOf(agent, tx, { ...thread, ...changed });
+    return readView(agent, tx, { ...thread, ...changed });
   });
   if (patch.metadata !== null) agent.events.wakes.wake(threadId); // its owner may have changed: readers look again
   return view;

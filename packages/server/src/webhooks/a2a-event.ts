@@ -6,7 +6,7 @@ import type { Interrupt, Run } from "../model/model.ts";
 
 /** @param open open items of the thread after the end */
 export function a2aEvent(run: Run, open: readonly Interrupt[], format: "a2a" | "a2a_0.3"): string {
-  const taskId = firstRunOf(run);
+  const taskId = findFirstRun(run);
   const isFirst = taskId === run.runId;
   const name = taskStateName(
     { status: run.status, endedBy: run.endedBy, isFirst },
@@ -20,6 +20,6 @@ export function a2aEvent(run: Run, open: readonly Interrupt[], format: "a2a" | "
 }
 
 /** The first of the runs that a run continues, or the run itself. */
-export function firstRunOf({ runId, request }: Pick<Run, "runId" | "request">): string {
+export function findFirstRun({ runId, request }: Pick<Run, "runId" | "request">): string {
   return request.trace?.rootRunId ?? runId;
 }

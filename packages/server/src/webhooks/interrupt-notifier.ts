@@ -54,7 +54,7 @@ const VALUE_UNITS_MAX = 1024 * 1024;
 export function createNotifier(server: Notify | null, publicUrl: () => string, hasRules: boolean): Notifier {
   let stored = false;
   /** interrupt-notifier.3. */
-  const targetOf = (run: Run | null, metadata: JsonObject): Notify | false | null =>
+  const chooseNotify = (run: Run | null, metadata: JsonObject): Notify | false | null =>
     run?.request.notify ?? assistantNotify(metadata) ?? server;
   const linkTo = (item: Interrupt): string => `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
   const put = async (tx: Tx, { url }: Notify, row: Pick<Webhook, "runId" | "body" | "dueAt">): Promise<void> => {
@@ -69,7 +69,7 @@ export function createNotifier(server: Notify | null, publicUrl: () => string, h
       // interrupt-notifier.2: earlier interrupts were sent before
       const added = pending.filter(({ createdAt }) => createdAt === at);
       if (added.length === 0) return;
-      const notify = targetOf(run, assistantMetadata);
+      const notify = chooseNotify(run, assistantMetadata);
       if (notify === false) return;
       if (hasRules) for (const item of added) await tx.putWebhook(noticeRow(item, "asked", at)); // interrupt-notifier.1
       stored ||= hasRules;
@@ -77,11 +77,11 @@ export function createNotifier(server: Notify | null, publicUrl: () => string, h
       for (const item of added) {
         const link = linkTo(item);
         const body = notify.format === "slack" ? JSON.stringify(slackMessage(item, link)) : eventText(item, link);
-        await put(tx, notify, { runId: idOf(item), body, dueAt: at }); // interrupt-notifier.1, interrupt-notifier.2
+        await put(tx, notify, { runId: buildOutboxId(item), body, dueAt: at }); // interrupt-notifier.1, interrupt-notifier.2
       }
     },
     async escalated(tx, item, { run, assistantMetadata, added, at }) {
-      const notify = targetOf(run, assistantMetadata);
+      const notify = chooseNotify(run, assistantMetadata);
       if (notify === false) return;
       if (hasRules) await tx.putWebhook(noticeRow(item, "escalated", at));
       stored ||= hasRules;
@@ -119,7 +119,7 @@ function readNotify(given: Json): Notify | false | null {
   return { url, format };
 }
 
-function idOf({ threadId, interruptId, runId }: Interrupt): string {
+function buildOutboxId({ threadId, interruptId, runId }: Interrupt): string {
   return outboxId(`${threadId} ${interruptId} ${runId}`);
 }
 

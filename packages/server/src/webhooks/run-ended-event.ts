@@ -35,10 +35,10 @@ export function announcer(graphs: Pick<Graphs, "toClientJson">, valuesText: () =
     const { webhook: url } = run.request;
     const text = (): string =>
       eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText());
-    if (url !== undefined) await tx.putWebhook(rowOf(run, { id: run.runId, url, headers: {}, body: text() })); // run-ended-event.1
+    if (url !== undefined) await tx.putWebhook(buildWebhookRow(run, { id: run.runId, url, headers: {}, body: text() })); // run-ended-event.1
     for (const { webhookId, format, ...target } of webhooks) {
       const body = format === "event" ? text() : a2aEvent(run, open, format);
-      await tx.putWebhook(rowOf(run, { ...target, id: outboxId(`${run.runId} ${webhookId}`), body }));
+      await tx.putWebhook(buildWebhookRow(run, { ...target, id: outboxId(`${run.runId} ${webhookId}`), body }));
     }
   };
 }
@@ -47,7 +47,7 @@ interface Delivery extends Pick<Webhook, "url" | "headers" | "body"> {
   readonly id: string;
 }
 
-function rowOf({ updatedAt: at }: Run, { id, url, headers, body }: Delivery): Webhook {
+function buildWebhookRow({ updatedAt: at }: Run, { id, url, headers, body }: Delivery): Webhook {
   const host = url.startsWith("/") ? "" : new URL(url).host; // "": a route of the custom app
   return { runId: id, url, host, body, headers, channel: "http", batch: null, attempts: 0, dueAt: at, createdAt: at };
 }

@@ -28,7 +28,7 @@ export function slackMessage(
   link: string,
   elements: readonly JsonObject[] = [linkButton("Answer", link, true)],
 ): SlackMessage {
-  const { title } = titleOf(item);
+  const { title } = buildTitle(item);
   const field = (name: string, value: string): JsonObject => ({
     type: "mrkdwn",
     text: `*${name}*\n${mrkdwn(visible(value), FIELD_UNITS_MAX - name.length - 3)}`,
@@ -54,7 +54,7 @@ export function linkButton(text: string, link: string, isPrimary: boolean): Json
   return { type: "button", ...style, text: { type: "plain_text", text }, url: link };
 }
 
-function titleOf(item: Interrupt): { readonly title: string } {
+function buildTitle(item: Interrupt): { readonly title: string } {
   if (item.kind === "breakpoint") return { title: `Breakpoint before ${visible(item.node)}` };
   const { title } = summarise(item.value, item.responseSchema);
   return { title };

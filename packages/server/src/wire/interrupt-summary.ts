@@ -4,7 +4,7 @@
 //     dialects.1).
 //   interrupt-summary.2. The summary is short for any length of the payload (api/text/payload-text: payload-text.1).
 import { recognise, type DecisionType, type Dialect } from "@holdpoint/api/dialects.ts";
-import { excerptOf, isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
+import { formatExcerpt, isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { short } from "@holdpoint/api/text/payload-text.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { InterruptKind } from "../model/model.ts";
@@ -33,7 +33,7 @@ export function summarise(value: Json, responseSchema: JsonObject | null): Paylo
     title,
     action: name === null ? null : short(name),
     actions: actions.length,
-    excerpt: excerptOf(value),
+    excerpt: formatExcerpt(value),
     decisions: allowed,
     dangerous: isDangerous(value),
   };

@@ -1,7 +1,7 @@
 // Review object: review rules and votes of an interrupt as JSON for clients.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import { tallyOf } from "../model/review/votes.ts";
+import { countVotes } from "../model/review/votes.ts";
 import type { Interrupt } from "../model/model.ts";
 import type { Show } from "../model/payload/mask-secrets.ts";
 
@@ -10,7 +10,7 @@ export function serializeReview(interrupt: Interrupt, show: Show | null): JsonOb
   const { review, responseSchema } = interrupt;
   if (review === null) return null;
   const { assignees, approvals, rejections, fourEyes, excluded, escalations, votes, fault } = review;
-  const given = tallyOf(interrupt);
+  const given = countVotes(interrupt);
   const [next] = escalations;
   return {
     assignees,

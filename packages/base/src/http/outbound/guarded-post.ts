@@ -10,7 +10,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
 import type { Clock } from "../../clock.ts";
 import { isAllowedAddress } from "./public-address.ts";
-import { checkOutboundUrl, hostOf, type OutboundRules } from "./outbound-url.ts";
+import { checkOutboundUrl, readHost, type OutboundRules } from "./outbound-url.ts";
 
 export interface Post {
   readonly url: string;
@@ -46,7 +46,7 @@ export async function guardedPost(
   const cancelTimer = ports.clock.after(limits.timeoutMs, () => deadline.abort());
   const either = AbortSignal.any([limits.signal, deadline.signal]);
   try {
-    const host = hostOf(checked.url);
+    const host = readHost(checked.url);
     const addresses = isIP(host) > 0 ? [host] : await Promise.race([ports.resolve(host), rejectsOn(either)]);
     const wrong = addresses.find((address) => !isAllowedAddress(address, checked.open));
     if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // guarded-post.2

@@ -36,7 +36,7 @@ export function checkOutboundUrl(text: string, rules: OutboundRules): CheckedUrl
   if (url.hostname === "") return refused("the URL has no host");
   const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
   if (rules.ports !== null && !rules.ports.includes(port)) return refused(`port ${port} is not allowed`);
-  const host = hostOf(url);
+  const host = readHost(url);
   if (rules.domains !== null && !rules.domains.some((domain) => fits(host, domain)))
     return refused(`host ${host} is not allowed`);
   const open = networks(rules.networks);
@@ -47,12 +47,12 @@ export function checkOutboundUrl(text: string, rules: OutboundRules): CheckedUrl
 
 /** Whether a list contains the host of this URL. */
 export function isNamed(url: string, domains: readonly string[]): boolean {
-  const host = URL.canParse(url) ? hostOf(new URL(url)) : "";
+  const host = URL.canParse(url) ? readHost(new URL(url)) : "";
   return host !== "" && domains.some((domain) => fits(host, domain));
 }
 
 /** Without the brackets of an IPv6 address and without a trailing dot. */
-export function hostOf(url: URL): string {
+export function readHost(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 

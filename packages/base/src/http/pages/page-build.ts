@@ -58,7 +58,7 @@ async function findOrBuild(page: PageSources, log: Log): Promise<string> {
   const hash = sourcesHash(page);
   if (hash === null) return page.shipped;
   const kept = join(page.cache, hash.slice(0, 16));
-  if (hashOf(kept) === hash) return kept; // page-build.1
+  if (readHash(kept) === hash) return kept; // page-build.1
   log.info("page_building", { sources: page.sources });
   mkdirSync(page.cache, { recursive: true });
   const made = mkdtempSync(join(page.cache, ".making-"));
@@ -93,7 +93,7 @@ function forgetOld(cache: string, newest: string): void {
   }
 }
 
-function hashOf(folder: string): string | null {
+function readHash(folder: string): string | null {
   try {
     return readFileSync(join(folder, SOURCES_HASH_FILE), "utf8").trim();
   } catch {

@@ -105,7 +105,7 @@ function fileReply(name: string, { type, bytes, packed }: PageFile, { headers }:
 }
 
 /** `/console` → `console/`, `/console/` → `./`, `/console/a/b` → `../` (page-files.4). */
-function baseOf(path: string, at: string): string {
+function findBase(path: string, at: string): string {
   if (path === at) return `${at.slice(at.lastIndexOf("/") + 1)}/`;
   const depth = path.slice(at.length + 1).split("/").length - 1;
   return depth === 0 ? "./" : "../".repeat(depth);
@@ -113,7 +113,7 @@ function baseOf(path: string, at: string): string {
 
 function pageReply(html: string, path: string, at: string): HttpReply {
   const nonce = randomBytes(NONCE_BYTES).toString("base64");
-  const base = baseOf(path, at);
+  const base = findBase(path, at);
   const body = html
     .replaceAll(/(href|src)="\.\//g, `$1="${base}`)
     .replaceAll(/<(script|style|link)\b/g, `<$1 nonce="${nonce}"`);

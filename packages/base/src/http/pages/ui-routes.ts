@@ -27,7 +27,7 @@ export function uiRoutes(
   bundles: (name: string) => Promise<readonly UiFile[] | null>,
   prefix: string,
 ): readonly HttpRoute[] {
-  const filesOf = async ({ params }: HttpRequest): Promise<readonly UiFile[]> => {
+  const listFiles = async ({ params }: HttpRequest): Promise<readonly UiFile[]> => {
     const files = await bundles(params["agent"] ?? "");
     if (files === null || files.length === 0)
       throw new ApiError("not_found", `UI not found for agent "${params["agent"]}".`);
@@ -39,14 +39,14 @@ export function uiRoutes(
       path: "/ui/{agent}",
       async handle(request) {
         const name = nameIn((await request.readBody()).value);
-        return htmlReply(snippet(request, await filesOf(request), name, prefix));
+        return htmlReply(snippet(request, await listFiles(request), name, prefix));
       },
     },
     {
       method: "get",
       path: "/ui/{agent}/{basename}",
       handle: async (request) => {
-        const file = (await filesOf(request)).find(({ basename }) => basename === request.params["basename"]);
+        const file = (await listFiles(request)).find(({ basename }) => basename === request.params["basename"]);
         if (file === undefined) throw new ApiError("not_found", "The bundle has no such file.");
         return fileReply(file);
       },

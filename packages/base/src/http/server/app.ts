@@ -29,14 +29,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../api-error.ts";
 import type { Log } from "../../log/log.ts";
-import { type Address, type Found, addressOf, createFinder } from "./request-path.ts";
-import { type JsonBody, jsonBodyOf, readForm, readJsonBody } from "./body.ts";
-import { type LoopbackOrigin, loopbackOriginOf } from "./loopback-client.ts";
+import { type Address, type Found, parseAddress, createFinder } from "./request-path.ts";
+import { type JsonBody, parseJsonBody, readForm, readJsonBody } from "./body.ts";
+import { type LoopbackOrigin, findLoopbackOrigin } from "./loopback-client.ts";
 import { type HostRules, checkHost, checkSite } from "./loopback-host.ts";
 import { type CorsRules, createCors } from "./cors.ts";
-import { problemOf } from "./problem.ts";
+import { toProblem } from "./problem.ts";
 import type { HttpReply } from "./reply.ts";
-import { type WebApp, type WebInner, callFetchApp, responseOf } from "./fetch-app.ts";
+import { type WebApp, type WebInner, callFetchApp, toResponse } from "./fetch-app.ts";
 import { writeReply } from "./write-reply.ts";
 
 export interface HttpRequest {
@@ -164,9 +164,9 @@ async function answer(exchange: Exchange): Promise<HttpReply | null> {
   const { options, cors } = app;
   const { url = "/", headers } = incoming;
   checkHost(incoming, options.hosts);
-  const address = addressOf(url, options.prefix);
+  const address = parseAddress(url, options.prefix);
   if (address === null) throw new ApiError("not_found", `All paths are below ${options.prefix}/.`);
-  const answerer = answererOf(app, method, address, headers);
+  const answerer = chooseAnswerer(app, method, address, headers);
   if (answerer.kind === "preflight") {
     const allowed = cors.preflight(headers.origin, headers["access-control-request-headers"]);
     await writeReply(outgoing, { status: 204, body: null, headers: allowed }, method);
@@ -177,7 +177,7 @@ async function answer(exchange: Exchange): Promise<HttpReply | null> {
   return callRoute(exchange, address, answerer, null);
 }
 
-function answererOf(app: App, method: string, { path }: Address, headers: IncomingHttpHeaders): Answerer {
+function chooseAnswerer(app: App, method: string, { path }: Address, headers: IncomingHttpHeaders): Answerer {
   const { finder } = app;
   const { custom } = app.options;
   if (method === "OPTIONS") {
@@ -202,9 +202,10 @@ async function callRoute(
   const readBody = async (bytesMax = Infinity): Promise<JsonBody> =>
     read === null
       ? readJsonBody(incoming, Math.min(bytesMax, app.options.bodyBytesMax))
-      : jsonBodyOf(await read(), headers["content-type"], bytesMax);
-  const formOf = async (): Promise<string> => (read === null ? readForm(incoming, app.options.bodyBytesMax) : read());
-  const origin = loopbackOriginOf(incoming);
+      : parseJsonBody(await read(), headers["content-type"], bytesMax);
+  const readFormText = async (): Promise<string> =>
+    read === null ? readForm(incoming, app.options.bodyBytesMax) : read();
+  const origin = findLoopbackOrigin(incoming);
   const remoteAddress = origin?.remoteAddress ?? incoming.socket.remoteAddress ?? "";
   const { path, query } = address;
   const url = shownUrl(app, address);
@@ -217,7 +218,7 @@ async function callRoute(
     headers,
     remoteAddress,
     readBody,
-    readForm: formOf,
+    readForm: readFormText,
     onDisconnect,
   };
   const sent: HttpRequest = origin === null ? request : { ...request, via: origin.via };
@@ -236,13 +237,13 @@ async function callCustomApp(exchange: Exchange, address: Address, custom: Custo
     admit: () =>
       custom.admit(head).then(
         (env) => ({ env }),
-        (error: unknown) => ({ refusal: responseOf(refusal(app, error)) }),
+        (error: unknown) => ({ refusal: toResponse(refusal(app, error)) }),
       ),
     next: async (read) => {
       try {
-        return responseOf(await callRoute(exchange, address, finder.find(method, path), read));
+        return toResponse(await callRoute(exchange, address, finder.find(method, path), read));
       } catch (error) {
-        return responseOf(refusal(app, error));
+        return toResponse(refusal(app, error));
       }
     },
   };
@@ -256,7 +257,7 @@ function shownUrl({ options }: App, { path, search }: Address): string {
 }
 
 function refusal({ options }: App, error: unknown): HttpReply {
-  const { status, text, headers } = problemOf(error, options.log);
+  const { status, text, headers } = toProblem(error, options.log);
   return placed({ status, headers, body: text }, options.prefix);
 }
 

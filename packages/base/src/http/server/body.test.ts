@@ -68,13 +68,13 @@ const asSent = (body: Buffer<ArrayBuffer> | ReadableStream): RequestInit => ({
 
 for (const [name, read] of READERS)
   suite(`a body above the limit of ${name} (body.5)`, () => {
-    for (const [kind, bodyOf] of [
+    for (const [kind, buildBody] of [
       ["with its length", () => Buffer.concat([...mebibytes(LONG_MEBIBYTES)])],
       ["in chunks", () => Readable.toWeb(Readable.from(mebibytes(LONG_MEBIBYTES))) as ReadableStream],
     ] as const)
       test(`sent ${kind}, is answered with 413 each time`, PATIENCE, async (t) => {
         const url = await start(t, read);
-        for (let time = 0; time < 2; time++) assert.equal((await fetch(url, asSent(bodyOf()))).status, 413);
+        for (let time = 0; time < 2; time++) assert.equal((await fetch(url, asSent(buildBody()))).status, 413);
       });
   });
 

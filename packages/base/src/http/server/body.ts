@@ -41,13 +41,13 @@ const FORM_BYTES_MAX = 1024 * 1024;
 
 /** The text of a form, as it was sent. @throws {ApiError} `unsupported_media_type`, `body_too_large` */
 export async function readForm(incoming: IncomingMessage, bytesMax: number): Promise<string> {
-  const type = mediaTypeOf(incoming.headers["content-type"]);
+  const type = parseMediaType(incoming.headers["content-type"]);
   if (type !== FORM) throw new ApiError("unsupported_media_type", `Content-Type must be ${FORM}.`);
   return (await readBytes(incoming, Math.min(bytesMax, FORM_BYTES_MAX))).toString("latin1");
 }
 
 /** For a body that the deployment's own middleware has read. @throws {ApiError} as {@link readJsonBody} */
-export async function jsonBodyOf(text: string, mediaType: string | undefined, bytesMax: number): Promise<JsonBody> {
+export async function parseJsonBody(text: string, mediaType: string | undefined, bytesMax: number): Promise<JsonBody> {
   if (text.length > bytesMax) throw tooLarge(bytesMax, {});
   if (text === "") return { value: undefined, text };
   checkMediaType(mediaType);
@@ -102,7 +102,7 @@ function tooDeep(): ApiError {
 }
 
 function checkMediaType(header: string | undefined): void {
-  const type = mediaTypeOf(header);
+  const type = parseMediaType(header);
   if (type === "application/json") return;
   throw new ApiError(
     "unsupported_media_type",
@@ -110,7 +110,7 @@ function checkMediaType(header: string | undefined): void {
   );
 }
 
-function mediaTypeOf(header: string | undefined): string {
+function parseMediaType(header: string | undefined): string {
   return (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 

@@ -8,7 +8,7 @@ import type { RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "../../api-error.ts";
 import type { Service } from "../../lifecycle.ts";
 import type { Log } from "../../log/log.ts";
-import { problemOf } from "./problem.ts";
+import { toProblem } from "./problem.ts";
 
 export interface EmbeddedListener extends Service {
   readonly listener: RequestListener;
@@ -42,7 +42,7 @@ export function createEmbeddedListener(options: {
       response.setHeader("X-Content-Type-Options", "nosniff"); // embedded-listener.3
       if (onEmpty !== null) {
         const refusal = new ApiError("shutting_down", "Holdpoint is closed in this process.");
-        const { status, text, headers } = problemOf(refusal, options.log);
+        const { status, text, headers } = toProblem(refusal, options.log);
         response.writeHead(status, headers).end(text); // embedded-listener.1
         return;
       }

@@ -102,16 +102,16 @@ function countedBody(incoming: IncomingMessage, bytesMax: number): CountedBody {
 }
 
 /** A reply of the server, from the app's side. */
-export function responseOf({ status, body, headers = {} }: HttpReply): Response {
+export function toResponse({ status, body, headers = {} }: HttpReply): Response {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers))
     for (const one of typeof value === "string" ? [value] : value) sent.append(name, one);
   if (typeof body === "string" && !sent.has("content-type")) sent.set("content-type", "application/json");
-  const stream = body === null || typeof body === "string" ? body : ReadableStream.from(bytesOf(body));
+  const stream = body === null || typeof body === "string" ? body : ReadableStream.from(encodeChunks(body));
   return new Response(stream, { status, headers: sent });
 }
 
-async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* encodeChunks(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const piece of body) yield typeof piece === "string" ? encoder.encode(piece) : piece;
 }

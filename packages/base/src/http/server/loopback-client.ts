@@ -46,21 +46,21 @@ export function createLoopback(listener: RequestListener, { keepsHost = false } 
       createConnection: () => near,
       method: request.method,
       path: `${pathname}${search}`,
-      headers: { ...headersOf(request.headers), host: keepsHost ? host : "localhost", connection: "close" },
+      headers: { ...copyHeaders(request.headers), host: keepsHost ? host : "localhost", connection: "close" },
       signal: request.signal,
     });
     const replied = once(outgoing, "response") as Promise<[IncomingMessage]>;
     if (request.body === null) outgoing.end();
     else await Promise.race([pipeline(Readable.fromWeb(request.body), outgoing), replied]);
     const [incoming] = await replied;
-    return responseOf(incoming, request.method);
+    return toResponse(incoming, request.method);
   };
 }
 
 const origins = new WeakMap<object, LoopbackOrigin>();
 
 /** The origin of a request that a gateway sent, null for every other request. */
-export function loopbackOriginOf(incoming: IncomingMessage): LoopbackOrigin | null {
+export function findLoopbackOrigin(incoming: IncomingMessage): LoopbackOrigin | null {
   return origins.get(incoming.socket) ?? null;
 }
 
@@ -86,11 +86,11 @@ export async function postHere(
   }
 }
 
-function headersOf(headers: Headers): Record<string, string> {
+function copyHeaders(headers: Headers): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name !== "content-length" && name !== "connection"));
 }
 
-function responseOf(incoming: IncomingMessage, method: string): Response {
+function toResponse(incoming: IncomingMessage, method: string): Response {
   const headers = new Headers();
   for (let at = 0; at < incoming.rawHeaders.length; at += 2) {
     const name = incoming.rawHeaders[at] ?? "";

@@ -6,7 +6,7 @@ import { ApiError } from "../../api-error.ts";
 import { checkHost, checkSite, type HostRules } from "./loopback-host.ts";
 import { createCors, LOOPBACK_CORS } from "./cors.ts";
 
-function codeOf(check: () => void): string {
+function catchCode(check: () => void): string {
   try {
     check();
     return "passes";
@@ -16,7 +16,7 @@ function codeOf(check: () => void): string {
 }
 
 const hostCode = (hosts: readonly string[], rules: HostRules): string =>
-  codeOf(() =>
+  catchCode(() =>
     checkHost(
       {
         rawHeaders: hosts.flatMap((host, at) => [at === 0 ? "Host" : "HOST", host]),
@@ -84,7 +84,7 @@ const SITES: readonly (readonly [method: string, headers: Record<string, string>
 
 for (const [method, headers, passes] of SITES) {
   test(`${method} with ${JSON.stringify(headers)} ${passes ? "passes" : "is rejected"} (loopback-host.3)`, () => {
-    const code = codeOf(() => checkSite({ method, headers }, createCors(LOOPBACK_CORS).allows, "ask"));
+    const code = catchCode(() => checkSite({ method, headers }, createCors(LOOPBACK_CORS).allows, "ask"));
     assert.equal(code, passes ? "passes" : "forbidden_origin");
   });
 }

@@ -9,7 +9,7 @@ import { problemObject } from "./problem.ts";
 const seed = Number(process.env["HOLDPOINT_TEST_SEED"] ?? Date.now() % 0x7fffffff);
 console.log(`problem size: seed ${seed}`);
 
-const sizeOf = (problem: object): number => Buffer.byteLength(JSON.stringify(problem));
+const countProblemBytes = (problem: object): number => Buffer.byteLength(JSON.stringify(problem));
 
 test("any problem has at most 1,024 bytes, with the readable members first (problem-size.1)", () => {
   const members = fc.dictionary(fc.string({ maxLength: 20 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 8 });
@@ -21,7 +21,7 @@ test("any problem has at most 1,024 bytes, with the readable members first (prob
       (detail, extra, list) => {
         const { title: _t, detail: _d, message: _m, type: _y, status: _s, code: _c, ...others } = extra;
         const problem = problemObject(new ApiError("interrupt_stale", detail, { ...others, pending: list }));
-        assert.ok(sizeOf(problem) <= 1024, `${sizeOf(problem)}: ${JSON.stringify(problem)}`);
+        assert.ok(countProblemBytes(problem) <= 1024, `${countProblemBytes(problem)}: ${JSON.stringify(problem)}`);
         assert.deepEqual(
           Object.keys(problem)
             .filter((name) => !/^\d+$/.test(name))

@@ -10,8 +10,8 @@ export interface Problem {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export function problemOf(thrown: unknown, log: Log): Problem {
-  const error = apiErrorOf(thrown, log);
+export function toProblem(thrown: unknown, log: Log): Problem {
+  const error = toApiError(thrown, log);
   const text = JSON.stringify(problemObject(error));
   return { status: error.status, text, headers: { "Content-Type": "application/problem+json", ...error.headers } };
 }
@@ -24,7 +24,7 @@ export function problemObject({ code, status, message: text, extra }: ApiError):
 }
 
 /** Any error other than ApiError is a defect: the log has its details, the reply its code and the id of the log line. */
-export function apiErrorOf(thrown: unknown, log: Log): ApiError {
+export function toApiError(thrown: unknown, log: Log): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const { name, message } = describeError(thrown);
   const faultId = randomUUID();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../../api-error.ts";
-import { addressOf, createFinder } from "./request-path.ts";
+import { parseAddress, createFinder } from "./request-path.ts";
 
 const finder = createFinder([
   { method: "get", path: "/things/{thing_id}" },
@@ -86,15 +86,15 @@ const PREFIXED: readonly (readonly [target: string, path: string | null])[] = [
 
 for (const [target, path] of PREFIXED) {
   test(`below /api, ${target} is ${path ?? "not ours"} (request-path.2)`, () => {
-    assert.equal(addressOf(target, "/api")?.path ?? null, path);
+    assert.equal(parseAddress(target, "/api")?.path ?? null, path);
   });
 }
 
 test("the query is parsed, and its text stays unchanged", () => {
-  assert.deepEqual(addressOf("/a?x=1&y=%20&x=2", ""), {
+  assert.deepEqual(parseAddress("/a?x=1&y=%20&x=2", ""), {
     path: "/a",
     search: "?x=1&y=%20&x=2",
     query: { x: "1,2", y: " " },
   });
-  assert.deepEqual(addressOf("/a", ""), { path: "/a", search: "", query: {} });
+  assert.deepEqual(parseAddress("/a", ""), { path: "/a", search: "", query: {} });
 });

@@ -17,17 +17,17 @@ export interface Address {
 }
 
 /** @param prefix `""`, or `/of/the/mount`. Null if the target is no path below it. */
-export function addressOf(target: string, prefix: string): Address | null {
+export function parseAddress(target: string, prefix: string): Address | null {
   const mark = target.indexOf("?");
   const whole = mark < 0 ? target : target.slice(0, mark);
   const path = below(whole, prefix);
   if (path?.startsWith("/") !== true || target.includes("#")) return null; // request-path.1
   const search = mark < 0 ? "" : target.slice(mark);
-  return { path, search, query: queryOf(search) };
+  return { path, search, query: parseQuery(search) };
 }
 
 /** Joins the values of a repeated name with commas. */
-function queryOf(search: string): Readonly<Record<string, string>> {
+function parseQuery(search: string): Readonly<Record<string, string>> {
   const query: Record<string, string> = Object.create(null) as Record<string, string>;
   for (const [name, value] of new URLSearchParams(search)) {
     query[name] = name in query ? `${query[name]},${value}` : value;
@@ -97,17 +97,17 @@ export function createFinder<Route extends { readonly method: string; readonly p
     }
     return { route: first[0], params };
   };
-  const methodsOf = (path: string): readonly string[] =>
+  const listMethods = (path: string): readonly string[] =>
     hasOneReading(path) ? [...methods].filter((method) => match(method, path) !== null) : []; // request-path.1
   return {
     find(method, path) {
       const found = hasOneReading(path) ? match(method === "HEAD" ? "GET" : method, path) : null;
       if (found !== null) return found;
-      const others = methodsOf(path).join(", ");
+      const others = listMethods(path).join(", ");
       if (others === "") throw new ApiError("not_found", "No route has this path; GET /openapi.json lists all routes.");
       throw new ApiError("method_not_allowed", `This path supports ${others}.`, {}, { Allow: others });
     },
-    knows: (path) => methodsOf(path).length > 0,
+    knows: (path) => listMethods(path).length > 0,
   };
 }
 

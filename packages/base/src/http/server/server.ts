@@ -172,14 +172,14 @@ interface Connections {
 }
 
 function trackConnections(server: Server): Connections {
-  const repliesOf = new Map<Duplex, Set<ServerResponse>>();
+  const repliesBySocket = new Map<Duplex, Set<ServerResponse>>();
   let draining = false;
   server.on("connection", (socket) => {
-    repliesOf.set(socket, new Set());
-    socket.once("close", () => repliesOf.delete(socket));
+    repliesBySocket.set(socket, new Set());
+    socket.once("close", () => repliesBySocket.delete(socket));
   });
   server.prependListener("request", ({ socket }, response) => {
-    const replies = repliesOf.get(socket);
+    const replies = repliesBySocket.get(socket);
     replies?.add(response);
     if (draining) response.shouldKeepAlive = false;
     response.once("close", () => {
@@ -188,16 +188,16 @@ function trackConnections(server: Server): Connections {
     });
   });
   return {
-    hasBegunReply: (socket) => [...(repliesOf.get(socket) ?? [])].some(({ headersSent }) => headersSent),
+    hasBegunReply: (socket) => [...(repliesBySocket.get(socket) ?? [])].some(({ headersSent }) => headersSent),
     drain() {
       draining = true;
-      for (const [socket, replies] of repliesOf) {
+      for (const [socket, replies] of repliesBySocket) {
         if (replies.size === 0) socket.destroy();
         for (const response of replies) response.shouldKeepAlive = false;
       }
     },
     cut() {
-      for (const socket of repliesOf.keys()) socket.destroy();
+      for (const socket of repliesBySocket.keys()) socket.destroy();
     },
   };
 }

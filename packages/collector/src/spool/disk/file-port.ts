@@ -45,15 +45,15 @@ export const nodeFiles: FilePort = {
     return found === null ? null : `${found.dev}:${found.ino}`;
   },
   async create(path) {
-    return fileOf(
+    return openFile(
       await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND, OWNER_ONLY),
     );
   },
   async openToAppend(path) {
-    return fileOf(await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, OWNER_ONLY));
+    return openFile(await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, OWNER_ONLY));
   },
   async openToRead(path) {
-    return fileOf(await open(path, constants.O_RDONLY));
+    return openFile(await open(path, constants.O_RDONLY));
   },
   rename,
   unlink,
@@ -67,7 +67,7 @@ export const nodeFiles: FilePort = {
   },
 };
 
-function fileOf(handle: FileHandle): SpoolFile {
+function openFile(handle: FileHandle): SpoolFile {
   return {
     async write(buffers) {
       const total = buffers.reduce((sum, buffer) => sum + buffer.length, 0);

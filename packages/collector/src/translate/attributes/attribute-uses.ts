@@ -34,7 +34,7 @@ export interface AttributeUses {
   enter(field: RunField): void;
   take(slot: number): void;
   /** Bits of the fields that took the slot; 0: unused. */
-  fieldsOf(slot: number): number;
+  listFields(slot: number): number;
   mark(): number;
   /** Takes back every use since the mark (attribute-uses.1). */
   release(mark: number): void;
@@ -60,7 +60,7 @@ export function createAttributeUses(slotCount: number): AttributeUses {
       before.push(mask);
       masks[slot] = mask | bit;
     },
-    fieldsOf: (slot) => masks[slot] ?? 0,
+    listFields: (slot) => masks[slot] ?? 0,
     mark: () => slots.length,
     release,
     clear: () => release(0),
@@ -68,7 +68,7 @@ export function createAttributeUses(slotCount: number): AttributeUses {
 }
 
 /** The mask of several fields. */
-export function maskOf(...fields: readonly RunField[]): number {
+export function buildMask(...fields: readonly RunField[]): number {
   return fields.reduce((mask, field) => mask | (BITS.get(field) ?? 0), 0);
 }
 

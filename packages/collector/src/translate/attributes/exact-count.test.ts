@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
-import { countOf, plus } from "./exact-count.ts";
-import { protobufRequest, spanOf } from "../../../../../test/fakes/otlp.ts";
+import { readCount, plus } from "./exact-count.ts";
+import { protobufRequest, buildSpan } from "../../../../../test/fakes/otlp.ts";
 import { readProtobuf } from "../../otlp/protobuf.ts";
-import { jsonOf } from "./plain-values.ts";
+import { toJson } from "./plain-values.ts";
 import { createTranslator } from "../translate.ts";
 
-const parsed = (text: string) => (jsonOf(text) as readonly (number | string)[])[0];
+const parsed = (text: string) => (toJson(text) as readonly (number | string)[])[0];
 
 describe("a count", () => {
   const cases = [
@@ -31,7 +31,7 @@ describe("a count", () => {
     [parsed("[9007199254740993]"), 9_007_199_254_740_993n],
   ] as const;
   for (const [value, count] of cases)
-    test(`${typeof value} ${inspect(value)} is ${count}`, () => assert.equal(countOf(value), count));
+    test(`${typeof value} ${inspect(value)} is ${count}`, () => assert.equal(readCount(value), count));
 });
 
 test("sums of whole numbers are exact, sums with fractions have double precision", () => {
@@ -43,7 +43,7 @@ test("sums of whole numbers are exact, sums with fractions have double precision
 });
 
 test("token-usage.4 token counts beyond 2^53 keep every digit, in totals too", () => {
-  const read = readProtobuf(protobufRequest([spanOf(1, 0)])).next();
+  const read = readProtobuf(protobufRequest([buildSpan(1, 0)])).next();
   assert.ok(read.done === true);
   const [span] = read.value.spans;
   assert.ok(span !== undefined);

@@ -2,22 +2,22 @@
 // keep every digit (plain-values.1): beyond 2^53 they are bigints, and so are their sums.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
-import { digitsOf } from "./plain-values.ts";
+import { readDigits } from "./plain-values.ts";
 
 export type Count = number | bigint;
 
 /** undefined: no number, or one that is negative or not finite. */
-export function countOf(value: Json | AttributeValue | undefined): Count | undefined {
+export function readCount(value: Json | AttributeValue | undefined): Count | undefined {
   if (typeof value === "number") return Number.isFinite(value) && value >= 0 ? value : undefined;
   if (typeof value === "bigint") return value >= 0n ? shortest(value) : undefined;
   if (typeof value === "string") return ofText(value.trim());
-  const digits = digitsOf(value);
+  const digits = readDigits(value);
   return digits === null ? undefined : ofText(digits);
 }
 
 function ofText(text: string): Count | undefined {
   if (text === "") return undefined;
-  return /^\d{16,}$/.test(text) ? shortest(BigInt(text)) : countOf(Number(text));
+  return /^\d{16,}$/.test(text) ? shortest(BigInt(text)) : readCount(Number(text));
 }
 
 function shortest(whole: bigint): Count {

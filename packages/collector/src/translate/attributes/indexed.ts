@@ -10,13 +10,13 @@ import { plain } from "./plain-values.ts";
 
 const PATH_PARTS_MAX = 16;
 
-/** Of a name that has a value, and longer names below it (indexed.3). */
+/** Value of a name that has a value, and longer names below it (indexed.3). */
 const OWN = Symbol("own value");
 
 type Branch = Map<string | typeof OWN, Branch | Json>;
 
 /** Items in the order of their index. An entry without path (`family.N`) makes the item that value. */
-export function itemsOf(entries: readonly FamilyEntry[]): readonly Json[] {
+export function joinItems(entries: readonly FamilyEntry[]): readonly Json[] {
   const items = new Map<number, Branch | Json>();
   for (const { index, rest, value } of entries) {
     const known = items.get(index);
@@ -25,7 +25,7 @@ export function itemsOf(entries: readonly FamilyEntry[]): readonly Json[] {
       else items.set(index, plain(value));
       continue;
     }
-    const branch = branchOf(known);
+    const branch = toBranch(known);
     items.set(index, branch);
     put(branch, rest.split(".", PATH_PARTS_MAX), plain(value));
   }
@@ -40,7 +40,7 @@ function put(root: Branch, path: readonly string[], value: Json): void {
       branch = next;
       continue;
     }
-    const made = branchOf(next);
+    const made = toBranch(next);
     branch.set(name, made);
     branch = made;
   }
@@ -50,7 +50,7 @@ function put(root: Branch, path: readonly string[], value: Json): void {
   else branch.set(last, value);
 }
 
-function branchOf(known: Branch | Json | undefined): Branch {
+function toBranch(known: Branch | Json | undefined): Branch {
   if (known instanceof Map) return known;
   return new Map(known === undefined ? [] : [[OWN, known]]);
 }

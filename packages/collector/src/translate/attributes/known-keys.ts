@@ -82,7 +82,7 @@ export function sources(...names: readonly string[]): Sources {
 
 /** Names whose presence counts, and that are no aliases of each other. */
 export function signs(...names: readonly string[]): Sources {
-  return listOf(
+  return findList(
     names.map((name) => {
       const slot = slots.get(name) ?? slots.size;
       slots.set(name, slot);
@@ -93,11 +93,11 @@ export function signs(...names: readonly string[]): Sources {
 
 /** One list of all slots of several. */
 export function union(...several: readonly Sources[]): Sources {
-  return listOf(several.flatMap((one) => one.slots));
+  return findList(several.flatMap((one) => one.slots));
 }
 
 /** Equal lists are one list. */
-function listOf(members: readonly number[]): Sources {
+function findList(members: readonly number[]): Sources {
   const name = members.join();
   const known = lists.get(name);
   if (known !== undefined) return known;
@@ -108,7 +108,7 @@ function listOf(members: readonly number[]): Sources {
 }
 
 /** Slots with the same meaning as this one, itself included (known-keys.3). */
-export function aliasesOf(slot: number): ReadonlySet<number> {
+export function listAliases(slot: number): ReadonlySet<number> {
   return (aliases[slot] ??= new Set([...(aliasLists[slot] ?? [])].flatMap(({ slots: all }) => all)));
 }
 
@@ -128,7 +128,7 @@ export function listCount(): number {
   return lists.size;
 }
 
-export function planOf(key: string): KeyPlan {
+export function findPlan(key: string): KeyPlan {
   const known = plans.get(key);
   if (known !== undefined) return known;
   const plan = makePlan(key);

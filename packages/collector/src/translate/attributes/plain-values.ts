@@ -24,12 +24,12 @@ const parseWithSource = JSON.parse as (
 const INT64_MAX = 9_223_372_036_854_775_807n;
 const INT64_MIN = -9_223_372_036_854_775_808n;
 
-function integerOf(value: bigint): Json {
+function toInteger(value: bigint): Json {
   return value > INT64_MAX || value < INT64_MIN ? String(value) : rawJson(String(value));
 }
 
 /** The digits of an integer in raw JSON (plain-values.1); null for every other value. */
-export function digitsOf(value: unknown): string | null {
+export function readDigits(value: unknown): string | null {
   return isRawInteger(value) ? (value as { readonly rawJSON: string }).rawJSON : null;
 }
 
@@ -37,7 +37,7 @@ export function digitsOf(value: unknown): string | null {
 export function plain(value: AttributeValue, levels = JSON_DEPTH_MAX): Json {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value); // plain-values.4
-  if (typeof value === "bigint") return integerOf(value);
+  if (typeof value === "bigint") return toInteger(value);
   if (typeof value === "boolean") return value;
   if (value === null || levels === 0) return null;
   if (value instanceof Uint8Array)
@@ -72,10 +72,10 @@ export interface Parsed {
  */
 export function unwrap(text: string): Parsed {
   const first = text.charCodeAt(leadingSpace(text));
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return parseJson(text) ?? wordOf(text);
-  if (first !== QUOTE) return wordOf(text);
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return parseJson(text) ?? toParsedText(text);
+  if (first !== QUOTE) return toParsedText(text);
   const inner = parseJson(text);
-  if (inner === null || typeof inner.value !== "string") return wordOf(text);
+  if (inner === null || typeof inner.value !== "string") return toParsedText(text);
   const again = inner.value.charCodeAt(leadingSpace(inner.value));
   if (again !== OPEN_BRACE && again !== OPEN_BRACKET) return { value: inner.value, source: null };
   return parseJson(inner.value) ?? { value: inner.value, source: null };
@@ -92,11 +92,11 @@ export function unwrapValue(value: AttributeValue): Parsed {
 }
 
 /** `unwrap` without the source. */
-export function jsonOf(value: AttributeValue | undefined): Json {
+export function toJson(value: AttributeValue | undefined): Json {
   return value === undefined ? null : unwrapValue(value).value;
 }
 
-/** Like `jsonOf`, for values that are JSON already: parses only strings. */
+/** Like `toJson`, for values that are JSON already: parses only strings. */
 export function jsonWithin(value: Json | undefined): Json {
   return typeof value === "string" ? unwrap(value).value : (value ?? null);
 }
@@ -112,7 +112,7 @@ function leadingSpace(text: string): number {
   return at;
 }
 
-function wordOf(text: string): Parsed {
+function toParsedText(text: string): Parsed {
   return { value: text.isWellFormed() ? text : text.toWellFormed(), source: null };
 }
 
@@ -183,7 +183,7 @@ function exactNumbers(_key: string, value: Json, context: { readonly source?: st
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context.source ?? "";
   if (!Number.isFinite(value)) return source; // 1e999: some parsers refuse it, and the whole batch with it
-  return /^-?\d+$/.test(source) ? integerOf(BigInt(source)) : value; // plain-values.1
+  return /^-?\d+$/.test(source) ? toInteger(BigInt(source)) : value; // plain-values.1
 }
 
 function repaired(value: Json): Json {

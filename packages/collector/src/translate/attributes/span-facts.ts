@@ -8,8 +8,8 @@
 //   span-facts.4. Attributes of an operation details event complete the span's own and never replace them.
 import type { Attributes, AttributeValue, Span } from "../../otlp/span.ts";
 import { type AttributeUses, createAttributeUses, type RunField } from "./attribute-uses.ts";
-import { type Count, countOf } from "./exact-count.ts";
-import { FAMILY_NAMES, listCount, planOf, slotCount, type Family, type KeyPlan, type Sources } from "./known-keys.ts";
+import { type Count, readCount } from "./exact-count.ts";
+import { FAMILY_NAMES, listCount, findPlan, slotCount, type Family, type KeyPlan, type Sources } from "./known-keys.ts";
 
 export interface FamilyEntry {
   readonly index: number;
@@ -61,7 +61,7 @@ interface Slots {
   readonly lists: Uint8Array;
   readonly families: ReadonlyMap<Family, FamilyEntry[]>;
   readonly touchedFamilies: FamilyEntry[][];
-  /** Of the span's own attributes, by position. */
+  /** Plans of the span's own attributes, by position. */
   readonly plans: KeyPlan[];
   entries: number;
   genAi: boolean;
@@ -107,7 +107,7 @@ function sort(slots: Slots, { keys, values }: Attributes): void {
   slots.plans.length = keys.length;
   for (let at = 0; at < keys.length; at++) {
     const value = values[at];
-    const named = planOf(keys[at] ?? "");
+    const named = findPlan(keys[at] ?? "");
     const plan = named.shared && slots.values[named.slot] !== undefined ? { ...named, ...NO_SLOT } : named;
     slots.plans[at] = plan;
     if (value === undefined || value === null) continue;
@@ -137,7 +137,7 @@ function addEntry(slots: Slots, family: Family, { index, rest }: KeyPlan, value:
 function complete(slots: Slots, { keys, values }: Attributes): void {
   for (let at = 0; at < keys.length; at++) {
     const value = values[at];
-    const plan = planOf(keys[at] ?? "");
+    const plan = findPlan(keys[at] ?? "");
     if (value === undefined || value === null) continue;
     if (plan.slot >= 0 && slots.values[plan.slot] === undefined) setSlot(slots, plan, value);
     const { family } = plan;
@@ -151,7 +151,7 @@ function complete(slots: Slots, { keys, values }: Attributes): void {
 const NO_PLANS: readonly KeyPlan[] = [];
 
 /** False when the span, or an earlier event, has another value under this name (span-facts.4). */
-function isTaken(slots: Slots, { slot, family, index, rest }: KeyPlan, value: AttributeValue): boolean {
+function isTraversed(slots: Slots, { slot, family, index, rest }: KeyPlan, value: AttributeValue): boolean {
   if (slot >= 0 && slots.values[slot] !== value) return false;
   if (family === null) return true;
   const list = slots.families.get(family) ?? [];
@@ -172,9 +172,9 @@ function factsOver(
 ): FactsNow {
   const { values, lists } = slots;
   const familySlot = (name: Family): number => values.length + (FAMILY_AT.get(name) ?? 0);
-  const fieldsOf = ({ slot, family }: KeyPlan): number =>
-    (slot < 0 ? 0 : uses.fieldsOf(slot)) | (family === null ? 0 : uses.fieldsOf(familySlot(family)));
-  const textOf = (sources: Sources, take: boolean): string => {
+  const listFields = ({ slot, family }: KeyPlan): number =>
+    (slot < 0 ? 0 : uses.listFields(slot)) | (family === null ? 0 : uses.listFields(familySlot(family)));
+  const findText = (sources: Sources, take: boolean): string => {
     if (lists[sources.list] === 0) return "";
     for (const slot of sources.slots) {
       const value = values[slot];
@@ -196,13 +196,13 @@ function factsOver(
       }
       return undefined;
     },
-    text: (sources) => textOf(sources, true),
-    peek: (sources) => textOf(sources, false),
+    text: (sources) => findText(sources, true),
+    peek: (sources) => findText(sources, false),
     count(sources) {
       if (lists[sources.list] === 0) return undefined;
       for (const slot of sources.slots) {
         const value = values[slot];
-        const number = value === undefined ? undefined : countOf(value);
+        const number = value === undefined ? undefined : readCount(value);
         if (number === undefined) continue;
         uses.take(slot);
         return number;
@@ -224,16 +224,16 @@ function factsOver(
         for (let at = 0; at < keys.length; at++) {
           const key = keys[at] ?? "";
           const value = all[at] ?? null;
-          const plan = plans[at] ?? planOf(key);
-          const isRead = value !== null && (plans.length > 0 || isTaken(slots, plan, value));
-          visit(key, value, plan, isRead ? fieldsOf(plan) : 0);
+          const plan = plans[at] ?? findPlan(key);
+          const isRead = value !== null && (plans.length > 0 || isTraversed(slots, plan, value));
+          visit(key, value, plan, isRead ? listFields(plan) : 0);
         }
       };
       for (const attributes of state.details) visitAll(attributes, NO_PLANS);
       visitAll(this.span.attributes, slots.plans);
     },
     slotValue: (slot) => values[slot],
-    slotFields: (slot) => uses.fieldsOf(slot),
+    slotFields: (slot) => uses.listFields(slot),
     isGenAi: () => slots.genAi,
   };
 }

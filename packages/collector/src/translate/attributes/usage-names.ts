@@ -2,7 +2,7 @@
 // and objects of all APIs are read with it. Names are in snake case; camel case is known too, and a dot is a level of
 // an object or a part of an attribute's name.
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { type Count, countOf } from "./exact-count.ts";
+import { type Count, readCount } from "./exact-count.ts";
 import { isObject } from "./plain-values.ts";
 
 export type Side = "input_token_details" | "output_token_details";
@@ -200,7 +200,7 @@ export function readCounts(object: Json, prefix = ""): Counts {
   for (const [path, value] of listLeaves(object, prefix, LEVELS_MAX)) {
     const place = PLACES.get(toKey(path));
     const row = COUNTS[place?.[0] ?? -1];
-    const count = row === undefined ? undefined : countOf(value);
+    const count = row === undefined ? undefined : readCount(value);
     if (place === undefined || row === undefined || count === undefined) continue;
     if (place[1] >= (ranks.get(row) ?? Infinity)) continue;
     ranks.set(row, place[1]);

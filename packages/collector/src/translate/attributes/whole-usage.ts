@@ -5,11 +5,11 @@
 //   whole-usage.2. Counts of a part (cache, reasoning) are inside of input and output, unless the total says that they
 //        come on top. Langfuse adds them up, so without a total, or with one above both, they do.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { type Count, countOf, plus } from "./exact-count.ts";
+import { type Count, readCount, plus } from "./exact-count.ts";
 import { isObject, plain } from "./plain-values.ts";
 import { type CountRow, isCountName, listLeaves, readCounts, type Side } from "./usage-names.ts";
 
-/** Of the backend, whose words may have members of their own. */
+/** Members of the backend, whose words may have members of their own. */
 const OWN: ReadonlySet<string> = new Set([
   "input_tokens",
   "output_tokens",
@@ -24,14 +24,14 @@ export function wholeUsage(given: JsonObject): JsonObject {
   if (read.length === 0) return given; // whole-usage.1
   const usage = new Map<string, Json>();
   const parts = { input_token_details: new Map<string, Count>(), output_token_details: new Map<string, Count>() };
-  const taken = new Map<CountRow, Count>();
+  const counted = new Map<CountRow, Count>();
   for (const name of names) {
     const value = given[name] ?? null;
     const counts = OWN.has(name) || read.includes(name) ? readCounts({ [name]: value }) : NONE;
-    const isNew = counts.size > 0 && [...counts.keys()].every((row) => !taken.has(row));
+    const isNew = counts.size > 0 && [...counts.keys()].every((row) => !counted.has(row));
     if (!isNew) usage.set(name, value);
     for (const [row, count] of isNew ? counts : NONE) {
-      taken.set(row, count);
+      counted.set(row, count);
       if (row.side === undefined) usage.set(row.name, plain(count));
       else parts[row.side].set(row.name, count);
     }
@@ -43,9 +43,9 @@ const NONE: ReadonlyMap<CountRow, Count> = new Map();
 
 /** A name of the table, or an object with only such names. */
 function isRead(name: string, value: Json): boolean {
-  if (!isObject(value)) return isCountName(name) && countOf(value) !== undefined;
+  if (!isObject(value)) return isCountName(name) && readCount(value) !== undefined;
   const leaves = listLeaves(value, `${name}.`, 2);
-  return leaves.length > 0 && leaves.every(([path, one]) => isCountName(path) && countOf(one) !== undefined);
+  return leaves.length > 0 && leaves.every(([path, one]) => isCountName(path) && readCount(one) !== undefined);
 }
 
 function summed(
@@ -53,12 +53,12 @@ function summed(
   parts: Readonly<Record<Side, ReadonlyMap<string, Count>>>,
   addsUp: boolean,
 ): JsonObject {
-  const input = countOf(usage.get("input_tokens")) ?? 0;
-  const output = countOf(usage.get("output_tokens")) ?? 0;
+  const input = readCount(usage.get("input_tokens")) ?? 0;
+  const output = readCount(usage.get("output_tokens")) ?? 0;
   const [ofInput, ofOutput] = [total(parts.input_token_details), total(parts.output_token_details)];
   const both = plus(input, output);
   const all = plus(both, plus(ofInput, ofOutput));
-  const given = countOf(usage.get("total_tokens"));
+  const given = readCount(usage.get("total_tokens"));
   const onTop = all !== both && (given === all || (addsUp && (given === undefined || given > both)) || ofInput > input); // whole-usage.2
   const known = usage.has("input_tokens") || usage.has("output_tokens") || all !== both;
   if (onTop && Number(ofInput) > 0) usage.set("input_tokens", plain(plus(input, ofInput)));

@@ -2,7 +2,7 @@
 // itself.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { contentOf, parsed, table, translated } from "../testkit.ts";
+import { translateContent, parsed, table, translated } from "../testkit.ts";
 
 const RUN = "0e01bf50-474d-4536-810f-67d3ee7ea3e7";
 const TRACE = "5b8efff7-9803-8103-d269-b633813fc60c";
@@ -177,7 +177,7 @@ describe("LangSmith SDK", () => {
       { name: "bad", content: "<>" },
       7,
     ];
-    const content = contentOf({ attributes: { "langsmith.attachments": JSON.stringify(list) } });
+    const content = translateContent({ attributes: { "langsmith.attachments": JSON.stringify(list) } });
     assert.deepEqual(
       content.attachments.map((one) => [one.name, one.mimeType, Buffer.from(one.bytes).toString()]),
       [
@@ -188,7 +188,7 @@ describe("LangSmith SDK", () => {
   });
 
   test("example, project id and serialized have their own fields", () => {
-    const content = contentOf({
+    const content = translateContent({
       attributes: {
         "langsmith.reference_example_id": RUN,
         "langsmith.trace.session_id": TRACE,

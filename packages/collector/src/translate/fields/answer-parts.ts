@@ -2,11 +2,11 @@
 // their own. One message, and the object beside it.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
-import { isObject, jsonOf } from "../attributes/plain-values.ts";
+import { isObject, toJson } from "../attributes/plain-values.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { found, given, listWithin, readContent, type ContentSource, type Found } from "../messages/content.ts";
 import { withRest } from "../forms/members.ts";
-import { messagesOf } from "../forms/messages.ts";
+import { listMessages } from "../forms/messages.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
 const NONE: ReadonlySet<string> = new Set();
@@ -55,13 +55,13 @@ function readAnswer(facts: Facts, parts: AnswerParts, type: RunType): Found | nu
   if (calls.length === 0 && parts.needsCalls === true) return null;
   const blocks: Json[] = [];
   const reasoning = parts.reasoning === undefined ? undefined : facts.value(parts.reasoning);
-  if (reasoning !== undefined) blocks.push({ type: "reasoning", reasoning: jsonOf(reasoning) });
+  if (reasoning !== undefined) blocks.push({ type: "reasoning", reasoning: toJson(reasoning) });
   if (parts.files !== undefined) blocks.push(...listWithin(facts, parts.files));
   const texts = readTexts(facts, parts.text);
   const object = parts.object === undefined ? undefined : facts.value(parts.object);
   if (texts.length === 0 && calls.length === 0 && blocks.length === 0)
-    return object === undefined ? null : readContent({ value: jsonOf(object), source: null }, "output", type);
-  const before = messagesOf(texts.slice(0, -1), "assistant");
+    return object === undefined ? null : readContent({ value: toJson(object), source: null }, "output", type);
+  const before = listMessages(texts.slice(0, -1), "assistant");
   const last = texts.at(-1);
   const isMessage = isObject(last) && last["role"] !== undefined;
   const answer: JsonObject = {
@@ -74,15 +74,15 @@ function readAnswer(facts: Facts, parts: AnswerParts, type: RunType): Found | nu
   };
   const whole = calls.length > 0 ? withRest({ ...answer, tool_calls: calls }, answer, NONE) : answer;
   return found({
-    messages: [...before, ...messagesOf(whole, "assistant")],
-    ...(object === undefined ? {} : { object: jsonOf(object) }),
+    messages: [...before, ...listMessages(whole, "assistant")],
+    ...(object === undefined ? {} : { object: toJson(object) }),
   });
 }
 
 /** Also a list of them, as JSON. */
 function readTexts(facts: Facts, from: Sources): readonly Json[] {
   const given = facts.value(from);
-  const read = typeof given === "string" && !given.startsWith("[") ? given : jsonOf(given);
+  const read = typeof given === "string" && !given.startsWith("[") ? given : toJson(given);
   if (Array.isArray(read)) return read as readonly Json[];
   return read === null || read === "" ? [] : [read];
 }

@@ -6,7 +6,7 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { sources } from "../attributes/known-keys.ts";
-import { isObject, jsonOf } from "../attributes/plain-values.ts";
+import { isObject, toJson } from "../attributes/plain-values.ts";
 import { ATTACHMENTS_MAX } from "../../shared/attachment-reference.ts";
 import type { Attachment } from "../../shared/trace-run.ts";
 
@@ -14,10 +14,10 @@ const ATTACHMENTS = sources("langsmith.attachments");
 const NAME_CHARS_MAX = 128;
 const NONE: readonly Attachment[] = [];
 
-export function attachmentsOf(facts: Facts): readonly Attachment[] {
+export function readAttachments(facts: Facts): readonly Attachment[] {
   if (!facts.has(ATTACHMENTS)) return NONE;
   const mark = facts.mark();
-  const list = jsonOf(facts.value(ATTACHMENTS));
+  const list = toJson(facts.value(ATTACHMENTS));
   if (!Array.isArray(list)) {
     facts.release(mark);
     return NONE;

@@ -2,7 +2,7 @@
 // explain`.
 import { fieldsOfMask } from "../attributes/attribute-uses.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { fateOf, isUsed, usedTexts } from "./leftovers.ts";
+import { decideFate, isUsed, usedTexts } from "./leftovers.ts";
 
 export interface ExplainedAttribute {
   readonly attribute: string;
@@ -17,13 +17,15 @@ const FATES = {
 } as const;
 
 /** Call it after the translation and before the next one (span-facts.1). */
-export function destinationsOf(facts: Facts, said: string): readonly ExplainedAttribute[] {
+export function listDestinations(facts: Facts, said: string): readonly ExplainedAttribute[] {
   const list: ExplainedAttribute[] = [];
   const used = usedTexts(facts);
   facts.eachUse((key, value, plan, fields) =>
     list.push({
       attribute: key,
-      fields: !isUsed(plan, fields) ? [FATES[fateOf(facts, { key, value, plan }, used, said)]] : fieldsOfMask(fields),
+      fields: !isUsed(plan, fields)
+        ? [FATES[decideFate(facts, { key, value, plan }, used, said)]]
+        : fieldsOfMask(fields),
     }),
   );
   return list;

@@ -3,7 +3,7 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import {
   attributes,
   conversation,
-  firstOf,
+  findFirst,
   given,
   found,
   ofOwnSdk,
@@ -17,15 +17,15 @@ import {
   type Subject,
 } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { itemsOf, member, textMember } from "../attributes/indexed.ts";
+import { joinItems, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessages } from "../messages/flattened.ts";
-import { messagesOf } from "../forms/messages.ts";
-import { queryOf, recordsToWrite } from "./retrieval.ts";
+import { listMessages } from "../forms/messages.ts";
+import { findQuery, recordsToWrite } from "./retrieval.ts";
 import { notApplicable, TOOL_INPUTS } from "./tool-content.ts";
-import { taken } from "../messages/unheard-events.ts";
-import { isObject, jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
+import { markUsed } from "../messages/unheard-events.ts";
+import { isObject, toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { prependSystem } from "../forms/conversation.ts";
 import { mergeBody } from "./merged-body.ts";
 
@@ -53,19 +53,23 @@ const SOURCES: readonly ContentSource[] = [
   ofOwnSdk(attributes("input", "gen_ai.prompt")),
   ({ type, facts }) => (type === "prompt" ? promptVariables(facts) : null),
   onlyFor("tool", TOOL_INPUTS),
-  onlyFor("retriever", [queryOf]),
+  onlyFor("retriever", [findQuery]),
   onlyFor("embedding", [embeddedText]),
   withInstructions(given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "input", type))),
-  ({ talk, type }) => {
-    if (talk.details.input === null) return null;
-    const read = readSpoken({ value: talk.details.input, source: null }, "input", type);
-    return taken(talk, withSystem(read, talk.details.system), "input", "system");
+  ({ eventContent, type }) => {
+    if (eventContent.details.input === null) return null;
+    const read = readSpoken({ value: eventContent.details.input, source: null }, "input", type);
+    return markUsed(eventContent, withSystem(read, eventContent.details.system), "input", "system");
   },
-  withInstructions(({ talk }) =>
-    talk.messages.length === 0 ? null : taken(talk, conversation(messagesOf(talk.messages)), "messages"),
+  withInstructions(({ eventContent }) =>
+    eventContent.messages.length === 0
+      ? null
+      : markUsed(eventContent, conversation(listMessages(eventContent.messages)), "messages"),
   ),
-  ({ talk, type }) =>
-    talk.prompt === null ? null : taken(talk, readContent(unwrapValue(talk.prompt), "input", type), "prompt"),
+  ({ eventContent, type }) =>
+    eventContent.prompt === null
+      ? null
+      : markUsed(eventContent, readContent(unwrapValue(eventContent.prompt), "input", type), "prompt"),
   withInstructions(
     given(SENTRY_MESSAGES, ({ facts, type }) => readMessages(facts.value(SENTRY_MESSAGES), "input", type)),
   ),
@@ -131,14 +135,14 @@ const SOURCES: readonly ContentSource[] = [
     ),
   ),
   recordsToWrite,
-  ({ facts, talk }) =>
+  ({ facts, eventContent }) =>
     facts.has(SYSTEM)
-      ? conversation(prependSystem([], jsonOf(facts.value(SYSTEM))))
-      : taken(talk, conversation(prependSystem([], talk.details.system)), "system"),
+      ? conversation(prependSystem([], toJson(facts.value(SYSTEM))))
+      : markUsed(eventContent, conversation(prependSystem([], eventContent.details.system)), "system"),
 ];
 
-export function inputsOf(subject: Subject): Found | null {
-  return firstOf(SOURCES, subject);
+export function findInputs(subject: Subject): Found | null {
+  return findFirst(SOURCES, subject);
 }
 
 /** The instructions of an agent, beside an input that is no conversation in the conventions' form. */
@@ -149,7 +153,7 @@ function withInstructions(source: ContentSource): ContentSource {
 
 function besideSystem(facts: Facts, content: Found | null): Found | null {
   if (content === null || !facts.has(SYSTEM)) return content;
-  return withSystem(content, jsonOf(facts.value(SYSTEM)));
+  return withSystem(content, toJson(facts.value(SYSTEM)));
 }
 
 function withSystem(content: Found | null, system: Json): Found | null {
@@ -170,15 +174,15 @@ function withSystem(content: Found | null, system: Json): Found | null {
 function embeddedText(subject: Subject): Found | null {
   const { facts } = subject;
   if (facts.has(MESSAGES)) return null; // read further down, as of any other call
-  const texts = itemsOf(facts.family("embeddings")).flatMap((one) => embeddedItem(one));
+  const texts = joinItems(facts.family("embeddings")).flatMap((one) => embeddedItem(one));
   if (texts.length > 0) return found({ input: texts.length === 1 ? (texts[0] ?? "") : texts });
-  const values = jsonOf(facts.value(EMBEDDED));
+  const values = toJson(facts.value(EMBEDDED));
   if (Array.isArray(values)) return found({ input: (values as readonly Json[]).map(jsonWithin) }); // items are JSON text
   if (typeof values === "string" && values !== "") return found({ input: values });
   const one = facts.value(EMBEDDED_ONE) ?? facts.value(VALUE);
-  if (one !== undefined) return readContent({ value: jsonOf(one), source: null }, "input", "embedding");
+  if (one !== undefined) return readContent({ value: toJson(one), source: null }, "input", "embedding");
   const mark = facts.mark();
-  const items = itemsOf(facts.family("prompt"));
+  const items = joinItems(facts.family("prompt"));
   const prompts = items.flatMap((item) => member(item, "content") ?? []);
   if (prompts.length === 0 || !items.every(isOnlyText)) facts.release(mark); // then the leftovers have them whole
   return prompts.length === 0 ? null : found({ input: prompts.length === 1 ? (prompts[0] ?? "") : prompts });
@@ -186,7 +190,7 @@ function embeddedText(subject: Subject): Found | null {
 
 /** Each value is JSON text. */
 function aiValues(facts: Facts): Found | null {
-  const values = jsonOf(facts.value(AI_VALUES));
+  const values = toJson(facts.value(AI_VALUES));
   return Array.isArray(values) ? found({ input: (values as readonly Json[]).map(jsonWithin) }) : null;
 }
 
@@ -214,26 +218,26 @@ function embeddedItem(item: Json): readonly Json[] {
 function flattened({ facts, type }: Subject, family: "prompt" | "inputMessages", body?: Sources): Found | null {
   const entries = facts.family(family);
   if (entries.length === 0) return null;
-  const messages = itemsOf(entries).flatMap((item) => flattenedMessages(item, "user"));
+  const messages = joinItems(entries).flatMap((item) => flattenedMessages(item, "user"));
   return mergeBody(facts, body, messages, { role: "user", isCall: type === "llm" });
 }
 
 function flattenedPrompts(facts: Facts): Found | null {
-  const prompts = itemsOf(facts.family("prompts")).map((item) => onlyText(item, "prompt"));
+  const prompts = joinItems(facts.family("prompts")).map((item) => onlyText(item, "prompt"));
   if (prompts.length > 0) return found(prompts.length === 1 ? { prompt: prompts[0] ?? "" } : { prompts });
   const template = facts.text(TEMPLATE);
   if (template === "") return null;
   const variables = facts.value(VARIABLES);
-  return found({ prompt: template, ...(variables === undefined ? {} : { variables: jsonOf(variables) }) });
+  return found({ prompt: template, ...(variables === undefined ? {} : { variables: toJson(variables) }) });
 }
 
 /** The variable that received the input names it. */
 function promptVariables(facts: Facts): Found | null {
   const value = facts.value(VALUE);
   if (value === undefined) return null;
-  const given = jsonOf(value);
+  const given = toJson(value);
   if (isObject(given)) return found(given);
-  const variables = jsonOf(facts.value(VARIABLES));
+  const variables = toJson(facts.value(VARIABLES));
   if (!isObject(variables)) return null;
   const name = Object.keys(variables).find((key) => variables[key] === given);
   return name === undefined ? null : found(Object.fromEntries([[name, given]]));
@@ -241,15 +245,15 @@ function promptVariables(facts: Facts): Found | null {
 
 function history(facts: Facts): Found | null {
   const all = facts.value(HISTORY);
-  const list = jsonOf(all === undefined ? facts.value(HISTORY_EVENTS) : all);
+  const list = toJson(all === undefined ? facts.value(HISTORY_EVENTS) : all);
   if (!Array.isArray(list)) return null;
-  return withSystem(conversation(splitHistory(messagesOf(list)).before), jsonOf(facts.value(SYSTEM)));
+  return withSystem(conversation(splitHistory(listMessages(list)).before), toJson(facts.value(SYSTEM)));
 }
 
 function logEvents(facts: Facts): Found | null {
-  const list = jsonOf(facts.value(LOG_EVENTS));
+  const list = toJson(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
   return conversation(
-    messagesOf((list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice")),
+    listMessages((list as readonly Json[]).filter((item) => textMember(item, "event.name") !== "gen_ai.choice")),
   );
 }

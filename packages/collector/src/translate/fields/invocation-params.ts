@@ -1,12 +1,12 @@
 // Invocation parameters: the settings and tools of a model call.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { itemsOf, member, textMember } from "../attributes/indexed.ts";
+import { joinItems, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
-import { isObject, jsonOf, jsonWithin, plain } from "../attributes/plain-values.ts";
+import { isObject, toJson, jsonWithin, plain } from "../attributes/plain-values.ts";
 import { isWithin } from "../attributes/said.ts";
 import { SYSTEM } from "../forms/envelopes.ts";
-import type { SpanTalk } from "../messages/span-events.ts";
+import type { SpanEventContent } from "../messages/span-events.ts";
 import { unwrapped } from "../forms/members.ts";
 import { MODEL, REQUEST_MODEL } from "./model.ts";
 import { TOOL } from "./run-name.ts";
@@ -84,14 +84,14 @@ const TOOLS = sources(
 const REQUEST_PARAMETERS = sources("model_request_parameters");
 
 /** @param said inputs and outputs of the run, which have the system prompt. null without parameters. Later entries win, so the order of the steps is the precedence, lowest first. */
-export function invocationParamsOf(facts: Facts, talk: SpanTalk, said: string): JsonObject | null {
+export function readInvocationParams(facts: Facts, eventContent: SpanEventContent, said: string): JsonObject | null {
   const params = createParameters();
-  const tools = toolsOf(facts, talk);
+  const tools = readTools(facts, eventContent);
   for (const { rest, value } of facts.familySize("settings") === 0 ? [] : facts.family("settings"))
     params.set(rest, plain(value));
   for (const [name, from] of facts.has(ANY_SINGLE) ? SINGLE : []) {
     const value = facts.value(from);
-    if (value !== undefined) params.set(name, jsonOf(value));
+    if (value !== undefined) params.set(name, toJson(value));
   }
   for (const { rest, value } of facts.familySize("request") === 0 ? [] : facts.family("request")) {
     const name = RENAMED.get(rest) ?? rest;
@@ -101,13 +101,13 @@ export function invocationParamsOf(facts: Facts, talk: SpanTalk, said: string): 
   }
   const stop = facts.value(STOP);
   if (stop !== undefined) {
-    params.set("stop", jsonOf(stop));
+    params.set("stop", toJson(stop));
   }
   const model = facts.text(REQUEST_MODEL);
   for (const from of facts.has(ANY_PARAMETER_OBJECT) ? PARAMETER_OBJECTS : []) {
     if (!facts.has(from)) continue;
     const mark = facts.mark();
-    const value = jsonOf(facts.value(from));
+    const value = toJson(facts.value(from));
     if (!isObject(value)) {
       facts.release(mark);
       continue;
@@ -135,29 +135,29 @@ function createParameters(): Parameters {
     set,
     has: (name) => params.has(name),
     setFirst(name, value) {
-      const taken = params.has(name) && params.get(name) !== value;
-      params.set(taken ? `overridden.${name}` : name, value);
+      const isUsed = params.has(name) && params.get(name) !== value;
+      params.set(isUsed ? `overridden.${name}` : name, value);
     },
-    result: () => (params.size === 0 ? null : objectOf(params)),
+    result: () => (params.size === 0 ? null : toObject(params)),
   };
 }
 
 /** Like `Object.fromEntries`, which is slower. */
-function objectOf(members: ReadonlyMap<string, Json>): JsonObject {
+function toObject(members: ReadonlyMap<string, Json>): JsonObject {
   if (members.has("__proto__")) return Object.fromEntries(members); // plain-values.3
   const object: Record<string, Json> = {};
   for (const [name, value] of members) object[name] = value;
   return object;
 }
 
-function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
-  if (facts.familySize("tools") > 0) return itemsOf(facts.family("tools")).map(schemaOf);
-  if (facts.familySize("functions") > 0) return itemsOf(facts.family("functions")).map(functionTool);
+function readTools(facts: Facts, eventContent: SpanEventContent): readonly Json[] {
+  if (facts.familySize("tools") > 0) return joinItems(facts.family("tools")).map(unwrapSchema);
+  if (facts.familySize("functions") > 0) return joinItems(facts.family("functions")).map(functionTool);
   const value = facts.value(TOOLS);
-  const given = value === undefined ? talk.details.tools : jsonOf(value);
+  const given = value === undefined ? eventContent.details.tools : toJson(value);
   if (given === null) {
     const mark = facts.mark();
-    const own = member(jsonOf(facts.value(REQUEST_PARAMETERS)), "function_tools");
+    const own = member(toJson(facts.value(REQUEST_PARAMETERS)), "function_tools");
     if (Array.isArray(own)) return own as readonly Json[];
     facts.release(mark);
     return [];
@@ -166,7 +166,7 @@ function toolsOf(facts: Facts, talk: SpanTalk): readonly Json[] {
 }
 
 /** OpenInference: llm.tools.N.tool.json_schema (JSON text). */
-function schemaOf(item: Json): Json {
+function unwrapSchema(item: Json): Json {
   return unwrapped(item, "tool", (tool) => unwrapped(tool, "json_schema", jsonWithin));
 }
 

@@ -6,9 +6,9 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
 import { createObjectWriter } from "../attributes/json-writer.ts";
-import { maskOf } from "../attributes/attribute-uses.ts";
-import { aliasesOf, type KeyPlan, signs } from "../attributes/known-keys.ts";
-import { jsonOf, plain } from "../attributes/plain-values.ts";
+import { buildMask } from "../attributes/attribute-uses.ts";
+import { listAliases, type KeyPlan, signs } from "../attributes/known-keys.ts";
+import { toJson, plain } from "../attributes/plain-values.ts";
 import { isWithin } from "../attributes/said.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 
@@ -30,7 +30,7 @@ export function leftoversText(facts: Facts, more: readonly (readonly [string, Js
   let rest: Map<string, AttributeValue> | null = null;
   const used = usedTexts(facts);
   facts.eachUse((key, value, plan, fields) => {
-    if (isUsed(plan, fields) || fateOf(facts, { key, value, plan }, used, said) !== "kept") return;
+    if (isUsed(plan, fields) || decideFate(facts, { key, value, plan }, used, said) !== "kept") return;
     rest ??= new Map();
     rest.set(key, value); // of a repeated key the last value counts
   });
@@ -44,7 +44,7 @@ export function leftoversText(facts: Facts, more: readonly (readonly [string, Js
 
 /** A whole history: the inputs take the part before the answer, the outputs the answer. */
 const SPLIT: ReadonlySet<number> = new Set(signs("pydantic_ai.all_messages", "all_messages_events").slots);
-const BOTH_SIDES = maskOf("inputs", "outputs");
+const BOTH_SIDES = buildMask("inputs", "outputs");
 
 /** An attribute of which a part is in no field counts as unused. */
 export function isUsed({ slot }: KeyPlan, fields: number): boolean {
@@ -62,7 +62,7 @@ interface Unused {
 }
 
 /** @param said inputs and outputs of the run */
-export function fateOf(
+export function decideFate(
   facts: Facts,
   { key, value, plan }: Unused,
   used: () => ReadonlySet<string>,
@@ -70,7 +70,7 @@ export function fateOf(
 ): Fate {
   if (NOISE.has(key)) return "noise";
   if (plan.slot < 0 || value === null) return "kept";
-  for (const slot of aliasesOf(plan.slot))
+  for (const slot of listAliases(plan.slot))
     if (facts.slotFields(slot) !== 0 && same(facts.slotValue(slot), value)) return "same value"; // leftovers.1
   if (typeof value !== "string" || value.length < COMPARED_CHARS) return "kept";
   return used().has(value) || isSaid(value, said) ? "same value" : "kept";
@@ -80,7 +80,7 @@ export function fateOf(
 function isSaid(text: string, said: string): boolean {
   if (said === "" || text.length > SAID_CHARS_MAX) return false;
   if (!/^\s*[[{]/.test(text)) return said.includes(JSON.stringify(text).slice(1, -1));
-  const value = jsonOf(text);
+  const value = toJson(text);
   return typeof value === "object" && hasText(value) && isWithin(value, said);
 }
 

@@ -2,12 +2,12 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
 import { sources, type Sources } from "../attributes/known-keys.ts";
-import { jsonOf } from "../attributes/plain-values.ts";
+import { toJson } from "../attributes/plain-values.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { conversation, found, type Found } from "../messages/content.ts";
 import type { Reading } from "../forms/envelopes.ts";
 import { joinNeighbours } from "../forms/messages.ts";
-import { mergeTalk } from "../forms/merge-messages.ts";
+import { mergeConversation } from "../forms/merge-messages.ts";
 
 /** Adds the details that the body has (merge-messages.1). */
 export function mergeBody(
@@ -18,8 +18,8 @@ export function mergeBody(
 ): Found | null {
   if (body === undefined || !facts.has(body)) return conversation(messages);
   const mark = facts.mark();
-  const given = jsonOf(facts.value(body));
-  const richer = mergeTalk(messages, given, as) ?? mergeTalk(joinNeighbours(messages), given, as);
+  const given = toJson(facts.value(body));
+  const richer = mergeConversation(messages, given, as) ?? mergeConversation(joinNeighbours(messages), given, as);
   if (richer === null) facts.release(mark);
   if (richer === null) return conversation(messages);
   return found({
@@ -35,7 +35,7 @@ const MODEL_NAME = sources("llm.model_name");
 function withoutParameters(facts: Facts, request: JsonObject): JsonObject {
   if (Object.keys(request).length === 0) return request;
   const mark = facts.mark();
-  const settings = jsonOf(facts.value(PARAMETERS));
+  const settings = toJson(facts.value(PARAMETERS));
   facts.release(mark);
   const tools = facts.familySize("tools") > 0;
   return Object.fromEntries(

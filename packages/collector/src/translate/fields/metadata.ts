@@ -8,10 +8,10 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue, Resource, SpanLink } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { createObjectWriter, type ObjectWriter } from "../attributes/json-writer.ts";
-import { destinationsOf } from "./destinations.ts";
+import { listDestinations } from "./destinations.ts";
 import { leftoversText } from "./leftovers.ts";
 import type { Model } from "./model.ts";
-import { isObject, jsonOf, plain, plainAttributes } from "../attributes/plain-values.ts";
+import { isObject, toJson, plain, plainAttributes } from "../attributes/plain-values.ts";
 import { THREAD, THREAD_NAMES, USER, METADATA_OBJECTS, COPIED, NAMED_FAMILIES } from "../attributes/metadata-keys.ts";
 import { type NamedTexts, NO_TEXTS, resourceTexts, scopeText } from "../attributes/resource-texts.ts";
 
@@ -30,7 +30,7 @@ export interface MetadataParts {
   readonly said: string;
 }
 
-export function metadataOf(facts: Facts, parts: MetadataParts): string {
+export function formatMetadata(facts: Facts, parts: MetadataParts): string {
   const { span } = facts;
   const { model, usage } = parts;
   const out = createObjectWriter();
@@ -58,7 +58,7 @@ export function metadataOf(facts: Facts, parts: MetadataParts): string {
 
 /** Senders whose attributes have no lists write `["stop"]`. */
 function listOrPlain(value: AttributeValue): Json {
-  const read = typeof value === "string" && value.startsWith("[") ? jsonOf(value) : null;
+  const read = typeof value === "string" && value.startsWith("[") ? toJson(value) : null;
   return Array.isArray(read) ? read : plain(value);
 }
 
@@ -88,7 +88,7 @@ function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
     for (const { rest, value } of facts.family(family)) {
       const slot = elsewhere.get(rest);
       if (slot !== undefined && facts.slotFields(slot) !== 0) continue;
-      const read = unquoted(jsonOf(value), value);
+      const read = unquoted(toJson(value), value);
       if (out.has(rest)) lost.push([prefix + rest, read]);
       else out.put(rest, read);
     }
@@ -96,7 +96,7 @@ function putNamed(out: ObjectWriter, facts: Facts, lost: Lost): void {
   for (const [from, key] of METADATA_OBJECTS) {
     const given = facts.value(from);
     if (given === undefined) continue;
-    const value = jsonOf(given);
+    const value = toJson(given);
     if (!isObject(value)) put(out, { name: key, key, value }, lost); // some write it as Python prints a dict: kept as text
     else for (const [name, item] of Object.entries(value)) put(out, { name, key: `${key}.${name}`, value: item }, lost);
   }
@@ -109,13 +109,13 @@ function putResource(out: ObjectWriter, resource: Resource): NamedTexts {
     out.putMembers(members);
     return NO_TEXTS;
   }
-  let taken: (readonly [string, string])[] | null = null;
+  let moved: (readonly [string, string])[] | null = null;
   for (const one of texts) {
     const [name, text] = one;
     if (!out.has(name)) out.putText(name, text);
-    else (taken ??= []).push(one);
+    else (moved ??= []).push(one);
   }
-  return taken ?? NO_TEXTS;
+  return moved ?? NO_TEXTS;
 }
 
 /** Parses only objects and lists: quotes around a string are part of the text. */
@@ -139,7 +139,7 @@ function otelText(facts: Facts, { parts, lost, resource }: OtelParts): string {
   if (scope !== "{}") out.putText("scope", scope);
   if (span.traceState !== "") out.put("trace_state", span.traceState.toWellFormed());
   if (span.statusCode !== 2 && span.statusMessage !== "") out.put("status_message", span.statusMessage.toWellFormed());
-  if (span.links.length > 0) out.put("links", span.links.map(linkOf));
+  if (span.links.length > 0) out.put("links", span.links.map(toLinkMembers));
   putCount(out, "dropped_attributes_count", span.droppedAttributes);
   putCount(out, "dropped_events_count", span.droppedEvents);
   putCount(out, "dropped_links_count", span.droppedLinks);
@@ -150,7 +150,7 @@ function otelText(facts: Facts, { parts, lost, resource }: OtelParts): string {
   if (parts.explain)
     out.put(
       "fields",
-      Object.fromEntries(destinationsOf(facts, parts.said).map((one) => [one.attribute.toWellFormed(), one.fields])),
+      Object.fromEntries(listDestinations(facts, parts.said).map((one) => [one.attribute.toWellFormed(), one.fields])),
     );
   return out.text();
 }
@@ -165,7 +165,7 @@ function putCount(out: ObjectWriter, name: string, count: number): void {
   if (count > 0) out.put(name, count);
 }
 
-function linkOf(link: SpanLink): JsonObject {
+function toLinkMembers(link: SpanLink): JsonObject {
   return {
     trace_id: link.traceId,
     span_id: link.spanId,

@@ -5,7 +5,7 @@ import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { sources } from "../attributes/known-keys.ts";
 import { textMember } from "../attributes/indexed.ts";
-import { isObject, jsonOf, worded } from "../attributes/plain-values.ts";
+import { isObject, toJson, worded } from "../attributes/plain-values.ts";
 import { haystackMeta } from "../messages/haystack.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
@@ -107,12 +107,12 @@ export interface Model {
   readonly type: string;
 }
 
-export function modelOf(facts: Facts, runType: RunType): Model {
+export function readModel(facts: Facts, runType: RunType): Model {
   facts.enter("extra.metadata.ls_provider");
   const declared = facts.text(SDK_PROVIDER);
   const raw =
     declared || worded(facts.text(PROVIDER)) || (facts.span.name === "claude_code.llm_request" ? "anthropic" : "");
-  const said = declared || providerOf(raw); // model.2: the backend's own SDK uses the backend's names
+  const said = declared || nameProvider(raw); // model.2: the backend's own SDK uses the backend's names
   facts.enter("extra.metadata.ls_model_name");
   const { provider, name } = splitModel(said, worded(facts.text(MODEL)) || frameworkModel(facts));
   const completes = facts.peek(OPERATION) === "text_completion" || facts.peek(REQUEST_TYPE) === "completion";
@@ -144,11 +144,11 @@ function frameworkModel(facts: Facts): string {
 /** Uses no attribute: the metadata carries it whole. */
 function braintrustMetadata(facts: Facts): JsonObject | null {
   if (!facts.has(BRAINTRUST)) return null;
-  const given = jsonOf(facts.slotValue(BRAINTRUST.slots[0] ?? -1));
+  const given = toJson(facts.slotValue(BRAINTRUST.slots[0] ?? -1));
   return isObject(given) ? given : null;
 }
 
-function providerOf(raw: string): string {
+function nameProvider(raw: string): string {
   if (raw === "") return "";
   const name = raw.toLowerCase();
   const known = PROVIDERS.get(name);

@@ -3,7 +3,7 @@
 import type { SpanEvent } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { signs, sources } from "../attributes/known-keys.ts";
-import { attributeText, type SpanTalk } from "../messages/span-events.ts";
+import { attributeText, type SpanEventContent } from "../messages/span-events.ts";
 
 const ERROR_TYPE = sources("error.type");
 const TOOL_STATUS = sources("gen_ai.tool.status");
@@ -18,9 +18,9 @@ const OK = 1;
 const ERROR = 2;
 
 /** "" for success. */
-export function errorOf(facts: Facts, talk: SpanTalk): string {
+export function formatError(facts: Facts, eventContent: SpanEventContent): string {
   const { span } = facts;
-  const exception = talk.exceptions.findLast((event) => !escaped(event)) ?? talk.exceptions.at(-1);
+  const exception = eventContent.exceptions.findLast((event) => !escaped(event)) ?? eventContent.exceptions.at(-1);
   if (span.statusCode === OK && !(exception !== undefined && facts.has(OWN_SDK))) return "";
   const type = facts.peek(ERROR_TYPE); // copied to the metadata
   if (span.statusCode !== ERROR && exception === undefined && type === "" && !saysFailed(facts)) return "";

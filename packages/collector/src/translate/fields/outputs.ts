@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import {
   attributes,
   conversation,
-  firstOf,
+  findFirst,
   given,
   found,
   ofOwnSdk,
@@ -17,16 +17,16 @@ import {
   type Subject,
 } from "../messages/content.ts";
 import type { Facts } from "../attributes/span-facts.ts";
-import { itemsOf, member, textMember } from "../attributes/indexed.ts";
+import { joinItems, member, textMember } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
 import { MASTRA_TYPES } from "../messages/mastra-types.ts";
 import { flattenedMessages } from "../messages/flattened.ts";
-import { messagesOf } from "../forms/messages.ts";
+import { listMessages } from "../forms/messages.ts";
 import { openReply } from "../forms/open-message.ts";
 import { TOOL_OUTPUTS } from "./tool-content.ts";
 import { withRest } from "../forms/members.ts";
-import { taken } from "../messages/unheard-events.ts";
-import { jsonOf, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
+import { markUsed } from "../messages/unheard-events.ts";
+import { toJson, jsonWithin, unwrapValue } from "../attributes/plain-values.ts";
 import { ANSWERS } from "./answer-parts.ts";
 import { mergeBody } from "./merged-body.ts";
 import { countVectors } from "../forms/vectors.ts";
@@ -48,12 +48,13 @@ const SOURCES: readonly ContentSource[] = [
   onlyFor("retriever", [documentsFound]),
   onlyFor("embedding", [vectorsFound]),
   given(MESSAGES, ({ facts, type }) => readMessages(facts.value(MESSAGES), "output", type)),
-  ({ talk, type }) => taken(talk, readSpoken({ value: talk.details.output, source: null }, "output", type), "output"),
-  ({ talk }) => taken(talk, readChoices(talk.choices), "choices"),
-  ({ talk, type }) =>
-    talk.completion === null
+  ({ eventContent, type }) =>
+    markUsed(eventContent, readSpoken({ value: eventContent.details.output, source: null }, "output", type), "output"),
+  ({ eventContent }) => markUsed(eventContent, readChoices(eventContent.choices), "choices"),
+  ({ eventContent, type }) =>
+    eventContent.completion === null
       ? null
-      : taken(talk, readContent(unwrapValue(talk.completion), "output", type), "completion"),
+      : markUsed(eventContent, readContent(unwrapValue(eventContent.completion), "output", type), "completion"),
   (subject) => flattened(subject, "completion"),
   (subject) => flattened(subject, "outputMessages", VALUE),
   (subject) => flattened(subject, "choices"),
@@ -106,8 +107,8 @@ const SOURCES: readonly ContentSource[] = [
   documentsFound,
 ];
 
-export function outputsOf(subject: Subject): Found | null {
-  const content = firstOf(SOURCES, subject);
+export function findOutputs(subject: Subject): Found | null {
+  const content = findFirst(SOURCES, subject);
   const counted = content === null || subject.type !== "embedding" ? null : countVectors(content.value);
   return counted === null ? content : found(counted);
 }
@@ -117,8 +118,8 @@ function readChoices(choices: readonly JsonObject[]): Found | null {
   return conversation(
     choices.flatMap(({ tool_result: result, ...choice }) => {
       const message = openReply(choice) ?? choice;
-      const answer = messagesOf(message, "assistant");
-      return result === undefined ? answer : [...answer, ...messagesOf(result, "tool")];
+      const answer = listMessages(message, "assistant");
+      return result === undefined ? answer : [...answer, ...listMessages(result, "tool")];
     }),
   );
 }
@@ -130,7 +131,7 @@ function flattened(
 ): Found | null {
   const entries = facts.family(family);
   if (entries.length === 0) return null;
-  const messages = itemsOf(entries).flatMap((item) => flattenedMessages(completion(item), "assistant"));
+  const messages = joinItems(entries).flatMap((item) => flattenedMessages(completion(item), "assistant"));
   return mergeBody(facts, body, messages, { role: "assistant", isCall: type === "llm" });
 }
 
@@ -164,11 +165,11 @@ function vectorsFound({ facts }: Subject): Found | null {
   const one = facts.value(AI_EMBEDDING);
   const entries = facts.family("embeddings");
   if (given === undefined && one === undefined && entries.length === 0) return null;
-  const flattened = itemsOf(entries).flatMap((item) => {
+  const flattened = joinItems(entries).flatMap((item) => {
     const vector = member(item, "embedding", "vector");
     return vector === undefined ? [] : [jsonWithin(vector)];
   });
-  const vectors = given !== undefined ? jsonOf(given) : one !== undefined ? [jsonOf(one)] : flattened;
+  const vectors = given !== undefined ? toJson(given) : one !== undefined ? [toJson(one)] : flattened;
   if (!Array.isArray(vectors) || vectors.length === 0) return null;
   const first = jsonWithin((vectors as readonly Json[])[0]);
   if (!Array.isArray(first)) return null;
@@ -178,17 +179,17 @@ function vectorsFound({ facts }: Subject): Found | null {
 function historyAnswer(facts: Facts): Found | null {
   const mark = facts.mark();
   const all = facts.value(HISTORY);
-  const list = jsonOf(all === undefined ? facts.value(HISTORY_EVENTS) : all);
+  const list = toJson(all === undefined ? facts.value(HISTORY_EVENTS) : all);
   if (!Array.isArray(list)) {
     facts.release(mark);
     return null;
   }
-  return conversation(splitHistory(messagesOf(list)).answer);
+  return conversation(splitHistory(listMessages(list)).answer);
 }
 
 function logChoices(facts: Facts): Found | null {
-  const list = jsonOf(facts.value(LOG_EVENTS));
+  const list = toJson(facts.value(LOG_EVENTS));
   if (!Array.isArray(list)) return null;
   const choices = (list as readonly Json[]).filter((item) => textMember(item, "event.name") === "gen_ai.choice");
-  return conversation(messagesOf(choices, "assistant"));
+  return conversation(listMessages(choices, "assistant"));
 }

@@ -2,11 +2,11 @@
 // records of memories.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { listWithin, found, type Found, type Subject } from "../messages/content.ts";
-import { itemsOf } from "../attributes/indexed.ts";
+import { joinItems } from "../attributes/indexed.ts";
 import { unwrapped } from "../forms/members.ts";
 import { sources } from "../attributes/known-keys.ts";
-import { taken } from "../messages/unheard-events.ts";
-import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
+import { markUsed } from "../messages/unheard-events.ts";
+import { isObject, toJson, jsonWithin } from "../attributes/plain-values.ts";
 
 const MEMORY_RECORDS = sources("gen_ai.memory.records");
 const OPERATION = sources("gen_ai.operation.name");
@@ -24,37 +24,41 @@ const RERANKED = sources("ai.documents");
 const DOCUMENTS = sources("gen_ai.retrieval.documents");
 const VECTOR_DOCUMENTS = sources("db.vector.query.response.documents", "ai.ranking");
 
-export function queryOf({ facts }: Subject): Found | null {
+export function findQuery({ facts }: Subject): Found | null {
   const query = facts.value(QUERY);
   const reranked = listWithin(facts, RERANKED);
-  const documents = reranked.length > 0 ? reranked.map(jsonWithin) : itemsOf(facts.family("rerankInput"));
+  const documents = reranked.length > 0 ? reranked.map(jsonWithin) : joinItems(facts.family("rerankInput"));
   if (query === undefined && documents.length === 0) return null;
-  const value = jsonOf(query);
+  const value = toJson(query);
   const given = documents.length === 0 ? {} : { documents: documents.map((one) => unwrapped(one, "document")) };
   if (isObject(value)) return found({ ...value, ...given });
   return found({ query: value, ...given });
 }
 
-/** Of the operations that write: those that read have the records in their outputs. */
+/** Records of the operations that write: those that read have the records in their outputs. */
 export function recordsToWrite({ facts }: Subject): Found | null {
   if (facts.peek(OPERATION) === "search_memory") return null;
-  const records = jsonOf(facts.value(MEMORY_RECORDS));
+  const records = toJson(facts.value(MEMORY_RECORDS));
   return records === null ? null : found({ records });
 }
 
-export function documentsFound({ facts, talk }: Subject): Found | null {
+export function documentsFound({ facts, eventContent }: Subject): Found | null {
   const given = listWithin(facts, DOCUMENTS);
-  if (given.length > 0) return found({ documents: given.map(documentOf) });
+  if (given.length > 0) return found({ documents: given.map(toDocument) });
   const retrieved = listWithin(facts, VECTOR_DOCUMENTS);
-  if (retrieved.length > 0) return found({ documents: retrieved.map((one) => documentOf(jsonWithin(one))) });
+  if (retrieved.length > 0) return found({ documents: retrieved.map((one) => toDocument(jsonWithin(one))) });
   const memories = facts.peek(OPERATION) === "search_memory" ? listWithin(facts, MEMORY_RECORDS) : [];
-  if (memories.length > 0) return found({ documents: memories.map(documentOf) });
+  if (memories.length > 0) return found({ documents: memories.map(toDocument) });
   for (const family of ["documents", "rerankOutput"] as const) {
-    const items = itemsOf(facts.family(family));
-    if (items.length > 0) return found({ documents: items.map((item) => documentOf(unwrapped(item, "document"))) });
+    const items = joinItems(facts.family(family));
+    if (items.length > 0) return found({ documents: items.map((item) => toDocument(unwrapped(item, "document"))) });
   }
-  if (talk.documents.length === 0) return null;
-  return taken(talk, found({ documents: talk.documents.map(queryResult).map(documentOf) }), "documents");
+  if (eventContent.documents.length === 0) return null;
+  return markUsed(
+    eventContent,
+    found({ documents: eventContent.documents.map(queryResult).map(toDocument) }),
+    "documents",
+  );
 }
 
 /** OpenLLMetry's events: db.query.result.{id,score,distance,metadata,document}, db.search.result.{id,distance,entity}. */
@@ -69,7 +73,7 @@ function queryResult(item: Json): Json {
   return Object.fromEntries(named);
 }
 
-function documentOf(item: Json): Json {
+function toDocument(item: Json): Json {
   if (!isObject(item))
     return { page_content: typeof item === "string" ? item : JSON.stringify(item), metadata: {}, type: "Document" };
   const read = ["content", "page_content", "text"].find((name) => (item[name] ?? null) !== null) ?? "";

@@ -24,7 +24,7 @@ const MODEL = sources("gen_ai.request.model");
 const LOGFIRE = sources("logfire.msg");
 const GENKIT = sources("genkit:name");
 
-export function runNameOf(facts: Facts, type: RunType): string {
+export function chooseRunName(facts: Facts, type: RunType): string {
   const given = facts.text(GIVEN);
   if (given !== "") return given;
   const span = facts.span.name;

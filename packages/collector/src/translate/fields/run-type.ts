@@ -2,7 +2,7 @@
 import type { Facts } from "../attributes/span-facts.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { signs, sources, type Sources } from "../attributes/known-keys.ts";
-import { jsonOf, worded } from "../attributes/plain-values.ts";
+import { toJson, worded } from "../attributes/plain-values.ts";
 import {
   HAYSTACK_SPANS,
   HAYSTACK_TYPES,
@@ -14,7 +14,7 @@ import {
   REQUEST_TYPES,
   TRACELOOP,
 } from "../attributes/type-names.ts";
-import type { SpanTalk } from "../messages/span-events.ts";
+import type { SpanEventContent } from "../messages/span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
 export interface TypedRun {
@@ -52,7 +52,7 @@ const TOOL_SIGNS = signs(
   "spring.ai.tool.definition.name",
   "haystack.tool.name",
 );
-/** Of inference servers, whose spans may have no model. */
+/** Signs of inference servers, whose spans may have no model. */
 const SERVED = signs("gen_ai.latency.e2e", "gen_ai.latency.time_to_first_token");
 const MCP_METHOD = sources("mcp.method.name");
 const DATABASE = sources("db.system", "db.system.name");
@@ -94,8 +94,8 @@ const USAGE_OR_MESSAGES = signs(
   "response_data",
 );
 
-export function runTypeOf(facts: Facts, talk: SpanTalk): TypedRun {
-  const type = saidType(facts) ?? shownType(facts, talk);
+export function chooseRunType(facts: Facts, eventContent: SpanEventContent): TypedRun {
+  const type = saidType(facts) ?? shownType(facts, eventContent);
   return type === undefined ? { type: "chain", declared: false } : { type, declared: true };
 }
 
@@ -128,9 +128,9 @@ function typeNamed(facts: Facts, from: Sources, known: Names): RunType | undefin
 const WRAPPERS: ReadonlySet<string> = new Set(["framework", "agent"]);
 
 /** The type that its other attributes imply. */
-function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
+function shownType(facts: Facts, eventContent: SpanEventContent): RunType | undefined {
   if (facts.has(TOOL_SIGNS)) return "tool";
-  if (isVectorSearch(facts, talk)) return "retriever";
+  if (isVectorSearch(facts, eventContent)) return "retriever";
   if (WRAPPERS.has(facts.peek(OPERATION))) return "chain"; // their usage is a sum
   const hasModel = facts.has(MODEL);
   if (facts.has(TEMPLATE) && !hasModel) return "prompt";
@@ -138,17 +138,17 @@ function shownType(facts: Facts, talk: SpanTalk): RunType | undefined {
   if (facts.has(SERVED)) return "llm";
   if (facts.peek(ADK_REQUEST).length > EMPTY_JSON_CHARS) return "llm";
   if (!hasModel) return undefined;
-  const talks =
+  const converses =
     facts.has(USAGE_OR_MESSAGES) ||
-    talk.messages.length + talk.choices.length > 0 ||
-    talk.prompt !== null ||
-    talk.details.input !== null ||
-    talk.details.output !== null ||
+    eventContent.messages.length + eventContent.choices.length > 0 ||
+    eventContent.prompt !== null ||
+    eventContent.details.input !== null ||
+    eventContent.details.output !== null ||
     facts.familySize("prompt") + facts.familySize("inputMessages") > 0;
-  return talks ? "llm" : undefined;
+  return converses ? "llm" : undefined;
 }
 
-/** Of MCP's requests only one calls a tool. */
+/** Type of a span of MCP. Only one of its requests calls a tool. */
 function mcpType(facts: Facts): RunType | undefined {
   const method = facts.peek(MCP_METHOD);
   if (method === "") return undefined;
@@ -156,8 +156,8 @@ function mcpType(facts: Facts): RunType | undefined {
 }
 
 /** A query of a database for vectors: by the database, or by the results. */
-export function isVectorSearch(facts: Facts, talk: SpanTalk): boolean {
-  return talk.documents.length > 0 || VECTOR_STORES.has(facts.peek(DATABASE).toLowerCase());
+export function isVectorSearch(facts: Facts, eventContent: SpanEventContent): boolean {
+  return eventContent.documents.length > 0 || VECTOR_STORES.has(facts.peek(DATABASE).toLowerCase());
 }
 
 function requestType(facts: Facts): RunType | undefined {
@@ -185,7 +185,7 @@ function frameworkType(facts: Facts): RunType | undefined {
     if (type !== undefined) return type;
   }
   if (facts.has(BRAINTRUST)) {
-    const type = KINDS.get(textMember(jsonOf(facts.slotValue(BRAINTRUST.slots[0] ?? -1)), "type"));
+    const type = KINDS.get(textMember(toJson(facts.slotValue(BRAINTRUST.slots[0] ?? -1)), "type"));
     if (type !== undefined) return type;
   }
   const component = facts.peek(HAYSTACK_TYPE);

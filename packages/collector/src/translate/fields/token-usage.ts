@@ -7,10 +7,10 @@
 //   token-usage.5. A cost of 0 is none, unless the tokens are 0 too: the sender knows no price, and the backend may.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue } from "../../otlp/span.ts";
-import { type Count, countOf, plus } from "../attributes/exact-count.ts";
+import { type Count, readCount, plus } from "../attributes/exact-count.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
-import { isObject, jsonOf, plain } from "../attributes/plain-values.ts";
+import { isObject, toJson, plain } from "../attributes/plain-values.ts";
 import { tokenSums } from "../attributes/token-sums.ts";
 import { wholeUsage } from "../attributes/whole-usage.ts";
 import {
@@ -34,11 +34,11 @@ import {
 } from "../attributes/usage-names.ts";
 
 /** @param outputs of the run, which may have the usage of the model's API; null for none */
-export function usageOf(facts: Facts, outputs: JsonObject | null): JsonObject | null {
+export function readUsage(facts: Facts, outputs: JsonObject | null): JsonObject | null {
   const body = outputs === null ? null : findUsage(outputs);
   if (body === null && !facts.has(SIGNS)) return null;
   const before = facts.mark();
-  const whole = jsonOf(facts.value(WHOLE));
+  const whole = toJson(facts.value(WHOLE));
   if (isObject(whole)) return withCosts(facts, wholeUsage(whole)); // token-usage.3
   facts.release(before);
   const counts = gatherCounts(facts, body);
@@ -150,7 +150,7 @@ const OWN_COUNTS = [
 ];
 
 function findOwnCounts(outputs: JsonObject): JsonObject | null {
-  const names = OWN_COUNTS.filter((name) => countOf(outputs[name] ?? null) !== undefined);
+  const names = OWN_COUNTS.filter((name) => readCount(outputs[name] ?? null) !== undefined);
   return names.length === 0 ? null : Object.fromEntries(names.map((name) => [name, outputs[name] ?? null]));
 }
 
@@ -168,7 +168,7 @@ function findCounts(value: Json | undefined, paths: readonly (readonly string[])
 function isAnthropic(usage: JsonObject, input: Count | undefined): boolean {
   return (
     usage["prompt_tokens"] === undefined &&
-    countOf(usage["input_tokens"] ?? usage["inputTokens"] ?? null) === input &&
+    readCount(usage["input_tokens"] ?? usage["inputTokens"] ?? null) === input &&
     (usage["cache_read_input_tokens"] !== undefined || usage["cacheReadInputTokens"] !== undefined)
   );
 }
@@ -178,8 +178,8 @@ function readToolPrompts(facts: Facts, body: JsonObject | null): Count {
   const mark = facts.mark();
   const count = facts.count(TOOL_PROMPTS);
   facts.release(mark);
-  const within = TOOL_PROMPT_NAMES.map((name) => countOf(body?.[name] ?? null)).find((one) => one !== undefined);
-  return count ?? within ?? countOf(body?.["toolUsePromptTokenCount"] ?? null) ?? 0;
+  const within = TOOL_PROMPT_NAMES.map((name) => readCount(body?.[name] ?? null)).find((one) => one !== undefined);
+  return count ?? within ?? readCount(body?.["toolUsePromptTokenCount"] ?? null) ?? 0;
 }
 
 /** Claude Code passes on the API's counts, in which input_tokens excludes the cache. */
@@ -196,7 +196,7 @@ function withCosts(facts: Facts, usage: JsonObject): JsonObject {
   }
   if (facts.has(COST_DETAILS)) {
     const mark = facts.mark();
-    const given = objectOf(jsonOf(facts.value(COST_DETAILS)));
+    const given = asObject(toJson(facts.value(COST_DETAILS)));
     const names = Object.keys(given);
     if (names.length === 0 || !names.every((name) => COST_NAMES.has(name))) facts.release(mark);
     for (const name of names) {
@@ -204,7 +204,7 @@ function withCosts(facts: Facts, usage: JsonObject): JsonObject {
       if (target !== undefined) costs[target] ??= given[name] ?? null;
     }
   }
-  if (Object.values(costs).every((cost) => cost === 0) && countOf(usage["total_tokens"]) !== 0) {
+  if (Object.values(costs).every((cost) => cost === 0) && readCount(usage["total_tokens"]) !== 0) {
     facts.release(before); // token-usage.5
     return usage;
   }
@@ -218,17 +218,17 @@ const COST_NAMES: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-function objectOf(value: Json): JsonObject {
+function asObject(value: Json): JsonObject {
   return isObject(value) ? value : {};
 }
 
 /** SDKs write these objects as JSON or as Python prints a dict: both hold names and whole numbers. */
 function structured(value: AttributeValue | undefined): Json {
-  const json = jsonOf(value);
+  const json = toJson(value);
   if (typeof json !== "string" || json.length > 2000) return json;
   const pairs = [...json.matchAll(/'(\w+)':\s*(\d+)/g)].map((match): [string, Json] => [
     match[1] ?? "",
-    plain(countOf(match[2]) ?? null),
+    plain(readCount(match[2]) ?? null),
   ]);
   return pairs.length === 0 ? json : Object.fromEntries(pairs);
 }

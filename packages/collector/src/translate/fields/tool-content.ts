@@ -3,7 +3,7 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { member } from "../attributes/indexed.ts";
 import { sources, type Sources, union } from "../attributes/known-keys.ts";
-import { isObject, jsonOf, jsonWithin } from "../attributes/plain-values.ts";
+import { isObject, toJson, jsonWithin } from "../attributes/plain-values.ts";
 import {
   attributes,
   found,
@@ -15,8 +15,8 @@ import {
 } from "../messages/content.ts";
 import { toolPart } from "../forms/conversation.ts";
 import type { RunType } from "../../shared/trace-run.ts";
-import type { SpanTalk } from "../messages/span-events.ts";
-import { taken } from "../messages/unheard-events.ts";
+import type { SpanEventContent } from "../messages/span-events.ts";
+import { markUsed } from "../messages/unheard-events.ts";
 
 const ADK_TOOL_ARGUMENTS = sources("gcp.vertex.agent.tool_call_args");
 const ADK_TOOL_RESPONSE = sources("gcp.vertex.agent.tool_response");
@@ -39,14 +39,14 @@ export const TOOL_INPUTS: readonly ContentSource[] = [
     "lk.function_tool.arguments",
   ),
   ({ facts }) => notApplicable(facts, ADK_TOOL_ARGUMENTS, "input", "tool"),
-  ({ talk, facts }) => {
-    const call = talk.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
+  ({ eventContent, facts }) => {
+    const call = eventContent.messages.find((message) => member(message, "role") === "tool"); // Strands: the arguments
     if (call === undefined) return null;
-    const isAll = talk.messages.length === 1 && says(facts, call, ["role", "content"]);
+    const isAll = eventContent.messages.length === 1 && says(facts, call, ["role", "content"]);
     const content = readContent({ value: jsonWithin(member(call, "content")), source: null }, "input", "tool");
-    return isAll ? taken(talk, content, "messages") : content;
+    return isAll ? markUsed(eventContent, content, "messages") : content;
   },
-  ({ talk, facts }) => part(talk, facts, ["input", "tool_call", "arguments"]),
+  ({ eventContent, facts }) => part(eventContent, facts, ["input", "tool_call", "arguments"]),
   attributes(
     "input",
     "gen_ai.tool.input",
@@ -77,21 +77,21 @@ export const TOOL_OUTPUTS: readonly ContentSource[] = [
     "lk.function_tool.output",
   ),
   ({ facts }) => notApplicable(facts, ADK_TOOL_RESPONSE, "output", "tool"),
-  ({ talk, facts }) => {
-    const choice = talk.choices.at(-1); // Strands: the result is the choice
+  ({ eventContent, facts }) => {
+    const choice = eventContent.choices.at(-1); // Strands: the result is the choice
     if (choice === undefined) return null;
     const result = choice["tool_result"] ?? member(choice, "message", "content");
     const content = readContent({ value: jsonWithin(result), source: null }, "output", "tool");
     const { message, tool_result: own, ...more } = choice;
     const isAll =
-      talk.choices.length === 1 &&
+      eventContent.choices.length === 1 &&
       (own === undefined || member(message, "content") === "") &&
       says(facts, more, []) &&
       says(facts, message, ["role", "content"]);
-    return isAll ? taken(talk, content, "choices") : content;
+    return isAll ? markUsed(eventContent, content, "choices") : content;
   },
-  ({ talk, facts }) => part(talk, facts, ["output", "tool_call_response", "response"]),
-  ({ talk, facts }) => part(talk, facts, ["output", "tool_call_response", "result"]),
+  ({ eventContent, facts }) => part(eventContent, facts, ["output", "tool_call_response", "response"]),
+  ({ eventContent, facts }) => part(eventContent, facts, ["output", "tool_call_response", "result"]),
   attributes(
     "output",
     "gen_ai.tool.output",
@@ -104,20 +104,21 @@ export const TOOL_OUTPUTS: readonly ContentSource[] = [
     "agentops.entity.output",
     "mlflow.spanOutputs",
   ),
-  ({ talk }) => (talk.toolOutput === null ? null : taken(talk, found(talk.toolOutput), "toolOutput")),
+  ({ eventContent }) =>
+    eventContent.toolOutput === null ? null : markUsed(eventContent, found(eventContent.toolOutput), "toolOutput"),
 ];
 
 /** With more than the part the messages stay in `events` too. */
 function part(
-  talk: SpanTalk,
+  eventContent: SpanEventContent,
   facts: Facts,
   [side, type, name]: readonly ["input" | "output", string, string],
 ): Found | null {
-  const own = toolPart(talk.details[side], type, name);
+  const own = toolPart(eventContent.details[side], type, name);
   if (own === null) return null;
   const isAll = own.isAlone && says(facts, own.part, ["type", name]);
   const content = readContent({ value: jsonWithin(own.part[name]), source: null }, side, "tool");
-  return isAll ? taken(talk, content, side) : content;
+  return isAll ? markUsed(eventContent, content, side) : content;
 }
 
 /** True when the value has these members, and beyond them only the id and the name that the span has, too. */
@@ -148,7 +149,7 @@ function claudeArguments(facts: Facts): Found | null {
 
 /** ADK writes "{}" and "N/A" where it has nothing to say. */
 export function notApplicable(facts: Facts, from: Sources, key: Key, type: RunType): Found | null {
-  const value = jsonOf(facts.value(from));
+  const value = toJson(facts.value(from));
   if (value === "N/A" || (isObject(value) && Object.keys(value).length === 0)) return null;
   return readContent({ value, source: null }, key, type);
 }

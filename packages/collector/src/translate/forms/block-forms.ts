@@ -10,7 +10,7 @@ import { member, textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
 import { MEDIA_HOLDERS, MEDIA_TYPES, readMedia } from "./media-forms.ts";
 import { take, withRest } from "./members.ts";
-import { CALL_TYPES, callOf, readResult, RESULT_TYPES, tellTool } from "./tool-forms.ts";
+import { CALL_TYPES, toToolCall, readResult, RESULT_TYPES, tellTool } from "./tool-forms.ts";
 
 export interface Part {
   readonly kind: "block" | "call" | "result";
@@ -88,7 +88,7 @@ function unknown(value: Json): Part {
   return { kind: "block", value, form: "" };
 }
 
-/** Of a part with a type only a holder of its own form. */
+/** Whether a part with a type is a holder: only in its own form. */
 function isHolder(part: JsonObject, name: string, typed: BlockForm | undefined): boolean {
   const form = BY_HOLDER.get(name);
   if (form === undefined || (typed !== undefined && typed !== form)) return false;
@@ -166,17 +166,17 @@ function joinTexts(list: readonly Json[]): string | null {
 }
 
 function readCall(part: JsonObject): JsonObject | null {
-  const call = callOf(part);
+  const call = toToolCall(part);
   return call === part && !isObject(part["function"]) ? null : (call as JsonObject);
 }
 
 /** The blocks of a list, which holds no calls. */
 export function readBlocks(list: readonly Json[]): Json {
-  return contentOf(list.map((part) => readPart(part).value));
+  return mergeContent(list.map((part) => readPart(part).value));
 }
 
 /** One text block is a text, unless it has other members. */
-export function contentOf(blocks: readonly Json[]): Json {
+export function mergeContent(blocks: readonly Json[]): Json {
   if (blocks.length === 0) return "";
   const only = blocks[0];
   const isPlain =

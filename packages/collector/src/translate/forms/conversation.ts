@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member, textMember } from "../attributes/indexed.ts";
 import { isObject } from "../attributes/plain-values.ts";
-import { messagesOf } from "./messages.ts";
+import { listMessages } from "./messages.ts";
 
 /** Only an equal text is a repetition. */
 export function prependSystem(messages: readonly Json[], system: Json): readonly Json[] {
@@ -16,11 +16,11 @@ export function prependSystem(messages: readonly Json[], system: Json): readonly
 /** A text, blocks, {parts}, or messages. */
 function writeSystem(system: Json): readonly Json[] {
   if (Array.isArray(system)) {
-    const isTalk = (system as readonly Json[]).some((one) => isObject(one) && one["role"] !== undefined);
-    return messagesOf(isTalk ? system : { role: "system", parts: system }, "system");
+    const isConversation = (system as readonly Json[]).some((one) => isObject(one) && one["role"] !== undefined);
+    return listMessages(isConversation ? system : { role: "system", parts: system }, "system");
   }
-  if (!isObject(system)) return messagesOf({ role: "system", content: system });
-  return messagesOf(
+  if (!isObject(system)) return listMessages({ role: "system", content: system });
+  return listMessages(
     Array.isArray(system["parts"]) ? { ...system, role: "system" } : { role: "system", parts: [system] },
   );
 }

@@ -10,17 +10,17 @@ import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { prependSystem } from "./conversation.ts";
 import { withRest } from "./members.ts";
 import { isMessage, looksLikeMessages } from "./message-shapes.ts";
-import { messagesOf } from "./messages.ts";
+import { listMessages } from "./messages.ts";
 import { openReply } from "./open-message.ts";
 
-export interface Talk {
+export interface Conversation {
   readonly messages: readonly Json[];
   /** Members beside the messages. */
   readonly rest: JsonObject;
 }
 
 export interface Reading {
-  /** Of messages that name none. */
+  /** Role of messages that name none. */
   readonly role: "user" | "assistant";
   /** The content of a model call: a text alone is a message. */
   readonly isCall: boolean;
@@ -31,7 +31,7 @@ interface Envelope {
   /** It has one of these (envelopes.3). */
   readonly members: readonly string[];
   /** null: it is another one. */
-  readonly read: (value: JsonObject, as: Reading) => Talk | null;
+  readonly read: (value: JsonObject, as: Reading) => Conversation | null;
 }
 
 /** Members of a request with its system prompt. */
@@ -83,17 +83,17 @@ const OPENED: ReadonlyMap<string, number> = ENVELOPES.reduce((opened, { members 
 }, new Map<string, number>());
 
 /** Content in any form → messages; null: a plain value. */
-export function readTalk(value: Json, as: Reading): Talk | null {
+export function readConversation(value: Json, as: Reading): Conversation | null {
   if (Array.isArray(value)) {
     const list = readTexts(innerList(value as readonly Json[]));
-    return looksLikeMessages(list) ? { messages: messagesOf(list, as.role), rest: {} } : null;
+    return looksLikeMessages(list) ? { messages: listMessages(list, as.role), rest: {} } : null;
   }
   if (!isObject(value)) return null;
   let opened = 0;
   for (const name of Object.keys(value)) opened |= OPENED.get(name) ?? 0;
   for (let at = 0; opened >> at !== 0; at++) {
-    const talk = ((opened >> at) & 1) === 1 ? (ENVELOPES[at]?.read(value, as) ?? null) : null;
-    if (talk !== null) return talk;
+    const conversation = ((opened >> at) & 1) === 1 ? (ENVELOPES[at]?.read(value, as) ?? null) : null;
+    if (conversation !== null) return conversation;
   }
   return null;
 }
@@ -116,7 +116,7 @@ function listIn(value: JsonObject, name: string): readonly Json[] | null {
   return Array.isArray(list) ? readTexts(innerList(list as readonly Json[])) : null;
 }
 
-function talk(value: JsonObject, used: ReadonlySet<string>, messages: readonly Json[]): Talk {
+function buildConversation(value: JsonObject, used: ReadonlySet<string>, messages: readonly Json[]): Conversation {
   return { messages, rest: withRest({}, value, used) };
 }
 
@@ -135,30 +135,30 @@ function isInstruction(value: Json | undefined): boolean {
   return isObject(value) && (value["parts"] !== undefined || typeof value["text"] === "string" || isMessage(value));
 }
 
-function readMessages(value: JsonObject, { role }: Reading): Talk | null {
+function readMessages(value: JsonObject, { role }: Reading): Conversation | null {
   const list = listIn(value, "messages");
   if (!looksLikeMessages(list)) return null;
   const used = new Set(["messages"]);
-  return talk(value, used, withInstructions(value, used, messagesOf(list, role)));
+  return buildConversation(value, used, withInstructions(value, used, listMessages(list, role)));
 }
 
 const CONFIG = spell("config", "generation_config");
 
-function readContents(value: JsonObject, { role }: Reading): Talk | null {
+function readContents(value: JsonObject, { role }: Reading): Conversation | null {
   const { contents } = value;
   if (contents === undefined || contents === null) return null;
   const isText = typeof contents === "string" || (Array.isArray(contents) && typeof contents[0] === "string");
   const list = Array.isArray(contents) ? contents : [contents];
   if (!isText && !looksLikeMessages(list)) return null;
   const used = new Set(["contents"]);
-  const messages = withInstructions(value, used, messagesOf(list, role));
+  const messages = withInstructions(value, used, listMessages(list, role));
   const name = CONFIG.find(
     (one) => isObject(value[one]) && SYSTEM.some((system) => isInstruction((value[one] as JsonObject)[system])),
   );
-  if (name === undefined) return talk(value, used, messages);
-  const taken = new Set<string>();
-  const all = withInstructions(value[name] as JsonObject, taken, messages);
-  const config = withRest({}, value[name] as JsonObject, taken);
+  if (name === undefined) return buildConversation(value, used, messages);
+  const usedMembers = new Set<string>();
+  const all = withInstructions(value[name] as JsonObject, usedMembers, messages);
+  const config = withRest({}, value[name] as JsonObject, usedMembers);
   used.add(name);
   return {
     messages: all,
@@ -166,112 +166,113 @@ function readContents(value: JsonObject, { role }: Reading): Talk | null {
   };
 }
 
-function readInput(value: JsonObject, as: Reading): Talk | null {
+function readInput(value: JsonObject, as: Reading): Conversation | null {
   const { input } = value;
   const used = new Set(["input"]);
   if (typeof input === "string") {
     const isRequest = typeof value["instructions"] === "string" || (as.isCall && typeof value["model"] === "string");
     if (!isRequest || input === "") return null;
-    return talk(value, used, withInstructions(value, used, messagesOf(input, as.role)));
+    return buildConversation(value, used, withInstructions(value, used, listMessages(input, as.role)));
   }
   const list = listIn(value, "input");
   if (!looksLikeMessages(list)) return null;
-  return talk(value, used, withInstructions(value, used, messagesOf(list, as.role)));
+  return buildConversation(value, used, withInstructions(value, used, listMessages(list, as.role)));
 }
 
 const PROMPTS = ["prompt", ...INPUT_TEXT];
 const PROMPT_MEMBERS: ReadonlySet<string> = new Set(["prompt", "messages", ...SYSTEM]);
 
-function readPrompt(value: JsonObject, as: Reading): Talk | null {
+function readPrompt(value: JsonObject, as: Reading): Conversation | null {
   const name = PROMPTS.find((one) => value[one] !== undefined) ?? "";
   const given = value[name];
   const used = new Set([name]);
   const list = listIn(value, name);
   if (list !== null && looksLikeMessages(list))
-    return talk(value, used, withInstructions(value, used, messagesOf(list, as.role)));
+    return buildConversation(value, used, withInstructions(value, used, listMessages(list, as.role)));
   const isAlone = Object.keys(value).every((one) => PROMPT_MEMBERS.has(one));
   if (typeof given !== "string" || given === "" || !(isAlone || as.isCall)) return null;
-  return talk(value, used, withInstructions(value, used, messagesOf(given, as.role)));
+  return buildConversation(value, used, withInstructions(value, used, listMessages(given, as.role)));
 }
 
-function readListUnder(value: JsonObject, name: string, role: Reading["role"]): Talk | null {
+function readListUnder(value: JsonObject, name: string, role: Reading["role"]): Conversation | null {
   const list = listIn(value, name);
-  return looksLikeMessages(list) ? talk(value, new Set([name]), messagesOf(list, role)) : null;
+  return looksLikeMessages(list) ? buildConversation(value, new Set([name]), listMessages(list, role)) : null;
 }
 
 /** [{message | delta | content | text, finish_reason, …}] */
-function readReplies(value: JsonObject, name: string): Talk | null {
+function readReplies(value: JsonObject, name: string): Conversation | null {
   const list = listIn(value, name);
   if (list === null || list.length === 0) return null;
   const messages = list.map(openReply);
   if (messages.some((one) => one === null)) return null;
-  return talk(value, new Set([name]), messagesOf(messages, "assistant"));
+  return buildConversation(value, new Set([name]), listMessages(messages, "assistant"));
 }
 
-function readOutput(value: JsonObject): Talk | null {
+function readOutput(value: JsonObject): Conversation | null {
   const { output } = value;
   const used = new Set(["output"]);
   if (isObject(output)) {
     const { message, ...beside } = output;
     if (!isObject(message) || !isMessage(message)) return null;
-    return { messages: messagesOf(message, "assistant"), rest: withRest(beside, value, used) };
+    return { messages: listMessages(message, "assistant"), rest: withRest(beside, value, used) };
   }
   if (!looksLikeMessages(output)) return null;
-  const messages = messagesOf(output, "assistant");
+  const messages = listMessages(output, "assistant");
   const text = value["output_text"];
   if (typeof text === "string" && JSON.stringify(messages).includes(JSON.stringify(text).slice(1, -1)))
     used.add("output_text");
-  return talk(value, used, messages);
+  return buildConversation(value, used, messages);
 }
 
-/** Of a reply that is a message itself. */
+/** Members of a reply that is a message itself. */
 const CONTENT: ReadonlySet<string> = new Set(["content"]);
 const OF_REPLY = ["id", "model", "usage", ...spell("usage_metadata", "response_metadata")];
 const OF_MESSAGE: ReadonlySet<string> = new Set(["role", "content", "parts", "text", "files"]);
 
-function readSingle(value: JsonObject, { role }: Reading): Talk | null {
+function readSingle(value: JsonObject, { role }: Reading): Conversation | null {
   const { message, content } = value;
   if (typeof value["role"] !== "string" && isObject(message) && isMessage(message))
-    return talk(value, new Set(["message"]), messagesOf(message, role));
+    return buildConversation(value, new Set(["message"]), listMessages(message, role));
   if (typeof value["role"] === "string" && isMessage(value)) {
     const rest = Object.fromEntries(
       Object.entries(value).filter(([name]) => OF_REPLY.includes(name) && !OF_MESSAGE.has(name)),
     );
-    return { messages: messagesOf(withRest({}, value, new Set(Object.keys(rest))), role), rest };
+    return { messages: listMessages(withRest({}, value, new Set(Object.keys(rest))), role), rest };
   }
   if (value["kwargs"] !== undefined || value["event.name"] !== undefined)
-    return isMessage(value) ? { messages: messagesOf(value, role), rest: {} } : null;
+    return isMessage(value) ? { messages: listMessages(value, role), rest: {} } : null;
   if (
     isObject(content) &&
     (Array.isArray(content["parts"]) || (typeof content["role"] === "string" && isMessage(content)))
   )
-    return talk(value, CONTENT, messagesOf(content, role));
+    return buildConversation(value, CONTENT, listMessages(content, role));
   return null;
 }
 
-function readTextAndCalls(value: JsonObject): Talk | null {
+function readTextAndCalls(value: JsonObject): Conversation | null {
   const name = TEXT_CALLS.find((one) => Array.isArray(value[one]));
   const { text, role } = value;
   if (name === undefined || role !== undefined || (text !== undefined && typeof text !== "string")) return null;
   const calls = listIn(value, name) ?? [];
   const used = new Set(["text", name]);
-  return talk(
+  return buildConversation(
     value,
     used,
-    messagesOf({ role: "assistant", content: text ?? "", ...(calls.length > 0 ? { tool_calls: calls } : {}) }),
+    listMessages({ role: "assistant", content: text ?? "", ...(calls.length > 0 ? { tool_calls: calls } : {}) }),
   );
 }
 
-function readInvoked(value: JsonObject, { isCall, role }: Reading): Talk | null {
+function readInvoked(value: JsonObject, { isCall, role }: Reading): Conversation | null {
   if (!isCall || role !== "assistant") return null;
   const list = INVOKED_LISTS.find((one) => Array.isArray(value[one])) ?? "";
   const replies = (listIn(value, list) ?? []).map((one) => (isObject(one) ? openInvoked(one) : null));
-  if (replies.length > 0 && replies.every((one) => one !== null)) return talk(value, new Set([list]), replies);
+  if (replies.length > 0 && replies.every((one) => one !== null))
+    return buildConversation(value, new Set([list]), replies);
   const name = INVOKED.find((one) => typeof value[one] === "string");
   if (name === undefined) return null;
   const used = new Set([name]);
   const thought = takeThought(value, used);
-  return talk(value, used, messagesOf({ role, content: value[name] ?? "", ...thought }));
+  return buildConversation(value, used, listMessages({ role, content: value[name] ?? "", ...thought }));
 }
 
 /** OpenRouter writes the reasoning beside the text. */
@@ -289,11 +290,11 @@ function openInvoked(reply: JsonObject): JsonObject | null {
     : withRest({ role: "assistant", content: reply[name] ?? "" }, reply, new Set([name]));
 }
 
-function readWithin(value: JsonObject, as: Reading): Talk | null {
+function readWithin(value: JsonObject, as: Reading): Conversation | null {
   for (const name of AROUND) {
     const inner = jsonWithin(value[name]);
     if (!isObject(inner) && !Array.isArray(inner)) continue;
-    const within = readTalk(inner, as);
+    const within = readConversation(inner, as);
     if (within !== null) return { messages: within.messages, rest: withRest(within.rest, value, new Set([name])) };
   }
   return null;

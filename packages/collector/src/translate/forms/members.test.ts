@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { table, type Case, type Given } from "../testkit.ts";
 import { withRest } from "./members.ts";
-import { callOf } from "./tool-forms.ts";
+import { toToolCall } from "./tool-forms.ts";
 
 const WEATHER = { type: "function", function: { name: "weather", arguments: "{}" } };
 
@@ -48,7 +48,7 @@ describe("members of a tool call", () => {
       { type: "function", function: { name: "weather", strict: true, arguments: "{}" } },
     ],
   ];
-  for (const [name, given, becomes] of calls) test(name, () => assert.deepEqual(callOf(given), becomes));
+  for (const [name, given, becomes] of calls) test(name, () => assert.deepEqual(toToolCall(given), becomes));
 
   test("a name of the language is only a name", () => {
     const rest = withRest({ a: 1 }, JSON.parse('{"__proto__":{"b":2},"a":3}') as JsonObject, new Set());

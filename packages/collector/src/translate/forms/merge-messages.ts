@@ -9,11 +9,11 @@
 //        of the answer stay with it. Empty ones, and the text of a message repeated, go.
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { isObject } from "../attributes/plain-values.ts";
-import { readTalk, type Reading, type Talk } from "./envelopes.ts";
+import { readConversation, type Reading, type Conversation } from "./envelopes.ts";
 
 /** @param body a request, a response or a framework's state; null when it has no messages, or fewer */
-export function mergeTalk(flattened: readonly Json[], body: Json, as: Reading): Talk | null {
-  const read = readTalk(body, as);
+export function mergeConversation(flattened: readonly Json[], body: Json, as: Reading): Conversation | null {
+  const read = readConversation(body, as);
   if (read === null || read.messages.length < Math.max(flattened.length, 1)) return null;
   const missing = read.messages.length - flattened.length; // the first ones: system messages
   const messages = read.messages.map((one, at) =>
@@ -48,15 +48,15 @@ function joinMessage(message: Json, other: Json): Json {
 export function saysAll(value: Json, other: Json): boolean {
   if (other === value) return true;
   const text = JSON.stringify(value);
-  return textsOf(other).every((one) => text.includes(JSON.stringify(one).slice(1, -1)));
+  return listTexts(other).every((one) => text.includes(JSON.stringify(one).slice(1, -1)));
 }
 
 /** Without the types of blocks and calls. */
-function textsOf(value: Json): readonly string[] {
+function listTexts(value: Json): readonly string[] {
   if (typeof value === "string") return [value];
-  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(textsOf);
+  if (Array.isArray(value)) return (value as readonly Json[]).flatMap(listTexts);
   if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, one]) => (name === "type" ? [] : textsOf(one)));
+  return Object.entries(value).flatMap(([name, one]) => (name === "type" ? [] : listTexts(one)));
 }
 
 function lacks(content: Json | undefined, other: Json | undefined): boolean {

@@ -4,7 +4,7 @@ import { spell } from "../attributes/spellings.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
 import { type Part, readPart } from "./block-forms.ts";
 import { take } from "./members.ts";
-import { callOf, joinCalls } from "./tool-forms.ts";
+import { toToolCall, joinCalls } from "./tool-forms.ts";
 
 const CALL_IDS = spell("call_id", "tool_use_id", "tool_call_id", "id");
 
@@ -20,12 +20,12 @@ const CALLS = spell("tool_calls");
 /** null: none, or none to change. */
 export function takeCalls(message: JsonObject, used: Set<string>): readonly Json[] | null {
   const name = CALLS.find((one) => message[one] !== undefined);
-  const list = name === undefined ? null : listOf(jsonWithin(message[name]));
+  const list = name === undefined ? null : asList(jsonWithin(message[name]));
   const single = jsonWithin(message["function_call"] ?? message["functionCall"]);
   if (isObject(single) && !Array.isArray(message["parts"])) {
     used.add(message["function_call"] === undefined ? "functionCall" : "function_call");
     if (name !== undefined && list !== null) used.add(name);
-    return joinCalls((list ?? []).map(readListed), [callOf(single)]);
+    return joinCalls((list ?? []).map(readListed), [toToolCall(single)]);
   }
   if (name === undefined || list === null) return null;
   const calls = list.map(readListed);
@@ -47,7 +47,7 @@ function readListed(given: Json): Json {
     call["name"] === undefined;
   return isWritten && call["call_id"] === undefined
     ? call
-    : callOf(readPart(call).kind === "call" ? readPart(call).value : call);
+    : toToolCall(readPart(call).kind === "call" ? readPart(call).value : call);
 }
 
 const THOUGHTS = spell("reasoning_content");
@@ -56,7 +56,7 @@ const FILES = ["files", "images"];
 /** The parts of a message; null when its content is plain or has the target form. */
 export function takeParts(message: JsonObject, used: Set<string>): readonly Part[] | null {
   const { content, text } = message;
-  const given = listOf(message["parts"]);
+  const given = asList(message["parts"]);
   const own = given ?? readList(content) ?? readList(message["contents"]);
   const thought = THOUGHTS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const said = content === undefined && given === null && typeof text === "string" ? text : null; // Dify
@@ -121,7 +121,7 @@ function isEmptyList(value: Json | undefined): boolean {
 }
 
 function readFiles(message: JsonObject, name: string, used: Set<string>): readonly Part[] {
-  const list = listOf(message[name]);
+  const list = asList(message[name]);
   if (list === null || list.length === 0) return [];
   const kind = name === "images" ? "image" : "file";
   const parts = list.map((one) =>
@@ -132,6 +132,6 @@ function readFiles(message: JsonObject, name: string, used: Set<string>): readon
   return parts;
 }
 
-export function listOf(content: Json | undefined): readonly Json[] | null {
+export function asList(content: Json | undefined): readonly Json[] | null {
   return Array.isArray(content) ? (content as readonly Json[]) : null;
 }

@@ -7,22 +7,23 @@
 //        of the assistant, a result its own.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
-import { contentOf, type Part, readPart } from "./block-forms.ts";
+import { mergeContent, type Part, readPart } from "./block-forms.ts";
 import { withRest } from "./members.ts";
-import { listOf, startsList, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
+import { asList, startsList, takeCallId, takeCalls, takeParts } from "./message-fields.ts";
 import { looksLikeMessages, readBare } from "./message-shapes.ts";
 import { openMessage } from "./open-message.ts";
 import { joinCalls } from "./tool-forms.ts";
 
 /** A list of messages, a single one, blocks, or text → messages in the target form. */
-export function messagesOf(value: Json, role = "user"): readonly Json[] {
+export function listMessages(value: Json, role = "user"): readonly Json[] {
   const list = Array.isArray(value) ? (value as readonly Json[]) : [value];
   if (list.every(isWritten)) return list; // forms/messages.2, at the least cost: most messages are such
   const written = list.length === 1 ? readWrittenOut(list[0] ?? null) : null;
-  if (written !== null) return messagesOf(written, role);
+  if (written !== null) return listMessages(written, role);
   const bare = list.map(readBare);
-  const spoken = bare.some((one) => one !== null && isAssistants(one)) && bare.every((one) => one?.kind !== "result");
-  const own = spoken && bare.every((one) => one !== null) ? "assistant" : role;
+  const areAssistants =
+    bare.some((one) => one !== null && isAssistants(one)) && bare.every((one) => one?.kind !== "result");
+  const own = areAssistants && bare.every((one) => one !== null) ? "assistant" : role;
   const out: Json[] = [];
   let joins = false; // the last message and a bare block are one
   for (const [at, item] of list.entries()) {
@@ -90,19 +91,19 @@ function isAssistants({ kind, form }: Part): boolean {
 function writeBare(part: Part, role: string): Json {
   if (part.kind === "result") return part.value;
   if (part.kind === "call") return { role: "assistant", content: "", tool_calls: [part.value] };
-  return { role: isAssistants(part) ? "assistant" : role, content: contentOf([part.value]) };
+  return { role: isAssistants(part) ? "assistant" : role, content: mergeContent([part.value]) };
 }
 
 const JOINED: ReadonlySet<string> = new Set(["role", "content", "tool_calls"]);
 
 function joinMessages(message: JsonObject, next: JsonObject): JsonObject {
-  const calls = joinCalls(listOf(message["tool_calls"]) ?? [], listOf(next["tool_calls"]) ?? []);
-  const blocks = [...blocksOf(message["content"]), ...blocksOf(next["content"])];
-  const made = { ...message, content: contentOf(blocks), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const calls = joinCalls(asList(message["tool_calls"]) ?? [], asList(next["tool_calls"]) ?? []);
+  const blocks = [...listBlocks(message["content"]), ...listBlocks(next["content"])];
+  const made = { ...message, content: mergeContent(blocks), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
   return withRest(made, next, JOINED);
 }
 
-function blocksOf(content: Json | undefined): readonly Json[] {
+function listBlocks(content: Json | undefined): readonly Json[] {
   if (content === undefined || content === "" || content === null) return [];
   return Array.isArray(content) ? (content as readonly Json[]) : [readPart(content).value];
 }
@@ -131,7 +132,7 @@ function readMessage(item: Json, defaultRole: string): readonly Json[] {
   return assembleParts({ message, role, defaultRole, calls, callId, used }, parts);
 }
 
-/** Of messages with only results, which become messages of tools. */
+/** Roles of messages with only results, which become messages of tools. */
 const RESULT_ROLES: ReadonlySet<string> = new Set(["tool", "user", "function", "assistant", "model"]);
 const NONE: ReadonlySet<string> = new Set();
 
@@ -159,17 +160,17 @@ function assembleParts(
   const rest = isKnown ? said : { ...said, original_role: given };
   if (blocks.length === 0 && called.length === 0 && own === null && results.length > 0)
     return results.map((one, at) => (at > 0 ? one : withRest(one, { ...callId, ...rest }, NONE)));
-  const before = own ?? listOf(message["tool_calls"]) ?? [];
+  const before = own ?? asList(message["tool_calls"]) ?? [];
   const calls = joinCalls(before, called);
-  const taken = calls.length > 0 ? new Set(["tool_calls"]) : NONE;
+  const usedMembers = calls.length > 0 ? new Set(["tool_calls"]) : NONE;
   const made: JsonObject = {
     role,
     ...callId,
-    content: contentOf(blocks),
+    content: mergeContent(blocks),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
   const isOwnList = Array.isArray(rest["tool_calls"]);
-  const whole = withRest(made, rest, isOwnList ? taken : NONE);
+  const whole = withRest(made, rest, isOwnList ? usedMembers : NONE);
   return parts[0]?.kind === "result" ? [...results, whole] : [whole, ...results];
 }
 

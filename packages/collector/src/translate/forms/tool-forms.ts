@@ -68,7 +68,7 @@ const PLAIN_CALLS: ReadonlySet<string> = new Set(FUNCTION_CALLS.filter((name) =>
 const NONE: ReadonlySet<string> = new Set();
 
 /** A tool call in any spelling → {id, type: "function", function: {name, arguments: "<JSON>"}}; other members stay. */
-export function callOf(call: Json): Json {
+export function toToolCall(call: Json): Json {
   if (!isObject(call)) return call;
   const { function: inner, type } = call;
   const used = new Set<string>();
@@ -150,7 +150,7 @@ function hasAny(part: JsonObject, names: readonly string[]): boolean {
   return names.some((name) => part[name] !== undefined);
 }
 
-/** Of the calls of one message: the same call, as a block and in a list, is one. */
+/** Joins the calls of one message: the same call, as a block and in a list, is one. */
 export function joinCalls(list: readonly Json[], more: readonly Json[]): readonly Json[] {
   const out = [...list];
   for (const call of more) {

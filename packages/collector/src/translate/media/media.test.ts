@@ -6,12 +6,12 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import { withMedia } from "../../shared/attachment-reference.ts";
 import { createMedia } from "./media.ts";
 
-const bytesOf = (head: string): Buffer => Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(3_000, 0xa7)]);
-const PNG = bytesOf("\x89PNG\r\n\x1a\n");
-const PDF = bytesOf("%PDF-1.7\n");
-const WAV = bytesOf("RIFF\0\0\0\0WAVE");
-const MP3 = bytesOf("ID3");
-const ZIP = bytesOf("PK\x03\x04");
+const fillBytes = (head: string): Buffer => Buffer.concat([Buffer.from(head, "latin1"), Buffer.alloc(3_000, 0xa7)]);
+const PNG = fillBytes("\x89PNG\r\n\x1a\n");
+const PDF = fillBytes("%PDF-1.7\n");
+const WAV = fillBytes("RIFF\0\0\0\0WAVE");
+const MP3 = fillBytes("ID3");
+const ZIP = fillBytes("PK\x03\x04");
 const RAW = Buffer.concat([Buffer.from([1, 2, 3]), Buffer.alloc(3_000, 0x55)]);
 const base64 = (bytes: Buffer): string => bytes.toString("base64");
 

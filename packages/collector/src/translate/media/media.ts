@@ -41,19 +41,19 @@ const PART_CHARS_MAX = 300;
 
 /** @param given attachments that the sender named itself */
 export function createMedia(given: readonly Attachment[]): Media {
-  const taken = new Map<string, Attachment>();
+  const collected = new Map<string, Attachment>();
   const names = new Set(given.map(({ name }) => name));
   const nameFor = (kind: string): string => {
     for (let n = 1; ; n++) if (!names.has(`${kind}-${n}`)) return `${kind}-${n}`;
   };
   const referenceTo = (base64: string, type: string): string | null => {
-    const known = taken.get(base64);
+    const known = collected.get(base64);
     if (known !== undefined) return MEDIA_REFERENCE + known.name; // media.2
-    if (given.length + taken.size >= ATTACHMENTS_MAX) return null; // media.3
+    if (given.length + collected.size >= ATTACHMENTS_MAX) return null; // media.3
     const kind = /^(image|audio|video)\//.exec(type)?.[1] ?? "file";
     const name = nameFor(kind);
     names.add(name);
-    taken.set(base64, { name, mimeType: type, bytes: Buffer.from(base64, "base64") });
+    collected.set(base64, { name, mimeType: type, bytes: Buffer.from(base64, "base64") });
     return MEDIA_REFERENCE + name;
   };
   return {
@@ -78,12 +78,12 @@ export function createMedia(given: readonly Attachment[]): Media {
       pieces.push(text.slice(kept));
       return pieces.join(""); // a flat copy: concatenated slices would keep the whole text in memory
     },
-    attachments: () => (taken.size === 0 ? given : [...given, ...taken.values()]),
+    attachments: () => (collected.size === 0 ? given : [...given, ...collected.values()]),
   };
 }
 
 interface Content {
-  /** Of the text to replace. */
+  /** Start of the text to replace. */
   readonly start: number;
   readonly base64: string;
   readonly type: string;

@@ -7,12 +7,12 @@ import type { AttributeValue } from "../../otlp/span.ts";
 import type { Facts } from "../attributes/span-facts.ts";
 import { readCuts } from "../attributes/cut-json.ts";
 import { signs, sources, type Sources, union } from "../attributes/known-keys.ts";
-import { isObject, jsonOf, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
+import { isObject, toJson, type Parsed, unwrapValue } from "../attributes/plain-values.ts";
 import { spell } from "../attributes/spellings.ts";
-import { readTalk, type Talk } from "../forms/envelopes.ts";
+import { readConversation, type Conversation } from "../forms/envelopes.ts";
 import { withRest } from "../forms/members.ts";
-import { messagesOf } from "../forms/messages.ts";
-import type { SpanTalk } from "./span-events.ts";
+import { listMessages } from "../forms/messages.ts";
+import type { SpanEventContent } from "./span-events.ts";
 import type { RunType } from "../../shared/trace-run.ts";
 
 export interface Found {
@@ -23,7 +23,7 @@ export interface Found {
 
 export interface Subject {
   readonly facts: Facts;
-  readonly talk: SpanTalk;
+  readonly eventContent: SpanEventContent;
   readonly type: RunType;
 }
 
@@ -38,7 +38,7 @@ export function given(when: Sources, source: (subject: Subject) => Found | null)
   return Object.assign((subject: Subject) => source(subject), { when });
 }
 
-export function firstOf(list: readonly ContentSource[], subject: Subject): Found | null {
+export function findFirst(list: readonly ContentSource[], subject: Subject): Found | null {
   const { facts } = subject;
   for (const source of list) {
     if (source.when !== undefined && !facts.has(source.when)) continue;
@@ -64,8 +64,9 @@ export type Key = "input" | "output" | "text";
 export function readContent(parsed: Parsed, key: Key, type: RunType): Found | null {
   const { value } = parsed;
   if (value === null || value === "") return null;
-  const talk = type === "tool" ? null : readTalk(value, { role: toRole(key), isCall: type === "llm" });
-  if (talk !== null) return writeTalk(key === "input" ? talk : renameUsage(talk), parsed);
+  const eventContent = type === "tool" ? null : readConversation(value, { role: toRole(key), isCall: type === "llm" });
+  if (eventContent !== null)
+    return writeConversation(key === "input" ? eventContent : renameUsage(eventContent), parsed);
   if (isObject(value)) return { value, source: parsed.source };
   return (typeof value === "string" ? readCut(value, key, type) : null) ?? found({ [key]: value });
 }
@@ -75,7 +76,7 @@ function toRole(key: Key): "user" | "assistant" {
 }
 
 /** A sender's object with messages in the target form keeps its text (content.2). */
-function writeTalk({ messages, rest }: Talk, { value, source }: Parsed): Found {
+function writeConversation({ messages, rest }: Conversation, { value, source }: Parsed): Found {
   const isSame =
     isObject(value) && value["messages"] === messages && Object.keys(rest).length === Object.keys(value).length - 1;
   return isSame ? { value, source } : found(withRest({ messages }, rest, NONE));
@@ -85,7 +86,7 @@ const NONE: ReadonlySet<string> = new Set();
 const USAGE = spell("usage_metadata");
 
 /** The name is the backend's own for tokens (token-usage.ts), which are not all that a sender counts. */
-function renameUsage({ messages, rest }: Talk): Talk {
+function renameUsage({ messages, rest }: Conversation): Conversation {
   const name = USAGE.find((one) => rest[one] !== undefined);
   if (name === undefined) return { messages, rest };
   return { messages, rest: withRest({ usage: rest[name] ?? null }, rest, new Set([name])) };
@@ -99,9 +100,9 @@ function readCut(text: string, key: Key, type: RunType): Found | null {
   const cuts = readCuts(text);
   const as = { role: toRole(key), isCall: type === "llm" };
   for (const { rest: truncated, whole } of type === "tool" ? [] : cuts) {
-    const talk = readTalk(whole, as);
-    if (talk !== null && !isSilent(talk.messages.at(-1)))
-      return found(withRest({ messages: talk.messages, truncated }, talk.rest, NONE));
+    const eventContent = readConversation(whole, as);
+    if (eventContent !== null && !isSilent(eventContent.messages.at(-1)))
+      return found(withRest({ messages: eventContent.messages, truncated }, eventContent.rest, NONE));
   }
   const cut = cuts.at(-1);
   if (cut === undefined || cut.level > 0) return null; // not one member is complete
@@ -125,7 +126,7 @@ export function readSpoken(parsed: Parsed, key: Key, type: RunType): Found | nul
   const read = readContent(parsed, key, type === "tool" ? "chain" : type);
   if (read === null || read.value["messages"] !== undefined) return read;
   if (typeof value === "string" && /^\s*"?\s*[[{]/.test(value)) return read; // cut off, without one whole message
-  return conversation(messagesOf(value, toRole(key)));
+  return conversation(listMessages(value, toRole(key)));
 }
 
 /** Senders that say so mean a text, also when it looks like JSON. */
@@ -179,7 +180,7 @@ export function ofOwnSdk(source: ContentSource): ContentSource {
 }
 
 export function onlyFor(type: RunType, list: readonly ContentSource[]): ContentSource {
-  return (subject) => (subject.type === type ? firstOf(list, subject) : null);
+  return (subject) => (subject.type === type ? findFirst(list, subject) : null);
 }
 
 /** Where the list of an all-in-one history ends and the answer begins: before the last message of the assistant. */
@@ -194,7 +195,7 @@ export function splitHistory(messages: readonly Json[]): {
 /** The attribute's list, or nothing: then the attribute stays unused. */
 export function listWithin(facts: Facts, from: Sources): readonly Json[] {
   const mark = facts.mark();
-  const list = jsonOf(facts.value(from));
+  const list = toJson(facts.value(from));
   if (Array.isArray(list)) return list as readonly Json[];
   facts.release(mark);
   return [];

@@ -5,7 +5,7 @@ import type { SpanEvent } from "../../otlp/span.ts";
 import { textMember } from "../attributes/indexed.ts";
 import { isObject, jsonWithin, plainAttributes } from "../attributes/plain-values.ts";
 import { withRest } from "../forms/members.ts";
-import { callOf } from "../forms/tool-forms.ts";
+import { toToolCall } from "../forms/tool-forms.ts";
 
 const BODY = "gen_ai.event.content";
 
@@ -17,7 +17,7 @@ const NOISE: ReadonlySet<string> = new Set([
   "gen_ai.message.index",
 ]);
 
-/** Of a log record around a message: no member of it. */
+/** Names of the log record around a message: no member of it. */
 export function isOfRecord(name: string): boolean {
   return name.startsWith("otel.");
 }
@@ -69,7 +69,7 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
       ...beside(fields, BODY_ONLY, body),
     };
   const message = jsonWithin(fields["message"]);
-  const calls = callsOf(fields);
+  const calls = listCalls(fields);
   const read = new Set(["index", "finish_reason", "message", "tool.result"]);
   if (calls.length > 0) for (const name of Object.keys(fields)) if (isCall(name, fields)) read.add(name);
   const roleFrom = ["message.role", "role"].find((name) => textMember(fields, name) !== "");
@@ -77,7 +77,7 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
   const contentFrom = isObject(message) ? undefined : ["message.content", "content"].find((name) => name in fields);
   if (contentFrom !== undefined) read.add(contentFrom);
   if (contentFrom !== undefined && message !== null && message !== "") read.delete("message");
-  const spoken: JsonObject = {
+  const turn: JsonObject = {
     role: textMember(message, "role") || textMember(fields, roleFrom ?? "role") || "assistant",
     ...(isObject(message) ? message : { content: fields[contentFrom ?? ""] ?? message ?? "" }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
@@ -86,7 +86,7 @@ export function choiceOfEvent(event: SpanEvent): JsonObject {
     ...beside(fields, read, OWN),
     ...(fields["index"] === undefined ? {} : { index: fields["index"] }),
     ...(fields["finish_reason"] === undefined ? {} : { finish_reason: fields["finish_reason"] }),
-    message: spoken,
+    message: turn,
     ...(fields["tool.result"] === undefined ? {} : { tool_result: jsonWithin(fields["tool.result"]) }),
   };
 }
@@ -102,7 +102,7 @@ function isCall(name: string, fields: JsonObject): boolean {
 const CALLS_MAX = 256;
 
 /** `tool_calls` as JSON, or `tool_calls.N.id|function.name|function.arguments`. */
-function callsOf(fields: JsonObject): readonly Json[] {
+function listCalls(fields: JsonObject): readonly Json[] {
   const whole = jsonWithin(fields["tool_calls"]);
   if (Array.isArray(whole)) return whole as readonly Json[];
   const calls: Json[] = [];
@@ -111,7 +111,11 @@ function callsOf(fields: JsonObject): readonly Json[] {
     const name = fields[`tool_calls.${at}.function.name`];
     if (id === undefined && name === undefined) break;
     calls.push(
-      callOf({ id: id ?? null, name: name ?? null, arguments: fields[`tool_calls.${at}.function.arguments`] ?? "" }),
+      toToolCall({
+        id: id ?? null,
+        name: name ?? null,
+        arguments: fields[`tool_calls.${at}.function.arguments`] ?? "",
+      }),
     );
   }
   return calls;

@@ -6,9 +6,9 @@
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import { member } from "../attributes/indexed.ts";
 import { isObject, jsonWithin } from "../attributes/plain-values.ts";
-import { contentOf } from "../forms/block-forms.ts";
+import { mergeContent } from "../forms/block-forms.ts";
 import { take, unwrapped, withRest } from "../forms/members.ts";
-import { messagesOf } from "../forms/messages.ts";
+import { listMessages } from "../forms/messages.ts";
 
 export function flattenedMessages(item: Json, defaultRole: string): readonly Json[] {
   const inner = member(item, "message");
@@ -16,8 +16,8 @@ export function flattenedMessages(item: Json, defaultRole: string): readonly Jso
   if (!isObject(body)) return [{ role: defaultRole, content: body }];
   const { role, content, contents, tool_calls: calls, ...rest } = body;
   const hasRole = typeof role === "string" && role !== "";
-  const blocks = listOf(contents);
-  const toolCalls = listOf(calls);
+  const blocks = toListed(contents);
+  const toolCalls = toListed(calls);
   const used = new Set<string>();
   const called = readFunctionCall(rest, used);
   const message = {
@@ -34,14 +34,14 @@ export function flattenedMessages(item: Json, defaultRole: string): readonly Jso
     ...(blocks.rest === undefined ? {} : { contents: blocks.rest }),
     ...(toolCalls.rest === undefined ? {} : { tool_calls: toolCalls.rest }),
   };
-  return messagesOf([withRest(withRest(message, beside, NONE), rest, used)]);
+  return listMessages([withRest(withRest(message, beside, NONE), rest, used)]);
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
 function joinContent(content: Json | undefined, blocks: readonly Json[]): Json {
   if (blocks.length === 0) return content ?? "";
-  return content === undefined || content === "" ? contentOf(blocks) : [content, ...blocks];
+  return content === undefined || content === "" ? mergeContent(blocks) : [content, ...blocks];
 }
 
 interface Listed {
@@ -53,7 +53,7 @@ interface Listed {
 const NOTHING: Listed = { items: [] };
 
 /** flattened.1 */
-function listOf(value: Json | undefined): Listed {
+function toListed(value: Json | undefined): Listed {
   if (value === undefined) return NOTHING;
   const list = jsonWithin(value);
   if (Array.isArray(list)) return { items: list as readonly Json[] };

@@ -9,11 +9,11 @@
 //   `events`.
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Attributes, AttributeValue, Span, SpanEvent } from "../../otlp/span.ts";
-import { jsonOf, plainAttributes } from "../attributes/plain-values.ts";
+import { toJson, plainAttributes } from "../attributes/plain-values.ts";
 import { choiceOfEvent, isOfRecord, messageOfEvent } from "./event-messages.ts";
 import { rfc3339 } from "../../shared/rfc3339.ts";
 
-export interface SpanTalk {
+export interface SpanEventContent {
   readonly messages: readonly Json[];
   readonly choices: readonly JsonObject[];
   /** `gen_ai.content.prompt` and `gen_ai.content.completion`, null for none. */
@@ -28,15 +28,22 @@ export interface SpanTalk {
   readonly toolOutput: JsonObject | null;
   readonly exceptions: readonly SpanEvent[];
   /** The events with content, by part. */
-  readonly spoken: readonly (readonly [TalkPart, SpanEvent])[];
+  readonly partEvents: readonly (readonly [EventContentPart, SpanEvent])[];
   /** Parts that a field of the run took (`taken`). */
-  readonly heard: Set<TalkPart>;
+  readonly used: Set<EventContentPart>;
   /** As uploaded in `events`. */
   readonly kept: readonly JsonObject[];
   readonly isGenAi: boolean;
 }
 
-export type TalkPart = DetailsKey | "messages" | "choices" | "prompt" | "completion" | "documents" | "toolOutput";
+export type EventContentPart =
+  | DetailsKey
+  | "messages"
+  | "choices"
+  | "prompt"
+  | "completion"
+  | "documents"
+  | "toolOutput";
 
 type DetailsKey = "input" | "output" | "system" | "tools";
 
@@ -58,9 +65,9 @@ const ROLE_OF_EVENT: ReadonlyMap<string, string> = new Map([
 
 const EXCEPTIONS: ReadonlySet<string> = new Set(["exception", "gen_ai.client.operation.exception"]);
 
-const NO_DETAILS: SpanTalk["details"] = Object.freeze({ input: null, output: null, system: null, tools: null });
+const NO_DETAILS: SpanEventContent["details"] = Object.freeze({ input: null, output: null, system: null, tools: null });
 
-const SILENT: SpanTalk = Object.freeze({
+const SILENT: SpanEventContent = Object.freeze({
   messages: [],
   choices: [],
   prompt: null,
@@ -70,15 +77,15 @@ const SILENT: SpanTalk = Object.freeze({
   documents: [],
   toolOutput: null,
   exceptions: [],
-  spoken: [],
-  heard: new Set<TalkPart>(),
+  partEvents: [],
+  used: new Set<EventContentPart>(),
   kept: [],
   isGenAi: false,
 });
 
-export function talkOf(span: Span): SpanTalk {
+export function gatherMessages(span: Span): SpanEventContent {
   if (span.events.length === 0) return SILENT;
-  const talk: Gathered = {
+  const eventContent: Gathered = {
     messages: [],
     choices: [],
     prompt: null,
@@ -88,71 +95,74 @@ export function talkOf(span: Span): SpanTalk {
     documents: [],
     toolOutput: null,
     exceptions: [],
-    spoken: [],
-    heard: new Set(),
+    partEvents: [],
+    used: new Set(),
     kept: [],
     isGenAi: false,
   };
   let completion: SpanEvent | null = null;
   for (const event of inTime(span.events)) {
-    talk.isGenAi ||= event.name.startsWith("gen_ai.");
+    eventContent.isGenAi ||= event.name.startsWith("gen_ai.");
     if (event.name === "gen_ai.content.completion") {
-      if (completion !== null) talk.kept.push(keptEvent(completion)); // span-events.4
+      if (completion !== null) eventContent.kept.push(keptEvent(completion)); // span-events.4
       completion = event;
-    } else if (!takeContent(event, talk)) {
-      if (EXCEPTIONS.has(event.name)) talk.exceptions.push(event);
-      talk.kept.push(keptEvent(event));
+    } else if (!takeContent(event, eventContent)) {
+      if (EXCEPTIONS.has(event.name)) eventContent.exceptions.push(event);
+      eventContent.kept.push(keptEvent(event));
     }
   }
-  if (completion !== null) takeSingle(completion, talk, "completion");
-  return talk;
+  if (completion !== null) takeSingle(completion, eventContent, "completion");
+  return eventContent;
 }
 
 type Gathered = {
-  -readonly [K in keyof SpanTalk]: SpanTalk[K] extends readonly (infer Item)[] ? Item[] : SpanTalk[K];
+  -readonly [K in keyof SpanEventContent]: SpanEventContent[K] extends readonly (infer Item)[]
+    ? Item[]
+    : SpanEventContent[K];
 } & {
   readonly details: Record<DetailsKey, Json>;
 };
 
 /** False: the event is no content. */
-function takeContent(event: SpanEvent, talk: Gathered): boolean {
+function takeContent(event: SpanEvent, eventContent: Gathered): boolean {
   const role = ROLE_OF_EVENT.get(event.name);
   if (role !== undefined) {
-    talk.messages.push(messageOfEvent(event, role));
-    keepRecord(event, talk);
-    talk.spoken.push(["messages", event]);
+    eventContent.messages.push(messageOfEvent(event, role));
+    keepRecord(event, eventContent);
+    eventContent.partEvents.push(["messages", event]);
   } else if (event.name === "gen_ai.choice") {
-    talk.choices.push(choiceOfEvent(event));
-    keepRecord(event, talk);
-    talk.spoken.push(["choices", event]);
-  } else if (event.name === "gen_ai.content.prompt" && talk.prompt === null) takeSingle(event, talk, "prompt");
-  else if (event.name === DETAILS_EVENT) takeDetails(event, talk);
-  else if (event.name === "tool.output" && talk.toolOutput === null) {
-    talk.toolOutput = plainAttributes(event.attributes);
-    talk.spoken.push(["toolOutput", event]);
+    eventContent.choices.push(choiceOfEvent(event));
+    keepRecord(event, eventContent);
+    eventContent.partEvents.push(["choices", event]);
+  } else if (event.name === "gen_ai.content.prompt" && eventContent.prompt === null)
+    takeSingle(event, eventContent, "prompt");
+  else if (event.name === DETAILS_EVENT) takeDetails(event, eventContent);
+  else if (event.name === "tool.output" && eventContent.toolOutput === null) {
+    eventContent.toolOutput = plainAttributes(event.attributes);
+    eventContent.partEvents.push(["toolOutput", event]);
   } else if (event.name === "db.query.result" || event.name === "db.search.result") {
-    talk.documents.push(plainAttributes(event.attributes));
-    talk.spoken.push(["documents", event]);
+    eventContent.documents.push(plainAttributes(event.attributes));
+    eventContent.partEvents.push(["documents", event]);
   } else return false;
   return true;
 }
 
 /** What a log record says of itself belongs to the span, not to the message. */
-function keepRecord({ attributes: { keys, values } }: SpanEvent, talk: Gathered): void {
+function keepRecord({ attributes: { keys, values } }: SpanEvent, eventContent: Gathered): void {
   const own = keys.flatMap((key, at): [string, AttributeValue][] =>
     isOfRecord(key) ? [[key, values[at] ?? null]] : [],
   );
   if (own.length > 0)
-    talk.detailAttributes.push({ keys: own.map(([key]) => key), values: own.map(([, value]) => value) });
+    eventContent.detailAttributes.push({ keys: own.map(([key]) => key), values: own.map(([, value]) => value) });
 }
 
 /** An event with more than its content stays in `events` too. */
-function takeSingle(event: SpanEvent, talk: Gathered, name: "prompt" | "completion"): void {
-  const value = attributeOf(event, `gen_ai.${name}`);
-  talk[name] = value === "" ? null : value;
-  if (talk[name] === null || event.attributes.keys.some((key) => key !== `gen_ai.${name}`))
-    talk.kept.push(keptEvent(event));
-  else talk.spoken.push([name, event]);
+function takeSingle(event: SpanEvent, eventContent: Gathered, name: "prompt" | "completion"): void {
+  const value = findAttribute(event, `gen_ai.${name}`);
+  eventContent[name] = value === "" ? null : value;
+  if (eventContent[name] === null || event.attributes.keys.some((key) => key !== `gen_ai.${name}`))
+    eventContent.kept.push(keptEvent(event));
+  else eventContent.partEvents.push([name, event]);
 }
 
 function inTime(events: readonly SpanEvent[]): readonly SpanEvent[] {
@@ -170,17 +180,17 @@ export function keptEvent(event: SpanEvent): JsonObject {
 }
 
 export function attributeText(event: SpanEvent, key: string): string {
-  const value = attributeOf(event, key);
+  const value = findAttribute(event, key);
   return typeof value === "string" ? value : "";
 }
 
-function attributeOf({ attributes }: SpanEvent, key: string): AttributeValue {
+function findAttribute({ attributes }: SpanEvent, key: string): AttributeValue {
   return attributes.values[attributes.keys.lastIndexOf(key)] ?? null;
 }
 
 const DETAIL_ATTRIBUTES_MAX = 256;
 
-function takeDetails(event: SpanEvent, talk: Gathered): void {
+function takeDetails(event: SpanEvent, eventContent: Gathered): void {
   const keys: string[] = [];
   const values: AttributeValue[] = [];
   let isReplaced = false; // by another event with the same key
@@ -189,25 +199,25 @@ function takeDetails(event: SpanEvent, talk: Gathered): void {
     const name = Object.hasOwn(DETAILS, key) ? DETAILS[key] : undefined;
     if (name === undefined) {
       if (key === "event.name") continue;
-      if (talk.detailAttributes.some((one) => hasOther(one, key, given))) {
+      if (eventContent.detailAttributes.some((one) => hasOther(one, key, given))) {
         isReplaced = true;
         continue;
       }
       keys.push(key);
       values.push(given);
     } else if (given !== null) {
-      const before = talk.spoken.findLast(([part]) => part === name)?.[1];
-      if (before === undefined) talk.details[name] = jsonOf(given);
+      const before = eventContent.partEvents.findLast(([part]) => part === name)?.[1];
+      if (before === undefined) eventContent.details[name] = toJson(given);
       else if (name !== "output") isReplaced = true;
       else {
-        talk.details[name] = jsonOf(given); // several events: first input, last output
-        talk.kept.push(keptEvent(before));
+        eventContent.details[name] = toJson(given); // several events: first input, last output
+        eventContent.kept.push(keptEvent(before));
       }
-      talk.spoken.push([name, event]);
+      eventContent.partEvents.push([name, event]);
     }
   }
-  if (keys.length > DETAIL_ATTRIBUTES_MAX || isReplaced) talk.kept.push(keptEvent(event));
-  if (keys.length > 0 && keys.length <= DETAIL_ATTRIBUTES_MAX) talk.detailAttributes.push({ keys, values });
+  if (keys.length > DETAIL_ATTRIBUTES_MAX || isReplaced) eventContent.kept.push(keptEvent(event));
+  if (keys.length > 0 && keys.length <= DETAIL_ATTRIBUTES_MAX) eventContent.detailAttributes.push({ keys, values });
 }
 
 function hasOther({ keys, values }: Attributes, key: string, value: AttributeValue): boolean {

@@ -2,22 +2,26 @@
 // Invariant unheard-events.1: an event that no field took stays in `events`, unless the run has the same text.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AttributeValue, SpanEvent } from "../../otlp/span.ts";
-import { jsonOf } from "../attributes/plain-values.ts";
+import { toJson } from "../attributes/plain-values.ts";
 import { isWithin } from "../attributes/said.ts";
-import { DETAILS, DETAILS_EVENT, keptEvent, type SpanTalk, type TalkPart } from "./span-events.ts";
+import { DETAILS, DETAILS_EVENT, keptEvent, type SpanEventContent, type EventContentPart } from "./span-events.ts";
 
 /** Marks the parts of the events that the result is made of. */
-export function taken<R>(talk: SpanTalk, result: R | null, ...parts: readonly TalkPart[]): R | null {
-  if (result !== null) for (const part of parts) talk.heard.add(part);
+export function markUsed<R>(
+  eventContent: SpanEventContent,
+  result: R | null,
+  ...parts: readonly EventContentPart[]
+): R | null {
+  if (result !== null) for (const part of parts) eventContent.used.add(part);
   return result;
 }
 
 /** unheard-events.1. */
-export function unheardEvents(talk: SpanTalk, inputs: string, outputs: string): readonly JsonObject[] {
-  const left = talk.spoken.filter(([part]) => !talk.heard.has(part));
+export function unusedEvents(eventContent: SpanEventContent, inputs: string, outputs: string): readonly JsonObject[] {
+  const left = eventContent.partEvents.filter(([part]) => !eventContent.used.has(part));
   if (left.length === 0) return [];
   const said = inputs + outputs;
-  const isSaid = (value: AttributeValue): boolean => typeof value !== "number" && isWithin(jsonOf(value), said);
+  const isSaid = (value: AttributeValue): boolean => typeof value !== "number" && isWithin(toJson(value), said);
   const events = new Set(left.map(([, event]) => event));
   return [...events].filter((event) => !listContent(event).every(isSaid)).map(keptEvent);
 }

@@ -21,7 +21,7 @@ const body: Body = {
   first: 0,
 };
 
-function backendOf(port: number, clock: Clock = systemClock): Backend {
+function connectBackend(port: number, clock: Clock = systemClock): Backend {
   return createHttpBackend(
     {
       endpoint: `http://127.0.0.1:${port}`,
@@ -49,7 +49,7 @@ test("backend/http.5 a reply before the end of the body closes the connection: n
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const backend = backendOf(port);
+  const backend = connectBackend(port);
   t.after(() => {
     backend.close();
     for (const peer of peers) peer.destroy();
@@ -87,7 +87,7 @@ async function answering(
     incoming.resume().once("end", () => reply.writeHead(status, headers).end(text));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const backend = backendOf((server.address() as AddressInfo).port, clock);
+  const backend = connectBackend((server.address() as AddressInfo).port, clock);
   t.after(() => {
     backend.close();
     server.closeAllConnections();
@@ -108,7 +108,7 @@ const infoSaying = (flag: boolean | undefined): { status: number; text: string }
 });
 
 /** Retries until delivery, as an upload does; returns the paths of the uploads. */
-async function uploadsOf({ requests, backend }: Asked, tries = 5): Promise<readonly string[]> {
+async function countUploads({ requests, backend }: Asked, tries = 5): Promise<readonly string[]> {
   const before = requests.length;
   for (let attempt = 0; attempt < tries; attempt++) {
     const { kind } = await backend.send(small, signal);
@@ -130,10 +130,10 @@ for (const [says, info] of [
       if (path === "/info") return info;
       return { status: path === MULTIPART && strays-- > 0 ? 404 : 202 };
     });
-    assert.deepEqual(await uploadsOf(asked), [MULTIPART, MULTIPART]);
+    assert.deepEqual(await countUploads(asked), [MULTIPART, MULTIPART]);
     for (let later = 0; later < 3; later++) {
       strays = later === 1 ? 1 : 0; // another one, after a success
-      assert.equal((await uploadsOf(asked)).at(-1), MULTIPART);
+      assert.equal((await countUploads(asked)).at(-1), MULTIPART);
     }
   });
 
@@ -144,7 +144,7 @@ test("backend/http.7 concurrent uploads count as one: a burst of 404s has no eff
     return { status: path === MULTIPART && strays-- > 0 ? 404 : 202 };
   });
   await Promise.all(Array.from({ length: 8 }, () => asked.backend.send(small, signal)));
-  assert.deepEqual(await uploadsOf(asked), [MULTIPART]);
+  assert.deepEqual(await countUploads(asked), [MULTIPART]);
 });
 
 test("backend/http.7 after two 404s in a row, uses the older form for five minutes, then tries the newer one again", async (t) => {
@@ -155,17 +155,17 @@ test("backend/http.7 after two 404s in a row, uses the older form for five minut
     (path) => ({ status: path === OLDER || (path === MULTIPART && isThere) ? 202 : 404 }),
     { ...systemClock, monotonic: () => now },
   );
-  assert.deepEqual(await uploadsOf(asked), [MULTIPART, MULTIPART, OLDER]);
+  assert.deepEqual(await countUploads(asked), [MULTIPART, MULTIPART, OLDER]);
   now += FIVE_MINUTES - 1;
-  assert.deepEqual(await uploadsOf(asked), [OLDER]);
+  assert.deepEqual(await countUploads(asked), [OLDER]);
   now += 1;
   isThere = true;
-  assert.deepEqual(await uploadsOf(asked), [MULTIPART]);
+  assert.deepEqual(await countUploads(asked), [MULTIPART]);
 });
 
 test("backend/http.7 a backend that advertises the form but lacks it gets no older one: the runs stay", async (t) => {
   const asked = await answering(t, (path) => (path === "/info" ? infoSaying(true) : { status: 404 }));
-  assert.deepEqual(await uploadsOf(asked, 4), [MULTIPART, MULTIPART, MULTIPART, MULTIPART]);
+  assert.deepEqual(await countUploads(asked, 4), [MULTIPART, MULTIPART, MULTIPART, MULTIPART]);
 });
 
 test("backend/http.7 never sends attachments without their form, nor counts them as delivered", async (t) => {
@@ -175,7 +175,7 @@ test("backend/http.7 never sends attachments without their form, nor counts them
   const part = `--b\r\nContent-Disposition: form-data; name="attachment.id.a"\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx\r\n`;
   const bytes = Buffer.from(`${part}--b--\r\n`);
   const withOne: Body = { ...small, bytes, rawBytes: part.length };
-  assert.deepEqual(await uploadsOf(asked), [MULTIPART, OLDER]);
+  assert.deepEqual(await countUploads(asked), [MULTIPART, OLDER]);
   const outcome = await asked.backend.send(withOne, signal);
   assert.deepEqual([outcome.kind, asked.requests.filter((path) => path === OLDER).length], ["refused", 1]);
 });

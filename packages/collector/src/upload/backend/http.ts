@@ -16,11 +16,11 @@
 //   reply.ts      the outcome of an upload by its status
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { mask } from "@holdpoint/base/log/log.ts";
-import { batchJsonOf, type Body } from "../../encode/batch-body.ts";
+import { formatBatchJson, type Body } from "../../encode/batch-body.ts";
 import { createLine, exchange, type BackendLine, type BackendRequest, type LineOptions } from "./exchange.ts";
 import { LIMITS_ASSUMED, readInfo } from "./info.ts";
 import type { Backend, BackendLimits, SendOutcome } from "./port.ts";
-import { outcomeOf } from "./reply.ts";
+import { toOutcome } from "./reply.ts";
 
 export interface HttpBackendOptions extends LineOptions {
   readonly timeoutMs: number;
@@ -131,7 +131,7 @@ async function send(state: BackendState, body: Body, signal: AbortSignal): Promi
     // The backend's own clock is the reference for a date: ours may be days off (backend/http.6).
     const saidAt = Date.parse(date ?? "");
     const now = Number.isNaN(saidAt) ? clock.now() : saidAt;
-    return outcomeOf(reply.status, detailOf(reply.text, body.tenant.apiKey), retryAfter, now);
+    return toOutcome(reply.status, formatDetail(reply.text, body.tenant.apiKey), retryAfter, now);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? `${String(error.code)} ` : "";
     const reason = `${code}${error instanceof Error ? error.message : "the request failed"}`;
@@ -157,7 +157,7 @@ function multipartRequest(body: Body): Form {
 }
 
 function batchRequest(body: Body): Form | null {
-  const text = batchJsonOf(body);
+  const text = formatBatchJson(body);
   if (text === null) return null;
   const json = Buffer.from(text);
   return {
@@ -169,7 +169,7 @@ function batchRequest(body: Body): Form | null {
 }
 
 /** The backend's message: shortened, on one line, with the key masked (backend/http.3). */
-function detailOf(text: string, apiKey: string): string {
+function formatDetail(text: string, apiKey: string): string {
   const masked = mask(text, [apiKey, JSON.stringify(apiKey).slice(1, -1)]); // masked first: the key may contain consecutive spaces
   return masked.replaceAll(/\s+/g, " ").trim().slice(0, REASON_CHARS_MAX);
 }

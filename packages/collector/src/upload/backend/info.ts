@@ -13,8 +13,8 @@ export function readInfo(text: string): { readonly limits: BackendLimits; readon
   } catch {
     return null;
   }
-  const ingest = recordOf(recordOf(info)["batch_ingest_config"]);
-  const flags = recordOf(recordOf(info)["instance_flags"]);
+  const ingest = toRecord(toRecord(info)["batch_ingest_config"]);
+  const flags = toRecord(toRecord(info)["instance_flags"]);
   const positive = (value: unknown, assumed: number): number =>
     typeof value === "number" && Number.isFinite(value) && value >= 1 ? Math.floor(value) : assumed;
   const encoding: BodyEncoding =
@@ -25,6 +25,6 @@ export function readInfo(text: string): { readonly limits: BackendLimits; readon
   return { limits: { runsMax, bytesMax, encoding }, multipart: typeof named === "boolean" ? named : null };
 }
 
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -8,7 +8,7 @@ const PASSING = new Set([408, 425, 429, 499]);
 /** Real backends ask for less, and a date may be years away. */
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
-export function outcomeOf(status: number, detail: string, retryAfter: string | undefined, nowMs: number): SendOutcome {
+export function toOutcome(status: number, detail: string, retryAfter: string | undefined, nowMs: number): SendOutcome {
   const reason = `${status}${detail === "" ? "" : ` ${detail}`}`;
   if ((status >= 200 && status < 300) || status === 409) return { kind: "sent" }; // reply.2
   if (status >= 500 || PASSING.has(status)) return { kind: "retry", reason, afterMs: retryAfterMs(retryAfter, nowMs) };

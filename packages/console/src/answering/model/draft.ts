@@ -24,7 +24,7 @@ const VERBS = {
 } as const satisfies Readonly<Record<Decision["type"], string>>;
 
 /** "Approve refund", "Approve 3 actions", "Approve 2, reject 1". Pure. */
-export function labelOf(actions: readonly Action[], decisions: readonly Decision[]): string {
+export function formatDecisionLabel(actions: readonly Action[], decisions: readonly Decision[]): string {
   const [only] = actions;
   const [first] = decisions;
   if (only === undefined || first === undefined) return "Answer";

@@ -1,7 +1,7 @@
 // Tests of the outcome of an item that is no longer pending.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outcomeOf } from "./outcome.ts";
+import { formatOutcome } from "./outcome.ts";
 
 const entry = (action: string, by: string, interrupt_id: string | null = "i") =>
   ({ action, by, via: "api", at: "12:00", interrupt_id }) as const;
@@ -18,6 +18,6 @@ for (const [entries, outcome] of [
   [[], null],
 ] as const) {
   test(`${entries.map(({ action }) => action).join(", ") || "nothing"}: ${outcome ?? "no outcome"}`, () => {
-    assert.equal(outcomeOf("i", entries, String), outcome);
+    assert.equal(formatOutcome("i", entries, String), outcome);
   });
 }

@@ -4,7 +4,11 @@ import type { AuditEntry } from "@holdpoint/api/inbox.ts";
 type Entry = Pick<AuditEntry, "action" | "by" | "via" | "at" | "interrupt_id">;
 
 /** @param time shows a time @returns null without an entry of this interrupt */
-export function outcomeOf(interruptId: string, entries: readonly Entry[], time: (at: string) => string): string | null {
+export function formatOutcome(
+  interruptId: string,
+  entries: readonly Entry[],
+  time: (at: string) => string,
+): string | null {
   const last = entries.findLast(({ action, interrupt_id }) => interrupt_id === interruptId && action in ENDS);
   if (last === undefined) return null;
   const said = ENDS[last.action as keyof typeof ENDS];

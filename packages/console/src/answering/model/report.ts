@@ -1,7 +1,7 @@
 // Report: the result of a sent answer, as text.
 import type { ApiProblem } from "../../api/problem.ts";
 import type { AnswerResult } from "../../data/inbox/calls.ts";
-import { memberOf, textOf } from "../../json/json.ts";
+import { readMember, readJsonText } from "../../json/json.ts";
 import { showToast } from "../../ui/toast.tsx";
 import type { Draft } from "./draft.ts";
 
@@ -15,11 +15,11 @@ export function reportOne({ label }: Draft, result: AnswerResult | undefined): v
 /** A stale interrupt is not an error: the text names the other person and the time. */
 export function refusal(problem: ApiProblem): string {
   const answered = problem.members["answered"];
-  const by = textOf(memberOf(answered, "by"));
-  const at = textOf(memberOf(answered, "at"));
+  const by = readJsonText(readMember(answered, "by"));
+  const at = readJsonText(readMember(answered, "at"));
   if (by === null || at === null) return problem.message;
   const time = new Date(at).toLocaleTimeString();
-  return memberOf(answered, "same_value") === true
+  return readMember(answered, "same_value") === true
     ? `answered by ${by} at ${time}, with the same answer.`
     : `answered by ${by} at ${time}, with another answer.`;
 }

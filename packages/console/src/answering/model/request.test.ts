@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "../../json/json.ts";
-import { answerOf, approvable, approvalOf, decisionsOf, readRequest, type Decision, type Request } from "./request.ts";
+import {
+  buildRequestAnswer,
+  approvable,
+  buildApproval,
+  readDecisions,
+  readRequest,
+  type Decision,
+  type Request,
+} from "./request.ts";
 
 const ARGS = { amount: 129.9, count: 3, express: false, note: null, to: "ada@example.com", items: [{ sku: 7 }] };
 const ask = (value: Json, response_schema?: Json): Request =>
@@ -112,7 +120,7 @@ for (const { name, asks, decides, answers } of ANSWERS) {
   test(name, () => {
     const request = ask(asks);
     assert.equal(request.kind, "actions");
-    if (request.kind === "actions") assert.deepEqual(answerOf(request, decides), answers);
+    if (request.kind === "actions") assert.deepEqual(buildRequestAnswer(request, decides), answers);
   });
 }
 
@@ -201,33 +209,36 @@ test("a breakpoint has no question, with any value", () => {
 });
 
 test("allows one approval for all actions if each of them allows it", () => {
-  assert.deepEqual(approvalOf(ask(snake)), { decisions: [{ type: "approve" }, { type: "approve" }] });
-  assert.equal(approvalOf(ask([human({ allow_accept: false, allow_edit: true })])), null);
-  assert.equal(approvalOf(ask("Why?")), null);
+  assert.deepEqual(buildApproval(ask(snake)), { decisions: [{ type: "approve" }, { type: "approve" }] });
+  assert.equal(buildApproval(ask([human({ allow_accept: false, allow_edit: true })])), null);
+  assert.equal(buildApproval(ask("Why?")), null);
 });
 
 test("too few decisions are no answer", () => {
   const request = ask(snake);
-  assert.throws(() => request.kind === "actions" && answerOf(request, [{ type: "approve" }]), /the question expects 2/);
+  assert.throws(
+    () => request.kind === "actions" && buildRequestAnswer(request, [{ type: "approve" }]),
+    /the question expects 2/,
+  );
 });
 
 for (const { name, asks, decides, answers } of ANSWERS) {
   test(`${name}: the answer reads as its decisions`, () => {
     const request = ask(asks);
-    const read = decisionsOf(request, answers);
+    const read = readDecisions(request, answers);
     assert.deepEqual(
       read?.map(({ type }) => type),
       decides.map(({ type }) => type),
     );
     assert.ok(request.kind === "actions");
-    assert.deepEqual(answerOf(request, read), answers);
+    assert.deepEqual(buildRequestAnswer(request, read), answers);
   });
 }
 
 test("an answer outside the dialect has no decisions", () => {
   for (const answer of ["yes", { decisions: [{ type: "approve" }] }, { decisions: [{ type: "dance" }, {}] }, null])
-    assert.equal(decisionsOf(ask(snake), answer), null);
-  assert.equal(decisionsOf(ask("Why?"), "Because"), null);
+    assert.equal(readDecisions(ask(snake), answer), null);
+  assert.equal(readDecisions(ask("Why?"), "Because"), null);
 });
 
 test("only undecided actions that allow it are approved together", () => {

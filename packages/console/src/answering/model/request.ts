@@ -9,7 +9,7 @@ import {
   type Question,
 } from "@holdpoint/api/dialects.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
-import { isObject, memberOf, textOf, type Json, type JsonObject } from "../../json/json.ts";
+import { isObject, readMember, readJsonText, type Json, type JsonObject } from "../../json/json.ts";
 
 export type { Decision, DecisionType } from "@holdpoint/api/dialects.ts";
 
@@ -60,29 +60,29 @@ export function approvable(actions: readonly Action[], decisions: readonly (Deci
 }
 
 /** The decisions of a given answer, in order; null if it is not in the terms of the dialect. */
-export function decisionsOf(request: Request, answer: Json): readonly Decision[] | null {
+export function readDecisions(request: Request, answer: Json): readonly Decision[] | null {
   if (request.kind !== "actions") return null;
-  const list = Array.isArray(answer) ? (answer as readonly Json[]) : memberOf(answer, "decisions");
+  const list = Array.isArray(answer) ? (answer as readonly Json[]) : readMember(answer, "decisions");
   if (!Array.isArray(list) || list.length !== request.actions.length) return null;
   const decisions = (list as readonly Json[]).map(decisionIn);
   return decisions.every((one) => one !== null) ? decisions : null;
 }
 
 function decisionIn(one: Json): Decision | null {
-  const edited = memberOf(one, "edited_action") ?? memberOf(one, "editedAction") ?? memberOf(one, "args");
-  const message = memberOf(one, "message");
-  switch (textOf(memberOf(one, "type")) ?? "") {
+  const edited = readMember(one, "edited_action") ?? readMember(one, "editedAction") ?? readMember(one, "args");
+  const message = readMember(one, "message");
+  switch (readJsonText(readMember(one, "type")) ?? "") {
     case "approve":
     case "accept":
       return { type: "approve" };
     case "edit":
-      return { type: "edit", args: memberOf(edited, "args") };
+      return { type: "edit", args: readMember(edited, "args") };
     case "reject":
       return { type: "reject", ...(typeof message === "string" ? { message } : {}) };
     case "respond":
       return { type: "respond", value: message };
     case "response":
-      return { type: "respond", value: memberOf(one, "args") };
+      return { type: "respond", value: readMember(one, "args") };
     case "ignore":
       return { type: "ignore" };
     default:
@@ -91,7 +91,10 @@ function decisionIn(one: Json): Decision | null {
 }
 
 /** @throws {Error} if the decisions do not match the actions one to one. */
-export function answerOf({ question }: Request & { readonly kind: "actions" }, decisions: readonly Decision[]): Json {
+export function buildRequestAnswer(
+  { question }: Request & { readonly kind: "actions" },
+  decisions: readonly Decision[],
+): Json {
   const built = buildAnswer(question, decisions.map(withoutEmptyMessage));
   if (!built.ok) throw new Error(built.reason);
   return built.value;
@@ -103,16 +106,16 @@ function withoutEmptyMessage(decision: Decision): Decision {
 }
 
 /** Approves every action; null if one of them does not allow it. */
-export function approvalOf(request: Request): Json | null {
+export function buildApproval(request: Request): Json | null {
   if (request.kind !== "actions" || !request.actions.every((action) => allows(action, "approve"))) return null;
-  return answerOf(
+  return buildRequestAnswer(
     request,
     request.actions.map(() => ({ type: "approve" })),
   );
 }
 
 /** The text of a rejection or a response; null for other decisions. */
-export function messageOf(decision: Decision | null): string | null {
+export function readMessage(decision: Decision | null): string | null {
   if (decision?.type === "reject") return decision.message ?? "";
   if (decision?.type !== "respond") return null;
   return typeof decision.value === "string" ? decision.value : JSON.stringify(decision.value);

@@ -19,11 +19,11 @@ export interface ListedItem extends ItemSummary {
 }
 
 /** item.1 */
-export function keyOf({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): string {
+export function buildKey({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): string {
   return `${thread_id}/${id}`;
 }
 
-export function pathOf({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): string {
+export function buildItemPath({ thread_id, id }: Pick<InboxItem, "thread_id" | "id">): string {
   return `/inbox/${encodeURIComponent(thread_id)}/${encodeURIComponent(id)}`;
 }
 
@@ -91,7 +91,7 @@ export function kindLabel(kind: InboxItem["kind"]): string {
 }
 
 /** The reason why an item is no longer pending. */
-export function endOf(
+export function formatEnd(
   { state, answered }: Pick<ListedItem, "state" | "answered">,
   time: (at: string) => string,
 ): string {

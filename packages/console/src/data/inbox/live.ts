@@ -12,7 +12,7 @@ import { badge } from "../../browser/badge.ts";
 import { notifications } from "../../hooks/preferences.ts";
 import { createValue, useValue } from "../../hooks/value.ts";
 import { countInbox } from "./calls.ts";
-import { applied, keyOf, pathOf, readEvent, type InboxEvent, type ListedItem } from "./item.ts";
+import { applied, buildKey, buildItemPath, readEvent, type InboxEvent, type ListedItem } from "./item.ts";
 
 export const liveState = createValue<StreamState>("connecting");
 
@@ -84,7 +84,7 @@ function showBadge(): void {
 }
 
 function take(queries: QueryClient, event: InboxEvent): void {
-  const key = keyOf(event.item);
+  const key = buildKey(event.item);
   if (event.type === "added") announce(event);
   const changesOnly = event.type === "claimed" || event.type === "released" || event.type === "updated";
   if (!changesOnly) recount(key, event.type === "added");
@@ -93,9 +93,9 @@ function take(queries: QueryClient, event: InboxEvent): void {
   queries.setQueriesData<InboxList>({ queryKey: [INBOX, "list"] }, (list) => {
     if (list === undefined) return list;
     const pages = list.pages.map((page) => {
-      if (!page.items.some((item) => keyOf(item) === key)) return page;
+      if (!page.items.some((item) => buildKey(item) === key)) return page;
       known = true;
-      return { ...page, items: page.items.map((item) => (keyOf(item) === key ? applied(item, event) : item)) };
+      return { ...page, items: page.items.map((item) => (buildKey(item) === key ? applied(item, event) : item)) };
     });
     return known ? { ...list, pages } : list;
   });
@@ -137,10 +137,10 @@ function reloadSoon(queries: QueryClient): void {
 function announce({ item }: InboxEvent): void {
   if (!notifications.get() || !document.hidden || !("Notification" in window)) return;
   if (Notification.permission !== "granted") return;
-  const note = new Notification(item.title, { body: `${item.graph_id} › ${item.node}`, tag: keyOf(item) });
+  const note = new Notification(item.title, { body: `${item.graph_id} › ${item.node}`, tag: buildKey(item) });
   note.addEventListener("click", () => {
     window.focus();
-    openPath.set(pathOf(item));
+    openPath.set(buildItemPath(item));
     note.close();
   });
 }

@@ -11,12 +11,12 @@ import { hasHeld, outbox, send, undoAnswer, type PendingAnswer } from "./outbox.
 const TICK_MS = 250;
 
 export function OutboxView(): ReactNode {
-  const parcels = useValue(outbox);
+  const pendingAnswers = useValue(outbox);
   return (
     <div className="outbox" role="status" aria-live="polite">
-      {hasHeld(parcels) ? <UndoKey /> : null}
-      {parcels.map((parcel) => (
-        <ParcelView key={parcel.id} parcel={parcel} />
+      {hasHeld(pendingAnswers) ? <UndoKey /> : null}
+      {pendingAnswers.map((pendingAnswer) => (
+        <PendingAnswerView key={pendingAnswer.id} pendingAnswer={pendingAnswer} />
       ))}
     </div>
   );
@@ -33,19 +33,19 @@ function UndoKey(): ReactNode {
 function useUndo(): (id?: string) => void {
   const navigate = useNavigate();
   return (id) => {
-    const parcel = undoAnswer(id);
-    if (parcel === null) return;
-    const [answer] = parcel.answers;
+    const pendingAnswer = undoAnswer(id);
+    if (pendingAnswer === null) return;
+    const [answer] = pendingAnswer.answers;
     const params = { threadId: answer?.thread_id ?? "", interruptId: answer?.interrupt_id ?? "" };
     const show = (): void => void navigate({ to: "/inbox/$threadId/$interruptId", params, search: true });
     showToast("Undone. Nothing was sent.", {
-      actions: parcel.answers.length === 1 ? [{ label: "Show the item", run: show }] : [],
+      actions: pendingAnswer.answers.length === 1 ? [{ label: "Show the item", run: show }] : [],
     });
   };
 }
 
-function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
-  const { id, label, state, error } = parcel;
+function PendingAnswerView({ pendingAnswer }: { readonly pendingAnswer: PendingAnswer }): ReactNode {
+  const { id, label, state, error } = pendingAnswer;
   const undo = useUndo();
   return (
     <div className={`toast ${state === "failed" ? "red" : "accent"}`}>
@@ -53,7 +53,7 @@ function ParcelView({ parcel }: { readonly parcel: PendingAnswer }): ReactNode {
         {label}
         {state === "sending" ? " · sending…" : null}
         {state === "failed" ? ` · not sent: ${problemMessage(error)}` : null}
-        {state === "held" ? <Countdown until={parcel.sendAt} /> : null}
+        {state === "held" ? <Countdown until={pendingAnswer.sendAt} /> : null}
       </span>
       {state === "sending" ? null : (
         <>

@@ -9,7 +9,7 @@
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json } from "../../json/json.ts";
 import { answersBody, sendAnswers, type Answer, type AnswerResult } from "./calls.ts";
-import { keyOf } from "./item.ts";
+import { buildKey } from "./item.ts";
 import { createValue } from "../../hooks/value.ts";
 
 export interface PendingAnswer {
@@ -28,15 +28,18 @@ export const outbox = createValue<readonly PendingAnswer[]>([]);
 const timers = new Map<string, ReturnType<typeof setTimeout>>();
 
 /** The answer of an item that is on its way. */
-export function parcelOf(item: Pick<InboxItem, "thread_id" | "id">, parcels = outbox.get()): PendingAnswer | undefined {
-  return parcels.find(({ answers }) =>
+export function findPendingAnswer(
+  item: Pick<InboxItem, "thread_id" | "id">,
+  pendingAnswers = outbox.get(),
+): PendingAnswer | undefined {
+  return pendingAnswers.find(({ answers }) =>
     answers.some((answer) => answer.interrupt_id === item.id && answer.thread_id === item.thread_id),
   );
 }
 
 /** outbox.5. */
-export function hasHeld(parcels: readonly PendingAnswer[]): boolean {
-  return parcels.some(({ state }) => state === "held");
+export function hasHeld(pendingAnswers: readonly PendingAnswer[]): boolean {
+  return pendingAnswers.some(({ state }) => state === "held");
 }
 
 /** Undone answers by item, for its editor (outbox.3). */
@@ -47,7 +50,9 @@ export function undoneAnswer(itemKey: string): Json | undefined {
 }
 
 function change(id: string, changes: Partial<PendingAnswer>): void {
-  outbox.set(outbox.get().map((parcel) => (parcel.id === id ? { ...parcel, ...changes } : parcel)));
+  outbox.set(
+    outbox.get().map((pendingAnswer) => (pendingAnswer.id === id ? { ...pendingAnswer, ...changes } : pendingAnswer)),
+  );
 }
 
 /** @param holdMs 0 sends at once. */
@@ -58,8 +63,8 @@ export function post(
   onResults: PendingAnswer["onResults"],
 ): void {
   const id = newKey();
-  for (const answer of answers) undone.delete(itemKeyOf(answer));
-  const parcel: PendingAnswer = {
+  for (const answer of answers) undone.delete(buildItemKey(answer));
+  const pendingAnswer: PendingAnswer = {
     id,
     label,
     answers,
@@ -68,7 +73,7 @@ export function post(
     error: null,
     onResults,
   };
-  outbox.set([...outbox.get(), parcel]);
+  outbox.set([...outbox.get(), pendingAnswer]);
   if (holdMs <= 0) void send(id);
   else
     timers.set(
@@ -86,35 +91,35 @@ function newKey(): string {
 export async function send(id: string, leaving = false): Promise<void> {
   clearTimeout(timers.get(id));
   timers.delete(id);
-  const parcel = outbox.get().find((one) => one.id === id);
-  if (parcel === undefined || parcel.state === "sending") return;
+  const pendingAnswer = outbox.get().find((one) => one.id === id);
+  if (pendingAnswer === undefined || pendingAnswer.state === "sending") return;
   change(id, { state: "sending" });
   try {
-    const results = await sendAnswers(parcel.answers, id, leaving); // outbox.1
+    const results = await sendAnswers(pendingAnswer.answers, id, leaving); // outbox.1
     drop(id);
-    parcel.onResults(results);
+    pendingAnswer.onResults(results);
   } catch (error) {
     change(id, { state: "failed", error });
   }
 }
 
 function drop(id: string): void {
-  outbox.set(outbox.get().filter((parcel) => parcel.id !== id));
+  outbox.set(outbox.get().filter((pendingAnswer) => pendingAnswer.id !== id));
 }
 
-const itemKeyOf = ({ thread_id, interrupt_id: id }: Answer): string => keyOf({ thread_id, id });
+const buildItemKey = ({ thread_id, interrupt_id: id }: Answer): string => buildKey({ thread_id, id });
 
 /** The given answer, or the last held one. @returns null without one. */
 export function undoAnswer(id?: string): PendingAnswer | null {
-  const parcel = outbox.get().findLast((one) => (id === undefined ? one.state === "held" : one.id === id));
-  if (parcel === undefined || parcel.state === "sending") return null;
-  clearTimeout(timers.get(parcel.id)); // outbox.3
-  timers.delete(parcel.id);
-  for (const answer of parcel.answers) {
-    if (answer.resume !== undefined) undone.set(itemKeyOf(answer), answer.resume);
+  const pendingAnswer = outbox.get().findLast((one) => (id === undefined ? one.state === "held" : one.id === id));
+  if (pendingAnswer === undefined || pendingAnswer.state === "sending") return null;
+  clearTimeout(timers.get(pendingAnswer.id)); // outbox.3
+  timers.delete(pendingAnswer.id);
+  for (const answer of pendingAnswer.answers) {
+    if (answer.resume !== undefined) undone.set(buildItemKey(answer), answer.resume);
   }
-  drop(parcel.id);
-  return parcel;
+  drop(pendingAnswer.id);
+  return pendingAnswer;
 }
 
 /** Browsers send at most 64 KiB of a page that closes; headers need the rest. */
@@ -134,8 +139,8 @@ export function sendOnLeave(): void {
 }
 
 /** outbox.4 */
-function isAtRisk(parcels: readonly PendingAnswer[]): boolean {
-  if (parcels.some(({ state }) => state === "failed")) return true;
-  const texts = parcels.map(({ answers }) => JSON.stringify(answersBody(answers)));
+function isAtRisk(pendingAnswers: readonly PendingAnswer[]): boolean {
+  if (pendingAnswers.some(({ state }) => state === "failed")) return true;
+  const texts = pendingAnswers.map(({ answers }) => JSON.stringify(answersBody(answers)));
   return new TextEncoder().encode(texts.join("")).length > LEAVING_BYTES_MAX;
 }

@@ -14,7 +14,7 @@ import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import "./answered.css";
-import { ACTIONS, CHANNELS, PERIODS, endWords, searchOf, type AnsweredFilters } from "./query.ts";
+import { ACTIONS, CHANNELS, PERIODS, endWords, buildSearch, type AnsweredFilters } from "./query.ts";
 
 const answeredRoute = getRouteApi("/answered");
 
@@ -29,7 +29,7 @@ function AnsweredPage(): ReactNode {
   const list = useCursorList<FoundAuditEntry>({
     key: ["answered", filters],
     path: "/audit",
-    query: () => searchOf(filters, Date.now()),
+    query: () => buildSearch(filters, Date.now()),
     refreshMs: REFRESH_MS,
   });
   const entries = list.items;
@@ -68,8 +68,8 @@ function AnsweredPage(): ReactNode {
       rowHeight={ROW_HEIGHT}
       label="Answered items, newest first"
       noun="entry"
-      keyOf={(entry) => `${entry.thread_id}/${entry.seq}`}
-      onOpen={(entry) => void navigate(targetOf(entry))}
+      buildKey={(entry) => `${entry.thread_id}/${entry.seq}`}
+      onOpen={(entry) => void navigate(linkTarget(entry))}
       renderRow={(entry, className) => <Row entry={entry} className={className} />}
       none={
         <NoItems path="/answered" filters={filters} icon="check" nouns="entries" title="Nothing answered yet">
@@ -81,7 +81,7 @@ function AnsweredPage(): ReactNode {
 }
 
 /** The item with its audit trail, or its thread. */
-function targetOf({ thread_id: threadId, interrupt_id: interruptId, kind }: FoundAuditEntry) {
+function linkTarget({ thread_id: threadId, interrupt_id: interruptId, kind }: FoundAuditEntry) {
   return interruptId === null || kind === null
     ? ({ to: "/threads/$threadId", params: { threadId } } as const)
     : ({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId } } as const);
@@ -91,7 +91,7 @@ function Row({ entry, className }: { readonly entry: FoundAuditEntry; readonly c
   const end = endWords(entry.run_status, entry.run_ended_by);
   const place = entry.graph_id === null ? "" : `${entry.graph_id} › ${entry.node ?? ""}`;
   return (
-    <Link {...targetOf(entry)} className={className}>
+    <Link {...linkTarget(entry)} className={className}>
       <span>
         <Chip tone={entry.action.startsWith("answered") ? "green" : "neutral"}>
           {entry.action.replaceAll("_", " ")}
@@ -118,7 +118,7 @@ function Row({ entry, className }: { readonly entry: FoundAuditEntry; readonly c
 /** A call instead of a link: it sends the key. */
 async function save(filters: AnsweredFilters, format: "csv" | "ndjson"): Promise<void> {
   try {
-    const response = await request("GET", "/audit", { query: { ...searchOf(filters, Date.now()), format } });
+    const response = await request("GET", "/audit", { query: { ...buildSearch(filters, Date.now()), format } });
     saveFile(await response.blob(), `answered.${format}`);
   } catch (error) {
     showToast(problemMessage(error), { tone: "red" });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { endWords, searchOf } from "./query.ts";
+import { endWords, buildSearch } from "./query.ts";
 
 test("without an action, a search has everything that ends an item", () => {
-  assert.match(searchOf({}, 0)["action"] ?? "", /^answered,.*expired/);
-  assert.equal(searchOf({ action: "expired" }, 0)["action"], "expired");
+  assert.match(buildSearch({}, 0)["action"] ?? "", /^answered,.*expired/);
+  assert.equal(buildSearch({ action: "expired" }, 0)["action"], "expired");
 });
 
 test("a period begins that many days ago; anything else has no start", () => {
-  assert.equal(searchOf({ since: "1" }, 86_400_000)["since"], "1970-01-01T00:00:00.000Z");
-  for (const since of ["soon", "-1", undefined]) assert.equal(searchOf({ since }, 1)["since"], undefined);
+  assert.equal(buildSearch({ since: "1" }, 86_400_000)["since"], "1970-01-01T00:00:00.000Z");
+  for (const since of ["soon", "-1", undefined]) assert.equal(buildSearch({ since }, 1)["since"], undefined);
 });
 
 test("the end of a run that paused differs from one that was cancelled", () => {

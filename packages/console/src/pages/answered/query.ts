@@ -29,7 +29,7 @@ export const PERIODS = [
   ["30", "Last 30 days"],
 ] as const;
 
-export function searchOf(
+export function buildSearch(
   { text, action, by, via, graph, since }: AnsweredFilters,
   now: number,
 ): Readonly<Record<string, string | undefined>> {

@@ -30,12 +30,12 @@ export function AssistantDialog({
   readonly onClose: () => void;
 }): ReactNode {
   const graphs = useGraphNames();
-  const [draft, setDraft] = useState(() => draftOf(assistant));
+  const [draft, setDraft] = useState(() => startDraft(assistant));
   const [initial] = useState(draft);
   const navigate = useNavigate();
   const queries = useQueryClient();
   const set = (change: Partial<Draft>): void => setDraft((now) => ({ ...now, ...change }));
-  const { body, fault } = bodyOf(draft, graphs);
+  const { body, fault } = buildBody(draft, graphs);
   const [method, path] =
     assistant === null
       ? (["POST", "/assistants"] as const)
@@ -78,14 +78,14 @@ export function AssistantDialog({
       {assistant === null || fault !== null ? null : (
         <section>
           <h3>Changes</h3>
-          <JsonDiff before={shownOf(assistant)} after={body} />
+          <JsonDiff before={selectShown(assistant)} after={body} />
         </section>
       )}
     </EditDialog>
   );
 }
 
-function draftOf(assistant: Assistant | null): Draft {
+function startDraft(assistant: Assistant | null): Draft {
   return {
     graph: assistant?.graph_id ?? "",
     name: assistant?.name ?? "",
@@ -96,7 +96,7 @@ function draftOf(assistant: Assistant | null): Draft {
 }
 
 /** The body of the call, and the first invalid field; @param graphs the first one is the default. */
-function bodyOf(draft: Draft, graphs: readonly string[]) {
+function buildBody(draft: Draft, graphs: readonly string[]) {
   const [config, context] = [parseJson(draft.config), parseJson(draft.context)];
   const description = draft.description.trim();
   return {
@@ -111,7 +111,7 @@ function bodyOf(draft: Draft, graphs: readonly string[]) {
   };
 }
 
-const shownOf = ({ graph_id, name, description, config, context }: Assistant): object => ({
+const selectShown = ({ graph_id, name, description, config, context }: Assistant): object => ({
   graph_id,
   name,
   description,

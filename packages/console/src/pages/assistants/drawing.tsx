@@ -25,9 +25,9 @@ function useMarks(): GraphMarks {
   const search = assistantsRoute.useSearch();
   const navigate = useNavigate();
   return {
-    markOf: () => "plain",
-    isTaken: () => false,
-    noteOf: () => null,
+    chooseMark: () => "plain",
+    isTraversed: () => false,
+    findNote: () => null,
     ...addressMarks(
       search,
       (change) => void navigate({ to: "/assistants", search: { ...search, ...change }, replace: true }),

@@ -53,7 +53,7 @@ function AssistantsPage(): ReactNode {
       sort_order: "asc",
       ...(search.find === undefined ? {} : { name: search.find }),
     }),
-    itemsOf: (reply: readonly Assistant[]) => reply,
+    listItems: (reply: readonly Assistant[]) => reply,
   });
   const assistants = list.items;
   const wanted = search.assistant ?? search.graph ?? assistants[0]?.assistant_id;
@@ -102,7 +102,7 @@ function AssistantsPage(): ReactNode {
                 list={list}
                 rowHeight={ROW_HEIGHT}
                 label="Assistants"
-                keyOf={(one) => one.assistant_id}
+                buildKey={(one) => one.assistant_id}
                 active={place}
                 renderRow={(one, at) => <Row assistant={one} chosen={at === place} onChoose={() => choose(at)} />}
               />

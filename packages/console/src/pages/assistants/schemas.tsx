@@ -7,7 +7,7 @@ import { Failure, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
 import { JsonView } from "../../json/json-view.tsx";
 import { isObject } from "../../json/json.ts";
-import { fieldOf, type FormField } from "../../json/schema.ts";
+import { toField, type FormField } from "../../json/schema.ts";
 
 export function useSchemas(assistant: Assistant) {
   const { assistant_id: id, version } = assistant;
@@ -48,7 +48,7 @@ export function SchemasTab({ assistant }: { readonly assistant: Assistant }): Re
 
 function Schema({ schema, title }: { readonly schema: unknown; readonly title: string }): ReactNode {
   if (!isObject(schema)) return <p className="muted">The graph does not declare one.</p>;
-  const { fields } = fieldOf(schema);
+  const { fields } = toField(schema);
   return (
     <>
       {fields.length === 0 ? null : (
@@ -68,7 +68,7 @@ function Schema({ schema, title }: { readonly schema: unknown; readonly title: s
                   <th scope="row">
                     <code>{field.name}</code>
                   </th>
-                  <td>{typeOf(field)}</td>
+                  <td>{nameType(field)}</td>
                   <td>{field.required ? "yes" : "no"}</td>
                   <td>{field.description ?? ""}</td>
                 </tr>
@@ -86,7 +86,7 @@ function Schema({ schema, title }: { readonly schema: unknown; readonly title: s
   );
 }
 
-function typeOf({ schema, control, nullable, choices }: FormField): string {
+function nameType({ schema, control, nullable, choices }: FormField): string {
   const declared = schema["type"];
   const type =
     schema["langgraph_type"] === "messages"

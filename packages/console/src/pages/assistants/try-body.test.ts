@@ -1,7 +1,7 @@
 // Test of the request that a tried run begins with.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tryBody, valueOf, type Entry, type TryForm } from "./try-body.ts";
+import { tryBody, enterValue, type Entry, type TryForm } from "./try-body.ts";
 
 const NONE: Entry = { kind: "none" };
 const PLAIN: TryForm = {
@@ -34,7 +34,7 @@ const VALUES: readonly { readonly name: string; readonly entry: Entry; readonly 
   { name: "half of JSON is none", entry: { kind: "json", text: "[1" }, is: { ok: false } },
 ];
 
-for (const { name, entry, is } of VALUES) test(name, () => assert.deepEqual(valueOf(entry), is));
+for (const { name, entry, is } of VALUES) test(name, () => assert.deepEqual(enterValue(entry), is));
 
 test("a run requests the stream modes of the thread page, and only the chosen options", () => {
   const { stream_mode: modes, stream_resumable: resumable, ...rest } = tryBody(PLAIN);

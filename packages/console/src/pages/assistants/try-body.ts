@@ -13,7 +13,7 @@ export type Entry =
 export type Entered = { readonly ok: true; readonly value: unknown } | { readonly ok: false };
 
 /** No input becomes an empty object, which starts a graph without an input. */
-export function valueOf(entry: Entry): Entered {
+export function enterValue(entry: Entry): Entered {
   switch (entry.kind) {
     case "none":
       return { ok: true, value: {} };
@@ -56,13 +56,13 @@ export function tryBody({
   options: { durability, multitask, onPaused },
   stops,
 }: TryForm): Readonly<Record<string, unknown>> {
-  const [givenInput, givenContext] = [valueOf(input), valueOf(context)];
+  const [givenInput, givenContext] = [enterValue(input), enterValue(context)];
   return {
     assistant_id: assistantId,
     input: givenInput.ok ? givenInput.value : null,
     ...(context.kind === "none" || !givenContext.ok ? {} : { context: givenContext.value }),
-    ...(stops.before.length === 0 ? {} : { interrupt_before: nodesOf(stops.before) }),
-    ...(stops.after.length === 0 ? {} : { interrupt_after: nodesOf(stops.after) }),
+    ...(stops.before.length === 0 ? {} : { interrupt_before: trimNodes(stops.before) }),
+    ...(stops.after.length === 0 ? {} : { interrupt_after: trimNodes(stops.after) }),
     ...(durability === "" ? {} : { durability }),
     ...(multitask === "" ? {} : { multitask_strategy: multitask }),
     ...(onPaused === "" ? {} : { on_paused: onPaused }),
@@ -70,7 +70,7 @@ export function tryBody({
   };
 }
 
-function nodesOf(names: readonly string[]): readonly string[] | "*" {
+function trimNodes(names: readonly string[]): readonly string[] | "*" {
   const trimmed = names.map((name) => name.trim()).filter((name) => name !== "");
   return trimmed.includes("*") ? "*" : trimmed;
 }

@@ -11,7 +11,7 @@ import { type JsonObject, isObject } from "../../json/json.ts";
 import { Button, Failure, Field, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
 import { useSchemas } from "./schemas.tsx";
-import { type Entry, type TryOptions, tryBody, valueOf } from "./try-body.ts";
+import { type Entry, type TryOptions, tryBody, enterValue } from "./try-body.ts";
 import { ValueEntry } from "./value-entry.tsx";
 
 const assistantsRoute = getRouteApi("/assistants");
@@ -48,7 +48,7 @@ function TryForm({ assistant, schemas }: { readonly assistant: Assistant; readon
     options,
     stops,
   });
-  const isReady = valueOf(input).ok && valueOf(context).ok && !sending;
+  const isReady = enterValue(input).ok && enterValue(context).ok && !sending;
   const thread = options.thread.trim();
   const run = async (): Promise<void> => {
     if (!isReady) return;

@@ -3,11 +3,11 @@
 import { useMemo, useState, type ReactNode } from "react";
 import { Button } from "../../ui/controls.tsx";
 import { JsonEditor } from "../../json/editor.tsx";
-import { exampleOf, takesMessages } from "../../graph/graph-input.ts";
+import { buildExample, takesMessages } from "../../graph/graph-input.ts";
 import type { JsonObject } from "../../json/json.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { isWhole, SchemaForm } from "../../json/schema-form.tsx";
-import { faultsOf, fieldOf, initialOf } from "../../json/schema.ts";
+import { findFaults, toField, buildInitial } from "../../json/schema.ts";
 import type { Entry } from "./try-body.ts";
 
 const NAMES = { message: "Message", form: "Form", json: "JSON" } as const;
@@ -24,21 +24,21 @@ export function ValueEntry({
   readonly value: Entry;
   readonly onChange: (entry: Entry) => void;
 }): ReactNode {
-  const field = useMemo(() => fieldOf(schema), [schema]);
+  const field = useMemo(() => toField(schema), [schema]);
   const ways: readonly Way[] = [
     ...(takesMessages(schema) ? (["message"] as const) : []),
     ...(field.fields.length > 0 ? (["form"] as const) : []),
     "json",
   ];
   const [way, setWay] = useState<Way>(ways[0] ?? "json");
-  const [example] = useState(() => JSON.stringify(exampleOf(schema), null, 2));
+  const [example] = useState(() => JSON.stringify(buildExample(schema), null, 2));
   const switchTo = (next: Way): void => {
     setWay(next);
     if (next === "message") onChange({ kind: "message", text: "" });
     if (next === "json") onChange({ kind: "json", text: example });
     if (next === "form") onChange({ kind: "none" });
   };
-  const formValue = entry.kind === "form" ? entry.value : initialOf(field);
+  const formValue = entry.kind === "form" ? entry.value : buildInitial(field);
   return (
     <>
       <div className="row">
@@ -65,12 +65,12 @@ export function ValueEntry({
         <SchemaForm
           field={field}
           value={formValue}
-          faults={entry.kind === "form" ? faultsOf(field, formValue) : []}
+          faults={entry.kind === "form" ? findFaults(field, formValue) : []}
           onChange={(value) =>
             onChange({
               kind: "form",
               value,
-              isWhole: value !== undefined && isWhole(value) && faultsOf(field, value).length === 0,
+              isWhole: value !== undefined && isWhole(value) && findFaults(field, value).length === 0,
             })
           }
         />

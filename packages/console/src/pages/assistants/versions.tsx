@@ -69,17 +69,17 @@ export function VersionsTab({ assistant }: { readonly assistant: Assistant }): R
             {before === undefined ? (
               <p className="muted">First version.</p>
             ) : (
-              <JsonDiff before={contentOf(before)} after={contentOf(shown)} />
+              <JsonDiff before={selectContent(before)} after={selectContent(shown)} />
             )}
           </section>
-          <JsonCard title="Full version" value={contentOf(shown)} label="the version" openLevels={2} />
+          <JsonCard title="Full version" value={selectContent(shown)} label="the version" openLevels={2} />
         </div>
       )}
     </div>
   );
 }
 
-const contentOf = ({ graph_id, name, description, config, context, metadata }: AssistantVersion): object => ({
+const selectContent = ({ graph_id, name, description, config, context, metadata }: AssistantVersion): object => ({
   graph_id,
   name,
   description,

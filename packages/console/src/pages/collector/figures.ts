@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { call } from "../../api/client.ts";
 import { figuresIn, type Figure } from "../../charts/prometheus.ts";
 import { createValue, useValue } from "../../hooks/value.ts";
-import { rateSampleOf, withRateSample, type RateSample } from "./rates.ts";
+import { buildRateSample, withRateSample, type RateSample } from "./rates.ts";
 
 export interface Problem {
   readonly at: string;
@@ -39,7 +39,7 @@ export function useFigures(): Figures {
     queryFn: async ({ signal }) => {
       const got = await call<Reply>("GET", "/console/api/collector", { signal });
       const figures = figuresIn(got.metrics);
-      moments.set(withRateSample(moments.get(), rateSampleOf(figures, Date.now())));
+      moments.set(withRateSample(moments.get(), buildRateSample(figures, Date.now())));
       return { figures, problems: got.problems };
     },
   });

@@ -16,8 +16,8 @@ import { showToast } from "../../ui/toast.tsx";
 import { NoCollector, isAbsent } from "../../ui/unavailable.tsx";
 import "./collector.css";
 import { type Problem, useFigures } from "./figures.ts";
-import { type RateSample, WINDOW_MS, ratesOf } from "./rates.ts";
-import { headersFor, sendersOf } from "./senders.ts";
+import { type RateSample, WINDOW_MS, computeRates } from "./rates.ts";
+import { headersFor, listSenders } from "./senders.ts";
 import { Tiles } from "./tiles.tsx";
 
 const collectorRoute = getRouteApi("/collector");
@@ -121,8 +121,8 @@ function Chart({ moments }: { readonly moments: readonly RateSample[] }): ReactN
             windowSecs={WINDOW_MS / MS}
             label="Spans received and uploaded per second; the figures above are the current values"
             lines={[
-              { name: "in", colour: "--accent", values: ratesOf(moments, "received") },
-              { name: "out", colour: "--green", values: ratesOf(moments, "sent") },
+              { name: "in", colour: "--accent", values: computeRates(moments, "received") },
+              { name: "out", colour: "--green", values: computeRates(moments, "sent") },
             ]}
           />
         </Suspense>
@@ -162,7 +162,7 @@ function Problems({ problems }: { readonly problems: readonly Problem[] | null }
 
 function Senders({ url, about }: { readonly url: string; readonly about: About }): ReactNode {
   const { sender } = collectorRoute.useSearch();
-  const senders = sendersOf(url, headersFor(about.settings));
+  const senders = listSenders(url, headersFor(about.settings));
   const chosen = senders.find(({ id }) => id === sender) ?? senders[0];
   if (chosen === undefined) return null;
   return (

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { figuresIn } from "../../charts/prometheus.ts";
-import { rateSampleOf, rateNow, ratesOf, WINDOW_MS, withRateSample, type RateSample } from "./rates.ts";
+import { buildRateSample, rateNow, computeRates, WINDOW_MS, withRateSample, type RateSample } from "./rates.ts";
 
 const moment = (at: number, received: number): RateSample => ({
   at,
@@ -11,11 +11,11 @@ const moment = (at: number, received: number): RateSample => ({
 
 test("a sample sums the collector's counters over all labels", () => {
   const text = 'http_server_requests_total{status="200"} 3\nhttp_server_requests_total{status="503"} 1\n';
-  assert.equal(rateSampleOf(figuresIn(text), 5).totals.requests, 4);
+  assert.equal(buildRateSample(figuresIn(text), 5).totals.requests, 4);
 });
 
 test("growth between two samples is a rate per second", () => {
-  assert.deepEqual(ratesOf([moment(0, 10), moment(2000, 30), moment(3000, 30)], "received"), [10, 0]);
+  assert.deepEqual(computeRates([moment(0, 10), moment(2000, 30), moment(3000, 30)], "received"), [10, 0]);
   assert.equal(rateNow([moment(0, 10), moment(2000, 30), moment(4000, 50)], "received"), 10);
   assert.equal(rateNow([moment(0, 10)], "received"), null);
 });
@@ -25,7 +25,7 @@ test("the present is the last ten seconds, not all that is kept", () => {
 });
 
 test("a restarted process has no rate for the time before (rates.2)", () => {
-  assert.deepEqual(ratesOf([moment(0, 500), moment(1000, 2), moment(2000, 4)], "received"), [null, 2]);
+  assert.deepEqual(computeRates([moment(0, 500), moment(1000, 2), moment(2000, 4)], "received"), [null, 2]);
   assert.equal(rateNow([moment(0, 500), moment(1000, 2)], "received"), null);
 });
 

@@ -2,7 +2,7 @@
 // Invariants:
 //   rates.1. At most MOMENTS_MAX moments, of the last WINDOW_MS.
 //   rates.2. A decreased counter means a restarted process: no rate spans the restart.
-import { sumOf, type Figure } from "../../charts/prometheus.ts";
+import { sumFigures, type Figure } from "../../charts/prometheus.ts";
 
 /** Counters, by the name of their series. */
 export const COUNTED = {
@@ -25,8 +25,8 @@ export const WINDOW_MS = 15 * 60_000;
 const MOMENTS_MAX = 1000;
 const NAMES = Object.keys(COUNTED) as readonly Counted[];
 
-export function rateSampleOf(figures: readonly Figure[], at: number): RateSample {
-  const totals = Object.fromEntries(NAMES.map((name) => [name, sumOf(figures, COUNTED[name])]));
+export function buildRateSample(figures: readonly Figure[], at: number): RateSample {
+  const totals = Object.fromEntries(NAMES.map((name) => [name, sumFigures(figures, COUNTED[name])]));
   return { at, totals: totals as Record<Counted, number> };
 }
 
@@ -37,7 +37,7 @@ export function withRateSample(moments: readonly RateSample[], next: RateSample)
 }
 
 /** Rate per second between each moment and the previous one; null if unknown (rates.2). */
-export function ratesOf(moments: readonly RateSample[], name: Counted): readonly (number | null)[] {
+export function computeRates(moments: readonly RateSample[], name: Counted): readonly (number | null)[] {
   return moments.slice(1).map((moment, at) => {
     const before = moments[at];
     if (before === undefined) return null;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { About } from "../../api/about.ts";
-import { headersFor, sendersOf } from "./senders.ts";
+import { headersFor, listSenders } from "./senders.ts";
 
 const setting = (name: string, value: string): About["settings"][number] => ({
   name,
@@ -38,7 +38,7 @@ for (const { name, settings, needs } of CASES) {
       headers.map(([header]) => header),
       needs,
     );
-    for (const { id, text } of sendersOf("http://collector.example:4318", headers)) {
+    for (const { id, text } of listSenders("http://collector.example:4318", headers)) {
       assert.ok(text.includes("http://collector.example:4318"), id);
       for (const header of needs) assert.ok(text.includes(header), `${id} names ${header}`);
     }

@@ -22,7 +22,7 @@ export function headersFor(settings: About["settings"]): readonly Header[] {
 }
 
 /** @param url of the collector, without a path. */
-export function sendersOf(url: string, headers: readonly Header[]): readonly Sender[] {
+export function listSenders(url: string, headers: readonly Header[]): readonly Sender[] {
   return [
     { id: "env", name: "Any SDK", text: environment(url, headers) },
     { id: "js", name: "JavaScript", text: javaScript(url, headers) },

@@ -1,7 +1,7 @@
 // Tiles: the current state of the collector in a few figures; problems are red or amber.
 import type { ReactNode } from "react";
 import { bytes, count, duration } from "../../ui/format.ts";
-import { quantileOf, sharesOf, sumOf, type Figure } from "../../charts/prometheus.ts";
+import { computeQuantile, computeShares, sumFigures, type Figure } from "../../charts/prometheus.ts";
 import { rateNow, type RateSample } from "./rates.ts";
 
 const MS = 1000;
@@ -33,11 +33,11 @@ export function Tiles({
   );
 }
 
-const total = (figures: readonly Figure[], name: string): number => sumOf(figures, `otelcol_${name}`);
+const total = (figures: readonly Figure[], name: string): number => sumFigures(figures, `otelcol_${name}`);
 
 function trafficTiles(figures: readonly Figure[], moments: readonly RateSample[]): readonly TileProps[] {
   const sum = (name: string): string => count(total(figures, name));
-  const refused = sharesOf(figures, "http_server_requests_total", "status").filter(([status]) => status !== "200");
+  const refused = computeShares(figures, "http_server_requests_total", "status").filter(([status]) => status !== "200");
   const raw = total(figures, "exporter_batch_uncompressed_bytes_total");
   const compressed = total(figures, "exporter_batch_compressed_bytes_total");
   return [
@@ -75,7 +75,7 @@ function queueTiles(figures: readonly Figure[]): readonly TileProps[] {
   const [queued, capacity] = [total(figures, "exporter_queue_size"), total(figures, "exporter_queue_capacity")];
   const paused = total(figures, "exporter_resting_keys");
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((share) =>
-    quantileOf(figures, "otelcol_exporter_upload_seconds", share),
+    computeQuantile(figures, "otelcol_exporter_upload_seconds", share),
   );
   return [
     {
@@ -130,7 +130,7 @@ const secs = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : duration(value * MS);
 
 const reasons = (figures: readonly Figure[], name: string): string =>
-  sharesOf(figures, name, "reason")
+  computeShares(figures, name, "reason")
     .map(([reason, sum]) => `${count(sum)} ${reason.replaceAll("_", " ")}`)
     .join(", ");
 

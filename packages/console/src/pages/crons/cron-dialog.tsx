@@ -9,7 +9,7 @@ import { AssistantSelect } from "../../graph/assistant-select.tsx";
 import { useAssistants } from "../../graph/graph-names.ts";
 import { Field } from "../../ui/controls.tsx";
 import { showToast } from "../../ui/toast.tsx";
-import { type Draft, NEW_DRAFT, bodyOf, draftOf, faultOf } from "./draft.ts";
+import { type Draft, NEW_DRAFT, buildBody, toDraft, findFault } from "./draft.ts";
 
 const cronsRoute = getRouteApi("/crons");
 
@@ -22,13 +22,13 @@ export function CronDialog({
   readonly onClose: () => void;
 }): ReactNode {
   const assistants = useAssistants();
-  const [draft, setDraft] = useState<Draft>(() => (cron === null ? NEW_DRAFT : draftOf(cron)));
+  const [draft, setDraft] = useState<Draft>(() => (cron === null ? NEW_DRAFT : toDraft(cron)));
   const navigate = useNavigate();
   const search = cronsRoute.useSearch();
   const queries = useQueryClient();
   const set = (change: Partial<Draft>): void => setDraft((now) => ({ ...now, ...change }));
   const assistant = draft.assistant === "" ? (assistants[0]?.assistant_id ?? "") : draft.assistant;
-  const fault = faultOf({ ...draft, assistant });
+  const fault = findFault({ ...draft, assistant });
   const { method, path, body } = callFor(cron, { ...draft, assistant });
   const save = async (): Promise<void> => {
     const saved = await call<Cron>(method, path, { body });
@@ -85,11 +85,11 @@ function callFor(
   cron: Cron | null,
   draft: Draft,
 ): { readonly method: "POST" | "PATCH"; readonly path: string; readonly body: Readonly<Record<string, unknown>> } {
-  if (cron !== null) return { method: "PATCH", path: `/runs/crons/${cron.cron_id}`, body: bodyOf(draft) };
+  if (cron !== null) return { method: "PATCH", path: `/runs/crons/${cron.cron_id}`, body: buildBody(draft) };
   const thread = draft.thread.trim();
   return {
     method: "POST",
     path: thread === "" ? "/runs/crons" : `/threads/${encodeURIComponent(thread)}/runs/crons`,
-    body: { assistant_id: draft.assistant, ...bodyOf(draft) },
+    body: { assistant_id: draft.assistant, ...buildBody(draft) },
   };
 }

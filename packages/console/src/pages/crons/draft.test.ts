@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Cron } from "../../api/types.ts";
-import { bodyOf, draftOf, faultOf, NEW_DRAFT } from "./draft.ts";
+import { buildBody, toDraft, findFault, NEW_DRAFT } from "./draft.ts";
 
 const CRON: Cron = {
   cron_id: "01a1fecb-8b82-7235-8d9c-81f4d86eb4c2",
@@ -22,7 +22,7 @@ const CRON: Cron = {
 };
 
 test("an unmodified cron stays unchanged", () => {
-  assert.deepEqual(bodyOf(draftOf(CRON)), {
+  assert.deepEqual(buildBody(toDraft(CRON)), {
     schedule: CRON.schedule,
     timezone: CRON.timezone,
     end_time: CRON.end_time,
@@ -32,7 +32,7 @@ test("an unmodified cron stays unchanged", () => {
 });
 
 test("empty fields become null: no end, UTC", () => {
-  const { timezone, end_time: end } = bodyOf({ ...NEW_DRAFT, timezone: " ", end: "" });
+  const { timezone, end_time: end } = buildBody({ ...NEW_DRAFT, timezone: " ", end: "" });
   assert.deepEqual({ timezone, end }, { timezone: null, end: null });
 });
 
@@ -44,7 +44,7 @@ const FAULTS = [
 
 for (const { name, change, is } of FAULTS) {
   test(`${name} is an error before the request`, () => {
-    assert.equal(faultOf(draftOf(CRON)), null);
-    assert.match(faultOf({ ...draftOf(CRON), ...change }) ?? "", is);
+    assert.equal(findFault(toDraft(CRON)), null);
+    assert.match(findFault({ ...toDraft(CRON), ...change }) ?? "", is);
   });
 }

@@ -26,7 +26,7 @@ export const NEW_DRAFT: Draft = {
   input: "{}",
 };
 
-export function draftOf(cron: Cron): Draft {
+export function toDraft(cron: Cron): Draft {
   return {
     assistant: cron.assistant_id,
     thread: cron.thread_id ?? "",
@@ -39,7 +39,7 @@ export function draftOf(cron: Cron): Draft {
 }
 
 /** Validation errors that the browser can detect; the server validates schedules. */
-export function faultOf(draft: Draft): string | null {
+export function findFault(draft: Draft): string | null {
   if (draft.assistant === "") return "Choose an assistant.";
   if (draft.schedule.trim() === "") return "Enter a schedule.";
   const parsed = parseJson(draft.input);
@@ -47,7 +47,7 @@ export function faultOf(draft: Draft): string | null {
 }
 
 /** Members of both calls; a new cron also has its assistant. */
-export function bodyOf(draft: Draft): Readonly<Record<string, unknown>> {
+export function buildBody(draft: Draft): Readonly<Record<string, unknown>> {
   const parsed = parseJson(draft.input);
   return {
     schedule: draft.schedule.trim(),

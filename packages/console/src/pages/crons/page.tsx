@@ -25,7 +25,7 @@ const ROW_HEIGHT = 58;
 
 type Filters = ReturnType<typeof cronsRoute.useSearch>;
 
-function filterOf({ assistant, enabled, thread }: Filters): Readonly<Record<string, unknown>> {
+function buildFilter({ assistant, enabled, thread }: Filters): Readonly<Record<string, unknown>> {
   return {
     sort_by: "next_run_date",
     sort_order: "asc",
@@ -43,8 +43,8 @@ function CronsPage(): ReactNode {
   const list = usePagedList({
     key: ["crons", filters],
     path: "/runs/crons/search",
-    body: (limit, offset) => ({ limit, offset, ...filterOf(filters) }),
-    itemsOf: (reply: readonly Cron[]) => reply,
+    body: (limit, offset) => ({ limit, offset, ...buildFilter(filters) }),
+    listItems: (reply: readonly Cron[]) => reply,
     refreshMs: REFRESH_MS,
   });
   const crons = list.items;
@@ -77,12 +77,12 @@ function CronsPage(): ReactNode {
                 list={list}
                 rowHeight={ROW_HEIGHT}
                 label="Crons, by due time"
-                keyOf={(cron) => cron.cron_id}
+                buildKey={(cron) => cron.cron_id}
                 active={place}
                 renderRow={(cron, at) => (
                   <Row
                     cron={cron}
-                    name={nameOf(assistants, cron.assistant_id)}
+                    name={findAssistantName(assistants, cron.assistant_id)}
                     chosen={at === place}
                     onChoose={() => choose(at)}
                   />
@@ -92,7 +92,11 @@ function CronsPage(): ReactNode {
             {chosen === undefined ? (
               <EmptyState icon="crons" title="Select a cron" />
             ) : (
-              <CronDetail key={chosen.cron_id} cron={chosen} assistantName={nameOf(assistants, chosen.assistant_id)} />
+              <CronDetail
+                key={chosen.cron_id}
+                cron={chosen}
+                assistantName={findAssistantName(assistants, chosen.assistant_id)}
+              />
             )}
           </div>
         )}
@@ -102,7 +106,7 @@ function CronsPage(): ReactNode {
   );
 }
 
-function nameOf(assistants: readonly Assistant[], id: string): string {
+function findAssistantName(assistants: readonly Assistant[], id: string): string {
   return assistants.find(({ assistant_id: own }) => own === id)?.name ?? shortId(id);
 }
 

@@ -7,7 +7,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { call } from "../../api/client.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
-import { isObject, memberOf, textOf, type Json } from "../../json/json.ts";
+import { isObject, readMember, readJsonText, type Json } from "../../json/json.ts";
 import { Markdown } from "../../text/markdown.tsx";
 
 const SHOWN_MAX = 6;
@@ -27,7 +27,7 @@ export function Conversation({
     queryFn: ({ signal }) => call<{ readonly values: Json }>("GET", `/threads/${threadId}/state`, { signal }),
     enabled: open,
   });
-  const messages = memberOf(data?.values, "messages");
+  const messages = readMember(data?.values, "messages");
   const list: readonly Json[] = Array.isArray(messages) ? messages : [];
   const [isSettled, setSettled] = useState(!open);
   const hasEnded = data !== undefined || error !== null || !open;
@@ -51,7 +51,7 @@ export function Conversation({
         {data === undefined && error === null && open ? <Loading /> : null}
         <ol className="messages">
           {list.slice(-SHOWN_MAX).map((message, at) => (
-            <Message key={textOf(memberOf(message, "id")) ?? String(at)} message={message} />
+            <Message key={readJsonText(readMember(message, "id")) ?? String(at)} message={message} />
           ))}
         </ol>
       </details>
@@ -70,17 +70,17 @@ const ROLES: Readonly<Record<string, string>> = {
 };
 
 function Message({ message }: { readonly message: Json }): ReactNode {
-  const role = textOf(memberOf(message, "type")) ?? textOf(memberOf(message, "role")) ?? "message";
-  const calls = memberOf(message, "tool_calls");
-  const text = contentOf(memberOf(message, "content"));
+  const role = readJsonText(readMember(message, "type")) ?? readJsonText(readMember(message, "role")) ?? "message";
+  const calls = readMember(message, "tool_calls");
+  const text = formatContent(readMember(message, "content"));
   return (
     <li className={`message ${role}`}>
       <span className="message-role">{ROLES[role] ?? role}</span>
       <div className="message-text">
         {text === "" ? null : <Markdown text={text} />}
         {(Array.isArray(calls) ? (calls as readonly Json[]) : []).map((one, at) => (
-          <code key={textOf(memberOf(one, "id")) ?? String(at)} className="tool-call">
-            {textOf(memberOf(one, "name")) ?? "tool"}({glance(memberOf(one, "args"))})
+          <code key={readJsonText(readMember(one, "id")) ?? String(at)} className="tool-call">
+            {readJsonText(readMember(one, "name")) ?? "tool"}({glance(readMember(one, "args"))})
           </code>
         ))}
       </div>
@@ -89,7 +89,7 @@ function Message({ message }: { readonly message: Json }): ReactNode {
 }
 
 /** Text, or the texts in a list of parts. */
-function contentOf(content: Json): string {
+function formatContent(content: Json): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return (content as readonly Json[])
@@ -97,7 +97,7 @@ function contentOf(content: Json): string {
       typeof part === "string"
         ? part
         : isObject(part)
-          ? (textOf(part["text"]) ?? `[${textOf(part["type"]) ?? "part"}]`)
+          ? (readJsonText(part["text"]) ?? `[${readJsonText(part["type"]) ?? "part"}]`)
           : "",
     )
     .join("\n");

@@ -5,9 +5,9 @@ import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { ApiProblem, problemMessage } from "../../api/problem.ts";
 import { setTitle } from "../../browser/badge.ts";
 import { claimItem, getItem, releaseItem } from "../../data/inbox/calls.ts";
-import { keyOf } from "../../data/inbox/item.ts";
+import { buildKey } from "../../data/inbox/item.ts";
 import { INBOX } from "../../data/inbox/live.ts";
-import { outbox, parcelOf } from "../../data/inbox/outbox.ts";
+import { outbox, findPendingAnswer } from "../../data/inbox/outbox.ts";
 import { markSeen } from "../../data/inbox/seen.ts";
 import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { copy } from "../../ui/copy.tsx";
@@ -47,7 +47,7 @@ export function ItemPane({
 }): ReactNode {
   const named = { thread_id: threadId, id: interruptId };
   const { data, error, refetch } = useQuery({
-    queryKey: [INBOX, "item", keyOf(named)],
+    queryKey: [INBOX, "item", buildKey(named)],
     queryFn: ({ signal }) => getItem(named, signal),
   });
   return (
@@ -77,14 +77,14 @@ export function ItemPane({
 function Heading({ item, onMove }: { readonly item: InboxItem; readonly onMove: (step: number) => void }): ReactNode {
   const readOnly = useReadOnly();
   useEffect(() => setTitle(item.title), [item.title]);
-  useEffect(() => markSeen(keyOf(item)), [item.thread_id, item.id]);
+  useEffect(() => markSeen(buildKey(item)), [item.thread_id, item.id]);
   return (
     <>
       <h2 className="item-title">{item.title}</h2>
       <div className="row spread">
         <ClaimButton item={item} />
         <ItemWork item={item} readOnly={readOnly} />
-        <IconButton icon="link" label="Copy a link to this item" onClick={() => void copy(linkOf(), "the link")} />
+        <IconButton icon="link" label="Copy a link to this item" onClick={() => void copy(readLink(), "the link")} />
         <IconButton icon="chevron" label="Next item" onClick={() => onMove(1)} />
       </div>
     </>
@@ -116,7 +116,7 @@ function ItemFacts({ item }: { readonly item: InboxItem }): ReactNode {
 }
 
 /** Without the parameters of this window. */
-const linkOf = (): string => `${window.location.origin}${window.location.pathname}`;
+const readLink = (): string => `${window.location.origin}${window.location.pathname}`;
 
 function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
   const queries = useQueryClient();
@@ -127,11 +127,11 @@ function ClaimButton({ item }: { readonly item: InboxItem }): ReactNode {
     try {
       const changed = await work;
       if (apiKey.get() !== null && changed.claim !== null) knownAs.set(changed.claim.by);
-      queries.setQueryData([INBOX, "item", keyOf(item)], changed);
+      queries.setQueryData([INBOX, "item", buildKey(item)], changed);
       showToast(done(changed));
     } catch (error) {
       showToast(problemMessage(error), { tone: "amber" });
-      await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+      await queries.invalidateQueries({ queryKey: [INBOX, "item", buildKey(item)] });
     }
   };
   const claim = (): void => void change(claimItem(item), ({ claim: by }) => `Claimed by ${by?.by ?? "you"}.`);
@@ -186,7 +186,7 @@ function Body({ item, onAnswered }: { readonly item: InboxItem; readonly onAnswe
         <FailedAnswer item={item} />
         <Outcome item={item} request={request} />
         <Pending item={item}>
-          <Answer key={keyOf(item)} item={item} request={request} onAnswered={onAnswered} />
+          <Answer key={buildKey(item)} item={item} request={request} onAnswered={onAnswered} />
         </Pending>
       </aside>
     </div>
@@ -209,12 +209,12 @@ function Answer(props: {
 
 /** While an answer is being sent, nothing is editable. */
 function Pending({ item, children }: { readonly item: InboxItem; readonly children: ReactNode }): ReactNode {
-  const parcel = parcelOf(item, useValue(outbox));
-  if (parcel === undefined || item.state !== "open") return children;
+  const pendingAnswer = findPendingAnswer(item, useValue(outbox));
+  if (pendingAnswer === undefined || item.state !== "open") return children;
   return (
     <div className="note accent">
-      <strong>{parcel.label}</strong>
-      <span>{parcel.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}</span>
+      <strong>{pendingAnswer.label}</strong>
+      <span>{pendingAnswer.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}</span>
       <div hidden>{children}</div>
     </div>
   );

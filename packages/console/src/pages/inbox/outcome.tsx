@@ -4,14 +4,14 @@ import type { ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { CONSOLE_PATH } from "../../browser/address.ts";
 import { getAudit } from "../../data/inbox/calls.ts";
-import { endOf } from "../../data/inbox/item.ts";
+import { formatEnd } from "../../data/inbox/item.ts";
 import { INBOX } from "../../data/inbox/live.ts";
 import type { Json } from "../../json/json.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { absoluteTime, shortId } from "../../ui/format.ts";
 import { PartView } from "../../answering/confirm-dialog.tsx";
-import { outcomeOf } from "../../answering/model/outcome.ts";
-import { decisionsOf, type Request } from "../../answering/model/request.ts";
+import { formatOutcome } from "../../answering/model/outcome.ts";
+import { readDecisions, type Request } from "../../answering/model/request.ts";
 
 const time = (at: string): string => absoluteTime(Date.parse(at));
 /** An answer is short: open to its last level. */
@@ -24,7 +24,7 @@ export function Outcome({ item, request }: { readonly item: InboxItem; readonly 
     ) : null;
   }
   if (item.answered === undefined) return <Ended item={item} />;
-  const text = endOf(item, time);
+  const text = formatEnd(item, time);
   return (
     <div className="note green" role="status">
       <strong>{text.charAt(0).toUpperCase() + text.slice(1)}</strong>
@@ -36,7 +36,7 @@ export function Outcome({ item, request }: { readonly item: InboxItem; readonly 
 
 /** The decision on each action in words, and the answer as the graph received it. */
 function Given({ request, answer }: { readonly request: Request; readonly answer: Json }): ReactNode {
-  const decisions = request.kind === "actions" ? decisionsOf(request, answer) : null;
+  const decisions = request.kind === "actions" ? readDecisions(request, answer) : null;
   const plain = <JsonView value={answer} label="the answer" openLevels={ANSWER_LEVELS} />;
   if (request.kind !== "actions" || decisions === null) return plain;
   return (
@@ -60,7 +60,7 @@ function Ended({ item }: { readonly item: InboxItem }): ReactNode {
     queryKey: [INBOX, "audit", item.thread_id],
     queryFn: ({ signal }) => getAudit(item.thread_id, signal),
   });
-  const outcome = data === undefined ? null : outcomeOf(item.id, data.items, time);
+  const outcome = data === undefined ? null : formatOutcome(item.id, data.items, time);
   return (
     <div className="note amber" role="status">
       <strong>{outcome ?? "No longer pending"}</strong>

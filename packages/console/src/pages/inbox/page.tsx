@@ -2,7 +2,7 @@
 import { createLazyRoute, getRouteApi, useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useMemo } from "react";
 import { setTitle } from "../../browser/badge.ts";
-import { keyOf } from "../../data/inbox/item.ts";
+import { buildKey } from "../../data/inbox/item.ts";
 import { openPath } from "../../data/inbox/live.ts";
 import { useValue } from "../../hooks/value.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
@@ -70,11 +70,11 @@ function InboxPage(): ReactNode {
               items={items}
               rowHeight={narrow ? NARROW_ROW_PX : WIDE_ROW_PX}
               label="Pending items"
-              keyOf={keyOf}
+              buildKey={buildKey}
               active={cursor.at}
               onNearEnd={list.hasMore ? list.loadMore : undefined}
               renderRow={(item) => {
-                const key = keyOf(item);
+                const key = buildKey(item);
                 return (
                   <Row
                     item={item}

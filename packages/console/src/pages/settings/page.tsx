@@ -8,7 +8,7 @@ import { request } from "../../api/client.ts";
 import { problemMessage } from "../../api/problem.ts";
 import { API_URL } from "../../browser/address.ts";
 import { setTitle } from "../../browser/badge.ts";
-import { figuresIn, sumOf } from "../../charts/prometheus.ts";
+import { figuresIn, sumFigures } from "../../charts/prometheus.ts";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { Button, Chip, EmptyState, Failure, Loading } from "../../ui/controls.tsx";
 import { CopyCurl } from "../../ui/copy.tsx";
@@ -127,7 +127,7 @@ function Workers(): ReactNode {
     queryFn: async ({ signal }) => figuresIn(await (await request("GET", "/metrics", { signal })).text()),
     refetchInterval: LOOK_MS,
   });
-  const value = (name: string): string => count(sumOf(figures.data ?? [], `agent_${name}`));
+  const value = (name: string): string => count(sumFigures(figures.data ?? [], `agent_${name}`));
   return (
     <Fact name="Workers">
       {figures.data === undefined ? (

@@ -10,7 +10,7 @@ import { isObject } from "../../json/json.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { Field } from "../../ui/controls.tsx";
 import { showToast } from "../../ui/toast.tsx";
-import { labelsOf } from "./namespaces.ts";
+import { splitLabels } from "./namespaces.ts";
 
 const storeRoute = getRouteApi("/store");
 
@@ -37,7 +37,7 @@ export function ItemDialog({
   const queries = useQueryClient();
   const parsed = parseJson(text);
   const value = parsed.ok && isObject(parsed.value) ? parsed.value : null;
-  const labels = item?.namespace ?? labelsOf(place);
+  const labels = item?.namespace ?? splitLabels(place);
   const body = { namespace: labels, key, value, ...(minutes === "" ? {} : { ttl: Number(minutes) }) };
   const isReady = value !== null && labels.length > 0 && key !== "";
   const save = async (): Promise<void> => {

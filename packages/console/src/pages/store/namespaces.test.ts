@@ -1,10 +1,10 @@
 // Test of the namespaces as a tree, and of the page's requests to the store.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { labelsOf, rowsOf, searchOf } from "./namespaces.ts";
+import { splitLabels, buildRows, buildSearch } from "./namespaces.ts";
 
 test("namespaces become a tree with their parents, each once", () => {
-  const rows = rowsOf([["users", "7", "notes"], ["docs"], ["users", "4711"], ["users", "4711", "memories"]]);
+  const rows = buildRows([["users", "7", "notes"], ["docs"], ["users", "4711"], ["users", "4711", "memories"]]);
   assert.deepEqual(
     rows.map(({ path, label, level }) => `${" ".repeat(level)}${label} ${path}`),
     [
@@ -30,12 +30,12 @@ const CASES = [
 
 for (const { name, view, asks } of CASES) {
   test(`${name}, and looking is no use of an item`, () => {
-    const body = searchOf(view, 50, 100);
+    const body = buildSearch(view, 50, 100);
     assert.deepEqual(body, { ...asks, limit: 50, offset: 100, refresh_ttl: false });
   });
 }
 
 test("no path has no labels", () => {
-  assert.deepEqual(labelsOf(""), []);
-  assert.deepEqual(labelsOf(undefined), []);
+  assert.deepEqual(splitLabels(""), []);
+  assert.deepEqual(splitLabels(undefined), []);
 });

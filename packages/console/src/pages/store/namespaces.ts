@@ -1,5 +1,5 @@
 // Namespaces: the server's label lists → rows of a tree, and the URL → a search. Pure.
-import { pairsOf } from "../../ui/pairs.ts";
+import { parsePairs } from "../../ui/pairs.ts";
 
 export interface NamespaceRow {
   /** Labels joined by dots. */
@@ -10,7 +10,7 @@ export interface NamespaceRow {
 }
 
 /** Each namespace once, with all its ancestors, in tree order. */
-export function rowsOf(namespaces: readonly (readonly string[])[]): readonly NamespaceRow[] {
+export function buildRows(namespaces: readonly (readonly string[])[]): readonly NamespaceRow[] {
   const rows = new Map<string, NamespaceRow>();
   const sorted = [...namespaces].sort((one, other) => compare(one, other));
   for (const labels of sorted) {
@@ -30,7 +30,7 @@ function compare(one: readonly string[], other: readonly string[]): number {
   return one.length - other.length;
 }
 
-export const labelsOf = (path: string | undefined): readonly string[] =>
+export const splitLabels = (path: string | undefined): readonly string[] =>
   path === undefined || path === "" ? [] : path.split(".");
 
 export interface StoreView {
@@ -40,10 +40,10 @@ export interface StoreView {
 }
 
 /** Reading here does not count as a use, so that viewing an item does not extend its lifetime. */
-export function searchOf(view: StoreView, limit: number, offset: number): Readonly<Record<string, unknown>> {
-  const filter = pairsOf(view.filter);
+export function buildSearch(view: StoreView, limit: number, offset: number): Readonly<Record<string, unknown>> {
+  const filter = parsePairs(view.filter);
   return {
-    namespace_prefix: labelsOf(view.in),
+    namespace_prefix: splitLabels(view.in),
     limit,
     offset,
     refresh_ttl: false,

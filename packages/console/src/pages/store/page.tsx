@@ -13,7 +13,7 @@ import { guarded } from "../../ui/guarded.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { ItemDialog } from "./item-dialog.tsx";
 import { ItemPane } from "./item-pane.tsx";
-import { rowsOf, searchOf } from "./namespaces.ts";
+import { buildRows, buildSearch } from "./namespaces.ts";
 import "./store.css";
 
 const storeRoute = getRouteApi("/store");
@@ -32,8 +32,8 @@ function StorePage(): ReactNode {
   const list = usePagedList({
     key: ["store", "items", view],
     path: "/store/items/search",
-    body: (limit, offset) => searchOf(view, limit, offset),
-    itemsOf: (reply: { readonly items: readonly StoreItem[] }) => reply.items,
+    body: (limit, offset) => buildSearch(view, limit, offset),
+    listItems: (reply: { readonly items: readonly StoreItem[] }) => reply.items,
   });
   const items = list.items;
   const place = items.findIndex((item) => item.key === key && item.namespace.join(".") === ns);
@@ -76,7 +76,7 @@ function StorePage(): ReactNode {
                   list={list}
                   rowHeight={ROW_HEIGHT}
                   label="Items"
-                  keyOf={(item) => JSON.stringify([item.namespace, item.key])}
+                  buildKey={(item) => JSON.stringify([item.namespace, item.key])}
                   active={place}
                   renderRow={(item, at) => <Row item={item} chosen={at === place} onChoose={() => choose(at)} />}
                 />
@@ -163,7 +163,7 @@ function Namespaces(): ReactNode {
         signal,
       }),
   });
-  const rows = useMemo(() => rowsOf(namespaces.data?.namespaces ?? []), [namespaces.data]);
+  const rows = useMemo(() => buildRows(namespaces.data?.namespaces ?? []), [namespaces.data]);
   const isCut = (namespaces.data?.namespaces.length ?? 0) >= NAMESPACES_MAX;
   return (
     <nav className="store-namespaces" aria-label="Namespaces">

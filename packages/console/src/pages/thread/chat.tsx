@@ -11,7 +11,7 @@ import { Conversation } from "../../messages/conversation.tsx";
 import { JsonView } from "../../json/json-view.tsx";
 import { readMessages } from "../../messages/messages.ts";
 import { Composer } from "./composer.tsx";
-import { messagesOf, NOTHING_YET, type Live } from "./live.ts";
+import { mergeMessages, NOTHING_YET, type Live } from "./live.ts";
 import { Questions } from "./question/questions.tsx";
 import { useThreadState, useUntilStored } from "./use-thread.ts";
 
@@ -32,7 +32,7 @@ export function ChatTab({
   const scroller = useRef<HTMLDivElement>(null);
   const isShown = useRef(false);
   const values = state.data?.values;
-  const messages = useMemo(() => readMessages(messagesOf(output ?? NOTHING_YET, values)), [output, values]);
+  const messages = useMemo(() => readMessages(mergeMessages(output ?? NOTHING_YET, values)), [output, values]);
   useEffect(() => {
     const element = scroller.current;
     if (element === null || state.isPending) return;

@@ -7,7 +7,7 @@ import { LIVE_STREAM } from "../../api/live-stream.ts";
 import { problemMessage } from "../../api/problem.ts";
 import type { GraphSchemas, Run, Thread } from "../../api/types.ts";
 import { AssistantSelect } from "../../graph/assistant-select.tsx";
-import { exampleOf, takesMessages } from "../../graph/graph-input.ts";
+import { buildExample, takesMessages } from "../../graph/graph-input.ts";
 import { useAssistants } from "../../graph/graph-names.ts";
 import { breakpointWords, readList } from "../../hooks/search-params.ts";
 import { JsonEditor } from "../../json/editor.tsx";
@@ -29,15 +29,15 @@ export function Composer({
   /** Next nodes of a paused thread; empty after the end. */
   readonly next: readonly string[];
 }): ReactNode {
-  const { assistantId, setChosen, schemas, isPending } = useAssistantOf(thread);
+  const { assistantId, setChosen, schemas, isPending } = useThreadAssistant(thread);
   const [text, setText] = useState("");
   const [asJson, setAsJson] = useState<boolean | null>(null);
   const [jsonText, setJsonText] = useState<string | null>(null);
   const json = asJson ?? (schemas !== undefined && !takesMessages(schemas.input_schema));
-  const example = JSON.stringify(exampleOf(schemas?.input_schema), null, 2);
+  const example = JSON.stringify(buildExample(schemas?.input_schema), null, 2);
   const parsed = parseJson(jsonText ?? example);
   const input = json ? (parsed.ok ? parsed.value : null) : { messages: [{ role: "user", content: text }] };
-  const { path, bodyOf, send, sending } = useSend(thread, { assistantId, busy, onSent: () => setText("") });
+  const { path, buildBody, send, sending } = useSend(thread, { assistantId, busy, onSent: () => setText("") });
   const open = thread.status === "interrupted" ? Object.values(thread.interrupts).flat().length : 0;
   const isReady = !sending && assistantId !== "" && (json ? parsed.ok : text.trim() !== "");
   const submit = (): void => {
@@ -84,7 +84,7 @@ export function Composer({
         </Button>
         <Breakpoints />
         <span className="spread row">
-          <CopyCurl method="POST" path={path} body={bodyOf(input)} />
+          <CopyCurl method="POST" path={path} body={buildBody(input)} />
           <Button kind="primary" submit needs="threads:create_run" disabled={!isReady}>
             {busy ? "Enqueue" : open > 0 ? "Abandon and run" : "Run"}
           </Button>
@@ -110,7 +110,7 @@ function isAtBreakpoint(thread: Thread, next: readonly string[]): boolean {
 }
 
 /** The selected assistant; at first the one of the thread's last run. */
-function useAssistantOf(thread: Thread) {
+function useThreadAssistant(thread: Thread) {
   const known = thread.metadata["assistant_id"];
   const assistants = useAssistants();
   const [chosen, setChosen] = useState<string | null>(null);
@@ -132,7 +132,7 @@ function useSend(
   const refresh = useRefresh(thread.thread_id);
   const { before, after } = threadRoute.useSearch();
   const path = `/threads/${thread.thread_id}/runs`;
-  const bodyOf = (input: unknown): Readonly<Record<string, unknown>> => ({
+  const buildBody = (input: unknown): Readonly<Record<string, unknown>> => ({
     assistant_id: run.assistantId,
     input,
     ...(before === undefined ? {} : { interrupt_before: readList(before) }),
@@ -143,7 +143,7 @@ function useSend(
   const send = async (input: unknown): Promise<void> => {
     setSending(true);
     try {
-      await call<Run>("POST", path, { body: bodyOf(input) });
+      await call<Run>("POST", path, { body: buildBody(input) });
       run.onSent();
     } catch (error) {
       showToast(problemMessage(error), { tone: "red", ms: null });
@@ -151,7 +151,7 @@ function useSend(
     setSending(false);
     await refresh();
   };
-  return { path, bodyOf, send, sending };
+  return { path, buildBody, send, sending };
 }
 
 /** Enter submits, Shift+Enter starts a line. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";
-import { pausedNodes, historiesOf, takenEdges } from "./graph-marks.ts";
+import { pausedNodes, buildHistories, traversedEdges } from "./graph-marks.ts";
 
 function state(id: string, tasks: readonly object[], next: readonly string[] = []): ThreadState {
   const rest = { values: {}, metadata: {}, created_at: null, parent_checkpoint: null, interrupts: [] };
@@ -15,7 +15,7 @@ const RAN = { name: "model", error: null, interrupts: [] };
 test("an interrupted node is paused, and an earlier one has its times", () => {
   const states = [state("c2", [ASKS], ["approval"]), state("c1", [RAN]), state("c0", [RAN])];
   assert.deepEqual([...pausedNodes(states[0], "interrupted")], ["approval"]);
-  const stories = historiesOf(states);
+  const stories = buildHistories(states);
   assert.deepEqual(stories.get("model"), { times: 2, failed: false, checkpoints: ["c1", "c0"] });
   assert.equal(stories.get("approval")?.times, 0);
 });
@@ -28,7 +28,7 @@ const CHILDREN = [
 for (const { name, source, times } of CHILDREN) {
   test(`an interrupted node, then ${name}`, () => {
     const child = { ...state("c2", []), metadata: { source }, parent_checkpoint: { checkpoint_id: "c1" } };
-    assert.equal(historiesOf([child, state("c1", [ASKS])]).get("approval")?.times, times);
+    assert.equal(buildHistories([child, state("c1", [ASKS])]).get("approval")?.times, times);
   });
 }
 
@@ -43,12 +43,12 @@ test("no node is paused on a busy or idle thread", () => {
 
 test("marks a node whose last run failed; a successful retry clears it", () => {
   const failed = { name: "tool", error: "no", interrupts: [] };
-  assert.equal(historiesOf([state("c", [failed])]).get("tool")?.failed, true);
-  assert.equal(historiesOf([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
+  assert.equal(buildHistories([state("c", [failed])]).get("tool")?.failed, true);
+  assert.equal(buildHistories([state("d", []), state("c", [failed])]).get("tool")?.failed, false);
 });
 
 /** From the first checkpoint to the last: what ran at each. */
-function threadOf(steps: readonly (readonly string[])[]): readonly ThreadState[] {
+function buildThreadStates(steps: readonly (readonly string[])[]): readonly ThreadState[] {
   const states = steps.map((names, at) => ({
     ...state(
       `c${at}`,
@@ -61,7 +61,7 @@ function threadOf(steps: readonly (readonly string[])[]): readonly ThreadState[]
 }
 
 test("marks only the edges taken, not every edge between nodes that ran", () => {
-  const ways = takenEdges(threadOf([["__start__"], ["model"], ["approval"], ["tools"], ["model"], []]));
+  const ways = traversedEdges(buildThreadStates([["__start__"], ["model"], ["approval"], ["tools"], ["model"], []]));
   assert.deepEqual([...ways].toSorted(), [
     "__start__ model",
     "approval tools",
@@ -72,9 +72,9 @@ test("marks only the edges taken, not every edge between nodes that ran", () => 
 });
 
 test("a later input adds no edge from an earlier node", () => {
-  const [newest, ...older] = threadOf([["__start__"], ["model"], []]);
+  const [newest, ...older] = buildThreadStates([["__start__"], ["model"], []]);
   assert.ok(newest !== undefined);
   const begun = { ...state("c9", [{ name: "__start__" }]), metadata: { source: "input" } };
   const states = [{ ...begun, parent_checkpoint: { checkpoint_id: "c2" } }, newest, ...older];
-  assert.deepEqual(takenEdges(states), takenEdges([newest, ...older]));
+  assert.deepEqual(traversedEdges(states), traversedEdges([newest, ...older]));
 });

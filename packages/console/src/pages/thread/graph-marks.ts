@@ -19,7 +19,7 @@ interface Task {
  * @param states newest first. An unfinished task of the newest state does not count; a task with an interrupt counts if
  * the graph continued from there, and not through a new input or an edit.
  */
-export function historiesOf(states: readonly ThreadState[]): ReadonlyMap<string, NodeHistory> {
+export function buildHistories(states: readonly ThreadState[]): ReadonlyMap<string, NodeHistory> {
   const stories = new Map<string, NodeHistory>();
   const passed = new Set(
     states
@@ -48,21 +48,21 @@ export function historiesOf(states: readonly ThreadState[]): ReadonlyMap<string,
  * The taken edges, as "source target": from the nodes of a checkpoint to the nodes of the next one. After parallel
  * nodes, each may have led to each.
  */
-export function takenEdges(states: readonly ThreadState[]): ReadonlySet<string> {
+export function traversedEdges(states: readonly ThreadState[]): ReadonlySet<string> {
   const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
   const ways = new Set<string>();
   for (const state of states) {
     const before = byId.get(state.parent_checkpoint?.checkpoint_id);
     if (before === undefined || state.metadata["source"] !== "loop") continue; // an input or an edit starts afresh
-    const targets = namesOf(state);
-    for (const source of namesOf(before)) {
+    const targets = listTaskNames(state);
+    for (const source of listTaskNames(before)) {
       for (const target of targets.length === 0 ? ["__end__"] : targets) ways.add(`${source} ${target}`);
     }
   }
   return ways;
 }
 
-const namesOf = ({ tasks }: ThreadState): readonly string[] =>
+const listTaskNames = ({ tasks }: ThreadState): readonly string[] =>
   (tasks as readonly Task[]).map(({ name }) => name).filter((name) => typeof name === "string");
 
 /** Nodes where the thread is paused: at an interrupt or at a breakpoint. */

@@ -8,8 +8,8 @@ import { JsonDiff } from "../../diff/json-diff.tsx";
 import { EmptyState } from "../../ui/controls.tsx";
 import { duration, shortId } from "../../ui/format.ts";
 import { AnswerLink, QuestionCard } from "./question/question-card.tsx";
-import { pausedNodes, historiesOf, takenEdges } from "./graph-marks.ts";
-import { idOf } from "./history.ts";
+import { pausedNodes, buildHistories, traversedEdges } from "./graph-marks.ts";
+import { readCheckpointId } from "./history.ts";
 import type { Live } from "./live.ts";
 import { useHistory } from "./use-history.ts";
 
@@ -52,12 +52,12 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
   const navigate = useNavigate();
   const history = useHistory(thread);
   const states = useMemo(() => history.data?.pages.flat() ?? [], [history.data]);
-  const stories = useMemo(() => historiesOf(states), [states]);
-  const ways = useMemo(() => takenEdges(states), [states]);
+  const stories = useMemo(() => buildHistories(states), [states]);
+  const ways = useMemo(() => traversedEdges(states), [states]);
   const paused = pausedNodes(states[0], thread.status);
   const running = new Set(thread.status === "busy" ? (states[0]?.next ?? []) : []);
   const done = new Set(live?.nodesDone ?? []);
-  const markOf = (node: string): NodeMark => {
+  const chooseMark = (node: string): NodeMark => {
     const story = stories.get(node);
     if (paused.has(node)) return "paused";
     if (story?.failed === true) return "failed";
@@ -65,14 +65,15 @@ function useMarks(thread: Thread, live: Live | null): GraphMarks {
     if (running.has(node)) return "running";
     return (story?.times ?? 0) > 0 ? "done" : "never";
   };
-  const left = (node: string): boolean => node === "__start__" || markOf(node) === "done";
-  const reached = (node: string): boolean => (node === "__end__" ? thread.status === "idle" : markOf(node) !== "never");
+  const left = (node: string): boolean => node === "__start__" || chooseMark(node) === "done";
+  const reached = (node: string): boolean =>
+    node === "__end__" ? thread.status === "idle" : chooseMark(node) !== "never";
   return {
-    markOf,
+    chooseMark,
     // The checkpoints of the thread do not cover the inside of subgraphs.
-    isTaken: (source, target) =>
+    isTraversed: (source, target) =>
       ways.has(`${source} ${target}`) || (`${source}${target}`.includes(":") && left(source) && reached(target)),
-    noteOf(node) {
+    findNote(node) {
       if (paused.has(node)) return "paused here";
       const times = stories.get(node)?.times ?? 0;
       return times > 1 ? `ran ${times} times` : null;
@@ -106,7 +107,7 @@ function Side({ thread, node }: { readonly thread: Thread; readonly node: string
 }
 
 /** From one checkpoint to the next, including waits for a person. */
-function lengthOf(from: ThreadState | undefined, to: ThreadState | undefined): string {
+function formatLength(from: ThreadState | undefined, to: ThreadState | undefined): string {
   const [began, ended] = [Date.parse(from?.created_at ?? ""), Date.parse(to?.created_at ?? "")];
   return Number.isNaN(ended - began) ? "" : duration(ended - began);
 }
@@ -114,7 +115,7 @@ function lengthOf(from: ThreadState | undefined, to: ThreadState | undefined): s
 function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: string }): ReactNode {
   const history = useHistory(thread);
   const states = history.data?.pages.flat() ?? [];
-  const story = historiesOf(states).get(node);
+  const story = buildHistories(states).get(node);
   const shown = story?.checkpoints.slice(0, SHOWN_CHECKPOINTS_MAX) ?? [];
   return (
     <section className="stack">
@@ -131,7 +132,7 @@ function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: 
       </div>
       {shown.length === 0 ? <p className="muted">This node has not run on this thread.</p> : null}
       {shown.map((id) => {
-        const from = states.find((state) => idOf(state) === id);
+        const from = states.find((state) => readCheckpointId(state) === id);
         const to = states.find((state) => state.parent_checkpoint?.checkpoint_id === id);
         return (
           <div key={id} className="card state-card">
@@ -144,7 +145,7 @@ function NodeDetail({ thread, node }: { readonly thread: Thread; readonly node: 
               >
                 from {shortId(id)}
               </Link>
-              <span className="muted numeric spread">{lengthOf(from, to)}</span>
+              <span className="muted numeric spread">{formatLength(from, to)}</span>
             </p>
             {to === undefined ? (
               <p className="muted">Not finished.</p>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadState } from "../../api/types.ts";
-import { changedMembers, stepsOf } from "./history.ts";
+import { changedMembers, buildSteps } from "./history.ts";
 
 function state(id: string, parent: string | null, values: object = {}): ThreadState {
   return {
@@ -65,14 +65,14 @@ const SHAPES: readonly {
 for (const { name, states, rails } of SHAPES) {
   test(name, () => {
     assert.deepEqual(
-      stepsOf(states).map((step) => [step.rail, step.rails, step.joins]),
+      buildSteps(states).map((step) => [step.rail, step.rails, step.joins]),
       rails,
     );
   });
 }
 
 test("a step has its duration and its changes", () => {
-  const [last, first] = stepsOf([state("c3", "c1", { a: 1, b: 3 }), state("c1", null, { a: 1, b: 2 })]);
+  const [last, first] = buildSteps([state("c3", "c1", { a: 1, b: 3 }), state("c1", null, { a: 1, b: 2 })]);
   assert.equal(last?.durationMs, 2000);
   assert.deepEqual(last?.changed, ["b"]);
   assert.equal(first?.durationMs, null);

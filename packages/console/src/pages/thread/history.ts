@@ -22,12 +22,12 @@ export interface Step {
 }
 
 /** @param states newest first. */
-export function stepsOf(states: readonly ThreadState[]): readonly Step[] {
-  const byId = new Map(states.map((state) => [idOf(state), state]));
+export function buildSteps(states: readonly ThreadState[]): readonly Step[] {
+  const byId = new Map(states.map((state) => [readCheckpointId(state), state]));
   /** Rail → its next expected checkpoint. */
   const expected: (string | null)[] = [];
   return states.map((state): Step => {
-    const id = idOf(state);
+    const id = readCheckpointId(state);
     const parentId = state.parent_checkpoint?.checkpoint_id ?? null;
     const waiting = expected.flatMap((wanted, rail) => (wanted === id ? [rail] : []));
     const free = expected.indexOf(null);
@@ -46,13 +46,13 @@ export function stepsOf(states: readonly ThreadState[]): readonly Step[] {
       joins: waiting.slice(1),
       number: typeof state.metadata["step"] === "number" ? state.metadata["step"] : null,
       source: typeof state.metadata["source"] === "string" ? state.metadata["source"] : "loop",
-      durationMs: parent === undefined ? null : durationOf(parent.created_at, state.created_at),
+      durationMs: parent === undefined ? null : measureDuration(parent.created_at, state.created_at),
       changed: parent === undefined ? [] : Object.keys(changedMembers(parent.values, state.values)),
     };
   });
 }
 
-export const idOf = (state: ThreadState): string => state.checkpoint?.checkpoint_id ?? "";
+export const readCheckpointId = (state: ThreadState): string => state.checkpoint?.checkpoint_id ?? "";
 
 /** Top-level members of `after` that differ from `before`. */
 export function changedMembers(before: unknown, after: unknown): Readonly<Record<string, unknown>> {
@@ -63,7 +63,7 @@ export function changedMembers(before: unknown, after: unknown): Readonly<Record
   );
 }
 
-function durationOf(from: string | null, to: string | null): number | null {
+function measureDuration(from: string | null, to: string | null): number | null {
   if (from === null || to === null) return null;
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }

@@ -13,7 +13,7 @@ import { duration, shortId } from "../../ui/format.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { withToast } from "../../ui/with-toast.ts";
 import { VirtualList } from "../../ui/virtual-list.tsx";
-import { type Step, stepsOf } from "./history.ts";
+import { type Step, buildSteps } from "./history.ts";
 import { StateDialog, runFrom, startFrom } from "./state-dialog.tsx";
 import { useCheckpoint, useHistory } from "./use-history.ts";
 import { useRefresh } from "./use-thread.ts";
@@ -27,7 +27,7 @@ export function HistoryTab({ thread }: { readonly thread: Thread }): ReactNode {
   const history = useHistory(thread);
   const search = threadRoute.useSearch();
   const navigate = useNavigate();
-  const steps = useMemo(() => stepsOf(history.data?.pages.flat() ?? []), [history.data]);
+  const steps = useMemo(() => buildSteps(history.data?.pages.flat() ?? []), [history.data]);
   const at = Math.max(
     0,
     steps.findIndex(({ id }) => id === search.checkpoint),
@@ -72,7 +72,7 @@ export function HistoryTab({ thread }: { readonly thread: Thread }): ReactNode {
           items={steps}
           rowHeight={ROW_HEIGHT}
           label="Checkpoints, newest first"
-          keyOf={(step) => step.id}
+          buildKey={(step) => step.id}
           active={at}
           renderRow={(step) => (
             <Row

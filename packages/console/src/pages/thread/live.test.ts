@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StreamEvent } from "../../api/events.ts";
-import { messagesOf, NOTHING_YET, withEvent } from "./live.ts";
+import { mergeMessages, NOTHING_YET, withEvent } from "./live.ts";
 
 const HUMAN = { type: "human", id: "h", content: "Hi" };
 const piece = (content: string): StreamEvent => ({
@@ -19,7 +19,7 @@ const RUN: readonly StreamEvent[] = [
 
 test("chunks of a message join into one, after the earlier messages", () => {
   const live = RUN.reduce(withEvent, NOTHING_YET);
-  assert.deepEqual(messagesOf(live, null), [HUMAN, { type: "AIMessageChunk", id: "a", content: "Hello" }]);
+  assert.deepEqual(mergeMessages(live, null), [HUMAN, { type: "AIMessageChunk", id: "a", content: "Hello" }]);
 });
 
 test("a run that is read again from the beginning shows the same (thread/live.1)", () => {
@@ -30,12 +30,12 @@ test("a run that is read again from the beginning shows the same (thread/live.1)
 test("a message that is in the state is not shown a second time", () => {
   const whole = { type: "ai", id: "a", content: "Hello" };
   const live = [...RUN, { event: "values", data: { messages: [HUMAN, whole] } }].reduce(withEvent, NOTHING_YET);
-  assert.deepEqual(messagesOf(live, null), [HUMAN, whole]);
+  assert.deepEqual(mergeMessages(live, null), [HUMAN, whole]);
 });
 
 test("before anything has come, the state of the thread is shown", () => {
-  assert.deepEqual(messagesOf(NOTHING_YET, { messages: [HUMAN] }), [HUMAN]);
-  assert.deepEqual(messagesOf(NOTHING_YET, undefined), []);
+  assert.deepEqual(mergeMessages(NOTHING_YET, { messages: [HUMAN] }), [HUMAN]);
+  assert.deepEqual(mergeMessages(NOTHING_YET, undefined), []);
 });
 
 test("whole messages so far replace each other", () => {
@@ -44,7 +44,7 @@ test("whole messages so far replace each other", () => {
     data: [{ type: "ai", id: "a", content }],
   });
   const live = [partial("He"), partial("Hello")].reduce(withEvent, NOTHING_YET);
-  assert.deepEqual(messagesOf(live, null), [{ type: "ai", id: "a", content: "Hello" }]);
+  assert.deepEqual(mergeMessages(live, null), [{ type: "ai", id: "a", content: "Hello" }]);
 });
 
 test("nodes that ended are noted in their order, questions are none of them", () => {

@@ -21,7 +21,7 @@ export const NOTHING_YET: Live = { values: null, writing: new Map(), nodesDone: 
 export function withEvent(live: Live, { event, data }: StreamEvent): Live {
   const [kind = "", ...namespace] = event.split("|");
   if (kind === "metadata") return NOTHING_YET; // thread/live.1: a restarted or replayed run
-  if (kind === "error") return { ...live, error: messageOf(data) };
+  if (kind === "error") return { ...live, error: formatMessage(data) };
   if (kind === "messages" || kind.startsWith("messages/")) return withMessage(live, kind, data);
   if (!isMembers(data)) return live; // thread/live.2
   if (kind === "values") return namespace.length > 0 ? live : { ...live, values: data }; // subgraphs have their own
@@ -32,7 +32,7 @@ export function withEvent(live: Live, { event, data }: StreamEvent): Live {
 }
 
 /** The messages of the state plus the streaming ones; the last ones may be incomplete. */
-export function messagesOf(live: Live, before: unknown): readonly unknown[] {
+export function mergeMessages(live: Live, before: unknown): readonly unknown[] {
   const known = live.values?.["messages"] ?? (isMembers(before) ? before["messages"] : undefined);
   const list = Array.isArray(known) ? (known as readonly unknown[]) : [];
   const ids = new Set(list.map((one) => (isMembers(one) ? one["id"] : undefined)));
@@ -58,17 +58,17 @@ const isPiece = ({ type }: Members): boolean => String(type).endsWith("Chunk") |
 function joined(before: Members, piece: Members): Members {
   const [old, young] = [before["content"], piece["content"]];
   const content =
-    typeof old === "string" && typeof young === "string" ? old + young : [...partsOf(old), ...partsOf(young)];
+    typeof old === "string" && typeof young === "string" ? old + young : [...toParts(old), ...toParts(young)];
   const calls = [before["tool_calls"], piece["tool_calls"]].filter((one) => Array.isArray(one) && one.length > 0);
   return { ...before, content, ...(calls.length === 0 ? {} : { tool_calls: calls.at(-1) }) };
 }
 
-function partsOf(content: unknown): readonly unknown[] {
+function toParts(content: unknown): readonly unknown[] {
   if (Array.isArray(content)) return content as readonly unknown[];
   return typeof content === "string" && content !== "" ? [{ type: "text", text: content }] : [];
 }
 
-function messageOf(data: unknown): string {
+function formatMessage(data: unknown): string {
   if (!isMembers(data)) return String(data);
   const { message, error } = data;
   if (typeof message === "string") return message;

@@ -53,13 +53,13 @@ export function RunsTab({
           items={runs.data}
           rowHeight={ROW_HEIGHT}
           label="Runs, newest first"
-          keyOf={(run) => run.run_id}
+          buildKey={(run) => run.run_id}
           renderRow={(run) => (
             <ChoiceRow chosen={run === chosen} onChoose={() => choose(run.run_id)}>
               <span className="row run-row">
                 <Status status={run.status} />
                 <span className="mono muted truncate">{shortId(run.run_id)}</span>
-                <span className="muted numeric spread">{lengthOf(run)}</span>
+                <span className="muted numeric spread">{formatLength(run)}</span>
                 <span className="muted">
                   <RelativeTime at={run.created_at} />
                 </span>
@@ -75,7 +75,7 @@ export function RunsTab({
 
 const isActive = ({ status }: Run): boolean => status === "running" || status === "pending";
 
-function lengthOf(run: Run): string {
+function formatLength(run: Run): string {
   return isActive(run) ? "" : duration(Date.parse(run.updated_at) - Date.parse(run.created_at));
 }
 
@@ -102,7 +102,7 @@ function Detail({ thread, run }: { readonly thread: Thread; readonly run: Run })
       <Facts>
         <Fact name="Ended">{run.ended_by === null ? "not yet" : (ENDS[run.ended_by] ?? run.ended_by)}</Fact>
         <Fact name="Duration" className="numeric">
-          {lengthOf(run) || "–"}
+          {formatLength(run) || "–"}
         </Fact>
         <Fact name="Attempts">
           {run.attempt} {run.attempt > 1 ? <Chip tone="amber">attempts</Chip> : null}

@@ -1,7 +1,7 @@
 // Test of messages that come over the thread protocol (thread/spoken.1, thread/spoken.2).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SILENCE, withSpoken, type Spoken } from "./spoken.ts";
+import { SILENCE, withMessageEvent, type MessagesById } from "./spoken.ts";
 
 const RUN = "r-1";
 let next = 0;
@@ -20,8 +20,8 @@ const TOLD = [
   event({ event: "content-block-delta", index: 1, delta: { type: "text-delta", text: "Hel" }, ...of }),
   event({ event: "content-block-delta", index: 1, delta: { type: "text-delta", text: "lo" }, ...of }),
 ];
-const told = (events: readonly object[], from: Spoken = SILENCE): Spoken =>
-  events.reduce((spoken: Spoken, one) => withSpoken(spoken, one, RUN), from);
+const told = (events: readonly object[], from: MessagesById = SILENCE): MessagesById =>
+  events.reduce((messagesById: MessagesById, one) => withMessageEvent(messagesById, one, RUN), from);
 const MESSAGE = {
   id: "a",
   type: "ai",
@@ -56,8 +56,8 @@ test("a tool call is whole at the end of its block; older clients send its argum
 });
 
 test("a message of a subgraph names it", () => {
-  const spoken = told([event({ event: "message-start", id: "a" }, ["outer:1", "inside:2", "model:3"])]);
-  assert.equal(spoken.get("a")?.["name"], "outer › inside");
+  const messagesById = told([event({ event: "message-start", id: "a" }, ["outer:1", "inside:2", "model:3"])]);
+  assert.equal(messagesById.get("a")?.["name"], "outer › inside");
 });
 
 for (const [what, other] of [
@@ -68,6 +68,6 @@ for (const [what, other] of [
 ] as const) {
   test(`${what} changes nothing (thread/spoken.2)`, () => {
     const before = told(TOLD);
-    assert.equal(withSpoken(before, other, RUN), before);
+    assert.equal(withMessageEvent(before, other, RUN), before);
   });
 }

@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { call } from "../../api/client.ts";
 import type { Thread, ThreadState } from "../../api/types.ts";
-import { idOf } from "./history.ts";
+import { readCheckpointId } from "./history.ts";
 
 const PAGE_SIZE = 50;
 
@@ -18,7 +18,7 @@ export function useHistory(thread: Thread) {
       }),
     getNextPageParam: (last) => {
       const end = last.at(-1);
-      return last.length < PAGE_SIZE || end === undefined ? null : idOf(end);
+      return last.length < PAGE_SIZE || end === undefined ? null : readCheckpointId(end);
     },
     placeholderData: keepPreviousData,
   });

@@ -8,7 +8,7 @@ import type { StreamEvent } from "../../api/events.ts";
 import { readStream } from "../../api/read-stream.ts";
 import type { Run, Thread, ThreadState } from "../../api/types.ts";
 import { NOTHING_YET, withEvent, type Live } from "./live.ts";
-import { SILENCE, withSpoken } from "./spoken.ts";
+import { SILENCE, withMessageEvent } from "./spoken.ts";
 
 const LOOK_MS = 1500;
 const RUNS_MAX = 100;
@@ -81,11 +81,11 @@ export function useLive(threadId: string, run: Run | null): Live | null {
     if (runId === null) return undefined;
     const stop = new AbortController();
     let output = NOTHING_YET;
-    let spoken = SILENCE;
+    let messagesById = SILENCE;
     let frame = 0;
     const show = (): void => {
       frame = 0;
-      setLive({ runId, output: { ...output, writing: new Map([...output.writing, ...spoken]) } });
+      setLive({ runId, output: { ...output, writing: new Map([...output.writing, ...messagesById]) } });
     };
     const showSoon = (): void => {
       if (frame === 0) frame = requestAnimationFrame(show); // one render for many events
@@ -104,9 +104,9 @@ export function useLive(threadId: string, run: Run | null): Live | null {
           void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] === threadId });
       });
     const hear = ({ data }: StreamEvent): void => {
-      const next = withSpoken(spoken, data, runId);
-      if (next === spoken) return;
-      spoken = next;
+      const next = withMessageEvent(messagesById, data, runId);
+      if (next === messagesById) return;
+      messagesById = next;
       showSoon();
     };
     if (isSilent) {

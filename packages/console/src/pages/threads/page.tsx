@@ -17,7 +17,7 @@ import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
-import { STATUSES, lineOf, searchBody } from "./query.ts";
+import { STATUSES, formatLine, searchBody } from "./query.ts";
 import "./threads.css";
 
 const threadsRoute = getRouteApi("/threads");
@@ -34,7 +34,7 @@ function ThreadsPage(): ReactNode {
     key: ["threads", filters],
     path: "/threads/search",
     body: (limit, offset) => searchBody(filters, limit, offset),
-    itemsOf: (reply: readonly Thread[]) => reply,
+    listItems: (reply: readonly Thread[]) => reply,
     refreshMs: REFRESH_MS,
   });
   const create = useNewThread();
@@ -64,7 +64,7 @@ function ThreadsPage(): ReactNode {
       rowHeight={ROW_HEIGHT}
       label="Threads"
       noun="thread"
-      keyOf={(thread) => thread.thread_id}
+      buildKey={(thread) => thread.thread_id}
       onOpen={(thread) => void navigate({ to: "/threads/$threadId", params: { threadId: thread.thread_id } })}
       renderRow={(thread, className) => <Row thread={thread} className={className} />}
       none={
@@ -96,7 +96,7 @@ function Row({ thread, className }: { readonly thread: Thread; readonly classNam
   const questions = Object.values(thread.interrupts).flat();
   const [question] = questions;
   const asked = question === undefined ? "" : recognise((question.value ?? null) as Json, null).title;
-  const line = lineOf(thread.extracted?.["last"]) || lineOf(thread.extracted?.["first"]) || asked;
+  const line = formatLine(thread.extracted?.["last"]) || formatLine(thread.extracted?.["first"]) || asked;
   return (
     <Link to="/threads/$threadId" params={{ threadId: thread.thread_id }} className={className}>
       <span>
@@ -112,7 +112,7 @@ function Row({ thread, className }: { readonly thread: Thread; readonly classNam
           </span>
         ) : null}
       </span>
-      <span className="muted truncate">{graphOf(thread)}</span>
+      <span className="muted truncate">{readGraphName(thread)}</span>
       <span className="mono muted truncate" title={thread.thread_id}>
         {shortId(thread.thread_id)}
       </span>
@@ -130,7 +130,7 @@ function fallbackLine({ metadata }: Thread): string {
   return own.length === 0 ? "no messages" : own.map(([key, value]) => `${key}: ${glance(value)}`).join(" · ");
 }
 
-function graphOf({ metadata }: Thread): string {
+function readGraphName({ metadata }: Thread): string {
   const name = metadata["graph_id"];
   return typeof name === "string" ? name : "–";
 }

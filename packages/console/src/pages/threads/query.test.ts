@@ -1,7 +1,7 @@
 // Test of what the list of threads asks the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lineOf, searchBody, type ThreadFilters } from "./query.ts";
+import { formatLine, searchBody, type ThreadFilters } from "./query.ts";
 
 const CASES: readonly { readonly name: string; readonly filters: ThreadFilters; readonly asks: object }[] = [
   { name: "nothing", filters: {}, asks: {} },
@@ -29,7 +29,7 @@ for (const { name, filters, asks } of CASES) {
 }
 
 test("a message's content becomes one line", () => {
-  assert.equal(lineOf(" two\n lines "), "two lines");
-  assert.equal(lineOf([{ type: "text", text: "a" }, { type: "image" }, { type: "text", text: "b" }]), "a b");
-  assert.equal(lineOf(null), "");
+  assert.equal(formatLine(" two\n lines "), "two lines");
+  assert.equal(formatLine([{ type: "text", text: "a" }, { type: "image" }, { type: "text", text: "b" }]), "a b");
+  assert.equal(formatLine(null), "");
 });

@@ -1,5 +1,5 @@
 // Query of the thread list: URL parameters → the server search. Pure.
-import { pairsOf } from "../../ui/pairs.ts";
+import { parsePairs } from "../../ui/pairs.ts";
 
 export interface ThreadFilters {
   /** Words that the server searches for. */
@@ -17,7 +17,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function searchBody(filters: ThreadFilters, limit: number, offset: number): Readonly<Record<string, unknown>> {
   const { text, status, graph, metadata, id, sort } = filters;
-  const pairs = { ...pairsOf(metadata), ...(graph === undefined ? {} : { graph_id: graph }) };
+  const pairs = { ...parsePairs(metadata), ...(graph === undefined ? {} : { graph_id: graph }) };
   return {
     limit,
     offset,
@@ -32,7 +32,7 @@ export function searchBody(filters: ThreadFilters, limit: number, offset: number
 }
 
 /** The content of a message as one line. */
-export function lineOf(content: unknown): string {
+export function formatLine(content: unknown): string {
   if (typeof content === "string") return content.replaceAll(/\s+/g, " ").trim();
   if (!Array.isArray(content)) return "";
   return (content as readonly unknown[])

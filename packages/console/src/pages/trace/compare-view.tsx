@@ -12,8 +12,8 @@ import { count } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { VirtualList } from "../../ui/virtual-list.tsx";
-import { type ComparedRow, compareTrees, differenceOf } from "./compare.ts";
-import { type SpanNode, type SpanTree, treeOf } from "./tree.ts";
+import { type ComparedRow, compareTrees, measureDifference } from "./compare.ts";
+import { type SpanNode, type SpanTree, buildTree } from "./tree.ts";
 import { microTime } from "./waterfall.ts";
 
 const traceRoute = getRouteApi("/traces/$traceId");
@@ -57,7 +57,7 @@ function Compared({
   const params = traceRoute.useParams();
   const navigate = useNavigate();
   const [openedAt] = useState(() => Date.now() * US_IN_MS);
-  const rows = useMemo(() => compareTrees(treeOf(other.runs, openedAt), tree), [other, tree, openedAt]);
+  const rows = useMemo(() => compareTrees(buildTree(other.runs, openedAt), tree), [other, tree, openedAt]);
   const place = Math.max(
     0,
     rows.findIndex(({ before, after }) => (after ?? before)?.span.id === search.span),
@@ -86,7 +86,7 @@ function Compared({
           items={rows}
           rowHeight={ROW_HEIGHT}
           label={`${count(rows.length)} spans of both traces`}
-          keyOf={(row) => row.key}
+          buildKey={(row) => row.key}
           active={place}
           renderRow={(row, at) => <Row row={row} chosen={at === place} onChoose={() => choose(at)} />}
         />
@@ -128,7 +128,7 @@ function Row({
 }
 
 function Difference({ row }: { readonly row: ComparedRow }): ReactNode {
-  const difference = differenceOf(row);
+  const difference = measureDifference(row);
   if (difference === null) {
     return <span>{row.before === null ? <Chip tone="green">new</Chip> : <Chip tone="amber">gone</Chip>}</span>;
   }

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SpanSummary } from "@holdpoint/api/traces/traces.ts";
-import { compareTrees, differenceOf } from "./compare.ts";
-import { treeOf } from "./tree.ts";
+import { compareTrees, measureDifference } from "./compare.ts";
+import { buildTree } from "./tree.ts";
 
 /** "a", "a/b", "a/b": spans by their way, each a millisecond longer than the one before. */
 function treeFrom(ways: readonly string[]) {
@@ -20,7 +20,7 @@ function treeFrom(ways: readonly string[]) {
       end_us: 1000 * at + at,
     };
   });
-  return treeOf(runs, 0);
+  return buildTree(runs, 0);
 }
 
 const CASES = [
@@ -59,6 +59,6 @@ for (const { name, before, after, rows } of CASES) {
 test("the difference is second minus first; a span in only one trace has none", () => {
   const [first, added] = compareTrees(treeFrom(["r"]), treeFrom(["r", "r/a"]));
   assert.ok(first !== undefined && added !== undefined);
-  assert.equal(differenceOf(first), 0);
-  assert.equal(differenceOf(added), null);
+  assert.equal(measureDifference(first), 0);
+  assert.equal(measureDifference(added), null);
 });

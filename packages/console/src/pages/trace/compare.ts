@@ -14,7 +14,7 @@ export interface ComparedRow {
 }
 
 export function compareTrees(before: SpanTree, after: SpanTree): readonly ComparedRow[] {
-  const [left, right] = [keysOf(before), keysOf(after)];
+  const [left, right] = [listKeys(before), listKeys(after)];
   const placeAfter = new Map(right.map((key, at) => [key, at]));
   const placeBefore = new Set(left);
   const rows: ComparedRow[] = [];
@@ -23,7 +23,7 @@ export function compareTrees(before: SpanTree, after: SpanTree): readonly Compar
       const key = right[at];
       const node = after.nodes[at];
       if (key === undefined || node === undefined || placeBefore.has(key)) return;
-      rows.push(rowOf(key, null, node));
+      rows.push(compareRow(key, null, node));
     }
   };
   addNew(0);
@@ -31,19 +31,19 @@ export function compareTrees(before: SpanTree, after: SpanTree): readonly Compar
     const node = before.nodes[at];
     if (node === undefined) return;
     const place = placeAfter.get(key);
-    rows.push(rowOf(key, node, place === undefined ? null : (after.nodes[place] ?? null)));
+    rows.push(compareRow(key, node, place === undefined ? null : (after.nodes[place] ?? null)));
     if (place !== undefined) addNew(place + 1); // compare.1: a span of the second only follows a matched span, or the start
   });
   return rows;
 }
 
-function rowOf(key: string, before: SpanNode | null, after: SpanNode | null): ComparedRow {
+function compareRow(key: string, before: SpanNode | null, after: SpanNode | null): ComparedRow {
   const node = before ?? after;
   return { key, name: node?.span.name ?? "span", level: node?.level ?? 1, before, after };
 }
 
 /** compare.2 */
-function keysOf({ nodes }: SpanTree): readonly string[] {
+function listKeys({ nodes }: SpanTree): readonly string[] {
   const counts = new Map<string, number>();
   const keys: string[] = [];
   for (const { span, parent } of nodes) {
@@ -56,6 +56,6 @@ function keysOf({ nodes }: SpanTree): readonly string[] {
 }
 
 /** Difference of the durations, microseconds; null if only one trace has the span. */
-export function differenceOf({ before, after }: ComparedRow): number | null {
+export function measureDifference({ before, after }: ComparedRow): number | null {
   return before === null || after === null ? null : after.durationUs - before.durationUs;
 }

@@ -2,10 +2,10 @@
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { useMemo, type ReactNode } from "react";
 import { count } from "../../ui/format.ts";
-import { flameOf, type FlameBox } from "./flame.ts";
-import { kindOf } from "./kind.ts";
+import { buildFlame, type FlameBox } from "./flame.ts";
+import { classifySpan } from "./kind.ts";
 import { Ticks } from "./ticks.tsx";
-import { ancestorsOf, type SpanTree, type SpanViewProps } from "./tree.ts";
+import { listAncestors, type SpanTree, type SpanViewProps } from "./tree.ts";
 import { microTime } from "./waterfall.ts";
 
 const NARROWEST_PERCENT = 0.25;
@@ -16,10 +16,10 @@ const TICKS_MOST = 8;
 const NAMED_PERCENT = 3;
 
 export function FlameView({ tree, chosen, onChoose }: SpanViewProps): ReactNode {
-  const flame = useMemo(() => flameOf(tree, NARROWEST_PERCENT), [tree]);
+  const flame = useMemo(() => buildFlame(tree, NARROWEST_PERCENT), [tree]);
   const above = useMemo(() => {
     const place = tree.nodes.findIndex(({ span }) => span.id === chosen);
-    return new Set(place < 0 ? [] : ancestorsOf(tree, place));
+    return new Set(place < 0 ? [] : listAncestors(tree, place));
   }, [tree, chosen]);
   const shown = flame.boxes.slice(0, BOXES_MAX);
   return (
@@ -57,7 +57,7 @@ function Box({
   const node = tree.nodes[place];
   if (node === undefined) return null;
   const { span, durationUs } = node;
-  const kind = kindOf(span);
+  const kind = classifySpan(span);
   const more = spans === 1 ? "" : ` and ${count(spans - 1)} more`;
   const words = `${span.name ?? "span"}${more}, ${microTime(durationUs)}${errors === 0 ? "" : `, ${count(errors)} failed`}`;
   const classes = [

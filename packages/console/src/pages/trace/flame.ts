@@ -24,16 +24,16 @@ export interface Flame {
 const PERCENT = 100;
 
 /** @param narrowest minimum width of a box, in percent of the whole width. */
-export function flameOf(tree: SpanTree, narrowest: number): Flame {
+export function buildFlame(tree: SpanTree, narrowest: number): Flame {
   const whole = Math.max(1, tree.endUs - tree.startUs);
   const boxes: Mutable[] = [];
   const ends: number[] = [];
   const lastIn: (Mutable | undefined)[] = [];
-  const rowOf: number[] = [];
+  const rowByPlace: number[] = [];
   tree.nodes.forEach((node, place) => {
     const left = Math.min(PERCENT - narrowest, share(node.span.start_us - tree.startUs, whole));
     const width = Math.max(narrowest, Math.min(PERCENT - left, share(node.durationUs, whole)));
-    const first = node.parent < 0 ? 0 : (rowOf[node.parent] ?? 0) + 1;
+    const first = node.parent < 0 ? 0 : (rowByPlace[node.parent] ?? 0) + 1;
     const before = lastIn[first];
     if (
       before !== undefined &&
@@ -41,15 +41,15 @@ export function flameOf(tree: SpanTree, narrowest: number): Flame {
       width <= narrowest &&
       left < before.left + before.width
     ) {
-      rowOf[place] = first;
+      rowByPlace[place] = first;
       before.spans += 1; // flame.1
-      before.errors += errorOf(node);
+      before.errors += countError(node);
       return;
     }
     let row = first;
     while ((ends[row] ?? 0) > left + TOLERANCE) row++; // flame.2
-    rowOf[place] = row;
-    const box = { place, row, left, width, spans: 1, errors: errorOf(node) };
+    rowByPlace[place] = row;
+    const box = { place, row, left, width, spans: 1, errors: countError(node) };
     boxes.push(box);
     ends[row] = left + width;
     lastIn[row] = box;
@@ -64,4 +64,4 @@ const TOLERANCE = 1e-9;
 
 const share = (part: number, whole: number): number => Math.max(0, (part / whole) * PERCENT);
 const isNarrow = (box: FlameBox, narrowest: number): boolean => box.width <= narrowest;
-const errorOf = ({ span }: SpanNode): number => Number(span.status === "error");
+const countError = ({ span }: SpanNode): number => Number(span.status === "error");

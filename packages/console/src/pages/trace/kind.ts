@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   chain: CHAIN,
 };
 
-export function kindOf({ run_type: type, name, parent_run_id: parent }: SpanSummary): Kind {
+export function classifySpan({ run_type: type, name, parent_run_id: parent }: SpanSummary): Kind {
   if (type !== undefined && type !== "chain") return KINDS[type] ?? CHAIN;
   if (name?.startsWith("wait ") === true) return { name: "human wait", tone: "amber", sign: "‖" };
   return parent === undefined ? { name: "run", tone: "accent", sign: "◆" } : CHAIN;

@@ -20,7 +20,7 @@ import { FlameView } from "./flame-view.tsx";
 import { SpanPane } from "./span-pane.tsx";
 import "./trace.css";
 import { TreeView } from "./tree-view.tsx";
-import { treeOf } from "./tree.ts";
+import { buildTree } from "./tree.ts";
 import { microTime } from "./waterfall.ts";
 
 const traceRoute = getRouteApi("/traces/$traceId");
@@ -73,7 +73,7 @@ function Loaded({ data }: { readonly data: TraceTree }): ReactNode {
   const params = traceRoute.useParams(); // as opened: another form of the id would be another page
   const navigate = useNavigate();
   const [openedAt] = useState(() => Date.now() * US_IN_MS);
-  const tree = useMemo(() => treeOf(data.runs, openedAt), [data, openedAt]);
+  const tree = useMemo(() => buildTree(data.runs, openedAt), [data, openedAt]);
   const chosen = search.span ?? tree.nodes[0]?.span.id ?? null;
   const choose = (span: string): void =>
     void navigate({ to: "/traces/$traceId", params, search: { ...search, span }, replace: true });

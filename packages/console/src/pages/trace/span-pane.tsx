@@ -16,7 +16,7 @@ import { CopyButton } from "../../ui/copy.tsx";
 import { glance } from "../../json/excerpt.ts";
 import { bytes, count } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
-import { kindOf } from "./kind.ts";
+import { classifySpan } from "./kind.ts";
 import { microTime } from "./waterfall.ts";
 import { Translated } from "./translator-view.tsx";
 
@@ -76,7 +76,7 @@ export function SpanPane({ spanId }: { readonly spanId: string }): ReactNode {
 }
 
 function Head({ span }: { readonly span: SpanDetail }): ReactNode {
-  const kind = kindOf(span);
+  const kind = classifySpan(span);
   const length = span.end_us === null ? null : span.end_us - span.start_us;
   const firstToken = span.first_token_us === undefined ? null : span.first_token_us - span.start_us;
   const checkpoint = span.extra?.metadata?.["thread_id"];

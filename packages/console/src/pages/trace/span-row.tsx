@@ -4,9 +4,9 @@ import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { useEffect, useRef, type ReactNode, type RefObject } from "react";
 import { Chip } from "../../ui/controls.tsx";
 import { count } from "../../ui/format.ts";
-import { kindOf } from "./kind.ts";
+import { classifySpan } from "./kind.ts";
 import type { SpanNode, SpanTree } from "./tree.ts";
-import { barOf, microTime } from "./waterfall.ts";
+import { measureBar, microTime } from "./waterfall.ts";
 
 const INDENT_PX = 14;
 /** Maximum indentation: deeper names would leave the column. */
@@ -33,9 +33,9 @@ export function SpanRow({
   readonly onFold: () => void;
 }): ReactNode {
   const { span, level, children, below, errorsBelow, durationUs, critical, cost } = node;
-  const kind = kindOf(span);
+  const kind = classifySpan(span);
   const end = span.start_us + durationUs;
-  const bar = barOf(tree, span.start_us, end, span.first_token_us);
+  const bar = measureBar(tree, span.start_us, end, span.first_token_us);
   const isError = span.status === "error";
   const classes = ["span-row", chosen ? "chosen" : "", critical ? "critical" : "", found ? "found" : ""];
   return (

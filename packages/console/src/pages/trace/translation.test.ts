@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { SpanDetail } from "@holdpoint/api/traces/traces.ts";
-import { translationOf } from "./translation.ts";
+import { describeTranslation } from "./translation.ts";
 
 const RUN: SpanDetail = {
   id: "r",
@@ -41,7 +41,7 @@ const RUN: SpanDetail = {
 } as SpanDetail;
 
 test("lists present fields with their sources, and omits empty ones (translation.1)", () => {
-  const { fromSpan, lines, kept, copied } = translationOf(RUN);
+  const { fromSpan, lines, kept, copied } = describeTranslation(RUN);
   assert.equal(fromSpan, true);
   assert.deepEqual(lines.find(({ field }) => field === "model")?.value, "sample");
   assert.equal(
@@ -54,17 +54,17 @@ test("lists present fields with their sources, and omits empty ones (translation
 
 test("a run that an SDK sent itself was not translated", () => {
   const { extra: _extra, ...plain } = RUN;
-  assert.equal(translationOf(plain).fromSpan, false);
+  assert.equal(describeTranslation(plain).fromSpan, false);
 });
 
 test("a run that records the destinations of its attributes has them listed", () => {
   const otel = { fields: { "gen_ai.request.model": ["extra.metadata.ls_model_name"], odd: "no list" } };
-  const { destinations } = translationOf({ ...RUN, extra: { metadata: { otel } } });
+  const { destinations } = describeTranslation({ ...RUN, extra: { metadata: { otel } } });
   assert.deepEqual(destinations, [
     { attribute: "gen_ai.request.model", fields: ["extra.metadata.ls_model_name"] },
     { attribute: "odd", fields: [] },
   ]);
-  assert.deepEqual(translationOf(RUN).destinations, []);
+  assert.deepEqual(describeTranslation(RUN).destinations, []);
 });
 
 test("every attribute that the explanation names is in the collector's tables", () => {
@@ -73,7 +73,7 @@ test("every attribute that the explanation names is in the collector's tables", 
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
     .map((name) => readFileSync(join(folder, name), "utf8"))
     .join("\n");
-  const attributes = translationOf(RUN).lines.flatMap(({ sources }) => sources.flatMap((one) => one.split(", ")));
+  const attributes = describeTranslation(RUN).lines.flatMap(({ sources }) => sources.flatMap((one) => one.split(", ")));
   for (const name of attributes.filter((one) => /^[\w.]+(\.N)?(\.\*)?$/.test(one) && one.includes("."))) {
     const prefix = name.replace(/\.?(N\.)?\*$/, ".").replace(/\.$/, "");
     assert.ok(tables.includes(`"${prefix}`), `no table names ${name}`);

@@ -122,7 +122,7 @@ export interface Translation {
 
 const KNOWN = new Set(["otel", "OTEL_TRACE_ID", "OTEL_SPAN_ID", "usage_metadata"]);
 
-export function translationOf(run: SpanDetail): Translation {
+export function describeTranslation(run: SpanDetail): Translation {
   const { metadata = {} } = run.extra ?? {};
   const fromSpan = typeof metadata["OTEL_SPAN_ID"] === "string";
   const lines = [...(fromSpan ? IDS : []), ...RULES].flatMap(({ field, path, sources }): Line[] => {

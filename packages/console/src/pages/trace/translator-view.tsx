@@ -3,10 +3,10 @@ import type { ReactNode } from "react";
 import type { SpanDetail } from "@holdpoint/api/traces/traces.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { glance } from "../../json/excerpt.ts";
-import { type Destination, translationOf } from "./translation.ts";
+import { type Destination, describeTranslation } from "./translation.ts";
 
 export function Translated({ span }: { readonly span: SpanDetail }): ReactNode {
-  const { fromSpan, lines, kept, copied, destinations } = translationOf(span);
+  const { fromSpan, lines, kept, copied, destinations } = describeTranslation(span);
   const keptNames = Object.keys(kept);
   return (
     <div className="stack">

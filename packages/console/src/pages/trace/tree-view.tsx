@@ -9,7 +9,7 @@ import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { VirtualList } from "../../ui/virtual-list.tsx";
 import { SpanRow } from "./span-row.tsx";
 import { Ticks } from "./ticks.tsx";
-import { ancestorsOf, nextPlace, visibleRows, type SpanNode, type SpanTree, type SpanViewProps } from "./tree.ts";
+import { listAncestors, nextPlace, visibleRows, type SpanNode, type SpanTree, type SpanViewProps } from "./tree.ts";
 
 const ROW_HEIGHT = 30;
 const TICKS_MOST = 5;
@@ -55,7 +55,7 @@ export function TreeView({ tree, chosen, onChoose }: SpanViewProps): ReactNode {
         rowHeight={ROW_HEIGHT}
         label={`${count(tree.nodes.length)} spans`}
         role="tree"
-        keyOf={(at) => tree.nodes[at]?.span.id ?? String(at)}
+        buildKey={(at) => tree.nodes[at]?.span.id ?? String(at)}
         active={rows.indexOf(place)}
         renderRow={(at) => {
           const one = tree.nodes[at];
@@ -104,7 +104,7 @@ function useTreeWalk({ tree, chosen, onChoose }: SpanViewProps): TreeWalk {
   const [wantFolded, setWantFolded] = useState<ReadonlySet<string>>(new Set());
   const used = useRef(false);
   const place = useMemo(() => tree.nodes.findIndex(({ span }) => span.id === chosen), [tree, chosen]);
-  const above = useMemo(() => ancestorsOf(tree, place), [tree, place]);
+  const above = useMemo(() => listAncestors(tree, place), [tree, place]);
   const folded = useMemo(
     () =>
       above.some((id) => wantFolded.has(id))

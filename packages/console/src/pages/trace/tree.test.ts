@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SpanSummary } from "@holdpoint/api/traces/traces.ts";
-import { ancestorsOf, nextPlace, treeOf, visibleRows } from "./tree.ts";
+import { listAncestors, nextPlace, buildTree, visibleRows } from "./tree.ts";
 
 function span(id: string, parent: string | null, start: number, end: number | null, status = "success"): SpanSummary {
   return {
@@ -26,7 +26,7 @@ const RUN = [
 ];
 
 const shape = (runs: readonly SpanSummary[]): readonly string[] =>
-  treeOf(runs, 1000).nodes.map(
+  buildTree(runs, 1000).nodes.map(
     ({ span: { id }, level, position, siblings }) => `${level} ${id} ${position}/${siblings}`,
   );
 
@@ -46,17 +46,17 @@ for (const [name, runs, rows] of ODD)
   test(`every span is a row once: ${name} (tree.1)`, () => assert.deepEqual(shape(runs), rows));
 
 test("self time excludes all children, and overlapping children count once", () => {
-  const own = Object.fromEntries(treeOf(RUN, 1000).nodes.map(({ span: { id }, ownUs }) => [id, ownUs]));
+  const own = Object.fromEntries(buildTree(RUN, 1000).nodes.map(({ span: { id }, ownUs }) => [id, ownUs]));
   assert.deepEqual(own, { root: 30, model: 12, http: 18, tool: 40, late: 5 });
 });
 
 test("a span without an end lasts until now", () => {
-  const tree = treeOf([span("root", null, 0, null)], 70);
+  const tree = buildTree([span("root", null, 0, null)], 70);
   assert.deepEqual([tree.endUs, tree.nodes[0]?.durationUs], [70, 70]);
 });
 
 test("the critical path contains the spans that delayed the end", () => {
-  const critical = treeOf(RUN, 1000).nodes.filter((node) => node.critical);
+  const critical = buildTree(RUN, 1000).nodes.filter((node) => node.critical);
   assert.deepEqual(
     critical.map(({ span: { id } }) => id),
     ["root", "model", "http", "tool"],
@@ -64,17 +64,17 @@ test("the critical path contains the spans that delayed the end", () => {
 });
 
 test("a folded span hides its descendants, and counts them and their errors", () => {
-  const tree = treeOf(RUN, 1000);
+  const tree = buildTree(RUN, 1000);
   const ids = (folded: readonly string[]): readonly (string | undefined)[] =>
     visibleRows(tree, new Set(folded)).map((place) => tree.nodes[place]?.span.id);
   assert.deepEqual(ids(["model"]), ["root", "model", "tool", "late"]);
   assert.deepEqual(ids(["root", "model"]), ["root"]);
   assert.deepEqual([tree.nodes[0]?.below, tree.nodes[0]?.errorsBelow], [4, 1]);
-  assert.deepEqual(ancestorsOf(tree, 2), ["model", "root"]);
+  assert.deepEqual(listAncestors(tree, 2), ["model", "root"]);
 });
 
 test("the next error is found in both directions, around the ends", () => {
-  const tree = treeOf(RUN, 1000);
+  const tree = buildTree(RUN, 1000);
   const isError = ({ span: one }: { readonly span: SpanSummary }): boolean => one.status === "error";
   assert.equal(nextPlace(tree, 0, 1, isError), 3);
   assert.equal(nextPlace(tree, 4, 1, isError), 3);
@@ -87,5 +87,5 @@ test("the next error is found in both directions, around the ends", () => {
 
 test("ten thousand spans below each other are a tree, not a full stack", () => {
   const deep = Array.from({ length: 10_000 }, (_, at) => span(`s${at}`, at === 0 ? null : `s${at - 1}`, at, 20_000));
-  assert.equal(treeOf(deep, 0).nodes.at(-1)?.level, 10_000);
+  assert.equal(buildTree(deep, 0).nodes.at(-1)?.level, 10_000);
 });

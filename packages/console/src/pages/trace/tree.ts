@@ -2,7 +2,7 @@
 // Invariants:
 //   tree.1. Every span is a row once, also with a missing parent; parent cycles terminate.
 //   tree.2. A row stands below its parent and before the parent's later children.
-import { traceCostsOf } from "@holdpoint/api/traces/trace-costs.ts";
+import { computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import type { SpanSummary } from "@holdpoint/api/traces/traces.ts";
 
 export interface SpanNode {
@@ -42,7 +42,7 @@ export interface SpanViewProps {
 }
 
 /** @param runs in store order. @param nowUs end of unfinished spans. */
-export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
+export function buildTree(runs: readonly SpanSummary[], nowUs: number): SpanTree {
   const byId = new Map(runs.map((run) => [run.id, run]));
   const children = new Map<string | null, SpanSummary[]>();
   for (const run of runs) {
@@ -52,8 +52,8 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
     else siblings.push(run);
   }
   for (const list of children.values()) list.sort((a, b) => a.start_us - b.start_us);
-  const critical = criticalOf(children, nowUs);
-  const costs = traceCostsOf(
+  const critical = findCritical(children, nowUs);
+  const costs = computeTraceCosts(
     runs.flatMap(({ dotted_order, cost }) => (cost === undefined ? [] : [{ dotted_order, cost }])),
   ).below;
   const nodes: Mutable[] = [];
@@ -73,7 +73,7 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
         below: 0,
         errorsBelow: 0,
         ownUs: ownTime(next.span, own, nowUs),
-        durationUs: endOf(next.span, nowUs) - next.span.start_us,
+        durationUs: findEnd(next.span, nowUs) - next.span.start_us,
         critical: critical.has(next.span.id),
         cost: costs.get(next.span.dotted_order) ?? null,
       });
@@ -96,23 +96,23 @@ export function treeOf(runs: readonly SpanSummary[], nowUs: number): SpanTree {
   let [startUs, endUs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const run of runs) {
     startUs = Math.min(startUs, run.start_us);
-    endUs = Math.max(endUs, endOf(run, nowUs));
+    endUs = Math.max(endUs, findEnd(run, nowUs));
   }
   return runs.length === 0 ? { nodes, startUs: 0, endUs: 0 } : { nodes, startUs, endUs };
 }
 
 type Mutable = { -readonly [Key in keyof SpanNode]: SpanNode[Key] };
 
-const endOf = (run: SpanSummary, nowUs: number): number => Math.max(run.start_us, run.end_us ?? nowUs);
+const findEnd = (run: SpanSummary, nowUs: number): number => Math.max(run.start_us, run.end_us ?? nowUs);
 
 /** The span's time minus the union of its children. */
 function ownTime(span: SpanSummary, children: readonly SpanSummary[], nowUs: number): number {
-  const end = endOf(span, nowUs);
+  const end = findEnd(span, nowUs);
   let covered = 0;
   let until = span.start_us;
   for (const child of children) {
     const from = Math.max(until, child.start_us);
-    const to = Math.min(end, endOf(child, nowUs));
+    const to = Math.min(end, findEnd(child, nowUs));
     if (to > from) {
       covered += to - from;
       until = to;
@@ -122,16 +122,19 @@ function ownTime(span: SpanSummary, children: readonly SpanSummary[], nowUs: num
 }
 
 /** From the root, always the child that ended last, then the last one that ended before its start, and so on. */
-function criticalOf(children: ReadonlyMap<string | null, readonly SpanSummary[]>, nowUs: number): ReadonlySet<string> {
+function findCritical(
+  children: ReadonlyMap<string | null, readonly SpanSummary[]>,
+  nowUs: number,
+): ReadonlySet<string> {
   const found = new Set<string>();
   const waiting = [...(children.get(null) ?? [])].slice(0, 1);
   for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
     if (found.has(span.id)) continue;
     found.add(span.id);
-    let until = endOf(span, nowUs);
-    const byEnd = [...(children.get(span.id) ?? [])].sort((a, b) => endOf(b, nowUs) - endOf(a, nowUs));
+    let until = findEnd(span, nowUs);
+    const byEnd = [...(children.get(span.id) ?? [])].sort((a, b) => findEnd(b, nowUs) - findEnd(a, nowUs));
     for (const child of byEnd) {
-      if (endOf(child, nowUs) > until) continue;
+      if (findEnd(child, nowUs) > until) continue;
       waiting.push(child);
       until = child.start_us;
     }
@@ -152,7 +155,7 @@ export function visibleRows({ nodes }: SpanTree, folded: ReadonlySet<string>): r
 }
 
 /** Ancestors of a span, which must unfold to show it. */
-export function ancestorsOf({ nodes }: SpanTree, place: number): readonly string[] {
+export function listAncestors({ nodes }: SpanTree, place: number): readonly string[] {
   const found: string[] = [];
   for (let at = nodes[place]?.parent ?? -1; at >= 0; at = nodes[at]?.parent ?? -1) {
     const id = nodes[at]?.span.id;

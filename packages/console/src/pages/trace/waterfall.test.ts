@@ -1,7 +1,7 @@
 // Test of the waterfall's geometry.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { barOf, microTime, ticksOf, type Bar } from "./waterfall.ts";
+import { measureBar, microTime, listTicks, type Bar } from "./waterfall.ts";
 
 const TRACE = { startUs: 1000, endUs: 2000 };
 
@@ -18,11 +18,11 @@ const BARS: readonly (readonly [name: string, span: readonly [from: number, to: 
   ];
 
 for (const [name, [from, to, token], bar] of BARS) {
-  test(`the bar of ${name}`, () => assert.deepEqual(barOf(TRACE, from, to, token), bar));
+  test(`the bar of ${name}`, () => assert.deepEqual(measureBar(TRACE, from, to, token), bar));
 }
 
 test("a trace without length divides by nothing", () => {
-  assert.deepEqual(barOf({ startUs: 5, endUs: 5 }, 5, 5, undefined), { left: 0, width: 0, tick: null });
+  assert.deepEqual(measureBar({ startUs: 5, endUs: 5 }, 5, 5, undefined), { left: 0, width: 0, tick: null });
 });
 
 const TICKS: readonly (readonly [length: number, ticks: readonly number[]])[] = [
@@ -34,7 +34,7 @@ const TICKS: readonly (readonly [length: number, ticks: readonly number[]])[] = 
 ];
 
 for (const [length, ticks] of TICKS) {
-  test(`lines of ${length} µs are at round times`, () => assert.deepEqual(ticksOf(length, 5), ticks));
+  test(`lines of ${length} µs are at round times`, () => assert.deepEqual(listTicks(length, 5), ticks));
 }
 
 const TIMES: readonly (readonly [us: number, text: string])[] = [

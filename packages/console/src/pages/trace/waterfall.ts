@@ -16,7 +16,12 @@ export interface Bar {
 const PERCENT = 100;
 
 /** The bar stays inside, also with skewed clocks; CSS sets its minimum width. */
-export function barOf({ startUs, endUs }: TimeWindow, from: number, to: number, firstTokenUs: number | undefined): Bar {
+export function measureBar(
+  { startUs, endUs }: TimeWindow,
+  from: number,
+  to: number,
+  firstTokenUs: number | undefined,
+): Bar {
   const whole = Math.max(1, endUs - startUs);
   const left = clamp(((from - startUs) / whole) * PERCENT);
   const width = clamp(((Math.max(from, to) - startUs) / whole) * PERCENT) - left;
@@ -30,14 +35,14 @@ const clamp = (value: number): number => Math.min(PERCENT, Math.max(0, value));
 const STEPS = [1, 2, 5] as const;
 
 /** Round tick positions from 0; microseconds. @param most maximum number after the first. */
-export function ticksOf(lengthUs: number, most: number): readonly number[] {
+export function listTicks(lengthUs: number, most: number): readonly number[] {
   if (lengthUs <= 0) return [0];
   const rough = lengthUs / most;
   const long = LONG_STEPS.find((one) => one >= rough);
-  if (rough > SECOND && long !== undefined) return multiplesOf(long, lengthUs);
+  if (rough > SECOND && long !== undefined) return listMultiples(long, lengthUs);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = STEPS.map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
-  return multiplesOf(step, lengthUs);
+  return listMultiples(step, lengthUs);
 }
 
 const SECOND = 1_000_000;
@@ -46,7 +51,7 @@ const LONG_STEPS = [2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
   (secs) => secs * SECOND,
 );
 
-const multiplesOf = (step: number, length: number): readonly number[] =>
+const listMultiples = (step: number, length: number): readonly number[] =>
   Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);
 
 const UNITS = [

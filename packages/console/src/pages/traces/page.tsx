@@ -67,7 +67,7 @@ function TracesPage(): ReactNode {
               list={list}
               rowHeight={ROW_HEIGHT}
               label="Traces"
-              keyOf={(trace) => trace.trace_id}
+              buildKey={(trace) => trace.trace_id}
               active={active}
               renderRow={(trace, at) => <TraceRow trace={trace} active={at === active} slow={slow} longest={longest} />}
             />

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
-import { binsOf, latencyAt, traceQuery, type TraceFilters } from "./query.ts";
+import { countBins, latencyAt, traceQuery, type TraceFilters } from "./query.ts";
 
 const NOW = Date.parse("2026-01-02T00:00:00.000Z");
 
@@ -52,7 +52,7 @@ function trace(startSecs: number, latency: number | null = 1, status = "success"
 }
 
 test("traces are binned by round widths, errors apart, without a gap between the bins", () => {
-  const bins = binsOf([trace(100), trace(101, 1, "error"), trace(139)], 10);
+  const bins = countBins([trace(100), trace(101, 1, "error"), trace(139)], 10);
   assert.deepEqual(bins, {
     starts: [100, 105, 110, 115, 120, 125, 130, 135],
     good: [1, 0, 0, 0, 0, 0, 0, 1],
@@ -67,7 +67,7 @@ for (const [name, items] of [
   ["none", []],
 ] as const) {
   test(`yields at most the requested number of bins, and every trace is in one: ${name}`, () => {
-    const { good, failed } = binsOf(items, 40);
+    const { good, failed } = countBins(items, 40);
     assert.ok(good.length <= 40);
     assert.equal(
       [...good, ...failed].reduce((sum, one) => sum + one, 0),

@@ -29,7 +29,7 @@ const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 export function traceQuery(filters: TraceFilters, now: number): Readonly<Record<string, string | number | undefined>> {
   const { name, project, model, tool, thread, status, slow, since, from, to } = filters;
   const [, amount, unit] = /^(\d{1,4})([mhd])$/.exec(since ?? "") ?? [];
-  const earliest = amount === undefined ? numberOf(from) : now - Number(amount) * (UNITS[unit ?? ""] ?? 0);
+  const earliest = amount === undefined ? parseNumber(from) : now - Number(amount) * (UNITS[unit ?? ""] ?? 0);
   return {
     name,
     project,
@@ -37,20 +37,20 @@ export function traceQuery(filters: TraceFilters, now: number): Readonly<Record<
     tool,
     thread_id: thread,
     status: STATUSES.find((one) => one === status),
-    min_latency_ms: numberOf(slow),
-    from: timeOf(earliest),
-    to: timeOf(numberOf(to)),
+    min_latency_ms: parseNumber(slow),
+    from: formatTime(earliest),
+    to: formatTime(parseNumber(to)),
   };
 }
 
 const TIME_MAX = 8.64e15;
 
-function numberOf(text: string | undefined): number | undefined {
+function parseNumber(text: string | undefined): number | undefined {
   const value = Number(text);
   return text === undefined || !Number.isFinite(value) || value < 0 || value > TIME_MAX ? undefined : value;
 }
 
-const timeOf = (ms: number | undefined): string | undefined =>
+const formatTime = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
 export interface Bins {
@@ -66,7 +66,7 @@ const US_IN_SEC = 1_000_000;
 const WIDTHS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 604_800] as const;
 
 /** Traces by start time, in at most `most` bins of a round width. */
-export function binsOf(items: readonly TraceItem[], most: number): Bins {
+export function countBins(items: readonly TraceItem[], most: number): Bins {
   const times = items.map(({ start_us: us }) => us / US_IN_SEC);
   const first = times.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
   const last = times.reduce((greatest, one) => Math.max(greatest, one), Number.NEGATIVE_INFINITY);

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy, useMemo } from "react";
 import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
 import { count, duration } from "../../ui/format.ts";
-import { SLOW_SHARE, type TraceFilters, US_IN_MS, binsOf, latencyAt } from "./query.ts";
+import { SLOW_SHARE, type TraceFilters, US_IN_MS, countBins, latencyAt } from "./query.ts";
 
 const Histogram = lazy(() => import("../../charts/histogram.tsx"));
 
@@ -19,7 +19,7 @@ export function Statistics({
   readonly filters: TraceFilters;
 }): ReactNode {
   const navigate = useNavigate();
-  const bins = useMemo(() => binsOf(traces, BINS_MOST), [traces]);
+  const bins = useMemo(() => countBins(traces, BINS_MOST), [traces]);
   const [median, slow] = [latencyAt(traces, 0.5), latencyAt(traces, SLOW_SHARE)];
   const errors = traces.filter(({ status }) => status === "error").length;
   const range = (from: number, to: number): void =>

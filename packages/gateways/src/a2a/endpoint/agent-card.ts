@@ -6,14 +6,14 @@ import type { AgentCard, AgentExtension, AgentInterface, AgentSkill } from "@a2a
 import { duplicateInterfacesForLegacy } from "@a2a-js/sdk/compat/v0_3";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { ApiRefusal, type OwnApi } from "../../calls/own-api.ts";
-import { type Authentication, securityOf } from "./security-schemes.ts";
+import { type Authentication, buildSecurity } from "./security-schemes.ts";
 
 /** Common members of a server's cards. */
 export interface CardSource {
   readonly publicUrl: string;
   readonly version: string;
   readonly authentication: Authentication;
-  /** Of langgraph.json, in OpenAPI's form. */
+  /** Schemes of langgraph.json, in OpenAPI's form. */
   readonly securitySchemes: JsonObject;
 }
 
@@ -47,7 +47,7 @@ export function agentCard(source: CardSource, name: string, assistant: Assistant
   return {
     name: title,
     description,
-    supportedInterfaces: duplicateInterfacesForLegacy([interfaceOf(source, name)], ["JSONRPC"]),
+    supportedInterfaces: duplicateInterfacesForLegacy([buildInterface(source, name)], ["JSONRPC"]),
     provider: undefined,
     version: assistant === null ? source.version : String(assistant.version),
     capabilities: {
@@ -56,15 +56,15 @@ export function agentCard(source: CardSource, name: string, assistant: Assistant
       extendedAgentCard: true,
       extensions: [QUESTIONS],
     },
-    ...securityOf(source.authentication, source.securitySchemes),
+    ...buildSecurity(source.authentication, source.securitySchemes),
     defaultInputModes: INPUT_MODES,
     defaultOutputModes: MODES,
-    skills: [skillOf(title, description, assistant)],
+    skills: [buildSkill(title, description, assistant)],
     signatures: [],
   };
 }
 
-function interfaceOf({ publicUrl }: CardSource, name: string): AgentInterface {
+function buildInterface({ publicUrl }: CardSource, name: string): AgentInterface {
   return {
     url: `${publicUrl}/a2a/${encodeURIComponent(name)}`,
     protocolBinding: "JSONRPC",
@@ -73,7 +73,7 @@ function interfaceOf({ publicUrl }: CardSource, name: string): AgentInterface {
   };
 }
 
-function skillOf(name: string, description: string, assistant: Assistant | null): AgentSkill {
+function buildSkill(name: string, description: string, assistant: Assistant | null): AgentSkill {
   return {
     id: assistant === null ? "agent" : assistant.graph_id,
     name,
@@ -94,7 +94,7 @@ export async function extendedCard(
   assistant: Assistant,
 ): Promise<AgentCard> {
   const card = agentCard(source, name, assistant);
-  const schemas = await schemasOf(api, assistant.assistant_id);
+  const schemas = await readSchemas(api, assistant.assistant_id);
   const { input_schema: input = null, output_schema: output = null } = schemas;
   const extension: AgentExtension = {
     uri: SCHEMAS,
@@ -106,7 +106,7 @@ export async function extendedCard(
   return { ...card, capabilities: { ...card.capabilities, extensions } };
 }
 
-async function schemasOf(api: OwnApi, assistantId: string): Promise<JsonObject> {
+async function readSchemas(api: OwnApi, assistantId: string): Promise<JsonObject> {
   try {
     const schemas: Json = await api.call("GET", `/assistants/${assistantId}/schemas`);
     return isJsonObject(schemas) ? schemas : {};

@@ -13,7 +13,7 @@ import { protocolError } from "../refusals.ts";
 import { createRequestHandler } from "../request-handler.ts";
 import { agentCard, type CardSource, extendedCard, findAssistant } from "./agent-card.ts";
 import { cardReply } from "./card-reply.ts";
-import { errorReply, handleRpc, isStream, type Rpc, type RpcReply, rpcOf } from "./rpc.ts";
+import { errorReply, handleRpc, isStream, type Rpc, type RpcReply, parseRpc } from "./rpc.ts";
 
 export interface EndpointOptions {
   readonly source: () => CardSource;
@@ -48,7 +48,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const stop = new AbortController();
   options.onStop(() => stop.abort(new Error("the server stops")));
   return {
-    post: (call, body, over) => post(options, call, rpcOf(body, call.version), AbortSignal.any([over, stop.signal])),
+    post: (call, body, over) => post(options, call, parseRpc(body, call.version), AbortSignal.any([over, stop.signal])),
     async card({ api, assistant: name, version }) {
       const known = api === null ? null : await findAssistant(api, name).catch(asApiError);
       return cardReply(agentCard(options.source(), name, known), version);
@@ -66,7 +66,7 @@ async function post(
   const api = notingRefusals(call.api, (refusal) => void (noted.refusal = refusal));
   const replied = await replyTo(options, { ...call, api }, rpc, signal);
   if (isStream(replied)) {
-    const texts = textsOf(replied, rpc, options.onError);
+    const texts = encodeTexts(replied, rpc, options.onError);
     return { status: 200, headers: SSE_HEADERS, body: withHeartbeats(texts, options.clock, { everyMs: HEARTBEAT_MS }) };
   }
   const status = replied.error === undefined ? 200 : (noted.refusal?.status ?? 200); // a2a/endpoint.1
@@ -97,7 +97,7 @@ async function replyTo(
   }
 }
 
-async function* textsOf(
+async function* encodeTexts(
   events: AsyncGenerator<RpcReply>,
   rpc: Rpc,
   onError: EndpointOptions["onError"],

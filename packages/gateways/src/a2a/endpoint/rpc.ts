@@ -22,7 +22,7 @@ export interface RpcReply {
 
 export interface Rpc {
   readonly request: JsonObject;
-  /** Of the header `A2A-Version`, null without one. */
+  /** Value of the header `A2A-Version`, null without one. */
   readonly version: string | null;
   readonly isLegacy: boolean;
 }
@@ -33,7 +33,7 @@ const LEGACY = "0.3";
 const CURRENT = "1.0";
 
 /** rpc.1. */
-export function rpcOf(body: Json | undefined, version: string | null): Rpc {
+export function parseRpc(body: Json | undefined, version: string | null): Rpc {
   const request = isJsonObject(body ?? null) ? (body as JsonObject) : {};
   const method = request["method"];
   const isLegacy = version === null ? isLegacyJsonRpcMethod(method) || method === LEGACY_LIST : version === LEGACY;

@@ -16,7 +16,7 @@ const KEY_SCHEME: SecurityScheme = {
 };
 
 /** @param declared schemes of OpenAPI, by name; unknown types are left out */
-export function securityOf(authentication: Authentication, declared: JsonObject): Security {
+export function buildSecurity(authentication: Authentication, declared: JsonObject): Security {
   const named = authentication === "keys" ? [["api_key", KEY_SCHEME] as const] : declaredSchemes(declared);
   if (authentication === "none") return { securitySchemes: {}, securityRequirements: [] };
   return {
@@ -27,28 +27,28 @@ export function securityOf(authentication: Authentication, declared: JsonObject)
 
 function declaredSchemes(declared: JsonObject): readonly (readonly [string, SecurityScheme])[] {
   return Object.entries(declared).flatMap(([name, value]) => {
-    const scheme = isJsonObject(value) ? schemeOf(value) : undefined;
+    const scheme = isJsonObject(value) ? toScheme(value) : undefined;
     return scheme === undefined ? [] : [[name, { scheme }] as const];
   });
 }
 
-function schemeOf(value: JsonObject): SecurityScheme["scheme"] {
-  const description = textOf(value["description"]);
-  switch (textOf(value["type"])) {
+function toScheme(value: JsonObject): SecurityScheme["scheme"] {
+  const description = asText(value["description"]);
+  switch (asText(value["type"])) {
     case "apiKey": {
-      const key = { description, location: textOf(value["in"]), name: textOf(value["name"]) };
+      const key = { description, location: asText(value["in"]), name: asText(value["name"]) };
       return { $case: "apiKeySecurityScheme", value: key };
     }
     case "http": {
-      const http = { description, scheme: textOf(value["scheme"]), bearerFormat: textOf(value["bearerFormat"]) };
+      const http = { description, scheme: asText(value["scheme"]), bearerFormat: asText(value["bearerFormat"]) };
       return { $case: "httpAuthSecurityScheme", value: http };
     }
     case "openIdConnect": {
-      const oidc = { description, openIdConnectUrl: textOf(value["openIdConnectUrl"]) };
+      const oidc = { description, openIdConnectUrl: asText(value["openIdConnectUrl"]) };
       return { $case: "openIdConnectSecurityScheme", value: oidc };
     }
     case "oauth2": {
-      const flows = flowsOf(value["flows"] ?? null);
+      const flows = toFlows(value["flows"] ?? null);
       return { $case: "oauth2SecurityScheme", value: { description, flows, oauth2MetadataUrl: "" } };
     }
     case "mutualTLS":
@@ -59,28 +59,28 @@ function schemeOf(value: JsonObject): SecurityScheme["scheme"] {
 }
 
 /** The card has one flow; the first that both know counts. */
-function flowsOf(value: Json): OAuthFlows | undefined {
+function toFlows(value: Json): OAuthFlows | undefined {
   if (!isJsonObject(value)) return undefined;
   const { authorizationCode, clientCredentials } = value;
   if (isJsonObject(authorizationCode ?? null)) {
     const flow = authorizationCode as JsonObject;
-    const own = { authorizationUrl: textOf(flow["authorizationUrl"]), pkceRequired: false, ...tokensOf(flow) };
+    const own = { authorizationUrl: asText(flow["authorizationUrl"]), pkceRequired: false, ...readTokens(flow) };
     return { flow: { $case: "authorizationCode", value: own } };
   }
   if (!isJsonObject(clientCredentials ?? null)) return undefined;
-  return { flow: { $case: "clientCredentials", value: tokensOf(clientCredentials as JsonObject) } };
+  return { flow: { $case: "clientCredentials", value: readTokens(clientCredentials as JsonObject) } };
 }
 
-function tokensOf(flow: JsonObject) {
+function readTokens(flow: JsonObject) {
   const { scopes } = flow;
   const named = isJsonObject(scopes ?? null) ? Object.entries(scopes as JsonObject) : [];
   return {
-    tokenUrl: textOf(flow["tokenUrl"]),
-    refreshUrl: textOf(flow["refreshUrl"]),
-    scopes: Object.fromEntries(named.map(([name, text]) => [name, textOf(text)])),
+    tokenUrl: asText(flow["tokenUrl"]),
+    refreshUrl: asText(flow["refreshUrl"]),
+    scopes: Object.fromEntries(named.map(([name, text]) => [name, asText(text)])),
   };
 }
 
-function textOf(value: Json | undefined): string {
+function asText(value: Json | undefined): string {
   return typeof value === "string" ? value : "";
 }

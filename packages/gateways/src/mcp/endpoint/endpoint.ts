@@ -7,13 +7,13 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { answerItems, isForOthers } from "../../calls/answer-items.ts";
-import { answerOf } from "../../calls/flat-form.ts";
-import { itemOf } from "../../calls/inbox-items.ts";
+import { readFormAnswer } from "../../calls/flat-form.ts";
+import { findItem } from "../../calls/inbox-items.ts";
 import type { OwnApi } from "../../calls/own-api.ts";
 import { type AskedForms, NOT_ASKED } from "../asked-forms.ts";
-import { sessionIdOf } from "../client-facts.ts";
-import { elicitPlaceOf } from "../elicit-ids.ts";
-import { elicitedOf } from "../elicitation.ts";
+import { encodeSessionId } from "../client-facts.ts";
+import { parseElicitPlace } from "../elicit-ids.ts";
+import { parseElicited } from "../elicitation.ts";
 import { createListChanges } from "./list-changes.ts";
 import { noticeStream } from "./notice-stream.ts";
 import { createElicitReplies, type ElicitRefusal } from "../pause-legacy.ts";
@@ -101,7 +101,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   function withSession(response: Response, { params }: JsonObject): Response {
     const capabilities = isJsonObject(params ?? null) ? ((params as JsonObject)["capabilities"] ?? null) : null;
     const headers = new Headers(response.headers);
-    headers.set(SESSION_HEADER, sessionIdOf(capabilities, newId));
+    headers.set(SESSION_HEADER, encodeSessionId(capabilities, newId));
     return new Response(response.body, { status: response.status, headers });
   }
 }
@@ -135,15 +135,15 @@ async function takeReply(
   { id, result }: JsonObject,
   arrived: (id: string, refusal: ElicitRefusal | null) => void,
 ): Promise<void> {
-  const place = elicitPlaceOf(id);
+  const place = parseElicitPlace(id);
   if (place === null) return;
   const settle = (refusal: ElicitRefusal | null): void => arrived(id as string, refusal);
-  const elicited = elicitedOf(result);
+  const elicited = parseElicited(result);
   if (elicited === null || elicited.action !== "accept") return settle({ kind: "declined" });
-  const item = await itemOf(api, place.threadId, place.interruptId);
+  const item = await findItem(api, place.threadId, place.interruptId);
   if (item === null || item.state !== "open" || Object.keys(elicited.content).length === 0) return; // a link was opened
   if (!(await asked.has(item.id))) return settle({ kind: "refused", reason: NOT_ASKED });
-  const answer = answerOf(item, elicited.content);
+  const answer = readFormAnswer(item, elicited.content);
   if (!answer.ok) return settle({ kind: "refused", reason: answer.reason });
   const [answered] = await answerItems(api, [{ item, resume: answer.resume }]);
   if (answered === undefined || answered.ok) return settle(null);

@@ -52,7 +52,7 @@ export function auditEntries(client: Client, query: Query, limit: number): Promi
   return cursored(client, { path: "/audit", query, page: AUDIT_PAGE }, limit);
 }
 
-export function tracesOf(client: Client, query: Query, limit: number): Promise<readonly TraceItem[]> {
+export function searchTraces(client: Client, query: Query, limit: number): Promise<readonly TraceItem[]> {
   return cursored(client, { path: "/traces", query, page: TRACES_PAGE }, limit);
 }
 
@@ -67,7 +67,7 @@ export async function paged<T>(client: Client, path: string, search: JsonObject,
   }
 }
 
-export function threadsOf(client: Client, search: JsonObject, limit: number): Promise<readonly Thread[]> {
+export function searchThreads(client: Client, search: JsonObject, limit: number): Promise<readonly Thread[]> {
   return paged(client, "/threads/search", search, limit);
 }
 
@@ -114,7 +114,7 @@ interface Audit {
 async function closedItem(client: Client, { thread, id }: Place): Promise<Omit<Place, "word"> | null> {
   if (id.length < CLOSED_ID_UNITS_MIN) return null;
   const search = { select: ["thread_id"], sort_by: "updated_at", sort_order: "desc" };
-  const recent = UUID.test(thread) ? [{ thread_id: thread }] : await threadsOf(client, search, CLOSED_THREADS_MAX);
+  const recent = UUID.test(thread) ? [{ thread_id: thread }] : await searchThreads(client, search, CLOSED_THREADS_MAX);
   const named = recent.map(({ thread_id: candidate }) => candidate).filter((candidate) => candidate.startsWith(thread));
   const trails = await Promise.all(
     named.map((candidate): Promise<Audit> => client.get(`/threads/${candidate}/audit`, { limit: PAGE })),
@@ -134,7 +134,7 @@ const isWhole = ({ thread, id }: Place): boolean => UUID.test(thread) && INTERRU
 export async function findThread(client: Client, word: string): Promise<string> {
   const wanted = word.toLowerCase();
   if (UUID.test(wanted)) return wanted;
-  const all = await threadsOf(client, { select: ["thread_id"] }, LISTED_MAX);
+  const all = await searchThreads(client, { select: ["thread_id"] }, LISTED_MAX);
   const matching = all.map(({ thread_id }) => thread_id).filter((id) => id.startsWith(wanted));
   return only(matching, word, (id) => id, { what: "thread", list: `${client.program} threads ls`, listed: all.length });
 }
@@ -142,7 +142,7 @@ export async function findThread(client: Client, word: string): Promise<string> 
 export async function findTrace(client: Client, word: string): Promise<string> {
   const wanted = word.toLowerCase();
   if (UUID.test(wanted)) return wanted;
-  const all = await tracesOf(client, {}, LISTED_MAX);
+  const all = await searchTraces(client, {}, LISTED_MAX);
   const matching = all.map(({ trace_id }) => trace_id).filter((id) => id.startsWith(wanted));
   return only(matching, word, (id) => id, { what: "trace", list: `${client.program} trace ls`, listed: all.length });
 }
@@ -160,7 +160,7 @@ const NAMED_MAX = 5;
 export function only<T>(
   matching: readonly T[],
   word: string,
-  nameOf: (one: T) => string,
+  readName: (one: T) => string,
   { what, list, listed }: Listing,
 ): T {
   const [one, ...others] = matching;
@@ -169,7 +169,7 @@ export function only<T>(
     throw new CliError(`no ${what} has an id starting with "${word}"${whole}: see ${list}`);
   }
   if (others.length === 0) return one;
-  const names = matching.slice(0, NAMED_MAX).map(nameOf).join(", ");
+  const names = matching.slice(0, NAMED_MAX).map(readName).join(", ");
   const more = matching.length > NAMED_MAX ? `, and ${matching.length - NAMED_MAX} more` : "";
   throw new CliError(`"${word}" is ambiguous: ${names}${more}; use a longer prefix`, EXIT.failed);
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { changesOf, editArgs } from "./edit-args.ts";
+import { listChanges, editArgs } from "./edit-args.ts";
 
 const ARGS = { id: "007", amount: 12.5, urgent: false, cc: null, tags: ["x"], to: { city: "Ulm", zip: 1 }, "a.b": 1 };
 
@@ -39,10 +39,10 @@ for (const [change, reason] of [
 test("arguments that are no object are one value", () => assert.throws(() => editArgs("x", ["a=1"]), /--args/));
 
 test("lists changes member by member, and nothing else", () => {
-  assert.deepEqual(changesOf(ARGS, { ...ARGS, amount: 7, to: { city: "Bonn", zip: 1 } }), [
+  assert.deepEqual(listChanges(ARGS, { ...ARGS, amount: 7, to: { city: "Bonn", zip: 1 } }), [
     "amount: 12.5 → 7",
     'to.city: "Ulm" → "Bonn"',
   ]);
-  assert.deepEqual(changesOf({ a: 1 }, { b: 2 }), ["a: 1 → null", "b: null → 2"]);
-  assert.deepEqual(changesOf([1], [1]), []);
+  assert.deepEqual(listChanges({ a: 1 }, { b: 2 }), ["a: 1 → null", "b: null → 2"]);
+  assert.deepEqual(listChanges([1], [1]), []);
 });

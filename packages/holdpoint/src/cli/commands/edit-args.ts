@@ -56,11 +56,11 @@ function nameKind(value: Json): string {
 }
 
 /** One line per changed member: `amount: 129.9 → 100`. */
-export function changesOf(before: Json, after: Json, path = ""): readonly string[] {
+export function listChanges(before: Json, after: Json, path = ""): readonly string[] {
   if (isJsonObject(before) && isJsonObject(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) =>
-      changesOf(before[name] ?? null, after[name] ?? null, path === "" ? name : `${path}.${name}`),
+      listChanges(before[name] ?? null, after[name] ?? null, path === "" ? name : `${path}.${name}`),
     );
   }
   const [from, to] = [jsonText(before), jsonText(after)];

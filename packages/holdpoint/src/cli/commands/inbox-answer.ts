@@ -6,10 +6,10 @@ import { type Built, type Decision, type Question, answerAll, buildAnswer } from
 import type { Json } from "@holdpoint/base/json/json.ts";
 import { type Client, type ServerOptions, agentClient, problemText } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
-import { changesOf, editArgs } from "./edit-args.ts";
+import { listChanges, editArgs } from "./edit-args.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
 import { findItems } from "../client/resolve-id.ts";
-import { questionOf } from "./inbox-list.ts";
+import { readQuestion } from "./inbox-list.ts";
 import { jsonOption } from "./input.ts";
 import { type PrintOptions, paint } from "../output/print.ts";
 import { jsonText, oneLine } from "../output/sanitize.ts";
@@ -25,7 +25,7 @@ type Answer = Json | undefined;
 
 export function approve(cli: Cli, words: readonly string[], options: AnswerOptions): Promise<ExitCode> {
   return answerItems(cli, words, options, (item) =>
-    item.kind === "breakpoint" ? undefined : answerOrThrow(item, answerAll(questionOf(item), { type: "approve" })),
+    item.kind === "breakpoint" ? undefined : answerOrThrow(item, answerAll(readQuestion(item), { type: "approve" })),
   );
 }
 
@@ -37,7 +37,7 @@ export function reject(
   const { message } = options;
   const decision: Decision = { type: "reject", ...(message === undefined ? {} : { message }) };
   return answerItems(cli, words, options, (item) =>
-    answerOrThrow(asksSomething(cli, item), answerAll(questionOf(item), decision)),
+    answerOrThrow(asksSomething(cli, item), answerAll(readQuestion(item), decision)),
   );
 }
 
@@ -53,12 +53,12 @@ export async function edit(cli: Cli, word: string, options: EditOptions): Promis
     throw new CliError("nothing to change: use --set name=value, or all arguments with --args", EXIT.usage);
   const whole = options.args === undefined ? undefined : await jsonOption(cli, "--args", options.args);
   return answerItems(cli, [word], options, (item) => {
-    const question = questionOf(asksSomething(cli, item));
+    const question = readQuestion(asksSomething(cli, item));
     const chosen = chooseAction(question, options);
     const decisions = question.actions.map((action, index): Decision => {
       if (index !== chosen) return { type: options.others ?? "approve" };
       const args = whole ?? editArgs(action.args, options.set);
-      for (const line of changesOf(action.args, args))
+      for (const line of listChanges(action.args, args))
         if (options.json !== true) cli.terminal.out(`${oneLine(line)}\n`);
       return { type: "edit", args };
     });
@@ -97,7 +97,7 @@ export async function answer(
   return answerItems(cli, [word], options, (item) => {
     asksSomething(cli, item);
     return given === undefined
-      ? answerOrThrow(item, answerAll(questionOf(item), { type: "respond", value: text ?? "" }))
+      ? answerOrThrow(item, answerAll(readQuestion(item), { type: "respond", value: text ?? "" }))
       : given;
   });
 }
@@ -118,12 +118,12 @@ async function answerItems(
   cli: Cli,
   words: readonly string[],
   options: AnswerOptions,
-  answerOf: (item: InboxItem) => Answer,
+  makeAnswer: (item: InboxItem) => Answer,
 ): Promise<ExitCode> {
   const client = await agentClient(cli, options);
   const items = await findItems(client, words);
   const answers = items.map((item) => {
-    const resume = answerOf(item);
+    const resume = makeAnswer(item);
     return { thread_id: item.thread_id, interrupt_id: item.id, ...(resume === undefined ? {} : { resume }) };
   });
   const { by } = options;

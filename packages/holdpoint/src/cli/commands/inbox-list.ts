@@ -77,7 +77,7 @@ export async function showItem(cli: Cli, word: string, options: ServerOptions & 
   return EXIT.done;
 }
 
-export function questionOf(item: InboxItem): Question {
+export function readQuestion(item: InboxItem): Question {
   return recognise(item.value, item.response_schema ?? null);
 }
 
@@ -135,7 +135,7 @@ function reviewFacts({ review, snoozed_until: until }: InboxItem): readonly (rea
 }
 
 function asked(terminal: Terminal, item: InboxItem, block: (text: string) => readonly string[]): readonly string[] {
-  const question = questionOf(item);
+  const question = readQuestion(item);
   if (question.actions.length === 0) {
     const schema =
       question.schema === null
@@ -166,7 +166,7 @@ function actionLines(
 function hints(item: InboxItem, program: string): readonly string[] {
   const id = item.id.slice(0, 12);
   if (item.kind === "breakpoint") return [`${program} inbox approve ${id}`];
-  const { allowed, actions, schema } = questionOf(item);
+  const { allowed, actions, schema } = readQuestion(item);
   const text = `${program} inbox answer ${id} --text "…"`;
   const value = `${program} inbox answer ${id} '<JSON>'`;
   const line: Readonly<Record<string, string | readonly string[]>> = {

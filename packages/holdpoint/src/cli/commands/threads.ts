@@ -2,7 +2,7 @@
 import { type Client, type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { findThread, threadsOf } from "../client/resolve-id.ts";
+import { findThread, searchThreads } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, jsonText, oneLine, shortIds } from "../output/sanitize.ts";
@@ -32,7 +32,7 @@ export async function listThreads(cli: Cli, filter: ThreadFilter): Promise<ExitC
     ...(filter.search === undefined ? {} : { q: filter.search }),
     ...(filter.status === undefined ? {} : { status: filter.status }),
   };
-  const threads = await threadsOf(client, search, filter.limit);
+  const threads = await searchThreads(client, search, filter.limit);
   printColumns(cli, threads, threadColumns, { ...filter, none: "No matching threads." });
   return EXIT.done;
 }
@@ -129,10 +129,10 @@ export async function showHistory(
   const { client, id } = await named(cli, word, options);
   const states: readonly State[] = await client.get(`/threads/${id}/history`, { limit: options.limit });
   const now = cli.clock.now();
-  const idOf = ({ checkpoint }: State): string => checkpoint?.checkpoint_id ?? "";
-  const short = options.wide === true ? String : shortIds(states.map(idOf));
+  const readCheckpointId = ({ checkpoint }: State): string => checkpoint?.checkpoint_id ?? "";
+  const short = options.wide === true ? String : shortIds(states.map(readCheckpointId));
   const layout: readonly Column<State>[] = [
-    { title: "CHECKPOINT", cell: (state) => short(idOf(state)) },
+    { title: "CHECKPOINT", cell: (state) => short(readCheckpointId(state)) },
     { title: "STEP", cell: ({ metadata }) => jsonText(metadata["step"]), right: true },
     { title: "SOURCE", cell: ({ metadata }) => asText(metadata["source"]), optional: true },
     { title: "NEXT", cell: ({ next }) => next.join(", "), least: 8 },

@@ -1,11 +1,11 @@
 // Trace: lists traces of the local store, and shows one as a tree with timings.
 // Invariant trace.1: a tree shows every run of its trace, in store order, also with missing parents.
-import { dollars, traceCostsOf } from "@holdpoint/api/traces/trace-costs.ts";
+import { dollars, computeTraceCosts } from "@holdpoint/api/traces/trace-costs.ts";
 import type { SpanDetail, SpanSummary, TraceItem, TraceTree } from "@holdpoint/api/traces/traces.ts";
 import { type Client, type ServerOptions, tracesClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
-import { findTrace, tracesOf } from "../client/resolve-id.ts";
+import { findTrace, searchTraces } from "../client/resolve-id.ts";
 import { type PrintOptions, paint, printJson, printList, printColumns } from "../output/print.ts";
 import type { Column } from "../output/table.ts";
 import { duration, oneLine, shortIds } from "../output/sanitize.ts";
@@ -37,7 +37,7 @@ export async function listTraces(cli: Cli, filter: TraceFilter): Promise<ExitCod
     thread_id: filter.thread,
     min_latency_ms: filter.slower,
   };
-  const traces = await tracesOf(client, query, filter.limit);
+  const traces = await searchTraces(client, query, filter.limit);
   printColumns(cli, traces, traceColumns, { ...filter, none: "No matching traces." });
   return EXIT.done;
 }
@@ -144,7 +144,7 @@ const BAR_COLUMNS = 24;
 function runColumns(runs: readonly SpanSummary[]): readonly Column<Branch>[] {
   const from = runs.reduce((first, run) => Math.min(first, run.start_us), Infinity);
   const to = runs.reduce((last, run) => Math.max(last, run.end_us ?? run.start_us), -Infinity);
-  const costs = traceCostsOf(
+  const costs = computeTraceCosts(
     runs.flatMap(({ dotted_order, cost }) => (cost === undefined ? [] : [{ dotted_order, cost }])),
   ).below;
   const took = ({ run }: Branch): number | null => (run.end_us === null ? null : run.end_us - run.start_us);

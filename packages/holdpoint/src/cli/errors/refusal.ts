@@ -7,7 +7,7 @@ export interface Refusal {
 }
 
 /** Errors with an exit code keep it. A fault in a configuration file is EXIT.config; every other error is a failure. */
-export function refusalOf(error: unknown): Refusal {
+export function toRefusal(error: unknown): Refusal {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   if (error instanceof Error && "exitCode" in error) return { message, exitCode: Number(error.exitCode) };
   if (name === "ConfigError") return { message: `Invalid configuration:\n${message}`, exitCode: EXIT.config };

@@ -5,7 +5,7 @@
 //        afterwards.
 import { styleText } from "node:util";
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { type Column, tableOf } from "./table.ts";
+import { type Column, formatTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 import { jsonText } from "./sanitize.ts";
 
@@ -29,18 +29,18 @@ export function printList<Row>(
 ): void {
   if (json === true) return out(rows.map((row) => `${jsonText(row)}\n`).join(""));
   if (rows.length === 0) return out(`${none}\n`);
-  const [head = "", ...lines] = tableOf(rows, layout, wide === true ? null : columns);
+  const [head = "", ...lines] = formatTable(rows, layout, wide === true ? null : columns);
   out(`${[paint({ out, columns, ...terminal }, "dim", head), ...lines].join("\n")}\n`);
 }
 
-/** A list whose columns depend on its rows and on the time. @param columnsOf `wide`: ids and cells stay whole */
+/** A list whose columns depend on its rows and on the time. @param chooseColumns `wide`: ids and cells stay whole */
 export function printColumns<Row>(
   { terminal, clock }: { readonly terminal: Terminal; readonly clock: Clock },
   rows: readonly Row[],
-  columnsOf: (rows: readonly Row[], now: number, wide: boolean) => readonly Column<Row>[],
+  chooseColumns: (rows: readonly Row[], now: number, wide: boolean) => readonly Column<Row>[],
   options: PrintOptions & { readonly none: string },
 ): void {
-  printList(terminal, rows, columnsOf(rows, clock.now(), options.wide === true), options);
+  printList(terminal, rows, chooseColumns(rows, clock.now(), options.wide === true), options);
 }
 
 export function printJson({ out }: Terminal, value: unknown): void {

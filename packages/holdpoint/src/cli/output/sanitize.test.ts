@@ -1,7 +1,7 @@
 // Tests of text: sanitize.1 (nothing from a server commands the terminal), sanitize.2 (widths are columns).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clip, duration, jsonText, oneLine, printable, shortIds, widthOf, wrap } from "./sanitize.ts";
+import { clip, duration, jsonText, oneLine, printable, shortIds, countWidth, wrap } from "./sanitize.ts";
 
 const HARMFUL = [
   "\u200b",
@@ -40,15 +40,15 @@ test("a width is the columns that a terminal shows (sanitize.2)", () => {
     ["한국", 4],
     ["…", 1],
   ] as const)
-    assert.equal(widthOf(text), width, text);
+    assert.equal(countWidth(text), width, text);
 });
 
 test("a clipped text fits, and ends with a mark", () => {
   for (const text of ["refund: A customer", "返金：お客様が", "🙂🙂🙂🙂", "e\u0301e\u0301e\u0301"])
     for (let columns = 1; columns < 20; columns++) {
       const clipped = clip(text, columns);
-      assert.ok(widthOf(clipped) <= columns);
-      assert.equal(clipped === text, widthOf(text) <= columns);
+      assert.ok(countWidth(clipped) <= columns);
+      assert.equal(clipped === text, countWidth(text) <= columns);
       if (clipped !== text) assert.ok(clipped.endsWith("…"));
     }
 });

@@ -28,7 +28,7 @@ export function jsonText(value: unknown, indent?: number): string {
 }
 
 /** sanitize.2. */
-export function widthOf(text: string): number {
+export function countWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
   for (const { segment } of segments.segment(text)) width += countColumns(segment);
@@ -61,7 +61,7 @@ function beginning(text: string, columns: number): string {
 }
 
 export function pad(text: string, columns: number, right = false): string {
-  const blanks = " ".repeat(Math.max(0, columns - widthOf(text)));
+  const blanks = " ".repeat(Math.max(0, columns - countWidth(text)));
   return right ? `${blanks}${text}` : `${text}${blanks}`;
 }
 

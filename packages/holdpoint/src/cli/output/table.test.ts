@@ -1,8 +1,8 @@
 // Tests of tables: table.1 (no line is wider than the window), table.2 (without a window nothing is left out).
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableOf, type Column } from "./table.ts";
-import { widthOf } from "./sanitize.ts";
+import { formatTable, type Column } from "./table.ts";
+import { countWidth } from "./sanitize.ts";
 
 type Row = Readonly<Record<"id" | "age" | "name" | "note" | "none", string>>;
 
@@ -20,16 +20,17 @@ const ROWS: readonly Row[] = [
 
 test("a table fits its window, with any content and any width (table.1)", () => {
   for (let columns = 10; columns <= 120; columns++)
-    for (const line of tableOf(ROWS, LAYOUT, columns)) assert.ok(widthOf(line) <= columns, `${columns}: ${line}`);
+    for (const line of formatTable(ROWS, LAYOUT, columns))
+      assert.ok(countWidth(line) <= columns, `${columns}: ${line}`);
 });
 
 test("columns that can be done without go before others get too short (table.1)", () => {
-  assert.deepEqual(tableOf(ROWS, LAYOUT, 40), [
+  assert.deepEqual(formatTable(ROWS, LAYOUT, 40), [
     "ID        AGE  NAME         NOTE",
     "ab12cd34   3m  refund: A…   now or never",
     "ffffffff  12h  返金：お客…  🙂🙂🙂 ok",
   ]);
-  assert.deepEqual(tableOf(ROWS, LAYOUT, 26), [
+  assert.deepEqual(formatTable(ROWS, LAYOUT, 26), [
     "ID        AGE  NAME",
     "ab12cd34   3m  refund: A…",
     "ffffffff  12h  返金：お客…",
@@ -37,7 +38,7 @@ test("columns that can be done without go before others get too short (table.1)"
 });
 
 test("without a window, omits only empty columns (table.2)", () => {
-  const [head, ...rows] = tableOf(ROWS, LAYOUT, null);
+  const [head, ...rows] = formatTable(ROWS, LAYOUT, null);
   assert.match(head ?? "", /^ID +AGE +NAME +NOTE$/);
   for (const [index, row] of rows.entries()) assert.ok(row.includes(ROWS[index]?.name ?? "?"), row);
 });

@@ -28,7 +28,7 @@ export type Parsed<Answer> =
   | { readonly ok: false; readonly reason: string };
 
 export interface ReadSchema<Answer> {
-  /** Of the value that a person sends, before defaults and transformations. */
+  /** Schema of the value that a person sends, before defaults and transformations. */
   readonly json: JsonSchema;
   readonly parse: (value: unknown) => Parsed<Answer>;
 }
@@ -39,7 +39,7 @@ export function readSchema<Answer>(schema: AnswerSchema<Answer> | JsonSchema): R
     const parser = z.fromJSONSchema(schema) as unknown as AnswerSchema<Answer>;
     return { json: schema, parse: (value) => parsed(parser, value) };
   }
-  const { $schema: _dialect, ...json } = jsonSchemaOf(schema);
+  const { $schema: _dialect, ...json } = toJsonSchema(schema);
   return { json, parse: (value) => parsed(schema, value) };
 }
 
@@ -47,7 +47,7 @@ function isStandard<Answer>(schema: object): schema is AnswerSchema<Answer> {
   return "~standard" in schema;
 }
 
-function jsonSchemaOf(schema: AnswerSchema): JsonSchema {
+function toJsonSchema(schema: AnswerSchema): JsonSchema {
   if (isZod(schema)) return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const { jsonSchema } = schema["~standard"] as {
     readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => JsonSchema };

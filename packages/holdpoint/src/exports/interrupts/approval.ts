@@ -2,7 +2,7 @@
 // human-in-the-loop middleware.
 import * as z from "zod";
 import { type AnswerSchema, type JsonSchema, type Parsed, readSchema } from "./answer-schema.ts";
-import { type Ask, askOf } from "./ask.ts";
+import { type Ask, buildAsk } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
 import { type Review, withReview } from "./review.ts";
 
@@ -27,7 +27,7 @@ export interface ApprovalOptions<Args, Type extends DecisionType> {
   readonly dangerous?: boolean;
   /** Default: approve, edit, reject. */
   readonly allow?: readonly Type[];
-  /** Of edited arguments. */
+  /** Schema of edited arguments. */
   readonly schema?: AnswerSchema<Args> | JsonSchema;
   readonly deadline?: Deadline<"approve" | "reject">;
   /** Who may answer, and how many must agree. */
@@ -58,7 +58,7 @@ export function approval<Args extends object, const Type extends DecisionType = 
   };
   const reviewed = withReview(answerSchema(action, allow, edited?.json), request.review);
   const responseSchema = withDeadline(reviewed, request.deadline, (type) => ({ decisions: [{ type }] }));
-  return askOf(payload, responseSchema, (answer) => {
+  return buildAsk(payload, responseSchema, (answer) => {
     const wire = WIRE.safeParse(answer);
     const decision = wire.data?.decisions[0];
     if (decision === undefined) return refused(`expected {"decisions": [{"type": …}]}`);

@@ -27,12 +27,12 @@ export class InvalidAnswerError extends Error {
   }
 }
 
-export function askOf<Answer>(
+export function buildAsk<Answer>(
   payload: Ask<Answer>["payload"],
   responseSchema: JsonSchema,
   parse: (answer: unknown) => Parsed<Answer>,
 ): Ask<Answer> {
-  const valueOf = (answer: unknown): Answer => {
+  const parseAnswer = (answer: unknown): Answer => {
     const result = parse(answer);
     if (result.ok) return result.value;
     throw new InvalidAnswerError(result.reason);
@@ -40,8 +40,8 @@ export function askOf<Answer>(
   return {
     payload,
     responseSchema,
-    parse: valueOf,
-    ask: (interrupt) => valueOf(interrupt(payload, { responseSchema: gate(responseSchema, parse) })),
+    parse: parseAnswer,
+    ask: (interrupt) => parseAnswer(interrupt(payload, { responseSchema: gate(responseSchema, parse) })),
   };
 }
 

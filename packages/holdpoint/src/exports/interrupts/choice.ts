@@ -1,6 +1,6 @@
 // Choice: a question with given answers, of which a person picks one, or several.
 import type { Parsed } from "./answer-schema.ts";
-import { type Ask, askOf, questionPayload } from "./ask.ts";
+import { type Ask, buildAsk, questionPayload } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
 import { type Review, withReview } from "./review.ts";
 
@@ -39,14 +39,14 @@ export function choice<const Option extends string>(
     const several = { type: "array", items: one, uniqueItems: true, maxItems: options.length };
     const parse = (value: unknown): Parsed<Option[]> =>
       Array.isArray(value) && value.every(isOption) ? { ok: true, value } : { ok: false, reason };
-    return askOf(
+    return buildAsk(
       payload,
       withDeadline(withReview(several, request.review), request.deadline, ({ answer }) => answer),
       parse,
     );
   }
   const parse = (value: unknown): Parsed<Option> => (isOption(value) ? { ok: true, value } : { ok: false, reason });
-  return askOf(
+  return buildAsk(
     payload,
     withDeadline(withReview(one, request.review), request.deadline, ({ answer }) => answer),
     parse,

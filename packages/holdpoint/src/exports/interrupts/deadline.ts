@@ -7,15 +7,15 @@ export interface Deadline<Default> {
   readonly onExpiry?: "fail" | Default;
 }
 
-/** @param answerOf the answer on the wire for `onExpiry` */
+/** @param toWireAnswer the answer on the wire for `onExpiry` */
 export function withDeadline<Default>(
   schema: JsonSchema,
   deadline: Deadline<Default> | undefined,
-  answerOf: (onExpiry: Default) => unknown,
+  toWireAnswer: (onExpiry: Default) => unknown,
 ): JsonSchema {
   if (deadline === undefined) return schema;
   const { seconds, onExpiry } = deadline;
-  const then = onExpiry === undefined || onExpiry === "fail" ? onExpiry : { answer: answerOf(onExpiry) };
+  const then = onExpiry === undefined || onExpiry === "fail" ? onExpiry : { answer: toWireAnswer(onExpiry) };
   return {
     ...schema,
     "x-holdpoint-deadline": {

@@ -1,6 +1,6 @@
 // Form: a question whose answer is an object of named fields, or any other value with a schema.
 import { type AnswerSchema, type JsonSchema, readSchema } from "./answer-schema.ts";
-import { type Ask, askOf, questionPayload } from "./ask.ts";
+import { type Ask, buildAsk, questionPayload } from "./ask.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
 import { type Review, withReview } from "./review.ts";
 
@@ -9,7 +9,7 @@ export interface FormOptions<Answer> {
   readonly question: string;
   /** Shown below the question. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Of the answer. `title` and `description` of its members are labels and hints. */
+  /** Schema of the answer. `title` and `description` of its members are labels and hints. */
   readonly schema: AnswerSchema<Answer> | JsonSchema;
   /** `onExpiry` is an answer as a person would send it. */
   readonly deadline?: Deadline<Readonly<Record<string, unknown>>>;
@@ -21,5 +21,5 @@ export interface FormOptions<Answer> {
 export function form<Answer>({ question, details, schema, deadline, review }: FormOptions<Answer>): Ask<Answer> {
   const { json, parse } = readSchema(schema);
   const responseSchema = withDeadline(withReview(json, review), deadline, (answer) => answer);
-  return askOf(questionPayload(question, details), responseSchema, parse);
+  return buildAsk(questionPayload(question, details), responseSchema, parse);
 }

@@ -59,7 +59,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
   const calls = new Map<string, Set<number>>();
   const raised = new Map<string, readonly unknown[]>();
   const asked = new Map<string, readonly unknown[]>();
-  const takenBelow = new Set<string>();
+  const usedBelow = new Set<string>();
   const remoteTurns = createRemoteTurns();
   const readShown = (place: string): (ShownPayload | null)[] => {
     const { shown } = saved.get(place) ?? NONE;
@@ -89,9 +89,9 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
       const isBelow = (place: string): boolean =>
         taskIds.some((id) => id !== "" && place.startsWith(thrownPlace(id, "")));
       for (const place of new Set([...saved.keys(), ...carried.keys()])) {
-        const at = isBelow(place) ? findShown(readShown(place), wanted, (n) => !takenBelow.has(`${place} ${n}`)) : -1;
+        const at = isBelow(place) ? findShown(readShown(place), wanted, (n) => !usedBelow.has(`${place} ${n}`)) : -1;
         if (at < 0) continue;
-        takenBelow.add(`${place} ${at}`);
+        usedBelow.add(`${place} ${at}`);
         return { value: readAnswers(place)[at] };
       }
       return null;
@@ -107,7 +107,7 @@ export function createAnswerPlaces({ codec, now, concurrent, moved }: PlacesSour
     carry(answers) {
       remoteTurns.restart();
       carried.clear();
-      takenBelow.clear();
+      usedBelow.clear();
       for (const answer of answers) carried.set(answer.taskId, answer);
     },
     read(writes) {

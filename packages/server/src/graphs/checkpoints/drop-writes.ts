@@ -15,14 +15,14 @@ const SHOWN: ReadonlySet<number | undefined> = new Set([SPECIAL_WRITES["__error_
 export function dropWrites(state: SaverState, refused: boolean): void {
   const { threadId, runId } = state.options;
   const graphs = state.pending.graphs();
-  for (const [key, entries] of state.entriesOf) {
+  for (const [key, entries] of state.listEntries) {
     const { ns, checkpointId, taskId } = taskOfKey(key);
     const graph = graphs.get(ns);
     if (graph?.checkpointId !== checkpointId) continue;
     const goes = refused || graph.tasks.get(taskId.split("#")[0] ?? "")?.failed === true; // drop-writes.2; a row of a place goes with its task
     const kept = taskId === NULL_TASK ? [] : [...entries].filter(([index]) => !goes || SHOWN.has(index));
     if (kept.length === entries.size) continue;
-    state.entriesOf.set(key, new Map(kept));
+    state.listEntries.set(key, new Map(kept));
     const row = { threadId, ns, checkpointId, taskId, taskPath: state.taskPaths.get(key) ?? "", runId };
     state.writes.set(key, { ...row, entries: `[${kept.map(([, text]) => text).join(",")}]` });
   }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { Fingerprint } from "../../model/model.ts";
 import type { StoredCheckpoint } from "../../ports/ports.ts";
 import { isCompiledGraph, type CompiledGraph } from "../langgraph/compiled-graph.ts";
-import { fingerprintOf, missingParts } from "./graph-fingerprint.ts";
+import { computeFingerprint, missingParts } from "./graph-fingerprint.ts";
 
 const then: Fingerprint = {
   hash: "then",
@@ -133,12 +133,12 @@ function graph(last: string): CompiledGraph {
 }
 
 test("a fingerprint has the nodes and channels of a graph and of its subgraphs", async () => {
-  const one = await fingerprintOf("g", graph("end"));
+  const one = await computeFingerprint("g", graph("end"));
   assert.deepEqual(one.nodes, { "": ["__start__", "outer", "end"], outer: ["__start__", "inner"] });
   assert.equal(one.channels[""]?.["text"], "LastValue");
   assert.equal(one.channels[""]?.["list"], "BinaryOperatorAggregate");
   assert.deepEqual(one.outputs, ["text", "list"]);
-  assert.equal((await fingerprintOf("g", graph("end"))).hash, one.hash, "equal graphs have equal hashes");
-  assert.notEqual((await fingerprintOf("g", graph("other"))).hash, one.hash);
-  assert.notEqual((await fingerprintOf("h", graph("end"))).hash, one.hash);
+  assert.equal((await computeFingerprint("g", graph("end"))).hash, one.hash, "equal graphs have equal hashes");
+  assert.notEqual((await computeFingerprint("g", graph("other"))).hash, one.hash);
+  assert.notEqual((await computeFingerprint("h", graph("end"))).hash, one.hash);
 });

@@ -6,7 +6,7 @@ import type { StoredCheckpoint } from "../../ports/ports.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { type CompiledGraph, localSubgraphs } from "../langgraph/compiled-graph.ts";
 
-export async function fingerprintOf(graphId: string, graph: CompiledGraph): Promise<Fingerprint> {
+export async function computeFingerprint(graphId: string, graph: CompiledGraph): Promise<Fingerprint> {
   const nodes: Record<string, readonly string[]> = { "": Object.keys(graph.nodes) };
   const channels: Record<string, Record<string, string>> = { "": channelClasses(graph) };
   for await (const [path, subgraph] of localSubgraphs(graph)) {

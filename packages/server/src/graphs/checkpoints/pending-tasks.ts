@@ -107,7 +107,7 @@ export function createPendingTasks(): PendingTasks {
       if (ns === "" && writes.some(([channel]) => channel !== "__resume__")) updatedAt = checkpointId;
       return;
     }
-    const tasks = tasksOf(ns, checkpointId);
+    const tasks = findTasks(ns, checkpointId);
     const interrupts: RaisedInterrupt[] = [];
     let answersSaved = 0;
     let finished = false;
@@ -123,7 +123,7 @@ export function createPendingTasks(): PendingTasks {
     tasks.set(taskId, { interrupts: finished ? [] : interrupts, answersSaved, finished, failed });
   }
 
-  function tasksOf(ns: string, checkpointId: string): Map<string, PendingTask> {
+  function findTasks(ns: string, checkpointId: string): Map<string, PendingTask> {
     const graph = graphs.get(ns);
     if (graph?.checkpointId === checkpointId) return graph.tasks;
     const waiting = early.get(ns);

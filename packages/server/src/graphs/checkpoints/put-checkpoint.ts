@@ -21,11 +21,11 @@ interface Channels {
 
 export function putCheckpoint(state: SaverState, given: CheckpointPut): void {
   const { ns, saved, metadata } = given;
-  const newest = state.originsOf.get(ns);
+  const newest = state.originsByNamespace.get(ns);
   const again = given.parentId === saved.id;
   if (again && newest !== undefined && isUnchanged(newest, saved)) return; // put again at exit
   const put: CheckpointPut = again ? { ...given, parentId: newest?.parentId ?? null } : given;
-  const channels = channelsOf(state, given, newest?.checkpointId === given.parentId ? newest.origins : new Map());
+  const channels = encodeChannels(state, given, newest?.checkpointId === given.parentId ? newest.origins : new Map());
   const libraryMetadata = JSON.stringify(metadata);
   const small = smallValues(state, saved, channels, encodeValues(state.options.codec, channels.changed));
   addRow(state, put, libraryMetadata, { small, origins: channels.origins });
@@ -42,7 +42,7 @@ function isUnchanged(known: KnownCheckpoint, saved: LibraryCheckpoint): boolean 
 }
 
 /** @param known the places of the parent's values */
-function channelsOf(state: SaverState, { saved, metadata }: CheckpointPut, known: Origins): Channels {
+function encodeChannels(state: SaverState, { saved, metadata }: CheckpointPut, known: Origins): Channels {
   const origins = new Map<string, Origin>();
   const changed: ValueToEncode[] = [];
   for (const [channel, value] of Object.entries(saved.channel_values)) {
@@ -50,7 +50,7 @@ function channelsOf(state: SaverState, { saved, metadata }: CheckpointPut, known
     const version = saved.channel_versions[channel];
     const origin = known.get(channel);
     if (origin === undefined || origin.version !== version || origin.from === saved.id) {
-      changed.push({ channel, value, text: storedTextOf(state, value, metadata.source) });
+      changed.push({ channel, value, text: findStoredText(state, value, metadata.source) });
       origins.set(channel, { version, from: saved.id });
     } else origins.set(channel, origin);
   }
@@ -58,7 +58,7 @@ function channelsOf(state: SaverState, { saved, metadata }: CheckpointPut, known
 }
 
 /** Before any node has run, the input is still the one stored at acceptance. */
-function storedTextOf({ options: { storedInput } }: SaverState, value: unknown, source?: string): Encoded | null {
+function findStoredText({ options: { storedInput } }: SaverState, value: unknown, source?: string): Encoded | null {
   return storedInput !== null && source === "input" && value === storedInput.value ? storedInput.text : null;
 }
 
@@ -102,10 +102,10 @@ function addRow(
 
 /** The checkpoint becomes the newest of its namespace: the next one builds on it. */
 function noteCheckpoint(state: SaverState, { ns, parentId, saved, metadata }: CheckpointPut, origins: Origins): void {
-  state.originsOf.set(ns, { checkpointId: saved.id, parentId, origins });
-  for (const key of state.entriesOf.keys()) {
+  state.originsByNamespace.set(ns, { checkpointId: saved.id, parentId, origins });
+  for (const key of state.listEntries.keys()) {
     if (key.startsWith(`${ns}\n`) && !key.startsWith(`${ns}\n${saved.id}\n`)) {
-      state.entriesOf.delete(key);
+      state.listEntries.delete(key);
       state.taskPaths.delete(key);
     }
   }

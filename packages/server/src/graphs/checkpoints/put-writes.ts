@@ -47,8 +47,8 @@ export function putTaskWrites(state: SaverState, put: WritesPut): void {
   const { ns, checkpointId, taskId, taskPath, list } = put;
   const { codec, threadId, runId, interruptBytesMax } = state.options;
   const key = taskKey({ ns, checkpointId, taskId });
-  let entries = state.entriesOf.get(key);
-  if (entries === undefined) state.entriesOf.set(key, (entries = new Map()));
+  let entries = state.listEntries.get(key);
+  if (entries === undefined) state.listEntries.set(key, (entries = new Map()));
   const fresh = freshWrites(entries, list);
   const texts = encodeValues(codec, fresh);
   checkInterrupts(fresh, texts, interruptBytesMax);

@@ -23,12 +23,12 @@ const LIST_STEP = 4;
 export async function readTuple(state: SaverState, address: CheckpointAddress): Promise<CheckpointTuple | undefined> {
   const { ns, checkpointId } = address;
   const { history, read, threadId } = state.options;
-  const ownWrites = state.originsOf.has(ns) || state.rootCheckpointId !== null;
+  const ownWrites = state.originsByNamespace.has(ns) || state.rootCheckpointId !== null;
   if (!ownWrites && history === "none") return undefined;
-  if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, address)) return tupleOf(state, history);
-  if (state.originsOf.has(ns)) await state.options.settle();
+  if (!ownWrites && typeof history === "object" && isAt(history.checkpoint, address)) return toTuple(state, history);
+  if (state.originsByNamespace.has(ns)) await state.options.settle();
   const stored = await read((tx) => tx.checkpoint(threadId, ns, checkpointId));
-  return stored === null ? undefined : tupleOf(state, stored);
+  return stored === null ? undefined : toTuple(state, stored);
 }
 
 export async function* listTuples(
@@ -45,7 +45,7 @@ export async function* listTuples(
     const metadata = (options?.filter as JsonObject | undefined) ?? null;
     const page = { ns, before, limit, metadata };
     const rows = await read((tx) => tx.checkpoints(threadId, page));
-    for (const row of rows) yield tupleOf(state, row);
+    for (const row of rows) yield toTuple(state, row);
     before = rows.at(-1)?.checkpoint.checkpointId ?? null;
     if (rows.length < limit) return;
     left -= rows.length;
@@ -58,10 +58,10 @@ export async function readDeltaHistory(
   channels: readonly string[],
 ): Promise<Record<string, ChannelHistory>> {
   const { codec, threadId } = state.options;
-  if (state.originsOf.has(ns)) await state.options.settle();
+  if (state.originsByNamespace.has(ns)) await state.options.settle();
   return state.options.read(async (tx) => {
     const read: ReadLine = async (id, limit) => tx.checkpointLine(threadId, ns, id, { limit, channels });
-    const target = checkpointId ?? state.originsOf.get(ns)?.checkpointId;
+    const target = checkpointId ?? state.originsByNamespace.get(ns)?.checkpointId;
     const [newest] = target === undefined ? [await tx.checkpoint(threadId, ns, null)] : await read(target, 1);
     return deltaHistory(codec, read, newest?.checkpoint.parentId ?? null, channels);
   });
@@ -71,7 +71,7 @@ function isAt(newest: Checkpoint, { ns, checkpointId }: CheckpointAddress): bool
   return newest.ns === ns && (checkpointId === null || checkpointId === newest.checkpointId);
 }
 
-function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
+function toTuple(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
   const { codec, threadId, answersKept } = state.options;
   const { ns, checkpointId, parentId } = stored.checkpoint;
   const { checkpoint, metadata, from } = decodeCheckpoint(stored, codec);
@@ -80,7 +80,7 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
     if (place.startsWith("#")) state.knownBlobs.add(place.slice(1));
     origins.set(channel, { version: checkpoint.channel_versions[channel], from: place === "" ? checkpointId : place });
   }
-  state.originsOf.set(ns, { checkpointId, parentId, origins });
+  state.originsByNamespace.set(ns, { checkpointId, parentId, origins });
   if (ns === "") state.rootStates.note(checkpointId, checkpoint.channel_values);
   const saved = dropAnswers(decodeWrites(stored, codec), answersKept);
   state.pending.checkpointRead(ns, checkpoint, metadata as CheckpointKind, saved);
@@ -90,15 +90,15 @@ function tupleOf(state: SaverState, stored: StoredCheckpoint): CheckpointTuple {
   const tasks = new Set(stored.writes.flatMap(({ taskId, taskPath }) => (taskPath === "" ? [] : taskId)));
   const pendingWrites = keeps ? keepResults(own, tasks) : own;
   state.keptResults ||= keeps && pendingWrites.length > 0;
-  const configOf = (id: string): CheckpointTuple["config"] => ({
+  const buildConfig = (id: string): CheckpointTuple["config"] => ({
     configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id },
   });
   return {
-    config: configOf(checkpointId),
+    config: buildConfig(checkpointId),
     checkpoint,
     metadata: metadata as NonNullable<CheckpointTuple["metadata"]>,
     pendingWrites,
-    ...(parentId === null ? {} : { parentConfig: configOf(parentId) }),
+    ...(parentId === null ? {} : { parentConfig: buildConfig(parentId) }),
   };
 }
 

@@ -40,7 +40,7 @@ export interface RunSaver {
   /** Newest checkpoint of the root graph from this run. */
   rootCheckpointId(): string | null;
   /** The checkpoint of the root graph with exactly these values: the same objects, not equal ones. */
-  readonly checkpointOf: (values: unknown) => string | null;
+  readonly findCheckpoint: (values: unknown) => string | null;
   /** Takes back writes of this run that no checkpoint has taken (drop-writes.ts). */
   readonly drop: (refused: boolean) => void;
   /** The state refuses the results that it keeps for an input. @returns false if it keeps none, or has taken them */
@@ -53,7 +53,7 @@ export function createRunSaver(options: SaverOptions): RunSaver {
     checkpointer: checkpointerOver(state),
     pending: state.pending,
     rootCheckpointId: () => state.rootCheckpointId,
-    checkpointOf: state.rootStates.checkpointOf,
+    findCheckpoint: state.rootStates.findCheckpoint,
     take: () => takeRows(state),
     drop: (refused) => dropWrites(state, refused),
     forgetResults() {
@@ -74,15 +74,15 @@ function checkpointerOver(state: SaverState): BaseCheckpointSaver {
     readonly [PLACES] = places;
 
     override getTuple(config: Config): Promise<CheckpointTuple | undefined> {
-      return readTuple(state, addressOf(config));
+      return readTuple(state, readAddress(config));
     }
 
     override list(config: Config, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-      return listTuples(state, addressOf(config).ns, options);
+      return listTuples(state, readAddress(config).ns, options);
     }
 
     override put(config: Config, saved: LibraryCheckpoint, metadata: object): Promise<Config> {
-      const { ns, checkpointId: parentId } = addressOf(config);
+      const { ns, checkpointId: parentId } = readAddress(config);
       const stored = guarded(state, () => putCheckpoint(state, { ns, parentId, saved, metadata }));
       const { threadId } = state.options;
       const next = { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: saved.id } };
@@ -90,7 +90,7 @@ function checkpointerOver(state: SaverState): BaseCheckpointSaver {
     }
 
     override async putWrites(config: Config, list: LibraryWrite[], taskId: string, taskPath = ""): Promise<void> {
-      const { ns, checkpointId } = addressOf(config);
+      const { ns, checkpointId } = readAddress(config);
       // LangGraph also files a map of answers under their ids; the run itself stores the answers.
       if (checkpointId === null || INTERRUPT_ID.test(taskId)) return;
       const beside = places?.rowsBeside(taskId, list) ?? [];
@@ -101,7 +101,7 @@ function checkpointerOver(state: SaverState): BaseCheckpointSaver {
     }
 
     override getDeltaChannelHistory({ config, channels }: DeltaQuery): Promise<Record<string, ChannelHistory>> {
-      return readDeltaHistory(state, addressOf(config), channels);
+      return readDeltaHistory(state, readAddress(config), channels);
     }
 
     override async deleteThread(): Promise<void> {
@@ -133,7 +133,7 @@ interface Config {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
-function addressOf(config: Config): CheckpointAddress {
+function readAddress(config: Config): CheckpointAddress {
   const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
   return { ns: typeof ns === "string" ? ns : "", checkpointId: typeof id === "string" && id !== "" ? id : null };
 }

@@ -31,7 +31,7 @@ export interface SaverOptions {
   readonly places?: AnswerPlaces;
   /** The run begins with new input: results of finished branches count, and their successors do not run. */
   readonly keepsResults: boolean;
-  /** Of the interrupts of one task, in bytes of JSON. */
+  /** Size of the interrupts of one task, in bytes of JSON. */
   readonly interruptBytesMax: number;
   /** Called after a write. With durability `sync` LangGraph awaits the result before the next superstep. */
   readonly onWrite: () => Promise<void> | undefined;
@@ -61,9 +61,9 @@ export interface SaverState {
   readonly rootStates: RecentStates;
   readonly knownBlobs: Set<string>;
   /** The newest checkpoint of each namespace. */
-  readonly originsOf: Map<string, KnownCheckpoint>;
+  readonly originsByNamespace: Map<string, KnownCheckpoint>;
   /** Key of a task's writes → index → text of the write. */
-  readonly entriesOf: Map<string, Map<number, string>>;
+  readonly listEntries: Map<string, Map<number, string>>;
   /** The same key → path of the task. */
   readonly taskPaths: Map<string, string>;
   rootCheckpointId: string | null;
@@ -83,8 +83,8 @@ export function newSaverState(options: SaverOptions): SaverState {
     pending: createPendingTasks(),
     rootStates: createRecentStates(options.outputs),
     knownBlobs: new Set(),
-    originsOf: new Map(),
-    entriesOf: new Map(),
+    originsByNamespace: new Map(),
+    listEntries: new Map(),
     taskPaths: new Map(),
     rootCheckpointId: null,
     failed: false,

@@ -5,7 +5,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 export interface RecentStates {
   note(checkpointId: string, channels: Values): void;
-  readonly checkpointOf: (values: unknown) => string | null;
+  readonly findCheckpoint: (values: unknown) => string | null;
 }
 
 /** The stream is at most a few supersteps behind. */
@@ -25,6 +25,6 @@ export function createRecentStates(outputs: string | readonly string[]): RecentS
       recent.push({ checkpointId, channels });
       if (recent.length > STATES_MAX) recent.shift();
     },
-    checkpointOf: (values) => recent.findLast(({ channels }) => has(channels, values))?.checkpointId ?? null,
+    findCheckpoint: (values) => recent.findLast(({ channels }) => has(channels, values))?.checkpointId ?? null,
   };
 }

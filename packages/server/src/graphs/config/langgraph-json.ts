@@ -116,7 +116,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const reason = `${issue?.path.join(".") || "the file"}: ${issue?.message ?? "has the wrong shape"}`;
-    throw new ConfigFileError(file, [reason, ...unknownKeysOf(content)].join("; "));
+    throw new ConfigFileError(file, [reason, ...listUnknownKeys(content)].join("; "));
   }
   for (const [key, value] of Object.entries(parsed.data)) {
     const refusal = keyRefusal(key, value);
@@ -157,7 +157,7 @@ function readConfig(file: string, content: unknown, env: Readonly<Record<string,
 }
 
 /** A required key may be missing because it is mistyped. */
-function unknownKeysOf(content: unknown): readonly string[] {
+function listUnknownKeys(content: unknown): readonly string[] {
   if (typeof content !== "object" || content === null || Array.isArray(content)) return [];
   return Object.entries(content).flatMap(([key, value]) => {
     const remark = keyRemark(key, value, HANDLED_KEYS);

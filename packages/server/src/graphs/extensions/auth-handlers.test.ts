@@ -14,13 +14,14 @@ const logged: unknown[] = [];
 const note = (event: string, fields?: object): void => void logged.push([event, fields]);
 const log: Log = { debug: note, info: note, warning: note, error: note };
 
-function accessOf(auth: unknown): Access {
+function createTestAccess(auth: unknown): Access {
   return createHandlerAccess((auth as { readonly "~handlerCache": Handlers })["~handlerCache"], log);
 }
 
-const answering = (answer: unknown): Access => accessOf(new Auth().authenticate((() => answer) as () => string));
+const answering = (answer: unknown): Access =>
+  createTestAccess(new Auth().authenticate((() => answer) as () => string));
 const throwing = (error: unknown): Access =>
-  accessOf(
+  createTestAccess(
     new Auth().authenticate(() => {
       throw error;
     }),
@@ -50,7 +51,7 @@ test("a text is the identity; an object adds members, and missing ones get defau
 
 test("the handler sees method, address and headers, and no other host than the requested one", async () => {
   const seen: string[] = [];
-  const access = accessOf(
+  const access = createTestAccess(
     new Auth().authenticate(({ method, url, headers }) => {
       seen.push(`${method} ${url} ${headers.get("authorization")}`);
       return "ann";
@@ -109,12 +110,12 @@ for (const given of [{}, { identity: "" }, { identity: 1 }, [], 7, { identity: "
   });
 }
 
-const headersOf = new HTTPException(401, {
+const refusalWithHeaders = new HTTPException(401, {
   message: "m",
   headers: { "WWW-Authenticate": "Basic", "content-type": "a/b" },
 });
 test("headers of an HTTPException reach the caller, except those of a body", async () => {
-  const error = await refusal(throwing(headersOf).authenticate(REQUEST));
+  const error = await refusal(throwing(refusalWithHeaders).authenticate(REQUEST));
   assert.deepEqual(error.headers, { "www-authenticate": "Basic" });
 });
 
@@ -127,7 +128,7 @@ function noting(...events: readonly string[]): { readonly access: Access; readon
   const asked: string[] = [];
   const auth = new Auth().authenticate(() => "ann");
   for (const event of events) auth.on(event as "*", () => void asked.push(event));
-  return { access: accessOf(auth), asked };
+  return { access: createTestAccess(auth), asked };
 }
 
 const ORDER: readonly (readonly [events: readonly string[], decides: string | undefined])[] = [
@@ -149,7 +150,7 @@ for (const [events, decides] of ORDER) {
 
 function deciding(answer: unknown): Promise<AuthorizationDecision> {
   const auth = new Auth().authenticate(() => "ann").on("*", (() => answer) as () => boolean);
-  return accessOf(auth).authorize(CALLER, { event: "threads:read", value: {} });
+  return createTestAccess(auth).authorize(CALLER, { event: "threads:read", value: {} });
 }
 
 const SCOPES: readonly (readonly [answer: unknown, scope: AuthorizationDecision["scope"]])[] = [
@@ -215,7 +216,7 @@ test("a handler's change of the request counts; the caller's own request stays u
       (context.value as Record<string, unknown>)["note"] = undefined;
     });
   const value: JsonObject = { thread_id: "t", metadata: { a: 1 } };
-  const answer = await accessOf(auth).authorize(CALLER, { event: "threads:create", value });
+  const answer = await createTestAccess(auth).authorize(CALLER, { event: "threads:create", value });
   assert.deepEqual(answer.value, { thread_id: "t", metadata: { a: 1, owner: "ann" } });
   assert.deepEqual(value, { thread_id: "t", metadata: { a: 1 } });
   const names = { event: "threads:create", resource: "threads", action: "create" };

@@ -53,7 +53,7 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
       try {
         given = await handlers.authenticate(webRequest(request));
       } catch (error) {
-        throw refusalOf(error) ?? unauthenticated(error, log);
+        throw toAuthRefusal(error) ?? unauthenticated(error, log);
       }
       return toCaller(given);
     },
@@ -66,9 +66,9 @@ export function createHandlerAccess(handlers: Handlers, log: Log): Access {
       const value = structuredClone(question.value); // handlers change it in place
       let answer: unknown;
       try {
-        answer = await handler(contextOf(caller, { event: question.event, value }));
+        answer = await handler(buildAuthContext(caller, { event: question.event, value }));
       } catch (error) {
-        throw refusalOf(error) ?? error; // auth-handlers.1
+        throw toAuthRefusal(error) ?? error; // auth-handlers.1
       }
       if (answer === null || answer === undefined || answer === true) return { scope: null, value: changed(value) };
       if (answer === false) throw new ApiError("forbidden", `The caller lacks permission: ${question.event}.`);
@@ -106,13 +106,13 @@ function toCaller(given: unknown): Caller {
     throw new Error("authenticate must return the caller's identity: a text, or an object with `identity`");
   }
   if (isAuthenticated === false) throw credentialsNeeded();
-  const permissions = textsOf(known["permissions"]);
+  const permissions = filterTexts(known["permissions"]);
   const user = { display_name: identity, is_authenticated: true, ...known, permissions };
-  const groups = textsOf(known["groups"]);
+  const groups = filterTexts(known["groups"]);
   return { name: identity, user, permissions, ...(groups.length === 0 ? {} : { groups }) };
 }
 
-function textsOf(listed: unknown): readonly string[] {
+function filterTexts(listed: unknown): readonly string[] {
   return Array.isArray(listed) ? listed.filter((one): one is string => typeof one === "string") : [];
 }
 
@@ -153,7 +153,7 @@ function findHandler(callbacks: NonNullable<Handlers["callbacks"]>, event: strin
   return name === undefined ? undefined : callbacks[name]; // auth-handlers.2
 }
 
-function contextOf(caller: Caller, { event, value }: AuthorizationQuery): object {
+function buildAuthContext(caller: Caller, { event, value }: AuthorizationQuery): object {
   const [resource, action] = event.split(":");
   return { event, resource, action, value, user: caller.user, permissions: caller.permissions };
 }
@@ -169,11 +169,11 @@ function toConditions(answer: unknown, event: string): readonly Condition[] {
     if (isScalar(wanted)) return [{ key, op: "eq" as const, value: wanted }];
     const operators = isJsonObject(wanted) ? Object.entries(wanted) : [];
     if (operators.length === 0) throw invalidFilter(event, `has no value for "${key}"`);
-    return operators.flatMap(([operator, operand]) => conditionsOf(key, operator, operand, event));
+    return operators.flatMap(([operator, operand]) => listConditions(key, operator, operand, event));
   });
 }
 
-function conditionsOf(key: string, operator: string, operand: Json, event: string): readonly Condition[] {
+function listConditions(key: string, operator: string, operand: Json, event: string): readonly Condition[] {
   if (operator === "$eq" && isScalar(operand)) return [{ key, op: "eq", value: operand }];
   const parts = operator === "$contains" ? (Array.isArray(operand) ? (operand as readonly Json[]) : [operand]) : [];
   if (parts.length === 0 || !parts.every(isScalar)) throw invalidFilter(event, `does not say what "${key}" must be`);
@@ -190,7 +190,7 @@ function invalidFilter(event: string, why: string): Error {
 }
 
 /** The SDK's HTTPException, from any copy: its status, message and headers. */
-function refusalOf(error: unknown): ApiError | null {
+function toAuthRefusal(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error;
   if (!(error instanceof Error) || !("status" in error) || !("headers" in error)) return null;
   if (typeof error.status !== "number" || !(error.status >= 400 && error.status <= 599)) return null;

@@ -81,14 +81,14 @@ async function search(store: Store, operation: SearchOperation): Promise<unknown
 
 async function list(store: Store, operation: ListNamespacesOperation): Promise<unknown> {
   const { matchConditions = [], maxDepth, limit, offset } = operation;
-  const pathOf = (type: "prefix" | "suffix"): readonly string[] => {
+  const readMatchPath = (type: "prefix" | "suffix"): readonly string[] => {
     const [first, second] = matchConditions.filter(({ matchType }) => matchType === type);
     if (second !== undefined) throw new ApiError("store_namespace_invalid", `Only one ${type} is possible.`);
     return first?.path ?? [];
   };
   const found = await store.listNamespaces({
-    prefix: pathOf("prefix"),
-    suffix: pathOf("suffix"),
+    prefix: readMatchPath("prefix"),
+    suffix: readMatchPath("suffix"),
     depthMax: maxDepth ?? null,
     limit,
     offset,

@@ -63,7 +63,7 @@ function createSdkLogger(library: Library, log: Log): SdkLogger {
   const methods = Object.entries(LEVELS).map(([name, level]) => [
     name,
     (message: unknown, ...meta: readonly unknown[]) => {
-      log[level]("graph_log", { ...fieldsOf(message, meta), ...placeOf(library) });
+      log[level]("graph_log", { ...listFields(message, meta), ...readPlace(library) });
       return logger;
     },
   ]);
@@ -72,9 +72,9 @@ function createSdkLogger(library: Library, log: Log): SdkLogger {
 }
 
 /** As winston takes them: a text and objects, or one object with its `message`. */
-function fieldsOf(message: unknown, meta: readonly unknown[]): Readonly<Record<string, unknown>> {
+function listFields(message: unknown, meta: readonly unknown[]): Readonly<Record<string, unknown>> {
   const isObject = typeof message === "object" && message !== null && !(message instanceof Error);
-  const fields: Record<string, unknown> = { message: isObject ? "" : cut(textOf(message)) };
+  const fields: Record<string, unknown> = { message: isObject ? "" : cut(formatMessage(message)) };
   for (const one of isObject ? [message, ...meta] : meta) {
     if (one instanceof Error) fields["error"] = `${one.name}: ${one.message}`;
     else if (typeof one === "object" && one !== null) Object.assign(fields, one);
@@ -83,7 +83,7 @@ function fieldsOf(message: unknown, meta: readonly unknown[]): Readonly<Record<s
   return fields;
 }
 
-function textOf(message: unknown): string {
+function formatMessage(message: unknown): string {
   if (message instanceof Error) return message.stack ?? message.message;
   return typeof message === "string" ? message : String(message);
 }
@@ -93,7 +93,7 @@ function cut(text: string): string {
 }
 
 /** The node and the run of the caller; empty outside a graph. */
-function placeOf(library: Library): Readonly<Record<string, unknown>> {
+function readPlace(library: Library): Readonly<Record<string, unknown>> {
   const config = library.langgraph.getConfig() as
     | { readonly metadata?: Record<string, unknown>; readonly configurable?: Record<string, unknown> }
     | undefined;

@@ -63,16 +63,16 @@ function askAtPlace(
   noteConcurrent(task, asking, value, node);
   const found = answers.length === 0 ? null : findAnswer(task, asking, value, node);
   asking.count++;
-  if (found !== null) asking.taken.add(found);
+  if (found !== null) asking.usedNumbers.add(found);
   else {
     asking.open.push(value);
     const carried = places.findCarried(place)?.index ?? null;
-    const isWaiting = carried !== null && !asking.taken.has(carried);
+    const isWaiting = carried !== null && !asking.usedNumbers.has(carried);
     if (isWaiting && !places.concurrent.has(node)) places.moved(); // asked-payload.2
     else if (answers.length > 0) send?.([["__resume__", answers]]);
   }
   const at = found ?? answers.length;
-  const used = Math.max(-1, ...asking.taken) + 1;
+  const used = Math.max(-1, ...asking.usedNumbers) + 1;
   const note = (): void => send?.([["__resume__", answers.slice(0, used)]]);
   return ask(configWith(config, { interruptCounter: at - 1, resume: answers }, note));
 }
@@ -117,7 +117,7 @@ function findAnswer(task: TaskConfig, asking: Asking, value: unknown, node: stri
   const { places, pad, place } = task;
   const asked = places.describe(value);
   const shown = places.readShown(place);
-  const left = pad.resume.map((_, at) => at).filter((at) => !asking.taken.has(at));
+  const left = pad.resume.map((_, at) => at).filter((at) => !asking.usedNumbers.has(at));
   const equal = asked === null ? undefined : left.find((at) => shown[at]?.exact === asked.exact);
   if (equal !== undefined) return equal;
   // Nothing tells what it showed: an answer of an older server, or a value without a JSON form.

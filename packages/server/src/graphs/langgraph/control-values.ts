@@ -37,10 +37,10 @@ interface Part {
 /** @throws {ApiError} `control_value_refused`, with the path to the value. */
 export function rejectControlValues(given: GivenValues): void {
   refuseOwnChannels(given.update);
-  for (const { value, path, sent } of partsOf(given)) refuseIn(value, path, sent);
+  for (const { value, path, sent } of listParts(given)) refuseIn(value, path, sent);
 }
 
-function partsOf({ input, update, goto, answers = [], item }: GivenValues): readonly Part[] {
+function listParts({ input, update, goto, answers = [], item }: GivenValues): readonly Part[] {
   const targets = (Array.isArray(goto) ? goto : [goto]).filter(isJsonObject);
   return [
     { value: input, path: ["input"], sent: false },
@@ -55,12 +55,12 @@ function partsOf({ input, update, goto, answers = [], item }: GivenValues): read
 
 /** langgraph/control-values.2. */
 function refuseOwnChannels(update: unknown): void {
-  for (const [at, channel] of channelsOf(update)) {
+  for (const [at, channel] of listChannels(update)) {
     if (isOwnChannel(channel)) throw refusal([...at, channel], `the channel ${channel} is the library's own`);
   }
 }
 
-function channelsOf(update: unknown): readonly (readonly [at: Path, channel: string])[] {
+function listChannels(update: unknown): readonly (readonly [at: Path, channel: string])[] {
   const at: Path = ["command", "update"];
   if (isJsonObject(update)) return Object.keys(update).map((channel) => [at, channel]);
   if (!Array.isArray(update)) return [];
@@ -82,7 +82,7 @@ function refuseIn(value: unknown, path: Path, sent: boolean): void {
     return;
   }
   const object = value as Record<string, unknown>;
-  const why = formOf(object, sent);
+  const why = findSerializedForm(object, sent);
   if (why !== null) throw refusal(path, why);
   for (const key of Object.keys(object)) {
     if (typeof object[key] !== "object") continue;
@@ -93,7 +93,7 @@ function refuseIn(value: unknown, path: Path, sent: boolean): void {
 }
 
 /** langgraph/control-values.1. @returns LangGraph's interpretation of the object; null for data */
-function formOf(object: Record<string, unknown>, sent: boolean): string | null {
+function findSerializedForm(object: Record<string, unknown>, sent: boolean): string | null {
   if (Object.hasOwn(object, "lg_name") && OWN_CLASSES.has(object["lg_name"]))
     return `lg_name is ${String(object["lg_name"])}`;
   if (Object.hasOwn(object, OVERWRITE)) return `it has the member ${OVERWRITE}`;

@@ -13,7 +13,7 @@ export interface InterruptIds {
   /** XXH3-128 of a task's namespace: LangGraph's id of its first interrupt. */
   firstId(ns: string): string;
   /** True if LangGraph itself derives `id` for interrupt `index` of the task `ns`. */
-  isOf(id: string, ns: string, index: number): boolean;
+  isIdAt(id: string, ns: string, index: number): boolean;
   /** @param libraryId the id of the raised interrupt */
   interruptId(libraryId: string, index: number): string;
 }
@@ -25,7 +25,7 @@ export async function createInterruptIds(library: Library): Promise<InterruptIds
   const areUnique = first !== second;
   return {
     firstId: hash,
-    isOf: (id, ns, index) => id === hash(areUnique && index > 0 ? `${ns}|${index}` : ns),
+    isIdAt: (id, ns, index) => id === hash(areUnique && index > 0 ? `${ns}|${index}` : ns),
     // interrupt-ids.2
     interruptId: (libraryId, index) => (index === 0 || areUnique ? libraryId : hash(`${libraryId}:${index}`)),
   };

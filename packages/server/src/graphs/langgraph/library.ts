@@ -62,7 +62,7 @@ function findLibrary(folder: string): { readonly root: string; readonly version:
   const root = theirs ?? here;
   if (root === null)
     throw new LibraryError("@langchain/langgraph is not installed: run npm install @langchain/langgraph");
-  const { version } = packageOf(root);
+  const { version } = readPackage(root);
   if (isSupported(version)) return { root, version };
   throw new LibraryError(
     `@langchain/langgraph ${version} in ${root} is not supported: install a version from ${SUPPORTED.from} to below ${SUPPORTED.below}`, // library.1
@@ -75,10 +75,10 @@ function isSupported(version: string): boolean {
 
 /** By their numbers: a pre-release counts as its release. */
 function compareVersions(one: string, other: string): number {
-  const numbersOf = (version: string): readonly number[] =>
+  const parseNumbers = (version: string): readonly number[] =>
     version.split(".", 3).map((part) => Number.parseInt(part, 10));
-  const others = numbersOf(other);
-  const differences = numbersOf(one).map((number, at) => number - (others[at] ?? 0));
+  const others = parseNumbers(other);
+  const differences = parseNumbers(one).map((number, at) => number - (others[at] ?? 0));
   return differences.find((difference) => difference !== 0) ?? 0;
 }
 
@@ -96,13 +96,13 @@ interface PackageJson {
   readonly exports?: Readonly<Record<string, unknown>>;
 }
 
-function packageOf(root: string): PackageJson {
+function readPackage(root: string): PackageJson {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as PackageJson;
 }
 
 /** Node resolves bare names from the importing file only; this reads the same `exports` for any folder. */
 async function importFrom<T>(root: string, entry: string): Promise<T> {
-  let target = packageOf(root).exports?.[entry];
+  let target = readPackage(root).exports?.[entry];
   for (const condition of ["import", "default"]) {
     if (typeof target === "object" && target !== null && condition in target)
       target = (target as Record<string, unknown>)[condition];

@@ -126,7 +126,7 @@ function storage(): Storage | undefined {
 export interface Asking {
   count: number;
   /** Positions of the answers that were handed over. */
-  readonly taken: Set<number>;
+  readonly usedNumbers: Set<number>;
   /** Questions without an answer: the task ends with the first, unless it asks several at the same time. */
   open: unknown[];
   /** Tool calls by their number: their own scratchpads. */
@@ -138,7 +138,7 @@ const askings = new WeakMap<Scratchpad, Asking>();
 export function readAsking(pad: Scratchpad): Asking {
   const known = askings.get(pad);
   if (known !== undefined) return known;
-  const asking: Asking = { count: 0, taken: new Set(), open: [], calls: new Map() };
+  const asking: Asking = { count: 0, usedNumbers: new Set(), open: [], calls: new Map() };
   askings.set(pad, asking);
   let counter = pad.interruptCounter;
   Object.defineProperty(pad, "interruptCounter", {
@@ -148,7 +148,7 @@ export function readAsking(pad: Scratchpad): Asking {
       counter = value;
       if (value !== -1) return;
       Object.assign(asking, { count: 0, open: [] });
-      asking.taken.clear();
+      asking.usedNumbers.clear();
       asking.calls.clear();
     },
   });

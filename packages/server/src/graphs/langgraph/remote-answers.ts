@@ -81,7 +81,7 @@ function sendRemoteAnswers(remoteGraph: RemoteClass): void {
     const threadId = configurable["thread_id"];
     if (task === null || typeof threadId !== "string") return original.call(this, input, options);
     const call = { remote: this, task, threadId, thread: `${this.client.runs.apiUrl ?? ""} ${threadId}` };
-    const runs = { stream: (...given: Parameters<Runs["stream"]>) => refusePause(call, streamOf(call, given)) };
+    const runs = { stream: (...given: Parameters<Runs["stream"]>) => refusePause(call, streamRun(call, given)) };
     const own = new remoteGraph({ ...this, client: { runs } });
     return takeTurn(call, () => original.call(own, input, options));
   };
@@ -119,7 +119,7 @@ async function* refusePause({ remote, threadId }: Call, stream: Streamed): Strea
   }
 }
 
-function streamOf(call: Call, [threadId, graphId, payload]: Parameters<Runs["stream"]>): Streamed {
+function streamRun(call: Call, [threadId, graphId, payload]: Parameters<Runs["stream"]>): Streamed {
   const { remote, task } = call;
   const { runs } = remote.client;
   const asked = (task.places.readRaised(task.taskId) as readonly RemoteQuestion[]).filter(
@@ -149,9 +149,9 @@ async function* answered({ remote, threadId }: Call, payload: object, resume: ob
   try {
     yield* runs.stream(threadId, remote.graphId, { ...payload, input: undefined, command: { resume } });
   } catch (error) {
-    const { code, answered: taken } = readProblem(error);
-    if (taken?.same_value === true) yield resultEvent(await runs.join(threadId, taken.run_id)); // remote-answers.2
-    else if (code === "interrupt_unknown" || (code === "no_pending_interrupt" && taken === undefined))
+    const { code, answered: wasAnswered } = readProblem(error);
+    if (wasAnswered?.same_value === true) yield resultEvent(await runs.join(threadId, wasAnswered.run_id)); // remote-answers.2
+    else if (code === "interrupt_unknown" || (code === "no_pending_interrupt" && wasAnswered === undefined))
       yield* runs.stream(threadId, remote.graphId, payload); // remote-answers.3
     else throw isRefusal(error) ? refusedAnswer(error) : error;
   }

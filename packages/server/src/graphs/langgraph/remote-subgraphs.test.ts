@@ -4,7 +4,7 @@ import { RemoteGraph } from "@langchain/langgraph/remote";
 import { RunnableLambda } from "@langchain/core/runnables";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fingerprintOf } from "../checkpoints/graph-fingerprint.ts";
+import { computeFingerprint } from "../checkpoints/graph-fingerprint.ts";
 import { drawGraph } from "../schemas/graph-drawing.ts";
 import { type CompiledGraph, isCompiledGraph, localSubgraphs, withCheckpointer } from "./compiled-graph.ts";
 
@@ -53,7 +53,7 @@ for (const { place, graph, paths } of PLACES) {
     const found: string[] = [];
     for await (const [path] of localSubgraphs(graph)) found.push(path);
     assert.equal(found.join(" "), paths);
-    assert.deepEqual(Object.keys((await fingerprintOf("g", graph)).nodes), ["", ...found]);
+    assert.deepEqual(Object.keys((await computeFingerprint("g", graph)).nodes), ["", ...found]);
 
     const view = withCheckpointer(graph, {});
     for await (const [path, subgraph] of view.getSubgraphsAsync(undefined, true)) {

@@ -110,14 +110,14 @@ function isInterrupt(error: unknown): error is RaisedError {
 }
 
 /** @param taken numbers of calls that are underway: the same call can stand twice in a message */
-function findNumber(input: unknown, call: ToolCall, taken: ReadonlySet<number>): number {
+function findNumber(input: unknown, call: ToolCall, usedNumbers: ReadonlySet<number>): number {
   const calls = callsIn(input);
   const isCall = (one: ToolCall): boolean =>
     one.id === call.id && one.name === call.name && isDeepStrictEqual(one.args, call.args);
-  const position = calls.findIndex((one, at) => !taken.has(at) && isCall(one));
+  const position = calls.findIndex((one, at) => !usedNumbers.has(at) && isCall(one));
   if (position >= 0) return position;
   let number = calls.length + numberOfText(call.id ?? call.name);
-  while (taken.has(number)) number++;
+  while (usedNumbers.has(number)) number++;
   return number;
 }
 

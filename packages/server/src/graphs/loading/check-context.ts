@@ -18,7 +18,7 @@ export function checkContext(library: Library, deployed: Deployed | undefined, r
   const schema = deployed?.factory === null ? deployed.graph.builder?._configRuntimeSchema : undefined;
   if (!library.types.isInteropZodObject(schema)) return;
   const { context } = run.request;
-  const errors = faultsOf(library, schema, context ?? runConfigurable(run, library));
+  const errors = findFaults(library, schema, context ?? runConfigurable(run, library));
   if (errors.length === 0) return;
   const texts = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   const detail = `The context does not match the context schema of ${run.graphId}: ${texts.join("; ")}.`;
@@ -30,7 +30,7 @@ interface Fault {
   readonly message: string;
 }
 
-function faultsOf(
+function findFaults(
   { types }: Library,
   schema: Parameters<Library["types"]["interopSafeParse"]>[0],
   value: unknown,

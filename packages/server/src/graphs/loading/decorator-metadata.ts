@@ -35,7 +35,7 @@ export function wantsMetadata(code: string, { emitDecoratorMetadata, experimenta
 
 /** JavaScript, perhaps with JSX, and an inline source map; null without a compiler (decorator-metadata.2). */
 export function withMetadata(path: string, text: string, given: object): string | null {
-  const ts = typescriptOf(path);
+  const ts = findTypescript(path);
   if (ts === null) return null;
   const { options } = ts.convertCompilerOptionsFromJson(
     { ...given, target: "ESNext", module: "ESNext", jsx: "preserve", inlineSourceMap: true },
@@ -45,7 +45,7 @@ export function withMetadata(path: string, text: string, given: object): string 
   return ts.transpileModule(text, { fileName: path, compilerOptions }).outputText;
 }
 
-function typescriptOf(path: string): TypeScript | null {
+function findTypescript(path: string): TypeScript | null {
   try {
     const found = createRequire(path)("typescript") as TypeScript;
     return typeof found.transpileModule === "function" ? found : null;

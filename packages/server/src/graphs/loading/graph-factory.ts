@@ -11,7 +11,7 @@ import type { GraphDescription, GraphRunResult, StateAddress, Tx } from "../../p
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
-import { fingerprintOf, missingParts } from "../checkpoints/graph-fingerprint.ts";
+import { computeFingerprint, missingParts } from "../checkpoints/graph-fingerprint.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { clientConfigurable, runConfigurable } from "../run/run-config.ts";
 import { runError } from "../run/run-error.ts";
@@ -29,7 +29,7 @@ export interface FactoryRuntime {
 export type GraphFactory = (config: object, runtime: FactoryRuntime) => Promise<CompiledGraph>;
 
 export interface Deployed extends GraphDescription {
-  /** Of a factory: the graph for an empty config. */
+  /** The graph; for a factory, its graph for an empty config. */
   readonly graph: CompiledGraph;
   readonly factory: GraphFactory | null;
 }
@@ -165,7 +165,7 @@ export async function withoutGraph(
 
 /** Checkpoints name the fingerprint of the graph that wrote them, so its row comes before the first one. */
 async function remembered(deployed: Deployed, graph: CompiledGraph, ports: FactoryPorts): Promise<Fingerprint> {
-  const own = await fingerprintOf(deployed.graphId, graph);
+  const own = await computeFingerprint(deployed.graphId, graph);
   if (own.hash === deployed.fingerprint.hash) return deployed.fingerprint;
   await ports.context.read((tx) => tx.putFingerprint(own, ports.clock.now()));
   return own;

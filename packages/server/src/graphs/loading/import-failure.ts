@@ -28,7 +28,7 @@ const REMEDIES: Readonly<Record<string, (found: FailedImport, folder: string) =>
   MODULE_NOT_FOUND: remedy,
   ERR_UNSUPPORTED_DIR_IMPORT: remedy,
   ERR_PACKAGE_PATH_NOT_EXPORTED: ({ specifier }) =>
-    `which "exports" of package.json of ${packageOf(specifier)} does not have: correct the path, or install another version`,
+    `which "exports" of package.json of ${namePackage(specifier)} does not have: correct the path, or install another version`,
   ERR_UNKNOWN_BUILTIN_MODULE: () => "which this version of Node does not have: correct the name",
   ERR_UNKNOWN_FILE_EXTENSION: () =>
     "a file of a kind that the server does not load: read it with node:fs, or import JavaScript, TypeScript or JSON",
@@ -44,12 +44,12 @@ export function importFailure(error: unknown, folder: string): string {
     missing === undefined ? "" : ` (import "${missing.specifier}" in ${relativePath(missing.parent, folder)})`;
   if (error instanceof SourceError)
     return `SyntaxError: ${message} (${placed(error.file, error.line, folder)})${asked}`;
-  const remedyOf = REMEDIES["code" in error ? String(error.code) : ""];
-  if (missing !== undefined && remedyOf !== undefined)
-    return `${relativePath(missing.parent, folder)} imports "${missing.specifier}", ${remedyOf(missing, folder)}`;
+  const knownRemedy = REMEDIES["code" in error ? String(error.code) : ""];
+  if (missing !== undefined && knownRemedy !== undefined)
+    return `${relativePath(missing.parent, folder)} imports "${missing.specifier}", ${knownRemedy(missing, folder)}`;
   const awaiting = requiredAwait(message, folder);
   if (awaiting !== null) return awaiting;
-  return `${name}: ${firstLine(message)}${asked === "" ? placeOf(error, folder) : asked}${hint(name, message)}`;
+  return `${name}: ${firstLine(message)}${asked === "" ? findPlace(error, folder) : asked}${hint(name, message)}`;
 }
 
 function remedy({ specifier, parent }: FailedImport, folder: string): string {
@@ -73,7 +73,7 @@ function remedy({ specifier, parent }: FailedImport, folder: string): string {
   if (isBuiltin(specifier)) return "which this version of Node does not have";
   if (isInstalled(specifier, parent))
     return `a package without the file that its package.json names: build it, or install it again`;
-  return `a package that is not installed: run npm install ${packageOf(specifier)} in ${folder}, or add it to "paths" of tsconfig.json if it is an alias${others}${config}`;
+  return `a package that is not installed: run npm install ${namePackage(specifier)} in ${folder}, or add it to "paths" of tsconfig.json if it is an alias${others}${config}`;
 }
 
 const ALIASES_NAMED_MAX = 5;
@@ -98,7 +98,7 @@ function similarTo(specifier: string, path: string): string {
 }
 
 /** `@scope/name/deep` → `@scope/name`. */
-function packageOf(specifier: string): string {
+function namePackage(specifier: string): string {
   return specifier
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)
@@ -137,7 +137,7 @@ const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 const PLACE = /(file:\/\/\/[^\s:()?]+|(?<=^|\()(?:[A-Za-z]:)?[\\/][^:()?\n]+)(?:\?[^\s:()]*)?:(\d+)/m;
 
 /** ` (parts/word.ts:3)`: a syntax error does not name its place itself. Empty for a file outside the folder. */
-function placeOf(error: Error, folder: string): string {
+function findPlace(error: Error, folder: string): string {
   const [, found, line] = PLACE.exec(error.stack ?? "") ?? [];
   if (found === undefined) return "";
   const path = relative(folder, found.startsWith("file:") ? fileURLToPath(found) : found);

@@ -20,7 +20,7 @@ export class FileLoadError extends Error {
 
 /** @throws {Error} with the cause, without the file's name */
 export async function importExport({ file, exportName }: ExportPath, folder: string): Promise<unknown> {
-  const module = exportsOf(await importModule(file, folder));
+  const module = unwrapExports(await importModule(file, folder));
   if (exportName in module) return module[exportName];
   throw new Error(`the file has no such export (it has ${Object.keys(module).join(", ") || "nothing"})`);
 }
@@ -42,7 +42,7 @@ async function importModule(file: string, folder: string): Promise<Readonly<Reco
  * The file's own exports. For CommonJS, Node adds `module.exports` and `default`, even if the file exports nothing.
  * Code compiled from `export` carries the mark `__esModule`.
  */
-function exportsOf(module: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function unwrapExports(module: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (!("module.exports" in module)) return module;
   const { "module.exports": all, default: _same, __esModule: _mark, ...named } = module;
   if (typeof all !== "object" || all === null) return { ...named, default: all };
@@ -50,7 +50,7 @@ function exportsOf(module: Readonly<Record<string, unknown>>): Readonly<Record<s
   return Object.keys(all).length === 0 ? named : { ...named, default: all };
 }
 
-export function causeOf(error: unknown): string {
+export function formatCause(error: unknown): string {
   const { name, message } = describeError(error);
   return `${name}: ${message}`;
 }

@@ -6,11 +6,11 @@
 //        creates the graph for descriptions and schemas.
 import type { Fingerprint } from "../../model/model.ts";
 import { describeError } from "@holdpoint/base/api-error.ts";
-import { fingerprintOf } from "../checkpoints/graph-fingerprint.ts";
+import { computeFingerprint } from "../checkpoints/graph-fingerprint.ts";
 import type { GraphSource } from "../config/langgraph-json.ts";
 import { isCompiledGraph, type CompiledGraph } from "../langgraph/compiled-graph.ts";
 import type { GraphFactory } from "./graph-factory.ts";
-import { causeOf, FileLoadError, importExport } from "./import-user-module.ts";
+import { formatCause, FileLoadError, importExport } from "./import-user-module.ts";
 
 export class GraphLoadError extends Error {
   /** @param exportName null if the file fails outside of an export */
@@ -26,7 +26,7 @@ const namesExport = (name: string | null): readonly string[] => (name === null ?
 export interface LoadedGraph {
   readonly graphId: string;
   readonly description: string | null;
-  /** Of a factory: its graph for an empty config. */
+  /** The graph; for a factory, its graph for an empty config. */
   readonly graph: CompiledGraph;
   /** Null if the export is not a function. */
   readonly factory: GraphFactory | null;
@@ -38,10 +38,10 @@ export async function loadGraph(source: GraphSource, folder: string): Promise<Lo
   const { graphId, description } = source;
   try {
     const made = await makeGraph(source, folder);
-    return { graphId, description, ...made, fingerprint: await fingerprintOf(graphId, made.graph) };
+    return { graphId, description, ...made, fingerprint: await computeFingerprint(graphId, made.graph) };
   } catch (error) {
     if (error instanceof GraphLoadError) throw error;
-    throw new GraphLoadError(source, `reading it threw ${causeOf(error)}`);
+    throw new GraphLoadError(source, `reading it threw ${formatCause(error)}`);
   }
 }
 
@@ -64,7 +64,7 @@ async function makeGraph(source: GraphSource, folder: string): Promise<Pick<Load
     // load-graph.3
     made = await make({ configurable: {} }, { accessContext: "assistants.read", executionRuntime: null });
   } catch (error) {
-    throw new GraphLoadError(source, `the function threw ${causeOf(error)}`);
+    throw new GraphLoadError(source, `the function threw ${formatCause(error)}`);
   }
   return { graph: await toGraph(source, made, RETURNED), factory };
 }
@@ -82,7 +82,7 @@ async function toGraph(source: GraphSource, made: unknown, given = "the export i
         const compiled: unknown = (value as { compile(): unknown }).compile();
         if (isCompiledGraph(compiled)) return compiled;
       } catch (error) {
-        throw new GraphLoadError(source, `compiling it threw ${causeOf(error)}`);
+        throw new GraphLoadError(source, `compiling it threw ${formatCause(error)}`);
       }
     }
   }

@@ -6,7 +6,7 @@
 import { extname, join } from "node:path";
 import type * as Esbuild from "esbuild";
 import { findImported } from "./source-resolve.ts";
-import { compiler, formatOf, isTypeScript } from "./source-transform.ts";
+import { compiler, chooseFormat, isTypeScript } from "./source-transform.ts";
 
 const CHECKED = new Set([".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx", ".json"]);
 
@@ -24,7 +24,7 @@ export async function missingExports(file: string, folder: string): Promise<read
   return errors.flatMap(({ text, location }) => {
     if (location === null || !text.startsWith("No matching export")) return [];
     const importer = join(folder, location.file);
-    if (!isTypeScript(importer) || formatOf(importer) !== "commonjs") return []; // Node itself refuses a module
+    if (!isTypeScript(importer) || chooseFormat(importer) !== "commonjs") return []; // Node itself refuses a module
     return [{ file: location.file, line: location.line, reason: text }];
   });
 }

@@ -35,16 +35,16 @@ export function createSourceResolver(isProjectFile: (path: string) => boolean): 
   return (specifier, parent, context, next) => {
     const typed = isTypeScript(parent);
     if (!typed && !isProjectFile(parent)) return next(specifier, context); // source-resolve.3
-    const place = placeOf(specifier, parent);
+    const place = resolvePlace(specifier, parent);
     const file = place !== null || isProjectFile(parent) ? findImported(specifier, parent) : null;
-    if (file !== null) return next(addressOf(file, place?.query ?? "", context), context);
+    if (file !== null) return next(buildModuleUrl(file, place?.query ?? "", context), context);
     return place === null ? resolvePackage(specifier, parent, context, next) : next(specifier, context);
   };
 }
 
 /** The file behind a path or an alias; null for packages, and for files that do not exist. */
 export function findImported(specifier: string, parent: string): string | null {
-  const place = placeOf(specifier, parent);
+  const place = resolvePlace(specifier, parent);
   const paths = place === null ? sourceConfig(parent).aliases(specifier) : [place.path];
   for (const path of paths) {
     const file = findFile(path, isTypeScript(parent));
@@ -54,7 +54,7 @@ export function findImported(specifier: string, parent: string): string | null {
 }
 
 /** The path of a relative, absolute or `file:` specifier. */
-function placeOf(specifier: string, parent: string): { readonly path: string; readonly query: string } | null {
+function resolvePlace(specifier: string, parent: string): { readonly path: string; readonly query: string } | null {
   const [text = "", query = ""] = /^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(specifier) ? specifier.split(/(?=\?)/, 2) : [];
   if (text === "") return isAbsolute(specifier) ? { path: specifier, query: "" } : null;
   if (text.startsWith("file:")) return { path: fileURLToPath(text), query };
@@ -94,7 +94,7 @@ function* withEndings(path: string, typedFirst: boolean): Iterable<string> {
 }
 
 function findInFolder(path: string, typedFirst: boolean): string | null {
-  const main = mainOf(path);
+  const main = readMain(path);
   if (main !== null) {
     const file = [...withEndings(join(path, main), typedFirst)].find(isFile);
     if (file !== undefined) return file;
@@ -102,7 +102,7 @@ function findInFolder(path: string, typedFirst: boolean): string | null {
   return ENDINGS.map((ending) => join(path, `index${ending}`)).find(isFile) ?? null;
 }
 
-function mainOf(folder: string): string | null {
+function readMain(folder: string): string | null {
   try {
     const { main } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { readonly main?: unknown };
     return typeof main === "string" ? main : null;
@@ -121,7 +121,7 @@ export function isRequire({ conditions }: { readonly conditions: Iterable<string
 }
 
 /** `require` takes paths, `import` takes addresses. */
-function addressOf(file: string, query: string, context: ResolveHookContext): string {
+function buildModuleUrl(file: string, query: string, context: ResolveHookContext): string {
   return isRequire(context) ? file : pathToFileURL(file).href + query;
 }
 
@@ -141,7 +141,7 @@ function resolvePackage(
   } catch (error) {
     const file = missingPackageFile(specifier, parent, error);
     if (file === null) throw error;
-    return next(addressOf(file, "", context), context);
+    return next(buildModuleUrl(file, "", context), context);
   }
 }
 

@@ -43,7 +43,7 @@ export class SourceError extends SyntaxError {
 /** @throws {SourceError} */
 export function transformSource(path: string): LoadFnOutput {
   const text = readFileSync(path, "utf8");
-  const wanted = formatOf(path);
+  const wanted = chooseFormat(path);
   try {
     return { format: wanted, source: transform(path, text, wanted), shortCircuit: true };
   } catch (error) {
@@ -53,7 +53,7 @@ export function transformSource(path: string): LoadFnOutput {
   }
 }
 
-export function formatOf(path: string): "module" | "commonjs" {
+export function chooseFormat(path: string): "module" | "commonjs" {
   const extension = extname(path);
   if (extension === ".mts") return "module";
   return extension === ".cts" ? "commonjs" : packageType(path);
@@ -66,7 +66,7 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
   if (ready?.text === text && ready.format === format) return ready.code; // source-transform.4
   const { compilerOptions } = sourceConfig(path);
   try {
-    const options = optionsOf(path, text, format);
+    const options = chooseOptions(path, text, format);
     const { code } = compiler().transformSync(text, options);
     if (!wantsMetadata(code, compilerOptions)) return code;
     const compiled = withMetadata(path, text, compilerOptions);
@@ -77,7 +77,7 @@ function transform(path: string, text: string, format: "module" | "commonjs"): s
   }
 }
 
-function optionsOf(path: string, text: string, format: "module" | "commonjs"): Esbuild.TransformOptions {
+function chooseOptions(path: string, text: string, format: "module" | "commonjs"): Esbuild.TransformOptions {
   const isModule = format === "module";
   return {
     loader: LOADERS[extname(path)] ?? "ts",
@@ -109,8 +109,8 @@ const prepared = new Map<string, PreparedSource>();
 export async function prepareSource(path: string): Promise<string | null> {
   try {
     const text = await readFile(path, "utf8");
-    const format = formatOf(path);
-    const { code } = await compileAside(text, optionsOf(path, text, format));
+    const format = chooseFormat(path);
+    const { code } = await compileAside(text, chooseOptions(path, text, format));
     if (wantsMetadata(code, sourceConfig(path).compilerOptions)) return null; // source-transform.3
     prepared.set(path, { text, format, code });
     return code;

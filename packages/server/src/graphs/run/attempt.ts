@@ -17,7 +17,7 @@ import { checkpointMetadata, runConfig } from "./run-config.ts";
 import type { RunContext } from "./run-context.ts";
 import type { StoredInput } from "./run-input.ts";
 import { type StreamEvents, createStreamEvents } from "./stream-events.ts";
-import { type StreamPlan, planOf } from "./stream-modes.ts";
+import { type StreamPlan, choosePlan } from "./stream-modes.ts";
 
 export interface AttemptRequest {
   readonly graph: CompiledGraph;
@@ -64,7 +64,7 @@ export function newAttempt(context: RunContext, request: AttemptRequest): Attemp
     ...request,
     context,
     stream,
-    plan: planOf(stream),
+    plan: choosePlan(stream),
     handed: createHandedAnswers(),
     storedInput: run.input === null ? null : { text: run.input, value: NOT_GIVEN },
     failure: new AbortController(),
@@ -117,12 +117,12 @@ export function openAttempt(attempt: Attempt): OpenAttempt {
     onFailure: fail,
   });
   const sources = { ...context, transformers: attempt.graph.streamTransformers };
-  const events = createStreamEvents(sources, attempt.stream, saver.checkpointOf, sink);
+  const events = createStreamEvents(sources, attempt.stream, saver.findCheckpoint, sink);
   return Object.assign(attempt, { saver, events, places });
 }
 
 /** @param started a checkpoint of this run exists */
-export function configOf(attempt: OpenAttempt, started: boolean): StreamConfig {
+export function buildStreamConfig(attempt: OpenAttempt, started: boolean): StreamConfig {
   const { context, run, saver, plan } = attempt;
   const signal = AbortSignal.any([attempt.signal, attempt.failure.signal]);
   return {
@@ -142,7 +142,10 @@ export function savedState({ graph, saver, run }: OpenAttempt): Promise<LibraryS
 }
 
 /** @throws {NotSerialisableError} */
-export function resultOf({ context, saver, events, unused, values }: Attempt, outcome: GraphOutcome): GraphRunResult {
+export function buildResult(
+  { context, saver, events, unused, values }: Attempt,
+  outcome: GraphOutcome,
+): GraphRunResult {
   const shows = outcome.kind === "question" && saver !== null && (hasFinishedTask(saver) || saver.pending.isUpdated());
   const rest: WriteSet = saver?.take() ?? EMPTY_WRITE_SET;
   return {

@@ -34,7 +34,7 @@ export async function endThread(
     await endAs(view, older, "__copy__"); // end-thread.2: a copy has no writes of tasks
   }
   const state = await dropPending(view, newest);
-  if (command?.update === undefined || (started && isUpdateOf(run, state))) return state.values;
+  if (command?.update === undefined || (started && isRunUpdate(run, state))) return state.values;
   const { checkpoint_id: _id, checkpoint_ns: _ns, checkpoint_map: _map, ...configurable } = config.configurable ?? {};
   const update = new library.langgraph.Command({ update: command.update as Record<string, unknown> });
   for await (const _ of await graph.stream(update, { ...config, configurable }));
@@ -57,7 +57,7 @@ async function dropPending(view: CompiledGraph, newest: StreamConfig): Promise<L
 }
 
 /** end-thread.3. Dropping writes creates checkpoints of source "update"; the update of a command has another source. */
-function isUpdateOf(run: Run, { metadata }: LibraryState): boolean {
+function isRunUpdate(run: Run, { metadata }: LibraryState): boolean {
   const { run_id: runId, source } = (metadata ?? {}) as { readonly run_id?: string; readonly source?: string };
   return runId === run.runId && source !== "update" && source !== "fork";
 }

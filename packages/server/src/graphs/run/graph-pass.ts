@@ -10,7 +10,7 @@ import { openQuestions } from "./interrupts/open-interrupts.ts";
 import { createTaskWatch } from "./interrupts/task-watch.ts";
 import { firstInput, resumeInput, unusedAnswers } from "./run-input.ts";
 import { type Chunk, isPause } from "../langgraph/stream-chunk.ts";
-import { chunkInEvent, chunkOf } from "./stream-modes.ts";
+import { chunkInEvent, toChunk } from "./stream-modes.ts";
 
 /** A retry policy loses an answer if the node fails after it; the run passes the answer again, at most this often. */
 const ANSWER_PASSES_MAX = 3;
@@ -67,7 +67,7 @@ async function streamGraph(attempt: OpenAttempt, config: StreamConfig, resumes: 
     }
   } else {
     for await (const item of await graph.stream(input, passConfig)) {
-      take(chunkOf(item, plan));
+      take(toChunk(item, plan));
     }
   }
   return paused;

@@ -22,7 +22,7 @@ const STACK_UNITS_MAX = 4000;
 
 /** @param folder the project: paths in the stack are relative to it */
 export function runError(thrown: unknown, run: Run, folder: string): ErrorInfo {
-  const stack = stackOf(thrown, folder);
+  const stack = formatStack(thrown, folder);
   return { ...namedError(thrown, run), ...(stack === "" ? {} : { stack }) };
 }
 
@@ -48,7 +48,7 @@ function namedError(thrown: unknown, run: Run): ErrorInfo {
   };
 }
 
-function stackOf(thrown: unknown, folder: string): string {
+function formatStack(thrown: unknown, folder: string): string {
   const several = thrown instanceof AggregateError ? thrown.errors.slice(0, ERRORS_NAMED_MAX) : [thrown];
   const text = several.map((one) => withCauses(one, folder)).join("\n");
   return text.length <= STACK_UNITS_MAX ? text : `${text.slice(0, STACK_UNITS_MAX).trimEnd()} …`;
@@ -58,7 +58,7 @@ function withCauses(thrown: unknown, folder: string): string {
   const lines: string[] = [];
   let current = thrown;
   for (let depth = 0; depth <= CAUSES_MAX && current instanceof Error; depth++) {
-    const frames = framesOf(current, folder);
+    const frames = listFrames(current, folder);
     if (frames.length > 0 || depth > 0) {
       const { name, message } = describeError(current);
       const head = message.length <= MESSAGE_UNITS_MAX ? message : `${message.slice(0, MESSAGE_UNITS_MAX)} …`;
@@ -72,7 +72,7 @@ function withCauses(thrown: unknown, folder: string): string {
 const FRAME = /^ {4}at /;
 const INTERNAL = /\(?node:|<anonymous>\)?$/;
 
-function framesOf(error: Error, folder: string): readonly string[] {
+function listFrames(error: Error, folder: string): readonly string[] {
   let stack: unknown;
   try {
     stack = error.stack; // may be a getter of the user's

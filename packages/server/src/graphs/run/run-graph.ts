@@ -21,10 +21,10 @@ import {
   type Attempt,
   type AttemptRequest,
   type OpenAttempt,
-  configOf,
+  buildStreamConfig,
   newAttempt,
   openAttempt,
-  resultOf,
+  buildResult,
   withCallbacks,
 } from "./attempt.ts";
 import { endThread } from "./end-thread.ts";
@@ -37,28 +37,28 @@ import { takeBack } from "./take-back.ts";
 export async function runGraph(context: RunContext, request: AttemptRequest): Promise<GraphRunResult> {
   const attempt = newAttempt(context, request);
   try {
-    return resultOf(attempt, await outcomeOf(attempt));
+    return buildResult(attempt, await runToOutcome(attempt));
   } catch (error) {
     const inputRefused = await takeBack(attempt, error);
-    return resultOf(attempt, failureOf(attempt, error, inputRefused)); // run-graph.1
+    return buildResult(attempt, toFailure(attempt, error, inputRefused)); // run-graph.1
   }
 }
 
-async function outcomeOf(attempt: Attempt): Promise<GraphOutcome> {
+async function runToOutcome(attempt: Attempt): Promise<GraphOutcome> {
   const { run, signal } = attempt;
-  const { started, unused } = await progressOf(attempt);
+  const { started, unused } = await readAttemptProgress(attempt);
   attempt.unused = unused;
   const { update, goto, answers = [] } = run.request.command ?? {};
   rejectControlValues({ update, goto, answers: answers.map(({ value }) => value) }); // earlier versions accepted more
   if (signal.aborted) return { kind: "aborted" }; // cancelled before the process died
   const opened = openAttempt(attempt);
-  const config = configOf(opened, started);
+  const config = buildStreamConfig(opened, started);
   if (run.request.command?.givesUp !== true) return runPasses(opened, config, started);
   const values = await endThread(opened, withCallbacks(config, attempt.callbacks), started);
   return ended(opened, values);
 }
 
-async function progressOf({ context, run, unused }: Attempt): Promise<Progress> {
+async function readAttemptProgress({ context, run, unused }: Attempt): Promise<Progress> {
   if (run.attempt <= 1) return { started: false, unused };
   return context.read((tx) => readProgress(tx, context.codec, run, unused));
 }
@@ -71,7 +71,7 @@ async function ended(attempt: OpenAttempt, values: unknown): Promise<GraphOutcom
   return { kind: "done", values };
 }
 
-function failureOf(attempt: Attempt, error: unknown, inputRefused: boolean): GraphOutcome {
+function toFailure(attempt: Attempt, error: unknown, inputRefused: boolean): GraphOutcome {
   const { cause, signal, run, context } = attempt;
   attempt.events?.ended(signal.aborted ? "interrupted" : "failed");
   if (signal.aborted) return { kind: "aborted" };

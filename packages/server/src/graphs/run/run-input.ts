@@ -12,7 +12,7 @@ import { decodeWrites } from "../checkpoints/decode-checkpoint.ts";
 import type { RunSaver } from "../checkpoints/run-checkpointer.ts";
 import type { Codec } from "../checkpoints/codec/value-codec.ts";
 import { rejectControlValues } from "../langgraph/control-values.ts";
-import { gotoOf } from "../langgraph/goto.ts";
+import { toGoto } from "../langgraph/goto.ts";
 import { isThrownPlace } from "../langgraph/question-places.ts";
 import type { RunContext } from "./run-context.ts";
 import type { Library } from "../langgraph/library.ts";
@@ -88,11 +88,11 @@ export async function firstInput(
   if (resume === null && command.update === undefined && command.goto === undefined) return null;
   const { earlier, isPaused } = await readPause({ library, codec, read }, run);
   const continued = isAnew ? null : (resume ?? (isPaused ? NO_ANSWER : null)); // run-input.3
-  const update = earlier.length === 0 ? command.update : [...earlier, ...entriesOf(command.update)];
+  const update = earlier.length === 0 ? command.update : [...earlier, ...listEntries(command.update)];
   return new library.langgraph.Command({
     ...(continued === null ? {} : { resume: continued }),
     ...(update === undefined ? {} : { update: update as Record<string, unknown> }),
-    ...(command.goto === undefined ? {} : { goto: gotoOf(library, command.goto) }),
+    ...(command.goto === undefined ? {} : { goto: toGoto(library, command.goto) }),
   });
 }
 
@@ -113,11 +113,12 @@ async function readPause({ codec, read }: Pick<RunContext, "library" | "codec" |
   if (stored === null) return NO_PAUSE;
   const others = { ...stored, writes: stored.writes.filter((row) => row.runId !== run.runId) };
   const byTask = Map.groupBy(decodeWrites(others, codec), ([taskId]) => taskId);
-  const channelsOf = (writes: readonly (readonly [string, string, unknown])[]) => writes.map(([, channel]) => channel);
+  const listChannels = (writes: readonly (readonly [string, string, unknown])[]) =>
+    writes.map(([, channel]) => channel);
   return {
     earlier: (byTask.get(NULL_TASK) ?? []).map(([, channel, value]) => [channel, value] as const),
     isPaused: [...byTask.values()].some((writes) => {
-      const channels = channelsOf(writes);
+      const channels = listChannels(writes);
       return channels.includes("__interrupt__") && channels.every((channel) => WAITING.has(channel));
     }),
   };
@@ -128,7 +129,7 @@ const NO_PAUSE: Pause = { earlier: [], isPaused: false };
 /** Writes of a task that has not finished. */
 const WAITING: ReadonlySet<string> = new Set(["__interrupt__", "__resume__", "__error__"]);
 
-function entriesOf(update: unknown): readonly unknown[] {
+function listEntries(update: unknown): readonly unknown[] {
   return Array.isArray(update) ? update : Object.entries(update ?? {});
 }
 

@@ -19,7 +19,7 @@ import {
   type LibraryTaskChunk,
   checkpointChunk,
   isCheckpoint,
-  withCheckpointOf,
+  withTaskCheckpoint,
   withQuestions,
 } from "./stream-shapes.ts";
 
@@ -38,7 +38,7 @@ export interface StreamEvents {
 interface EventStream {
   readonly codec: Codec;
   readonly asked: ReadonlySet<StreamMode>;
-  readonly checkpointOf: (values: unknown) => string | null;
+  readonly findCheckpoint: (values: unknown) => string | null;
   readonly emit: RunSink["emit"];
   held: HeldEvent[];
 }
@@ -50,14 +50,14 @@ export interface EventSources {
   readonly transformers: unknown;
 }
 
-/** @param checkpointOf the checkpoint with exactly this state, if one is saved */
+/** @param findCheckpoint the checkpoint with exactly this state, if one is saved */
 export function createStreamEvents(
   { library, codec, transformers }: EventSources,
   request: StreamRequest,
-  checkpointOf: (values: unknown) => string | null,
+  findCheckpoint: (values: unknown) => string | null,
   { emit }: Pick<RunSink, "emit">,
 ): StreamEvents {
-  const stream: EventStream = { codec, asked: new Set(request.modes), checkpointOf, emit, held: [] };
+  const stream: EventStream = { codec, asked: new Set(request.modes), findCheckpoint, emit, held: [] };
   const messages = createMessageEvents(library, (name, payload) => send(stream, name, payload));
   const holdLine = (name: string, json: Json): void => holdJson(stream, name, json);
   const protocolOutput = { emit, hold: holdLine, now: Date.now };
@@ -125,22 +125,23 @@ function takeValues(stream: EventStream, name: string, payload: unknown, atRoot:
     if (!atRoot) hold(stream, name, payload); // the root's own event comes with the end of the run
     return;
   }
-  const reference = atRoot ? stream.checkpointOf(payload) : null;
+  const reference = atRoot ? stream.findCheckpoint(payload) : null;
   if (reference === null) return send(stream, name, payload);
   const { codec, emit } = stream;
   emit({ name, data: { reference, text: () => codec.clientText(payload) } });
 }
 
 function takeTask(stream: EventStream, name: string, task: LibraryTaskChunk): void {
-  const shown = withCheckpointOf(task);
+  const shown = withTaskCheckpoint(task);
   if (task.interrupts?.length) hold(stream, name, shown);
   else send(stream, name, shown);
 }
 
 function takeDebug(stream: EventStream, name: string, chunk: DebugChunk): void {
   if (chunk.type === "checkpoint") send(stream, name, { ...chunk, payload: checkpointChunk(chunk.payload) });
-  else if (chunk.payload.interrupts?.length) hold(stream, name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
-  else send(stream, name, { ...chunk, payload: withCheckpointOf(chunk.payload) });
+  else if (chunk.payload.interrupts?.length)
+    hold(stream, name, { ...chunk, payload: withTaskCheckpoint(chunk.payload) });
+  else send(stream, name, { ...chunk, payload: withTaskCheckpoint(chunk.payload) });
 }
 
 /** stream-events.3. */

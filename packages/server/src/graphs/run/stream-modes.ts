@@ -19,7 +19,7 @@ const PROTOCOL_MODES = ["values", "updates", "messages", "tools", "custom", "tas
 
 const ROOT: readonly string[] = [];
 
-export function planOf(request: StreamRequest): StreamPlan {
+export function choosePlan(request: StreamRequest): StreamPlan {
   if (request.protocol === true) return { libraryModes: PROTOCOL_MODES, subgraphs: true, raw: false, v3: true };
   const modes = new Set<string>(["values"]); // stream-modes.1
   for (const mode of request.modes) {
@@ -31,7 +31,7 @@ export function planOf(request: StreamRequest): StreamPlan {
   return { libraryModes: modes.size === 1 && !raw && !subgraphs ? "values" : [...modes], subgraphs, raw, v3: false };
 }
 
-export function chunkOf(item: unknown, { libraryModes, subgraphs }: StreamPlan): Chunk {
+export function toChunk(item: unknown, { libraryModes, subgraphs }: StreamPlan): Chunk {
   if (typeof libraryModes === "string") return { ns: ROOT, mode: libraryModes, payload: item };
   const parts = item as readonly unknown[];
   return subgraphs
@@ -42,5 +42,5 @@ export function chunkOf(item: unknown, { libraryModes, subgraphs }: StreamPlan):
 /** The chunk in an event of the run itself; null for all inner events. */
 export function chunkInEvent(event: RawEvent, runId: string, plan: StreamPlan): Chunk | null {
   const own = event.event === "on_chain_stream" && event.run_id === runId && Array.isArray(event.data.chunk);
-  return own ? chunkOf(event.data.chunk, plan) : null;
+  return own ? toChunk(event.data.chunk, plan) : null;
 }

@@ -32,25 +32,25 @@ export function checkpointChunk({ parentConfig, ...chunk }: CheckpointChunk): ob
     parent_config: shownConfig(parentConfig),
     checkpoint: checkpointIn(chunk.config),
     parent_checkpoint: checkpointIn(parentConfig),
-    tasks: chunk.tasks.map((task) => ({ ...withCheckpointOf(task), interrupts: [] })),
+    tasks: chunk.tasks.map((task) => ({ ...withTaskCheckpoint(task), interrupts: [] })),
   };
 }
 
 /** A task with a subgraph names the place of its state; clients know that as `checkpoint`. */
-export function withCheckpointOf({ state, ...task }: LibraryTaskChunk): object {
+export function withTaskCheckpoint({ state, ...task }: LibraryTaskChunk): object {
   const checkpoint = checkpointIn(state);
   if (checkpoint !== null) return { ...task, checkpoint };
   return state === undefined ? task : { ...task, state };
 }
 
-function configurableOf(config: unknown): Readonly<Record<string, unknown>> | null {
+function readConfigurable(config: unknown): Readonly<Record<string, unknown>> | null {
   if (typeof config !== "object" || config === null || !("configurable" in config)) return null;
   const { configurable } = config;
   return typeof configurable === "object" && configurable !== null ? { ...configurable } : null;
 }
 
 function checkpointIn(config: unknown): object | null {
-  const found = configurableOf(config);
+  const found = readConfigurable(config);
   if (typeof found?.["thread_id"] !== "string") return null;
   const { thread_id, checkpoint_ns = "", checkpoint_id = null, checkpoint_map = null } = found;
   return { thread_id, checkpoint_id, checkpoint_ns, checkpoint_map };
@@ -58,7 +58,7 @@ function checkpointIn(config: unknown): object | null {
 
 /** The client's members and the ids, without internal ones of the server and LangGraph. */
 function shownConfig(config: unknown): unknown {
-  const configurable = configurableOf(config);
+  const configurable = readConfigurable(config);
   if (configurable === null) return config;
   const { callbacks: _callbacks, ...rest } = config as Readonly<Record<string, unknown>>;
   const shown = Object.entries(configurable).filter(

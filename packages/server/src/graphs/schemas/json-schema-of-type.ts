@@ -34,7 +34,7 @@ export function schemaOfType(program: TypeProgram, root: Type): JsonObject {
 
 function typeSchema(walk: Walk, type: Type): JsonObject {
   const { above } = walk;
-  if (above.includes(type) || walk.names.has(type)) return reference(nameOf(walk, type)); // json-schema-of-type.3
+  if (above.includes(type) || walk.names.has(type)) return reference(nameType(walk, type)); // json-schema-of-type.3
   if (above.length > DEPTH_MAX || ++walk.count > TYPES_MAX) return {}; // json-schema-of-type.1
   above.push(type);
   const schema = describe(walk, type);
@@ -47,18 +47,18 @@ function typeSchema(walk: Walk, type: Type): JsonObject {
 
 const reference = (name: string): JsonObject => ({ $ref: `#/definitions/${name}` });
 
-const aliasOf = (type: Type): TypeSymbol | undefined =>
+const findAlias = (type: Type): TypeSymbol | undefined =>
   type.getAliasSymbol === undefined ? (type.aliasSymbol as TypeSymbol | undefined) : type.getAliasSymbol();
 
 /** Its own name, with a number where another type has it. */
-function nameOf({ names }: Walk, type: Type): string {
+function nameType({ names }: Walk, type: Type): string {
   const known = names.get(type);
   if (known !== undefined) return known;
-  const symbol = aliasOf(type)?.name ?? type.getSymbol()?.name ?? "";
+  const symbol = findAlias(type)?.name ?? type.getSymbol()?.name ?? "";
   const base = /^[A-Za-z]\w*$/.test(symbol) ? symbol : "Type";
-  const taken = new Set([...names.values(), ...MESSAGE_NAMES]);
+  const usedNames = new Set([...names.values(), ...MESSAGE_NAMES]);
   let name = base;
-  for (let number = 2; taken.has(name); number++) name = `${base}${number}`;
+  for (let number = 2; usedNames.has(name); number++) name = `${base}${number}`;
   names.set(type, name);
   return name;
 }

@@ -7,10 +7,10 @@ import { annotated, body, parts, zod4 } from "../../../../../test/graphs/describ
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { loadLibrary } from "../langgraph/library.ts";
-import { schemasOf } from "./runtime-schemas.ts";
+import { buildSchemas } from "./runtime-schemas.ts";
 
 const library = await loadLibrary(import.meta.dirname);
-const schemas = (graph: unknown) => schemasOf(graph as CompiledGraph, library);
+const schemas = (graph: unknown) => buildSchemas(graph as CompiledGraph, library);
 
 function properties(schema: JsonObject | null): Readonly<Record<string, JsonObject>> {
   return (schema?.["properties"] ?? {}) as Record<string, JsonObject>;

@@ -14,19 +14,19 @@ import { MESSAGE_LIST, MESSAGE_REFERENCE } from "./message-definitions.ts";
 /** LangGraph's mark for "the state's fields, all optional". */
 const PARTIAL_STATE = Symbol.for("langgraph.state.partial");
 
-/** Of zod 4, as its own converter has it. */
+/** Dialect of zod 4, as its own converter has it. */
 const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 
 type Purpose = "input" | "output";
 
-export function schemasOf(graph: CompiledGraph, library: Library): GraphSchemas {
+export function buildSchemas(graph: CompiledGraph, library: Library): GraphSchemas {
   const { builder } = graph;
   if (builder === undefined) return { input: {}, output: {}, state: {}, context: null }; // the functional API
   const state = builder._schemaRuntimeDefinition;
   const input = builder._inputRuntimeDefinition;
   const read = (definition: unknown, names: object | undefined, purpose: Purpose): JsonObject => ({
     ...(library.types.isZodSchemaV4(definition) || isStateSchema(definition) ? { $schema: DRAFT_2020 } : {}),
-    ...objectSchema(fieldsOf({ definition, names: Object.keys(names ?? {}), graph, library }, purpose)),
+    ...objectSchema(listSchemaFields({ definition, names: Object.keys(names ?? {}), graph, library }, purpose)),
   });
   return {
     state: read(state, builder._schemaDefinition, "output"),
@@ -50,7 +50,7 @@ interface DeclaredState {
   readonly library: Library;
 }
 
-function fieldsOf({ definition, names, graph, library }: DeclaredState, purpose: Purpose): readonly Field[] {
+function listSchemaFields({ definition, names, graph, library }: DeclaredState, purpose: Purpose): readonly Field[] {
   const declared = library.types.isInteropZodObject(definition)
     ? zodFields(definition, library, purpose)
     : isStateSchema(definition)

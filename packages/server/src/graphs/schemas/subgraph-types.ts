@@ -17,7 +17,7 @@ export function subgraphTypeSchemas(program: TypeProgram, source: string): Reado
   const found: Record<string, TypeSchemas> = {};
   for (const [node, locals] of added) {
     const [local = ""] = locals;
-    const type = locals.size === 1 ? program.localOf(local) : undefined; // subgraph-types.2
+    const type = locals.size === 1 ? program.findLocal(local) : undefined; // subgraph-types.2
     const schemas = type === undefined ? null : graphTypeSchemas(program, type);
     if (schemas !== null) found[node] = schemas;
   }

@@ -48,15 +48,15 @@ export interface TypeProgram {
   readonly members: (type: Type) => readonly Type[];
   readonly parameterType: (signature: object, index: number) => Type | undefined;
   readonly comment: (symbol: TypeSymbol) => string;
-  readonly exportOf: (name: string) => Type | undefined;
+  readonly findExport: (name: string) => Type | undefined;
   /** Type of a name at the top level of the file: declared or imported there. */
-  readonly localOf: (name: string) => Type | undefined;
+  readonly findLocal: (name: string) => Type | undefined;
   /** Number of elements of a tuple without optional and rest elements; null for others. */
   readonly tupleLength: (type: Type) => number | null;
 }
 
 export interface TypedFiles {
-  readonly programOf: (file: string) => TypeProgram | null;
+  readonly buildProgram: (file: string) => TypeProgram | null;
   readonly close: () => void;
 }
 
@@ -88,7 +88,7 @@ interface TupleTarget {
 
 const REQUIRED_ELEMENT = 1;
 
-function lengthOf(target: TupleTarget | undefined): number | null {
+function countElements(target: TupleTarget | undefined): number | null {
   const flags = target?.elementFlags;
   return flags?.every((flag) => flag === REQUIRED_ELEMENT) === true ? flags.length : null;
 }
@@ -126,7 +126,7 @@ function openNative(native: NativePackage, folder: string, files: readonly strin
   const api = new native.API({ cwd: folder });
   const snapshot = api.updateSnapshot({ openFiles: files });
   return {
-    programOf(file) {
+    buildProgram(file) {
       const project = snapshot.getDefaultProjectForFile(file);
       if (project === undefined) return null;
       const { checker, program } = project;
@@ -137,15 +137,15 @@ function openNative(native: NativePackage, folder: string, files: readonly strin
         members: (type) => (type as Type & { getTypes(): readonly Type[] }).getTypes(),
         parameterType: (signature, index) => checker.getParameterType(signature, index),
         comment: (symbol) => checker.getDocumentationCommentOfSymbol(symbol),
-        exportOf: (name) => exported(checker, program.getSourceFile(file), name),
-        localOf(name) {
+        findExport: (name) => exported(checker, program.getSourceFile(file), name),
+        findLocal(name) {
           const { Value = 0 } = native.SymbolFlags;
           const symbol = checker.resolveName(name, Value, program.getSourceFile(file), true);
           return symbol === undefined
             ? undefined
             : checker.getTypeOfSymbol(aliased(checker, native.SymbolFlags, symbol));
         },
-        tupleLength: (type) => lengthOf((type as NativeTuple).getTarget?.()),
+        tupleLength: (type) => countElements((type as NativeTuple).getTarget?.()),
       };
     },
     close: () => api.close(),
@@ -190,15 +190,15 @@ function openLibrary(ts: LibraryPackage, folder: string, files: readonly string[
       const symbol = (signature as { readonly parameters: readonly TypeSymbol[] }).parameters[index];
       return symbol === undefined ? undefined : checker.getTypeOfSymbol(symbol);
     },
-    tupleLength: (type: Type) => lengthOf((type as Type & { readonly target?: TupleTarget }).target),
+    tupleLength: (type: Type) => countElements((type as Type & { readonly target?: TupleTarget }).target),
     comment: (symbol: TypeSymbol) =>
       ts.displayPartsToString((symbol as CommentedSymbol).getDocumentationComment(checker)),
   };
   return {
-    programOf: (file) => ({
+    buildProgram: (file) => ({
       ...common,
-      exportOf: (name) => exported(checker, program.getSourceFile(file), name),
-      localOf(name) {
+      findExport: (name) => exported(checker, program.getSourceFile(file), name),
+      findLocal(name) {
         const { Value = 0 } = ts.SymbolFlags;
         const symbol = (checker as LibraryChecker).resolveName?.(name, program.getSourceFile(file), Value, true);
         return symbol === undefined ? undefined : checker.getTypeOfSymbol(aliased(checker, ts.SymbolFlags, symbol));

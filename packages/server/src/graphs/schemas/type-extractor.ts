@@ -31,14 +31,14 @@ const files = await openTypes(
   folder,
   graphs.map(({ file }) => file),
 );
-const found = Object.fromEntries(graphs.map((graph) => [graph.graphId, schemasOf(graph)]));
+const found = Object.fromEntries(graphs.map((graph) => [graph.graphId, extractSchemas(graph)]));
 files?.close();
 process.stdout.write(JSON.stringify(found));
 
-function schemasOf({ file, exportName }: TypedGraph): TypeSchemas | null {
+function extractSchemas({ file, exportName }: TypedGraph): TypeSchemas | null {
   try {
-    const program = files?.programOf(file) ?? null;
-    const type = program?.exportOf(exportName);
+    const program = files?.buildProgram(file) ?? null;
+    const type = program?.findExport(exportName);
     const schemas = program === null || type === undefined ? null : graphTypeSchemas(program, type);
     if (program === null || schemas === null) return schemas;
     const subgraphs = subgraphTypeSchemas(program, readFileSync(file, "utf8"));

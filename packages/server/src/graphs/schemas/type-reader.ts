@@ -41,7 +41,7 @@ export function createTypeReader(
     try {
       return await extract(request);
     } catch (error) {
-      log.warning("schema_types_unavailable", { reason: reasonOf(error) }); // type-reader.2
+      log.warning("schema_types_unavailable", { reason: formatReason(error) }); // type-reader.2
       againAt = clock.monotonic() + AGAIN_MS;
       return {};
     }
@@ -98,7 +98,7 @@ function extract(request: ExtractorRequest): Promise<Found> {
   });
 }
 
-function reasonOf(error: unknown): string {
+function formatReason(error: unknown): string {
   const { killed, message } = error as { readonly killed?: boolean; readonly message: string };
   return killed === true ? "the type check took too long" : message.slice(0, 1000);
 }

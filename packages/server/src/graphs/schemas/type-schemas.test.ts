@@ -12,10 +12,10 @@ const FOLDER = join(import.meta.dirname, "../../../../../test/graphs");
 const FILE = join(FOLDER, "typed.ts");
 const files = await openTypes(FOLDER, [FILE]);
 after(() => files?.close());
-const program = files?.programOf(FILE) ?? assert.fail("this project's TypeScript cannot be asked");
+const program = files?.buildProgram(FILE) ?? assert.fail("this project's TypeScript cannot be asked");
 
 function schemas(name: string): TypeSchemas | null {
-  return graphTypeSchemas(program, program.exportOf(name) ?? assert.fail(`${name} is not exported`));
+  return graphTypeSchemas(program, program.findExport(name) ?? assert.fail(`${name} is not exported`));
 }
 
 const texts = { type: "array", items: { type: "string" } };
@@ -108,7 +108,7 @@ test("the functional API has its function's parameter and result", () => {
 
 test("no schemas for other values and for missing exports", () => {
   assert.equal(schemas("noGraph"), null);
-  assert.equal(program.exportOf("absent"), undefined);
+  assert.equal(program.findExport("absent"), undefined);
 });
 
 test("graphs that the file adds as nodes, declared or imported there (subgraph-types.1, subgraph-types.2)", () => {

@@ -19,7 +19,7 @@ const CALL = 0;
 const UNWRAPS_MAX = 5;
 
 export function graphTypeSchemas(program: TypeProgram, exported: Type): TypeSchemas | null {
-  const graph = graphOf(program, exported);
+  const graph = findGraphType(program, exported);
   if (graph === null) return null;
   const member = (name: string): JsonObject | null => {
     const type = propertyType(program, graph, name);
@@ -30,11 +30,11 @@ export function graphTypeSchemas(program: TypeProgram, exported: Type): TypeSche
     input: member("~InputType"),
     output: member("~OutputType"),
     state: member("~RunOutput"),
-    context: context === null ? null : unlessEmpty(partOf(schemaOfType(program, context))),
+    context: context === null ? null : unlessEmpty(dropRequired(schemaOfType(program, context))),
   };
 }
 
-function graphOf(program: TypeProgram, exported: Type): Type | null {
+function findGraphType(program: TypeProgram, exported: Type): Type | null {
   const { checker } = program;
   let type: Type = exported;
   for (let step = 0; step < UNWRAPS_MAX; step++) {
@@ -71,7 +71,7 @@ function awaited({ checker }: TypeProgram, type: Type): Type {
 }
 
 /** No member is required: an assistant may have some, and a run adds the others. The library accepts more members. */
-function partOf(schema: JsonObject): JsonObject {
+function dropRequired(schema: JsonObject): JsonObject {
   const { required: _all, additionalProperties: _more, ...rest } = schema;
   return rest;
 }

@@ -6,9 +6,17 @@ import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { CompiledGraph } from "../langgraph/compiled-graph.ts";
 import { rejectControlValues } from "../langgraph/control-values.ts";
-import { gotoOf } from "../langgraph/goto.ts";
+import { toGoto } from "../langgraph/goto.ts";
 import type { RunContext } from "../run/run-context.ts";
-import { NO_ROWS, checkpointOf, configOf, seeingAlso, viewOf, viewSaver, withSaver } from "./state-view.ts";
+import {
+  NO_ROWS,
+  toStateCheckpoint,
+  toLibraryConfig,
+  seeingAlso,
+  openView,
+  viewSaver,
+  withSaver,
+} from "./state-view.ts";
 
 export interface StateEdit {
   readonly graph: CompiledGraph;
@@ -69,14 +77,14 @@ async function updateOnce(
   updates: readonly StateUpdate[],
 ): Promise<UpdateResult> {
   const saver = viewSaver(context, address, { fingerprint: fingerprint.hash, metadata, operationId });
-  const view = await viewOf(graph, address, saver);
+  const view = await openView(graph, address, saver);
   for (const { asNode, values, command } of updates) {
     checkNode(view, asNode);
     rejectControlValues({ input: values, update: command?.["update"], goto: command?.["goto"] });
   }
   try {
     const values = updates.map((update) => ({
-      values: update.command ? commandOf(context, update.command) : listed(context, view, update.values),
+      values: update.command ? buildCommand(context, update.command) : listed(context, view, update.values),
       asNode: update.asNode ?? undefined,
     }));
     const config = await view.bulkUpdateState({ ...withSaver(address, saver.checkpointer), store: context.store }, [
@@ -85,7 +93,7 @@ async function updateOnce(
     const set = saver.take();
     if (set.checkpoints.length === 0) throw saver.failure() ?? new Error("the update created no checkpoint");
     const next = await nextAfter(context, graph, address, set);
-    return { set, next, checkpoint: checkpointOf(config, address.threadId) };
+    return { set, next, checkpoint: toStateCheckpoint(config, address.threadId) };
   } catch (error) {
     if (error instanceof ApiError) throw error;
     throw new ApiError("state_update_invalid", describeError(error).message.replaceAll("asNode", "as_node"));
@@ -107,10 +115,10 @@ function listed({ library }: RunContext, graph: CompiledGraph, values: Json): un
   return [new library.langgraph.Command({ update: first }), ...rest];
 }
 
-function commandOf({ library }: RunContext, { update, goto }: JsonObject): unknown {
+function buildCommand({ library }: RunContext, { update, goto }: JsonObject): unknown {
   return new library.langgraph.Command({
     ...(update === undefined ? {} : { update: update as Record<string, unknown> }),
-    ...(goto === undefined ? {} : { goto: gotoOf(library, goto) }),
+    ...(goto === undefined ? {} : { goto: toGoto(library, goto) }),
   });
 }
 
@@ -121,6 +129,6 @@ async function nextAfter(
   address: StateAddress,
   set: WriteSet,
 ): Promise<readonly string[]> {
-  const view = await viewOf(graph, address, viewSaver(seeingAlso(context, set), address, NO_ROWS));
-  return (await view.getState(configOf({ ...address, checkpointId: null }))).next;
+  const view = await openView(graph, address, viewSaver(seeingAlso(context, set), address, NO_ROWS));
+  return (await view.getState(toLibraryConfig({ ...address, checkpointId: null }))).next;
 }

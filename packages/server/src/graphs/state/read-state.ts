@@ -5,7 +5,7 @@ import type { CompiledGraph, LibraryState, LibraryTask } from "../langgraph/comp
 import type { RunContext } from "../run/run-context.ts";
 import { listDetached, readDetached } from "./detached-state.ts";
 import { readErrorText } from "./error-text.ts";
-import { NO_ROWS, checkpointOf, configOf, findView, refuseNamespace, viewSaver } from "./state-view.ts";
+import { NO_ROWS, toStateCheckpoint, toLibraryConfig, findView, refuseNamespace, viewSaver } from "./state-view.ts";
 
 export async function readState(
   context: RunContext,
@@ -15,7 +15,7 @@ export async function readState(
 ): Promise<StateSnapshot> {
   const view = await findView(graph, address, viewSaver(context, address, NO_ROWS));
   if (view === null) return (await readDetached(context, address)) ?? refuseNamespace(address.ns);
-  const state = await view.getState(configOf(address), { subgraphs });
+  const state = await view.getState(toLibraryConfig(address), { subgraphs });
   return snapshot(state, context.codec, address.threadId);
 }
 
@@ -36,7 +36,7 @@ export async function* readHistory(
     ...(query.before === null ? {} : { before: { configurable: { checkpoint_id: query.before } } }),
     ...(query.metadata === null ? {} : { filter: query.metadata }),
   };
-  for await (const state of view.getStateHistory(configOf(address), options)) {
+  for await (const state of view.getStateHistory(toLibraryConfig(address), options)) {
     yield await snapshot(state, context.codec, address.threadId);
   }
 }
@@ -46,15 +46,15 @@ async function snapshot(state: LibraryState, codec: Codec, threadId: string): Pr
   return {
     values: codec.toClientJson(state.values),
     next: state.next,
-    tasks: await Promise.all(state.tasks.map((task) => taskOf(task, codec, threadId))),
+    tasks: await Promise.all(state.tasks.map((task) => toStateTask(task, codec, threadId))),
     metadata: codec.toClientJson(state.metadata ?? {}),
     createdAt: state.createdAt ?? null,
-    checkpoint: exists ? checkpointOf(state.config, threadId) : null,
-    parentCheckpoint: state.parentConfig === undefined ? null : checkpointOf(state.parentConfig, threadId),
+    checkpoint: exists ? toStateCheckpoint(state.config, threadId) : null,
+    parentCheckpoint: state.parentConfig === undefined ? null : toStateCheckpoint(state.parentConfig, threadId),
   };
 }
 
-async function taskOf(task: LibraryTask, codec: Codec, threadId: string): Promise<StateTask> {
+async function toStateTask(task: LibraryTask, codec: Codec, threadId: string): Promise<StateTask> {
   const nested = task.state !== undefined && "values" in task.state ? task.state : null;
   const pointer = task.state !== undefined && !("values" in task.state) ? task.state.configurable : undefined;
   return {

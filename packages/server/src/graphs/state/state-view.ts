@@ -21,7 +21,7 @@ export interface RowOrigin {
   readonly operationId: string;
 }
 
-/** Of a view that only reads. */
+/** Origin of a view that only reads. */
 export const NO_ROWS: RowOrigin = { fingerprint: "", metadata: {}, operationId: "" };
 
 export interface ViewSaver extends RunSaver {
@@ -29,7 +29,7 @@ export interface ViewSaver extends RunSaver {
 }
 
 /** The graph of the address, over its thread. @throws {ApiError} `checkpoint_not_found` when the graph does not contain it */
-export async function viewOf(graph: CompiledGraph, address: StateAddress, saver: RunSaver): Promise<CompiledGraph> {
+export async function openView(graph: CompiledGraph, address: StateAddress, saver: RunSaver): Promise<CompiledGraph> {
   return (await findView(graph, address, saver)) ?? refuseNamespace(address.ns);
 }
 
@@ -77,7 +77,7 @@ export function seeingAlso(context: RunContext, set: WriteSet): RunContext {
   return { ...context, read: (query) => context.read((tx) => query(withPreview(tx, set, context.codec))) };
 }
 
-export function configOf(address: StateAddress): LibraryConfig & Record<string, unknown> {
+export function toLibraryConfig(address: StateAddress): LibraryConfig & Record<string, unknown> {
   return {
     configurable: {
       thread_id: address.threadId,
@@ -89,11 +89,11 @@ export function configOf(address: StateAddress): LibraryConfig & Record<string, 
 
 /** Below the root, LangGraph looks up the subgraph itself unless the config has a checkpointer. */
 export function withSaver(address: StateAddress, checkpointer: unknown): LibraryConfig & Record<string, unknown> {
-  const { configurable } = configOf(address);
+  const { configurable } = toLibraryConfig(address);
   return { configurable: { ...configurable, ...(address.ns === "" ? {} : { __pregel_checkpointer: checkpointer }) } };
 }
 
-export function checkpointOf(config: LibraryConfig, threadId: string): StateCheckpoint {
+export function toStateCheckpoint(config: LibraryConfig, threadId: string): StateCheckpoint {
   const { checkpoint_id: id, checkpoint_ns: ns, checkpoint_map: map } = config.configurable ?? {};
   return {
     thread_id: threadId,

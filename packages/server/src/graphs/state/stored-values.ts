@@ -17,7 +17,7 @@ export async function storedValues(tx: Tx, codec: Codec, values: StoredState): P
   const rebuilt = await deltaValues(tx, codec, values);
   const state: RebuiltState = { codec, stored, outputs: fingerprint.outputs, rebuilt };
   return {
-    json: () => codec.toClientJson(outputsOf(state)),
+    json: () => codec.toClientJson(selectOutputs(state)),
     text: () => outputsText(state),
   };
 }
@@ -47,7 +47,7 @@ function channelText(state: RebuiltState, channel: string): string | null {
   return value === undefined ? null : state.codec.clientText(value);
 }
 
-function outputsOf(state: RebuiltState): unknown {
+function selectOutputs(state: RebuiltState): unknown {
   const { outputs, rebuilt, stored } = state;
   if (typeof outputs === "string") return channelValue(state, outputs) ?? null;
   const values: Record<string, unknown> = {};

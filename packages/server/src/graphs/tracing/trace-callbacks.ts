@@ -129,10 +129,10 @@ function beginModel<Input>(tree: StepTree, call: ModelStart<Input>, shown: (inpu
   const [model, input, id, parentId, , , metadata] = call;
   beginStep(tree, id, parentId, {
     kind: "model",
-    model: textOf(metadata?.["ls_model_name"]) ?? model.name ?? model.id?.at(-1) ?? "model",
-    provider: textOf(metadata?.["ls_provider"]),
-    temperature: numberOf(metadata?.["ls_temperature"]),
-    tokensMax: numberOf(metadata?.["ls_max_tokens"]),
+    model: readTracedText(metadata?.["ls_model_name"]) ?? model.name ?? model.id?.at(-1) ?? "model",
+    provider: readTracedText(metadata?.["ls_provider"]),
+    temperature: readNumber(metadata?.["ls_temperature"]),
+    tokensMax: readNumber(metadata?.["ls_max_tokens"]),
     input: () => shown(input),
   });
 }
@@ -140,8 +140,8 @@ function beginModel<Input>(tree: StepTree, call: ModelStart<Input>, shown: (inpu
 function modelEnd(generation: Generation | undefined): StepEnd {
   const message = generation?.message;
   const { usage_metadata: usage, response_metadata: response } = message ?? {};
-  const model = textOf(response?.["model_name"] ?? response?.["model"]);
-  const reason = textOf(response?.["finish_reason"] ?? response?.["stop_reason"]);
+  const model = readTracedText(response?.["model_name"] ?? response?.["model"]);
+  const reason = readTracedText(response?.["finish_reason"] ?? response?.["stop_reason"]);
   return {
     ...(model === null ? {} : { model }),
     ...(reason === null ? {} : { finishReason: reason }),
@@ -163,10 +163,10 @@ function isBubble(error: unknown): boolean {
   return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
 }
 
-function textOf(value: unknown): string | null {
+function readTracedText(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-function numberOf(value: unknown): number | null {
+function readNumber(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }

@@ -16,11 +16,11 @@ export async function tracedRun(
   const { input } = run;
   trace.input(() => (input === null ? undefined : codec.toClientJson(codec.decode(codec.parse(input)))));
   const result = await work([traceCallbacks(trace, (value) => codec.clientText(value))]);
-  trace.end(endOf(result, signal, codec));
+  trace.end(buildTraceEnd(result, signal, codec));
   return result;
 }
 
-function endOf({ outcome }: GraphRunResult, signal: AbortSignal, codec: Codec): Parameters<RunTrace["end"]>[0] {
+function buildTraceEnd({ outcome }: GraphRunResult, signal: AbortSignal, codec: Codec): Parameters<RunTrace["end"]>[0] {
   const shown = (values: unknown, state: string): StepEnd => ({ output: () => codec.clientText(values), state });
   switch (outcome.kind) {
     case "done":

@@ -29,7 +29,7 @@ export async function readAudit(
 ): Promise<AuditPage> {
   const { records, schemas } = await agent.storage.transaction(async (tx) => {
     await requireThread(tx, threadId);
-    const found = await tx.auditOf(threadId, { after, limit: limit + 1 });
+    const found = await tx.listAudit(threadId, { after, limit: limit + 1 });
     return { records: found, schemas: await readSchemas(tx, found) };
   });
   const show = await sight(schemas.values());

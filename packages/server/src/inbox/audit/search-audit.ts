@@ -69,13 +69,13 @@ function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
     assistant_id: item?.assistantId ?? null,
     node: item?.node ?? null,
     kind: item?.kind ?? null,
-    title: item === null ? null : titleOf(item),
+    title: item === null ? null : formatTitle(item),
     run_status: run?.status ?? null,
     run_ended_by: run?.endedBy ?? null,
   };
 }
 
-function titleOf({ kind, node, value, responseSchema, isLong }: NonNullable<FoundAudit["item"]>): string {
+function formatTitle({ kind, node, value, responseSchema, isLong }: NonNullable<FoundAudit["item"]>): string {
   if (kind === "breakpoint") return `before ${node}`;
   return isLong ? `a long request of ${node}` : summarise(value, responseSchema).title;
 }

@@ -9,7 +9,7 @@
 import {
   auditDigest,
   auditHash,
-  isTraceOf,
+  isGoneTrace,
   NO_CHAIN,
   type AuditHead,
   type AuditLink,
@@ -21,7 +21,7 @@ export type AuditFaultKind = "changed" | "missing" | "added" | "rewritten" | "ea
 
 export interface AuditFault {
   readonly fault: AuditFaultKind;
-  /** Of a `gap`: NO_CHAIN, and its positions are numbers in the trail of its thread. */
+  /** Chain of the record. A `gap` has NO_CHAIN, and its positions are numbers in the trail of its thread. */
   readonly chain: number;
   readonly position: number;
   /** The last position of a range. */
@@ -122,7 +122,7 @@ function createWalk(head: AuditHead, marks: readonly AuditHead[], report: (fault
         lastFits(entry.previous);
         hash = entry.previous;
         if (link.digest !== auditDigest(entry.content)) faulty("changed", link.position, link);
-      } else if (!isTraceOf(link)) faulty("changed", link.position, link);
+      } else if (!isGoneTrace(link)) faulty("changed", link.position, link);
       hash = hash === null ? null : auditHash(hash, link);
       last = link;
       for (const mark of marks) {

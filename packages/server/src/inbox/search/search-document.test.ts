@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import type { Interrupt } from "../../model/model.ts";
 import type { AuditRecord } from "../../ports/ports.ts";
-import { documentsOf } from "./search-document.ts";
+import { buildDocuments } from "./search-document.ts";
 
 const thread = newThread("01a1feaf-26ec-72b5-ad65-85def8559567", { customer: "Müller" }, NO_TTL, 1);
 
@@ -12,7 +12,7 @@ const schema = {
   properties: { user: {}, pin: { writeOnly: true }, word: { format: "password" } },
 };
 
-function itemOf(changes: Partial<Interrupt>): Interrupt {
+function buildItem(changes: Partial<Interrupt>): Interrupt {
   const answer = { runId: "r", at: 1, by: "ann", value: { user: "robinson", pin: "hushhush", word: "sesame" } };
   return {
     threadId: thread.threadId,
@@ -54,13 +54,13 @@ const trail: readonly AuditRecord[] = [
 ];
 
 const wordsIn = (item: Interrupt) => {
-  const documents = documentsOf({ thread, values: { note: "state" }, items: [item], trail });
+  const documents = buildDocuments({ thread, values: { note: "state" }, items: [item], trail });
   const [ofThread = assert.fail(), ofItem = assert.fail()] = documents;
   return { ofThread: ofThread.words, ofItem: ofItem.words };
 };
 
 test("an item has the words of its question, answer, trail and thread (search-document.1)", () => {
-  const { ofThread, ofItem } = wordsIn(itemOf({}));
+  const { ofThread, ofItem } = wordsIn(buildItem({}));
   for (const word of ["login", "ask", "echo", "robinson", "ann", "bob", "telephone", "muller", "state"]) {
     assert.ok(ofItem.includes(word), word);
   }
@@ -70,8 +70,11 @@ test("an item has the words of its question, answer, trail and thread (search-do
 
 test("secret members of an answer have no words, in the answer and in the trail (search-document.2)", () => {
   for (const secret of ["hushhush", "sesame"]) {
-    assert.ok(!wordsIn(itemOf({})).ofItem.includes(secret));
-    assert.ok(wordsIn(itemOf({ responseSchema: null })).ofItem.includes(secret), "without the schema it is no secret");
+    assert.ok(!wordsIn(buildItem({})).ofItem.includes(secret));
+    assert.ok(
+      wordsIn(buildItem({ responseSchema: null })).ofItem.includes(secret),
+      "without the schema it is no secret",
+    );
   }
-  assert.ok(!wordsIn(itemOf({ responseSchema: { writeOnly: true } })).ofItem.includes("robinson"));
+  assert.ok(!wordsIn(buildItem({ responseSchema: { writeOnly: true } })).ofItem.includes("robinson"));
 });

@@ -19,11 +19,11 @@ export interface SearchSource {
 
 const STATE_UNITS_MAX = 20_000;
 
-export function documentsOf({ thread, values, items, trail }: SearchSource): readonly SearchDocument[] {
-  const entriesOf = Map.groupBy(trail, ({ interruptId }) => interruptId ?? "");
+export function buildDocuments({ thread, values, items, trail }: SearchSource): readonly SearchDocument[] {
+  const entriesByItem = Map.groupBy(trail, ({ interruptId }) => interruptId ?? "");
   const byId = new Map(items.map((item) => [item.interruptId, item]));
   const addEntries = (bag: WordBag, interruptId: string): void => {
-    for (const { action, by, value } of entriesOf.get(interruptId) ?? []) {
+    for (const { action, by, value } of entriesByItem.get(interruptId) ?? []) {
       bag.add(by);
       // search-document.2
       bag.add(readableValue({ action, value }, byId.get(interruptId)?.responseSchema ?? null, maskSecrets));

@@ -12,8 +12,8 @@ import type { Json } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { AuditRecord, Tx, UnindexedThread } from "../../ports/ports.ts";
 import type { SearchIndex } from "../../context/services.ts";
-import { valuesOf } from "../../threads/thread-view.ts";
-import { documentsOf, type SearchSource } from "./search-document.ts";
+import { readValues } from "../../threads/thread-view.ts";
+import { buildDocuments, type SearchSource } from "./search-document.ts";
 
 export interface SearchIndexer extends SearchIndex, Service {}
 
@@ -40,16 +40,16 @@ export function createSearchIndexer(agent: AgentContext): SearchIndexer {
   let begunBefore = 0;
 
   const batch = async (found: readonly UnindexedThread[] | null): Promise<boolean> => {
-    const at = { now: clock.now(), takenUntil: clock.now() + TAKEN_MS };
+    const at = { now: clock.now(), claimedUntil: clock.now() + TAKEN_MS };
     const again = failed;
     failed = [];
-    const taken = found ?? [...again, ...(await storage.transaction((tx) => tx.unindexedThreads(BATCH_THREADS, at)))];
-    if (taken.length === 0) return false;
+    const claimed = found ?? [...again, ...(await storage.transaction((tx) => tx.unindexedThreads(BATCH_THREADS, at)))];
+    if (claimed.length === 0) return false;
     try {
-      await indexThreads(agent, taken);
+      await indexThreads(agent, claimed);
     } catch (error) {
-      failed = [...failed, ...taken]; // search-indexer.3
-      log.warning("search_index_failed", { threads: taken.length, reason: describeError(error).message });
+      failed = [...failed, ...claimed]; // search-indexer.3
+      log.warning("search_index_failed", { threads: claimed.length, reason: describeError(error).message });
       return false;
     }
     return true;
@@ -141,7 +141,7 @@ function put(
 ): Promise<void> {
   const rows = read.map(({ source, seq }) => {
     const { threadId, updatedAt } = source.thread;
-    return { thread: { threadId, updatedAt, seq }, documents: documentsOf(source) };
+    return { thread: { threadId, updatedAt, seq }, documents: buildDocuments(source) };
   });
   return storage.transaction(async (tx) => {
     for (const { thread, documents } of rows) await tx.putSearchDocuments(thread, documents);
@@ -157,7 +157,7 @@ async function readSource(
   const found = await agent.storage.read(async (tx) => {
     const thread = await tx.thread(threadId);
     if (thread === null) return null;
-    const values = await valuesOf(agent, tx, thread);
+    const values = await readValues(agent, tx, thread);
     return { thread, values, ...(await readItems(tx, threadId)) };
   });
   if (found === null) return null;
@@ -173,13 +173,13 @@ async function readItems(
   threadId: string,
 ): Promise<Pick<SearchSource, "items" | "trail"> & { readonly seq: number; readonly isComplete: boolean }> {
   const from = await tx.indexedSeq(threadId);
-  const fresh = await tx.auditOf(threadId, { after: from, limit: TRAIL_MAX });
+  const fresh = await tx.listAudit(threadId, { after: from, limit: TRAIL_MAX });
   const ids = [...new Set(fresh.flatMap(({ interruptId }) => interruptId ?? []))];
   const { items, missing } = await tx.unindexedItems(threadId, { ids, limit: ITEMS_MAX });
   const older: readonly AuditRecord[] =
     from === 0
       ? []
-      : await tx.auditOf(threadId, { after: Math.max(0, from - TRAIL_MAX), limit: Math.min(from, TRAIL_MAX) });
+      : await tx.listAudit(threadId, { after: Math.max(0, from - TRAIL_MAX), limit: Math.min(from, TRAIL_MAX) });
   return {
     items,
     trail: [...older, ...fresh],

@@ -54,7 +54,7 @@ export function auditDigest(entry: AuditEntry): string {
 export const cutOffDigest = ({ threadId, at }: AuditTrace): string => `cut-off ${at} ${threadId}`;
 
 /** Whether a deleted entry, or a cut-off, is about this thread and time as far as its digest says. */
-export function isTraceOf({ seq, digest, gone }: AuditLink): boolean {
+export function isGoneTrace({ seq, digest, gone }: AuditLink): boolean {
   if (seq === 0) return gone !== null && digest === cutOffDigest(gone);
   return gone !== null && digest.slice(SHA_DIGITS) === ` ${gone.at} ${gone.threadId}`;
 }

@@ -56,13 +56,14 @@ function describesMembers(schema: Json, root: JsonObject, references: number): b
   if (!isJsonObject(schema)) return false;
   if (isJsonObject(schema["properties"] ?? null)) return true;
   const { $ref: reference } = schema;
-  const target = typeof reference === "string" && references < REFERENCES_MAX ? targetOf(reference, root) : null;
+  const target =
+    typeof reference === "string" && references < REFERENCES_MAX ? resolveReference(reference, root) : null;
   const parts = PARTS.flatMap((keyword) => (Array.isArray(schema[keyword]) ? (schema[keyword] as Json[]) : []));
   return describesMembers(target, root, references + 1) || parts.some((one) => describesMembers(one, root, references));
 }
 
 /** Null for a reference to another document. */
-function targetOf(reference: string, root: JsonObject): Json {
+function resolveReference(reference: string, root: JsonObject): Json {
   if (!reference.startsWith("#")) return null;
   let found: Json = root;
   for (const step of reference.split("/").slice(1)) {

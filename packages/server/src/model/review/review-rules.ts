@@ -50,7 +50,7 @@ export interface Asked {
 }
 
 /** @returns null without any rules */
-export function reviewOf({ value, responseSchema, assistant, startedBy, at }: Asked): Review | null {
+export function buildReview({ value, responseSchema, assistant, startedBy, at }: Asked): Review | null {
   const payloads = Array.isArray(value) ? (value as readonly Json[]) : [value];
   const given = [
     responseSchema?.[SCHEMA_KEY],

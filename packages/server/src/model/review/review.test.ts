@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Caller, Interrupt, Review } from "../model.ts";
-import { assistantRulesFault, reviewOf } from "./review-rules.ts";
+import { assistantRulesFault, buildReview } from "./review-rules.ts";
 import { reviewRefusal } from "./reviewers.ts";
-import { proposalOf, verdictOf } from "./verdict.ts";
-import { countVote, tallyOf } from "./votes.ts";
+import { formatProposal, toVerdict } from "./verdict.ts";
+import { countVote, countVotes } from "./votes.ts";
 
 const AT = 1_000_000;
 
 function rules(schema: Json | undefined, assistant?: Json, payload?: Json, startedBy: readonly string[] = []) {
-  return reviewOf({
+  return buildReview({
     value: payload === undefined ? { question: "?" } : { question: "?", review_rules: payload },
     responseSchema: schema === undefined ? null : { "x-holdpoint-review": schema },
     assistant: assistant === undefined ? {} : { interrupt_review: assistant },
@@ -65,7 +65,7 @@ suite("sources of the rules", () => {
 
   test("rules in any request of a list hold", () => {
     const value = [{ action_request: {} }, { action_request: {}, review_rules: { approvals: 2 } }];
-    assert.equal(reviewOf({ value, responseSchema: null, assistant: {}, startedBy: [], at: AT })?.approvals, 2);
+    assert.equal(buildReview({ value, responseSchema: null, assistant: {}, startedBy: [], at: AT })?.approvals, 2);
   });
 
   for (const malformed of [
@@ -166,7 +166,7 @@ suite("verdicts", () => {
   ];
   for (const [name, value, answer, verdict] of cases) {
     test(`${name} is ${verdict} (verdict.1)`, () => {
-      assert.equal(verdictOf({ value, responseSchema: null }, answer), verdict);
+      assert.equal(toVerdict({ value, responseSchema: null }, answer), verdict);
     });
   }
 
@@ -230,7 +230,7 @@ suite("verdicts", () => {
   for (const [name, value, one, other, agree] of agreement) {
     test(`${name}: ${agree ? "agree" : "differ"} (verdict.2)`, () => {
       const at = { value, responseSchema: null };
-      assert.equal(proposalOf(at, one) === proposalOf(at, other), agree);
+      assert.equal(formatProposal(at, one) === formatProposal(at, other), agree);
     });
   }
 });
@@ -323,7 +323,7 @@ suite("votes", () => {
     ] as const) {
       item = countVote(item, value, person(by), AT).interrupt;
     }
-    assert.deepEqual(tallyOf(item), { approvals: 2, rejections: 1 });
+    assert.deepEqual(countVotes(item), { approvals: 2, rejections: 1 });
   });
 
   test("votes are bounded, and a voter can still change the vote", () => {

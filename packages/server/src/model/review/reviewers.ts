@@ -57,7 +57,7 @@ export function requireReviewer(interrupt: Interrupt, caller: Caller): void {
 }
 
 /** A person as the caller that the person would be. */
-export function callerOf({ name, email, groups }: Person): Caller {
+export function toCaller({ name, email, groups }: Person): Caller {
   return { name, user: { email }, permissions: [], groups };
 }
 

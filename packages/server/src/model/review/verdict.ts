@@ -19,7 +19,7 @@ type Asked = Pick<Interrupt, "value" | "responseSchema">;
  * | `human_interrupt` | `[…]`, each `{type: "ignore", args?: null}` or `{type: "response", args: <text>}` |
  * | others | `false`, `{approved: false}` |
  */
-export function verdictOf({ value, responseSchema }: Asked, answer: Json): Verdict {
+export function toVerdict({ value, responseSchema }: Asked, answer: Json): Verdict {
   return isRejection(recognise(value, responseSchema), answer) ? "reject" : "approve"; // verdict.1
 }
 
@@ -56,7 +56,7 @@ function isText(value: Json | undefined): boolean {
 }
 
 /** Two answers agree exactly if their texts are equal (verdict.2). */
-export function proposalOf({ value, responseSchema }: Asked, answer: Json): string {
+export function formatProposal({ value, responseSchema }: Asked, answer: Json): string {
   const { dialect, actions } = recognise(value, responseSchema);
   if (dialect !== "human_interrupt" || !Array.isArray(answer)) return sortedText(answer);
   return sortedText((answer as readonly Json[]).map((one, index) => accepted(one, actions[index])));

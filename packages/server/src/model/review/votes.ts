@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Caller, Interrupt, Review, Vote } from "../model.ts";
-import { proposalOf, verdictOf } from "./verdict.ts";
+import { formatProposal, toVerdict } from "./verdict.ts";
 
 const VOTES_MAX = 100;
 
@@ -28,7 +28,7 @@ export function needsVotes(review: Review | null): review is Review {
 export function countVote(interrupt: Interrupt, value: Json, { name, origin }: Caller, at: number): Counted {
   const { review } = interrupt;
   if (!needsVotes(review)) return { interrupt, decided: true };
-  const vote: Vote = { by: name, at, verdict: verdictOf(interrupt, value), value, ...readService(origin) };
+  const vote: Vote = { by: name, at, verdict: toVerdict(interrupt, value), value, ...readService(origin) };
   const others = review.votes.filter(({ by }) => by !== name); // votes.1
   if (others.length >= VOTES_MAX) {
     throw new ApiError(
@@ -53,8 +53,8 @@ function readService(origin: Caller["origin"]): Pick<Vote, "via"> {
 function agreeing(interrupt: Interrupt, { verdict, value }: Vote): readonly Vote[] {
   const same = (interrupt.review?.votes ?? []).filter((other) => other.verdict === verdict);
   if (verdict === "reject") return same;
-  const proposal = proposalOf(interrupt, value);
-  return same.filter((other) => proposalOf(interrupt, other.value) === proposal);
+  const proposal = formatProposal(interrupt, value);
+  return same.filter((other) => formatProposal(interrupt, other.value) === proposal);
 }
 
 export interface Tally {
@@ -63,7 +63,7 @@ export interface Tally {
   readonly rejections: number;
 }
 
-export function tallyOf(interrupt: Interrupt): Tally {
+export function countVotes(interrupt: Interrupt): Tally {
   const votes = interrupt.review?.votes ?? [];
   const approvals = votes.filter(({ verdict }) => verdict === "approve");
   return {

@@ -1,7 +1,7 @@
 // Tests of search words: search-words.1 to search-words.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createWordBag, queryWords, wordsOf } from "./search-words.ts";
+import { createWordBag, queryWords, splitWords } from "./search-words.ts";
 
 test("words are letters and digits, without case and accents (search-words.1, search-words.2)", () => {
   const rows: readonly (readonly [string, readonly string[]])[] = [
@@ -13,7 +13,7 @@ test("words are letters and digits, without case and accents (search-words.1, se
     ['" OR * NEAR( -x ^ {a} : & | ! <-> \u0000 \ud800', ["or", "near", "x", "a"]],
     ["", []],
   ];
-  for (const [text, words] of rows) assert.deepEqual(wordsOf(text), words, text);
+  for (const [text, words] of rows) assert.deepEqual(splitWords(text), words, text);
 });
 
 test("a query has few short words (search-words.3)", () => {

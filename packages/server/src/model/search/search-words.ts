@@ -12,7 +12,7 @@ const WORDS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])[\p{L}\p{N}])+/gu;
 
 /** Words of a text, in order, with repetitions. */
-export function wordsOf(text: string): readonly string[] {
+export function splitWords(text: string): readonly string[] {
   const folded = /^[\x00-\x7f]*$/.test(text) ? text : text.normalize("NFKD").replace(/\p{M}+/gu, "");
   const found = folded.toLowerCase().match(WORDS) ?? [];
   return found.map((word) => word.slice(0, WORD_UNITS_MAX).toWellFormed());
@@ -20,7 +20,7 @@ export function wordsOf(text: string): readonly string[] {
 
 /** The words of a query; all of them must occur. Empty: everything matches. */
 export function queryWords(text: string | undefined): readonly string[] {
-  return [...new Set(wordsOf(text ?? ""))].slice(0, QUERY_WORDS_MAX);
+  return [...new Set(splitWords(text ?? ""))].slice(0, QUERY_WORDS_MAX);
 }
 
 /** A word of one character has only exact matches: most words begin with it. */
@@ -41,7 +41,7 @@ export function createWordBag(): WordBag {
   const bag = new Set<string>();
   const addText = (text: string): void => {
     if (bag.size >= DOCUMENT_WORDS_MAX) return;
-    for (const word of wordsOf(text)) bag.add(word);
+    for (const word of splitWords(text)) bag.add(word);
   };
   return {
     add(value, units = VALUE_UNITS_MAX) {

@@ -12,7 +12,7 @@ export interface PeopleQuery {
 
 export interface PeopleTx {
   person(name: string): Awaitable<Person | null>;
-  personOf(issuer: string, subject: string): Awaitable<Person | null>;
+  readPerson(issuer: string, subject: string): Awaitable<Person | null>;
   /** Stores a person, or replaces the one with this name. @returns false if the name belongs to another subject */
   putPerson(person: Person): Awaitable<boolean>;
   /** Without effect on a person who is gone. */

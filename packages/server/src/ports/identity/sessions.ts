@@ -23,7 +23,7 @@ export interface SessionTx {
   /** @returns false without such a session */
   deleteSession(sessionId: string): Awaitable<boolean>;
   /** Deletes the sessions of a person; of one session at the provider only, if given. @returns their number */
-  deleteSessionsOf(person: string, providerSession: string | null): Awaitable<number>;
+  deletePersonSessions(person: string, providerSession: string | null): Awaitable<number>;
   /** Deletes the sessions that belong to one session at the provider. @returns the person of each */
   deleteSessionsAt(providerSession: string): Awaitable<readonly string[]>;
   /** Deletes sessions that expired before `now` or were last used before `usedBefore`. @returns their number */

@@ -28,10 +28,10 @@ export interface IndexedThread {
 }
 
 export interface SearchTx {
-  /** Threads to index. No other caller gets them before `takenUntil`, or until they change again. */
+  /** Threads to index. No other caller gets them before `claimedUntil`, or until they change again. */
   unindexedThreads(
     limit: number,
-    at: { readonly now: number; readonly takenUntil: number },
+    at: { readonly now: number; readonly claimedUntil: number },
   ): Awaitable<readonly UnindexedThread[]>;
   /** Threads from before the index, and those that a crash left; null at the end. */
   sweepUnindexed(limit: number): Awaitable<readonly UnindexedThread[] | null>;

@@ -6,7 +6,7 @@ import type { ProtocolMethod } from "../../model/protocol-lines.ts";
 export type Namespace = readonly string[];
 
 /** A named custom event has a channel of its own: `custom:<name>`. */
-export function channelOf(method: ProtocolMethod, data: Json): string {
+export function nameChannel(method: ProtocolMethod, data: Json): string {
   if (method === "input.requested" || method === "input.answered") return "input";
   if (method !== "custom" || typeof data !== "object" || data === null || !("name" in data)) return method;
   const { name } = data;

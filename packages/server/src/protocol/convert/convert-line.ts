@@ -12,8 +12,8 @@ import type { EndMark } from "../../events/end-mark.ts";
 import { AT_END, END, type LoggedEvent } from "../../events/event-batch.ts";
 import { NOTE_END, type ThreadNote } from "../../events/thread-note.ts";
 import { GONE_LINES, PROTOCOL_PREFIX, type ProtocolLine, type ProtocolMethod } from "../../model/protocol-lines.ts";
-import { channelOf, type Namespace } from "./channel.ts";
-import { seqOf } from "./event-place.ts";
+import { nameChannel, type Namespace } from "./channel.ts";
+import { toSeq } from "./event-place.ts";
 import { endData, endId, requestedId, runningData, runningId } from "./root-lifecycle.ts";
 import { finishOpen, type MessageEvent, messageLine, NO_MESSAGES, type OpenMessages } from "./message-events.ts";
 import { type EventParts, type Gate, type WireEvent, wireEvent, withParams } from "./wire-event.ts";
@@ -52,17 +52,17 @@ export interface Converted {
 export function convertLine(place: LinePlace, event: LoggedEvent, open: OpenMessages): Converted {
   const { name, text, reference } = event;
   const [mode = ""] = name.split("|");
-  if (mode === "metadata") return { drafts: draftsOf(place, event), after: NO_MESSAGES }; // an attempt begins
+  if (mode === "metadata") return { drafts: convertDrafts(place, event), after: NO_MESSAGES }; // an attempt begins
   if (mode.startsWith("messages")) {
     if (text === null) return { drafts: NO_DRAFTS, after: open };
     const { events, after } = messageLine(open, mode, text);
     return { drafts: events.map((one, part) => messageDraft(place, event, one, part)), after };
   }
   const isState = name === "values" && reference !== AT_END;
-  if (open.open.size === 0 || (!isState && name !== END)) return { drafts: draftsOf(place, event), after: open };
+  if (open.open.size === 0 || (!isState && name !== END)) return { drafts: convertDrafts(place, event), after: open };
   const { events, after } = finishOpen(open, isState ? STATE_PART : STATE_PART_AT_END);
   const ends = events.map((one, part) => messageDraft(place, event, one, part));
-  return { drafts: [...ends, ...draftsOf(place, event)], after };
+  return { drafts: [...ends, ...convertDrafts(place, event)], after };
 }
 
 function messageDraft(
@@ -72,14 +72,14 @@ function messageDraft(
   part: number,
 ): Draft {
   const parts = {
-    ...partsOf(place, event, part, "messages"),
+    ...toParts(place, event, part, "messages"),
     id: `${place.runId}:${event.id}:message:${part}`,
     namespace,
   };
   return { kind: "event", event: wireEvent({ ...parts, ...(node === null ? {} : { node }) }, JSON.stringify(data)) };
 }
 
-function draftsOf(place: LinePlace, event: LoggedEvent): readonly Draft[] {
+function convertDrafts(place: LinePlace, event: LoggedEvent): readonly Draft[] {
   const { name, text, reference } = event;
   if (name === NOTE_END) return ending(place, event, JSON.parse(text ?? "{}") as EndMark);
   if (name === GONE_LINES) return NO_DRAFTS;
@@ -95,7 +95,7 @@ function draftsOf(place: LinePlace, event: LoggedEvent): readonly Draft[] {
   return fromMode({ place, event, mode, namespace }, text);
 }
 
-function partsOf(
+function toParts(
   place: LinePlace,
   { id }: LoggedEvent,
   part: number,
@@ -103,7 +103,7 @@ function partsOf(
 ): Omit<EventParts, "gate"> {
   const { row, index, runId } = place;
   const own = part === 0 ? `${runId}:${id}` : `${runId}:${id}:${part}`;
-  return { seq: seqOf(row, index, part), id: own, method, namespace: [], timestamp: place.at };
+  return { seq: toSeq(row, index, part), id: own, method, namespace: [], timestamp: place.at };
 }
 
 /** Methods that are their own channel and have no note: the data, which may be long, is not parsed. */
@@ -124,12 +124,12 @@ function fromLine(place: LinePlace, event: LoggedEvent, text: string): Draft {
   const head = PLAIN_METHODS.has(method) ? HEAD.exec(text) : null;
   if (head !== null) {
     const namespace = JSON.parse(head[1] ?? "[]") as Namespace;
-    const parts = { ...partsOf(place, event, 0, method), namespace, timestamp: Number(head[2]) };
+    const parts = { ...toParts(place, event, 0, method), namespace, timestamp: Number(head[2]) };
     return { kind: "event", event: withParams(parts, text, method) };
   }
   const { namespace, timestamp, data, note } = JSON.parse(text) as ProtocolLine & { readonly note?: ThreadNote };
-  const parts = { ...partsOf(place, event, 0, method), namespace, timestamp };
-  const channel = channelOf(method, data);
+  const parts = { ...toParts(place, event, 0, method), namespace, timestamp };
+  const channel = nameChannel(method, data);
   if (note === undefined) return { kind: "event", event: withParams(parts, text, channel) };
   const gate: Gate = { kind: "closed", interruptIds: idsIn(data) };
   return { kind: "event", event: wireEvent({ ...parts, id: note.id, gate }, JSON.stringify(data), channel) };
@@ -138,7 +138,7 @@ function fromLine(place: LinePlace, event: LoggedEvent, text: string): Draft {
 function running(place: LinePlace, text: string): readonly Draft[] {
   const { run_id: runId, attempt } = JSON.parse(text) as { readonly run_id: string; readonly attempt: number };
   const parts: EventParts = {
-    seq: seqOf(place.row, place.index, 0),
+    seq: toSeq(place.row, place.index, 0),
     id: runningId(runId, attempt),
     method: "lifecycle",
     namespace: [],
@@ -162,7 +162,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
       : NO_DRAFTS;
   const closed = mark.closed ?? [];
   const answered: EventParts = {
-    ...partsOf(place, event, STATE_PART_AT_END + 2, "input.answered"),
+    ...toParts(place, event, STATE_PART_AT_END + 2, "input.answered"),
     id: `${closed[0] ?? ""}:${mark.run_id}:answered`,
     timestamp,
     gate: { kind: "closed", interruptIds: closed },
@@ -172,7 +172,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
     closed.length === 0 ? [] : [{ kind: "event", event: wireEvent(answered, data, "input") }];
   const questions = (mark.open ?? []).map((interruptId, at): Draft => {
     const parts: EventParts = {
-      ...partsOf(place, event, STATE_PART_AT_END + 3 + at, "input.requested"),
+      ...toParts(place, event, STATE_PART_AT_END + 3 + at, "input.requested"),
       id: requestedId(mark, interruptId),
       timestamp,
       gate: { kind: "question", interruptId, runId: mark.run_id },
@@ -180,7 +180,7 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
     return { kind: "question", interruptId, parts };
   });
   const parts: EventParts = {
-    ...partsOf(place, event, STATE_PART_AT_END + 3 + questions.length, "lifecycle"),
+    ...toParts(place, event, STATE_PART_AT_END + 3 + questions.length, "lifecycle"),
     id: endId(mark),
     timestamp,
     gate: { kind: "run", runId: mark.run_id },
@@ -189,9 +189,9 @@ function ending(place: LinePlace, event: LoggedEvent, mark: EndMark): readonly D
 }
 
 function stateDraft(place: LinePlace, event: LoggedEvent, checkpointId: string, part: number): Draft {
-  const seq = seqOf(place.row, place.index, part);
-  const values = { ...partsOf(place, event, 0, "values"), seq: seq + 1 };
-  return { kind: "state", checkpointId, checkpoints: { ...partsOf(place, event, 1, "checkpoints"), seq }, values };
+  const seq = toSeq(place.row, place.index, part);
+  const values = { ...toParts(place, event, 0, "values"), seq: seq + 1 };
+  return { kind: "state", checkpointId, checkpoints: { ...toParts(place, event, 1, "checkpoints"), seq }, values };
 }
 
 interface ModeEvent {
@@ -205,8 +205,8 @@ interface ModeEvent {
 function fromMode({ place, event, mode, namespace }: ModeEvent, text: string): readonly Draft[] {
   const made = (method: ProtocolMethod, part: number, data: Json | string, channel?: string): Draft => {
     const isRootState = method === "values" && namespace.length === 0;
-    const seq = seqOf(place.row, place.index, isRootState ? STATE_PART + 1 : part);
-    const parts = { ...partsOf(place, event, part, method), seq, namespace };
+    const seq = toSeq(place.row, place.index, isRootState ? STATE_PART + 1 : part);
+    const parts = { ...toParts(place, event, part, method), seq, namespace };
     return { kind: "event", event: wireEvent(parts, typeof data === "string" ? data : JSON.stringify(data), channel) };
   };
   switch (mode) {
@@ -218,7 +218,7 @@ function fromMode({ place, event, mode, namespace }: ModeEvent, text: string): r
       const written = JSON.parse(text) as Json;
       const named = typeof written === "object" && written !== null && "name" in written;
       const data = named ? written : { payload: written };
-      return [made("custom", 0, data, channelOf("custom", data))];
+      return [made("custom", 0, data, nameChannel("custom", data))];
     }
     case "updates": {
       const written = JSON.parse(text) as Readonly<Record<string, Json>>;

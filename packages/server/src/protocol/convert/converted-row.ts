@@ -49,7 +49,7 @@ export async function convertedRow(
   row: StoredEvents,
   wanted: Wanted,
 ): Promise<readonly WireEvent[]> {
-  const entry = entryOf(agent, row);
+  const entry = findKept(agent, row);
   const drafts = await entry.drafts;
   const lookups = drafts.filter((draft) => isWanted(draft, wanted)).length;
   const variant = lookups === 0 ? "" : JSON.stringify(wanted); // rows without lookups are the same for all readers
@@ -63,8 +63,8 @@ function isWanted({ kind }: Draft, { states, questions }: Wanted): boolean {
   return (kind === "state" && states) || (kind === "question" && questions); // converted-row.4
 }
 
-function entryOf(agent: AgentContext, row: StoredEvents): Kept {
-  const key = keyOf(row);
+function findKept(agent: AgentContext, row: StoredEvents): Kept {
+  const key = buildRowKey(row);
   const known = kept.get(key);
   if (known?.lines === row.lines) return known; // converted-row.1
   if (known !== undefined) drop(key, known);
@@ -73,7 +73,7 @@ function entryOf(agent: AgentContext, row: StoredEvents): Kept {
   kept.set(key, entry);
   keptUnits += entry.units;
   drafts.then(
-    (made) => grow(key, entry, unitsOf(made.flatMap((draft) => (draft.kind === "event" ? [draft.event] : [])))),
+    (made) => grow(key, entry, countUnits(made.flatMap((draft) => (draft.kind === "event" ? [draft.event] : [])))),
     () => {
       if (kept.get(key) === entry) drop(key, entry); // the next reader tries again
     },
@@ -100,7 +100,7 @@ async function filled(
       if (draft.kind === "event") made.push(draft.event);
       else if (isWanted(draft, wanted)) {
         const found = await fill(agent, row.threadId, draft);
-        units += unitsOf(found);
+        units += countUnits(found);
         made.push(...found);
       }
     }
@@ -108,12 +108,12 @@ async function filled(
     entry.events.delete(variant); // the next reader tries again
     throw error;
   }
-  grow(keyOf(row), entry, units);
+  grow(buildRowKey(row), entry, units);
   return made;
 }
 
-const keyOf = ({ runId, seq }: StoredEvents): string => `${runId}/${seq}`;
-const unitsOf = (events: readonly WireEvent[]): number => events.reduce((sum, { text }) => sum + text.length, 0);
+const buildRowKey = ({ runId, seq }: StoredEvents): string => `${runId}/${seq}`;
+const countUnits = (events: readonly WireEvent[]): number => events.reduce((sum, { text }) => sum + text.length, 0);
 
 function grow(key: string, entry: Kept, units: number): void {
   if (kept.get(key) !== entry) return;
@@ -135,11 +135,11 @@ function drop(key: string, { units }: Kept): void {
 }
 
 async function convert(agent: AgentContext, row: StoredEvents): Promise<readonly Draft[]> {
-  const { drafts } = await draftsOf(row, await openBefore(agent, row));
+  const { drafts } = await convertDrafts(row, await openBefore(agent, row));
   return drafts;
 }
 
-async function draftsOf(row: StoredEvents, before: OpenMessages): Promise<Converted> {
+async function convertDrafts(row: StoredEvents, before: OpenMessages): Promise<Converted> {
   const { events } = await storedBatch(row);
   const { runId, seq, first, last, storedAt } = row;
   return inSlice(() => {
@@ -183,7 +183,7 @@ async function openBefore(agent: AgentContext, row: StoredEvents): Promise<OpenM
     const [earlier] = await agent.storage.read((tx) => tx.events(threadId, query));
     if (earlier === undefined || earlier.seq >= seq) return open;
     afterSeq = earlier.seq;
-    ({ after: open } = await draftsOf(earlier, open));
+    ({ after: open } = await convertDrafts(earlier, open));
   }
 }
 

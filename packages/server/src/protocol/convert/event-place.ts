@@ -13,7 +13,7 @@ const SEQS_AN_EVENT = 16;
 /** The position of a thread without events (event-place.2). */
 export const NO_EVENTS = 1;
 
-export function seqOf(row: number, event: number, part: number): number {
+export function toSeq(row: number, event: number, part: number): number {
   return row * SEQS_A_ROW + Math.min(event * SEQS_AN_EVENT + part, SEQS_A_ROW - BASELINE_SEQS - 1);
 }
 
@@ -28,7 +28,7 @@ export function baselineSeq(row: number, part: number): number {
 }
 
 /** The row from which on events can be after this seq. */
-export function rowOf(seq: number): number {
+export function toEventRow(seq: number): number {
   return Math.floor(seq / SEQS_A_ROW);
 }
 

@@ -7,7 +7,7 @@
 //   message-events.3. A run that streams both forms of messages is shown by the first one.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Namespace } from "./channel.ts";
-import { deltaOf, isChunk, type MessagePart, partsOf, startBlock, wholeBlock } from "./message-parts.ts";
+import { buildDelta, isChunk, type MessagePart, listMessageParts, startBlock, wholeBlock } from "./message-parts.ts";
 
 export interface MessageEvent {
   readonly namespace: Namespace;
@@ -31,7 +31,7 @@ type Metadata = Pick<OpenMessage, "namespace" | "node">;
 export interface OpenMessages {
   readonly form: "messages" | "messages/partial" | null;
   readonly open: ReadonlyMap<string, OpenMessage>;
-  /** Of messages that `messages/metadata` announced. */
+  /** Metadata of messages that `messages/metadata` announced. */
   readonly announced: ReadonlyMap<string, Metadata>;
 }
 
@@ -46,14 +46,14 @@ export interface Told {
 export function messageLine(before: OpenMessages, mode: string, text: string): Told {
   const json = JSON.parse(text) as Json;
   if (mode === "messages/metadata") return announce(before, json);
-  if (mode === "messages/complete") return eachOf(before, json, finishWhole);
+  if (mode === "messages/complete") return visitEach(before, json, finishWhole);
   const form = mode === "messages" ? "messages" : "messages/partial";
   if (before.form !== null && before.form !== form) return { after: before, events: [] }; // message-events.3
   const now = { ...before, form } as const;
-  if (form === "messages/partial") return eachOf(now, json, (all, message) => grow(all, message, true));
+  if (form === "messages/partial") return visitEach(now, json, (all, message) => grow(all, message, true));
   const [message, metadata] = Array.isArray(json) ? (json as readonly Json[]) : [];
   if (!isJsonObject(message) || typeof message["id"] !== "string") return { after: now, events: [] };
-  const known = { ...now, announced: new Map([...now.announced, [message["id"], placeOf(metadata)]]) };
+  const known = { ...now, announced: new Map([...now.announced, [message["id"], readPlace(metadata)]]) };
   return isChunk(message) ? grow(known, message, false) : finishWhole(known, message);
 }
 
@@ -64,7 +64,7 @@ export function finishOpen(before: OpenMessages, max: number): Told {
   return { after: { ...before, open: new Map(), announced: new Map() }, events: ends.slice(0, max) };
 }
 
-function eachOf(before: OpenMessages, json: Json, take: (all: OpenMessages, message: JsonObject) => Told): Told {
+function visitEach(before: OpenMessages, json: Json, take: (all: OpenMessages, message: JsonObject) => Told): Told {
   let after = before;
   const events: MessageEvent[] = [];
   for (const message of Array.isArray(json) ? (json as readonly Json[]) : []) {
@@ -79,12 +79,12 @@ function eachOf(before: OpenMessages, json: Json, take: (all: OpenMessages, mess
 function announce(before: OpenMessages, json: Json): Told {
   const announced = new Map(before.announced);
   for (const [id, value] of Object.entries(isJsonObject(json) ? json : {})) {
-    announced.set(id, placeOf(isJsonObject(value) ? value["metadata"] : undefined));
+    announced.set(id, readPlace(isJsonObject(value) ? value["metadata"] : undefined));
   }
   return { after: { ...before, announced }, events: [] };
 }
 
-function placeOf(metadata: Json | undefined): Metadata {
+function readPlace(metadata: Json | undefined): Metadata {
   const { langgraph_checkpoint_ns: ns, langgraph_node: node } = isJsonObject(metadata) ? metadata : {};
   return {
     namespace: typeof ns === "string" && ns !== "" ? ns.split("|") : [],
@@ -92,25 +92,25 @@ function placeOf(metadata: Json | undefined): Metadata {
   };
 }
 
-function idOf({ id }: JsonObject): string {
+function readMessageId({ id }: JsonObject): string {
   return typeof id === "string" ? id : "";
 }
 
 const ROOT: Metadata = { namespace: [], node: null };
 
 function newMessage(all: OpenMessages, message: JsonObject): OpenMessage {
-  const id = idOf(message);
+  const id = readMessageId(message);
   return { id, ...(all.announced.get(id) ?? ROOT), parts: [], usage: null, reason: null };
 }
 
 /** @param isSoFar the message has all text until now, otherwise only the addition */
 function grow(all: OpenMessages, message: JsonObject, isSoFar: boolean): Told {
-  const id = idOf(message);
+  const id = readMessageId(message);
   const known = all.open.get(id);
   const begun = known ?? newMessage(all, message);
-  const events: MessageEvent[] = known === undefined ? [eventOf(begun, startData(begun, message))] : [];
+  const events: MessageEvent[] = known === undefined ? [buildEvent(begun, startData(begun, message))] : [];
   let parts = begun.parts;
-  for (const part of partsOf(message)) {
+  for (const part of listMessageParts(message)) {
     const at = parts.findIndex(({ key }) => key === part.key);
     const before = parts[at]?.text ?? "";
     const added = isSoFar ? part.text.slice(before.length) : part.text;
@@ -118,14 +118,16 @@ function grow(all: OpenMessages, message: JsonObject, isSoFar: boolean): Told {
     if (at < 0) {
       events.push(...finishLast(begun, parts));
       parts = [...parts, { ...part, text: "" }];
-      events.push(eventOf(begun, { event: "content-block-start", index: parts.length - 1, content: startBlock(part) }));
+      events.push(
+        buildEvent(begun, { event: "content-block-start", index: parts.length - 1, content: startBlock(part) }),
+      );
     }
     if (added === "") continue;
     parts = parts.with(parts.length - 1, { ...parts.at(-1), ...part, text: before + added });
-    const delta = deltaOf(part, added);
-    events.push(eventOf(begun, { event: "content-block-delta", index: parts.length - 1, delta }));
+    const delta = buildDelta(part, added);
+    events.push(buildEvent(begun, { event: "content-block-delta", index: parts.length - 1, delta }));
   }
-  const grown = { ...begun, parts, ...endOf(message, begun) };
+  const grown = { ...begun, parts, ...readEnd(message, begun) };
   return { after: { ...all, open: new Map([...all.open, [id, grown]]) }, events };
 }
 
@@ -140,7 +142,7 @@ function startData({ id }: OpenMessage, message: JsonObject): JsonObject {
   };
 }
 
-function endOf(message: JsonObject, before: OpenMessage): Pick<OpenMessage, "usage" | "reason"> {
+function readEnd(message: JsonObject, before: OpenMessage): Pick<OpenMessage, "usage" | "reason"> {
   const metadata = isJsonObject(message["response_metadata"]) ? message["response_metadata"] : {};
   return {
     usage: message["usage_metadata"] ?? before.usage,
@@ -150,19 +152,19 @@ function endOf(message: JsonObject, before: OpenMessage): Pick<OpenMessage, "usa
 
 /** A message that is shown whole: the rest of one that is open, or all of one that was not streamed. */
 function finishWhole(all: OpenMessages, message: JsonObject): Told {
-  const id = idOf(message);
+  const id = readMessageId(message);
   const known = all.open.get(id);
   const open = new Map(all.open);
   open.delete(id);
   const announced = new Map(all.announced);
   announced.delete(id);
   const after = { ...all, open, announced };
-  if (known !== undefined) return { after, events: finish({ ...known, ...endOf(message, known) }) };
+  if (known !== undefined) return { after, events: finish({ ...known, ...readEnd(message, known) }) };
   if (message["type"] !== "ai" && message["type"] !== "tool") return { after, events: [] }; // input of the run
-  const made = { ...newMessage(all, message), parts: partsOf(message) };
-  const whole = { ...made, ...endOf(message, made) };
+  const made = { ...newMessage(all, message), parts: listMessageParts(message) };
+  const whole = { ...made, ...readEnd(message, made) };
   const blocks = whole.parts.length > WHOLE_BLOCKS_MAX ? [] : whole.parts.flatMap((_, at) => wholeEvents(whole, at));
-  return { after, events: [eventOf(whole, startData(whole, message)), ...blocks, messageFinish(whole)] };
+  return { after, events: [buildEvent(whole, startData(whole, message)), ...blocks, messageFinish(whole)] };
 }
 
 /** The events of a line have 16 numbers. */
@@ -171,8 +173,8 @@ const WHOLE_BLOCKS_MAX = 7;
 function wholeEvents(message: OpenMessage, index: number): readonly MessageEvent[] {
   const part = message.parts[index];
   if (part === undefined) return [];
-  const begin = eventOf(message, { event: "content-block-start", index, content: startBlock(part) });
-  return [begin, eventOf(message, { event: "content-block-finish", index, content: wholeBlock(part) })];
+  const begin = buildEvent(message, { event: "content-block-start", index, content: startBlock(part) });
+  return [begin, buildEvent(message, { event: "content-block-finish", index, content: wholeBlock(part) })];
 }
 
 function finish(message: OpenMessage): readonly MessageEvent[] {
@@ -182,12 +184,12 @@ function finish(message: OpenMessage): readonly MessageEvent[] {
 function finishLast(message: OpenMessage, parts: readonly MessagePart[]): readonly MessageEvent[] {
   const last = parts.at(-1);
   if (last === undefined) return [];
-  return [eventOf(message, { event: "content-block-finish", index: parts.length - 1, content: wholeBlock(last) })];
+  return [buildEvent(message, { event: "content-block-finish", index: parts.length - 1, content: wholeBlock(last) })];
 }
 
 function messageFinish(message: OpenMessage): MessageEvent {
   const { usage, reason } = message;
-  return eventOf(message, {
+  return buildEvent(message, {
     event: "message-finish",
     ...(typeof reason === "string" ? { reason } : {}),
     ...(isJsonObject(usage) ? { usage } : {}),
@@ -195,7 +197,7 @@ function messageFinish(message: OpenMessage): MessageEvent {
 }
 
 /** REST streams do not name the call of the model: the message stands for it. */
-function eventOf({ id, namespace, node }: OpenMessage, data: JsonObject): MessageEvent {
+function buildEvent({ id, namespace, node }: OpenMessage, data: JsonObject): MessageEvent {
   const isStart = data["event"] === "message-start";
   return { namespace, node, data: { ...data, run_id: id, ...(isStart ? {} : { message_id: id }) } };
 }

@@ -12,7 +12,7 @@ export interface MessagePart {
   /** Identifies a tool call within its message. */
   readonly key: string;
   readonly text: string;
-  /** Of a tool call; not every chunk repeats them. */
+  /** Id of a tool call; not every chunk repeats them. */
   readonly id?: string;
   readonly name?: string;
 }
@@ -22,18 +22,18 @@ export function isChunk(message: JsonObject): boolean {
   return "tool_call_chunks" in message;
 }
 
-export function partsOf(message: JsonObject): readonly MessagePart[] {
+export function listMessageParts(message: JsonObject): readonly MessagePart[] {
   const parts: MessagePart[] = [];
   const add = (kind: "reasoning" | "text", text: Json | undefined): void => {
     if (typeof text === "string" && text !== "") parts.push({ kind, key: kind, text });
   };
   const { content } = message;
   if (typeof content === "string") add("text", content);
-  for (const block of listOf(content)) {
+  for (const block of listObjects(content)) {
     add("reasoning", block["reasoning"] ?? block["thinking"]);
     if (block["type"] === "text") add("text", block["text"]);
   }
-  return [...joined(parts), ...listOf(message["tool_call_chunks"]).map(toolPart), ...wholeCalls(message)];
+  return [...joined(parts), ...listObjects(message["tool_call_chunks"]).map(toolPart), ...wholeCalls(message)];
 }
 
 /** message-parts.1. */
@@ -55,10 +55,12 @@ function toolPart(chunk: JsonObject, at: number): MessagePart {
 
 function wholeCalls(message: JsonObject): readonly MessagePart[] {
   if (isChunk(message)) return [];
-  return listOf(message["tool_calls"]).map((call, at) => toolPart({ ...call, args: JSON.stringify(call["args"]) }, at));
+  return listObjects(message["tool_calls"]).map((call, at) =>
+    toolPart({ ...call, args: JSON.stringify(call["args"]) }, at),
+  );
 }
 
-function listOf(value: Json | undefined): readonly JsonObject[] {
+function listObjects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly Json[]).filter(isJsonObject) : [];
 }
 
@@ -68,7 +70,7 @@ export function startBlock({ kind, id, name }: MessagePart): JsonObject {
   return { type: "tool_call_chunk", id: id ?? null, name: name ?? null, args: "" };
 }
 
-export function deltaOf({ kind }: MessagePart, added: string): JsonObject {
+export function buildDelta({ kind }: MessagePart, added: string): JsonObject {
   if (kind === "text") return { type: "text-delta", text: added };
   if (kind === "reasoning") return { type: "reasoning-delta", reasoning: added };
   return { type: "tool-call-delta", args: added };

@@ -1,6 +1,6 @@
 // Wire event: an event as readers of the protocol get it, with the values that select its readers.
 import type { ProtocolMethod } from "../../model/protocol-lines.ts";
-import { channelOf, type Namespace } from "./channel.ts";
+import { nameChannel, type Namespace } from "./channel.ts";
 
 /** Why a reader may not get an event although its filter matches. */
 export type Gate =
@@ -36,7 +36,11 @@ export interface EventParts {
 }
 
 /** @param data JSON text @param channel of `custom` events with a name */
-export function wireEvent(parts: EventParts, data: string, channel: string = channelOf(parts.method, null)): WireEvent {
+export function wireEvent(
+  parts: EventParts,
+  data: string,
+  channel: string = nameChannel(parts.method, null),
+): WireEvent {
   const { namespace, timestamp, node } = parts;
   const named = node === undefined ? "" : `"node":${JSON.stringify(node)},`;
   const params = `{"namespace":${JSON.stringify(namespace)},"timestamp":${timestamp},${named}"data":${data}}`;

@@ -1,13 +1,13 @@
 // Tests of one-copy.ts: events by their seq, filters by their channels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { filterOf } from "../event-filter.ts";
+import { toEventFilter } from "../event-filter.ts";
 import { wireEvent } from "../convert/wire-event.ts";
 import { firstCopies, type Followed } from "./one-copy.ts";
 
 const event = (seq: number, method: "values" | "tasks" = "values") =>
   wireEvent({ seq, id: String(seq), method, namespace: [], timestamp: 0 }, "{}");
-const following = (channels: string[]): Followed => ({ filter: filterOf({ channels }), live: null });
+const following = (channels: string[]): Followed => ({ filter: toEventFilter({ channels }), live: null });
 const live = (...events: ReturnType<typeof event>[]) => ({ isBaseline: false, isLive: true, events });
 const seqs = (events: readonly { readonly seq: number }[]): readonly number[] => events.map(({ seq }) => seq);
 

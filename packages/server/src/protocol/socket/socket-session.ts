@@ -7,15 +7,15 @@
 import { WebSocket } from "ws";
 import { command, eventFilter } from "@holdpoint/api/protocol.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { apiErrorOf } from "@holdpoint/base/http/server/problem.ts";
+import { toApiError } from "@holdpoint/base/http/server/problem.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller } from "../../model/model.ts";
 import { CutOff } from "../../runs/streams/subscription.ts";
 import { attach, type ScopeWatch } from "../attach.ts";
 import { carryOut } from "../carry-out.ts";
 import type { CommandCall } from "../command-call.ts";
-import { CommandError, failureOf, type Envelope } from "../envelope.ts";
-import { filterOf, isKnownChannel } from "../event-filter.ts";
+import { CommandError, buildFailure, type Envelope } from "../envelope.ts";
+import { toEventFilter, isKnownChannel } from "../event-filter.ts";
 import { OutOfReach, type Piece, type Reading } from "../read-events.ts";
 import { missedSince } from "../replay-rules.ts";
 import { firstCopies, type Followed } from "./one-copy.ts";
@@ -71,7 +71,7 @@ export function startSession(ports: SessionPorts): void {
     const text = (data as Buffer).toString("utf8");
     if (waiting >= COMMANDS_MAX) {
       const refusal = new CommandError("invalid_argument", "too many commands at once");
-      void send(JSON.stringify(failureOf(frameId(text), refusal)));
+      void send(JSON.stringify(buildFailure(frameId(text), refusal)));
       return;
     }
     waiting++;
@@ -92,7 +92,7 @@ async function answer(session: Session, text: string): Promise<void> {
   let id: number | null = null;
   try {
     const value = parseFrame(text);
-    id = idOf(value);
+    id = readCommandId(value);
     const body = parse(command, value, "body");
     if (body.method === "subscription.subscribe") return await subscribe(session, body.id, body.params);
     if (body.method === "subscription.unsubscribe") return await unsubscribe(session, body.id, body.params);
@@ -100,8 +100,8 @@ async function answer(session: Session, text: string): Promise<void> {
     const { envelope } = await carryOut(agent, call);
     await session.send(JSON.stringify(envelope));
   } catch (error) {
-    const refusal = error instanceof CommandError ? error : apiErrorOf(error, agent.log);
-    await session.send(JSON.stringify(failureOf(id, refusal) satisfies Envelope)); // socket-session.1
+    const refusal = error instanceof CommandError ? error : toApiError(error, agent.log);
+    await session.send(JSON.stringify(buildFailure(id, refusal) satisfies Envelope)); // socket-session.1
   }
 }
 
@@ -112,7 +112,7 @@ async function subscribe(session: Session, id: number, params: unknown): Promise
   if (unknown !== undefined) throw new CommandError("invalid_argument", `There is no channel ${unknown}.`);
   if (session.subscriptions.size >= SUBSCRIPTIONS_MAX)
     throw new CommandError("invalid_argument", "too many subscriptions");
-  const filter = filterOf(body);
+  const filter = toEventFilter(body);
   const missed = await missedSince(agent, threadId, filter, watch.scope());
   const reading = await attach(agent, threadId, filter, watch);
   const subscriptionId = agent.newId();
@@ -191,7 +191,7 @@ async function follow(
       return;
     }
     socket.close(CLOSED.fault, "internal error");
-    apiErrorOf(error, agent.log);
+    toApiError(error, agent.log);
   }
 }
 
@@ -212,13 +212,13 @@ function parseFrame(text: string): unknown {
 
 function frameId(text: string): number | null {
   try {
-    return idOf(JSON.parse(text));
+    return readCommandId(JSON.parse(text));
   } catch {
     return null;
   }
 }
 
-function idOf(value: unknown): number | null {
+function readCommandId(value: unknown): number | null {
   const id = typeof value === "object" && value !== null && "id" in value ? value.id : null;
   return typeof id === "number" && Number.isInteger(id) && id >= 0 ? id : null;
 }

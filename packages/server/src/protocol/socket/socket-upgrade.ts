@@ -17,8 +17,8 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { Cors } from "@holdpoint/base/http/server/cors.ts";
 import { type HostRules, checkHost, checkSite, isFromElsewhere } from "@holdpoint/base/http/server/loopback-host.ts";
-import { apiErrorOf } from "@holdpoint/base/http/server/problem.ts";
-import { addressOf } from "@holdpoint/base/http/server/request-path.ts";
+import { toApiError } from "@holdpoint/base/http/server/problem.ts";
+import { parseAddress } from "@holdpoint/base/http/server/request-path.ts";
 import { ANONYMOUS } from "../../auth/authorize.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { withOrigin } from "../../routes/route.ts";
@@ -49,7 +49,7 @@ export function createUpgrade(agent: AgentContext, rules: UpgradeRules): OnUpgra
   });
   const open = new Map<string, number>();
   return (incoming, raw, head) => {
-    const threadId = threadOf(incoming, rules.prefix);
+    const threadId = parseThread(incoming, rules.prefix);
     if (threadId === null) {
       raw.end(
         "HTTP/1.1 404 Not Found\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
@@ -76,8 +76,8 @@ function takePlace(open: Map<string, number>, threadId: string, socket: WebSocke
   return true;
 }
 
-function threadOf({ url = "" }: IncomingMessage, prefix: string): string | null {
-  const path = addressOf(url, prefix)?.path ?? "";
+function parseThread({ url = "" }: IncomingMessage, prefix: string): string | null {
+  const path = parseAddress(url, prefix)?.path ?? "";
   return PATH.exec(path)?.[1]?.toLowerCase() ?? null;
 }
 
@@ -103,11 +103,11 @@ async function admit(
   try {
     checkHost(incoming, rules.hosts);
     checkSite({ method: "POST", headers: incoming.headers }, rules.cors.allows, "http.cors can allow an origin"); // socket-upgrade.2
-    const request = await requestOf(agent, rules, { incoming, threadId });
+    const request = await buildRequest(agent, rules, { incoming, threadId });
     const { access } = agent;
     const caller = withOrigin(access === null ? ANONYMOUS : await access.authenticate(request), request);
     const watch = await watchScope(agent, request, threadId, (error) => {
-      const { status, code } = apiErrorOf(error, agent.log);
+      const { status, code } = toApiError(error, agent.log);
       socket.close(4000 + status, code); // 4401 for credentials that are not valid any more, 4403 for a lost right
     });
     socket.off("message", keep);
@@ -118,20 +118,20 @@ async function admit(
     startSession({ agent, socket, threadId, caller, request, watch });
     for (const { data, isBinary } of early) socket.emit("message", data, isBinary);
   } catch (error) {
-    const { status, code } = apiErrorOf(error, agent.log);
+    const { status, code } = toApiError(error, agent.log);
     socket.close(4000 + status, code); // socket-upgrade.1
   }
 }
 
 const EARLY_MAX = 16;
 
-async function requestOf(
+async function buildRequest(
   agent: AgentContext,
   { prefix, cors }: UpgradeRules,
   { incoming, threadId }: Pick<Upgraded, "incoming" | "threadId">,
 ) {
   const { url = "", socket } = incoming;
-  const { path, query: given } = addressOf(url, prefix) ?? { path: "", query: {} };
+  const { path, query: given } = parseAddress(url, prefix) ?? { path: "", query: {} };
   const { ticket, ...query } = given as Readonly<Record<string, string>>;
   const own = withBearer(withoutCookie(incoming, cors, withoutKey(incoming.headers)));
   const headers = ticket === undefined ? own : { ...own, ...(await redeemTicket(agent, threadId, ticket)) };

@@ -11,7 +11,7 @@ import type { AuditPlace } from "../../ports/ports.ts";
 type Parameters = NonNullable<(typeof searchAudit)["query"]["_output"]>;
 
 /** @throws {ApiError} `invalid_request` */
-export function auditSearchOf(query: Parameters, scope: Scope): AuditSearch {
+export function toAuditSearch(query: Parameters, scope: Scope): AuditSearch {
   return {
     scope,
     threadId: query.thread_id ?? null,
@@ -23,16 +23,16 @@ export function auditSearchOf(query: Parameters, scope: Scope): AuditSearch {
     since: query.since ?? null,
     until: query.until ?? null,
     search: queryWords(query.q),
-    after: query.cursor === undefined ? null : placeOf(query.cursor),
+    after: query.cursor === undefined ? null : decodePlace(query.cursor),
     limit: query.limit,
   };
 }
 
-export function cursorOf({ at, threadId, seq }: AuditPlace): string {
+export function encodeCursor({ at, threadId, seq }: AuditPlace): string {
   return Buffer.from(JSON.stringify([at, threadId, seq])).toString("base64url");
 }
 
-function placeOf(cursor: string): AuditPlace {
+function decodePlace(cursor: string): AuditPlace {
   try {
     const [at, threadId, seq] = JSON.parse(Buffer.from(cursor, "base64url").toString()) as readonly Json[];
     if (typeof at === "number" && typeof threadId === "string" && typeof seq === "number" && isUuid(threadId))

@@ -10,7 +10,7 @@ import type { AgentContext } from "../../context/context.ts";
 import { createSight } from "../../auth/sight.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
-import { auditSearchOf, cursorOf } from "./audit-query.ts";
+import { toAuditSearch, encodeCursor } from "./audit-query.ts";
 
 export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
   return [
@@ -24,12 +24,12 @@ export function auditRoutes(agent: AgentContext): readonly AgentRoute[] {
     }),
     route(contract.searchAudit, async ({ query, ...call }) => {
       const sight = createSight(call);
-      const search = auditSearchOf(query, call.scope);
+      const search = toAuditSearch(query, call.scope);
       if (search.search.length > 0) await agent.search.catchUp();
       if (query.format !== "json")
         return fileReply(query.format, exportAudit(agent, search, { format: query.format, sight }));
       const { rows, next } = await searchAudit(agent, search);
-      return json({ items: await foundObjects(rows, sight), next_cursor: next === null ? null : cursorOf(next) });
+      return json({ items: await foundObjects(rows, sight), next_cursor: next === null ? null : encodeCursor(next) });
     }),
     route(getAudit, async ({ query, ...call }) => {
       const sight = createSight(call);

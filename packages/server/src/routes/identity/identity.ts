@@ -1,7 +1,7 @@
 // Routes of people and keys: parse → operation → reply.
 import * as contract from "@holdpoint/api/identity.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { limitsOf } from "../../auth/role-limits.ts";
+import { parseRoleLimits } from "../../auth/role-limits.ts";
 import { createKey, revokeKey } from "../../auth/stored-keys.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, Person, RoleLimits, StoredKey } from "../../model/model.ts";
@@ -60,12 +60,12 @@ function requireRoles({ role }: Caller): void {
 
 /** @throws {ApiError} `invalid_request` */
 function requireLimits(assistants: unknown, metadata: unknown): RoleLimits {
-  const limits = limitsOf(assistants, metadata);
+  const limits = parseRoleLimits(assistants, metadata);
   if (typeof limits === "string") throw new ApiError("invalid_request", `body: ${limits}.`);
   return limits;
 }
 
-const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+const formatTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 function keyObject({ keyId, name, role, limits, createdBy, createdAt, expiresAt, usedAt }: StoredKey): object {
   return {
@@ -74,13 +74,13 @@ function keyObject({ keyId, name, role, limits, createdBy, createdAt, expiresAt,
     role,
     ...limits,
     created_by: createdBy,
-    created_at: timeOf(createdAt),
-    expires_at: timeOf(expiresAt),
-    last_used_at: timeOf(usedAt),
+    created_at: formatTime(createdAt),
+    expires_at: formatTime(expiresAt),
+    last_used_at: formatTime(usedAt),
   };
 }
 
 function personObject({ name, displayName, email, groups, createdAt, seenAt }: Person): object {
-  const times = { created_at: timeOf(createdAt), last_seen_at: timeOf(seenAt) };
+  const times = { created_at: formatTime(createdAt), last_seen_at: formatTime(seenAt) };
   return { name, display_name: displayName, email, groups, ...times };
 }

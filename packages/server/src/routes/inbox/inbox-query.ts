@@ -33,24 +33,24 @@ export function searchedBy(query: z.output<typeof inboxChoices>, scope: Scope, n
 }
 
 /** One page. @throws {ApiError} `invalid_request` */
-export function inboxSearchOf(query: z.output<typeof inboxFilter>, scope: Scope, now: number): InboxSearch {
+export function toInboxSearch(query: z.output<typeof inboxFilter>, scope: Scope, now: number): InboxSearch {
   const { sort, cursor, limit } = query;
   const byDeadline = sort === "deadline";
   return {
     ...searchedBy(query, scope, now),
-    after: cursor === undefined ? null : placeOf(cursor, byDeadline),
+    after: cursor === undefined ? null : decodePlace(cursor, byDeadline),
     limit,
     descending: sort === "newest",
     byDeadline,
   };
 }
 
-export function cursorOf({ createdAt, threadId, interruptId, expiresAt }: InboxPlace): string {
+export function encodeCursor({ createdAt, threadId, interruptId, expiresAt }: InboxPlace): string {
   return Buffer.from(JSON.stringify([createdAt, threadId, interruptId, expiresAt])).toString("base64url");
 }
 
 /** @throws {ApiError} `invalid_request` */
-function placeOf(cursor: string, byDeadline: boolean): InboxPlace {
+function decodePlace(cursor: string, byDeadline: boolean): InboxPlace {
   try {
     const [createdAt, threadId, interruptId, expiresAt] = JSON.parse(
       Buffer.from(cursor, "base64url").toString(),

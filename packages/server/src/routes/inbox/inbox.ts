@@ -13,22 +13,22 @@ import { assignItem, assignItemTo, releaseItem } from "../../inbox/assign-item.t
 import { answerInbox, type AnswerResult } from "../../inbox/answer-inbox.ts";
 import { serializeAuditEntry, serializeInboxItem } from "../../wire/inbox-item.ts";
 import { serializeReview } from "../../wire/review-object.ts";
-import { countInbox, facetsOf, metadataFacets } from "../../inbox/inbox-counts.ts";
+import { countInbox, countFacets, metadataFacets } from "../../inbox/inbox-counts.ts";
 import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
 import type { Caller } from "../../model/model.ts";
 import { showAll, type Show } from "../../model/payload/mask-secrets.ts";
 import { createSight, type Reading } from "../../auth/sight.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
-import { idempotencyKeyOf } from "../idempotency-key.ts";
+import { readIdempotencyKey } from "../idempotency-key.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
-import { cursorOf, inboxSearchOf, searchedBy } from "./inbox-query.ts";
+import { encodeCursor, toInboxSearch, searchedBy } from "./inbox-query.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
   return [
     ...countRoutes(agent),
     ...itemRoutes(agent),
     route(contract.listInbox, async ({ query, ...call }) => {
-      const search = await current(agent, inboxSearchOf(query, call.scope, agent.clock.now()));
+      const search = await current(agent, toInboxSearch(query, call.scope, agent.clock.now()));
       const { rows, next } = await listInbox(agent, search);
       const show = await createSight(call)(rows.map(({ interrupt }) => interrupt.responseSchema));
       const items = rows.map(({ interrupt, metadata, status }) => {
@@ -41,7 +41,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
           ...(query.values ? { value, ...(schema === undefined ? {} : { response_schema: schema }) } : {}),
         };
       });
-      return json({ items, next_cursor: next === null ? null : cursorOf(next) });
+      return json({ items, next_cursor: next === null ? null : encodeCursor(next) });
     }),
     route(contract.watchInbox, async ({ request, scope }) => {
       const last = request.headers["last-event-id"];
@@ -53,7 +53,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       return { status: 200, body: withHeartbeats(texts, agent.clock, { everyMs: keepAliveMs }), headers: SSE_HEADERS };
     }),
     route(contract.answerInbox, async ({ body, caller, scope, ask, request }) => {
-      const as = authorOf(agent, caller, "by" in body ? body.by : undefined);
+      const as = chooseAuthor(agent, caller, "by" in body ? body.by : undefined);
       const answers = body.answers.map((answer) => ({
         threadId: answer.thread_id,
         interruptId: answer.interrupt_id,
@@ -61,7 +61,7 @@ export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly 
       }));
       const results = await answerInbox(
         agent,
-        { caller: as, scope, ask, idempotencyKey: idempotencyKeyOf(request) ?? null },
+        { caller: as, scope, ask, idempotencyKey: readIdempotencyKey(request) ?? null },
         answers,
       );
       return json({ results: results.map(resultObject) });
@@ -82,7 +82,7 @@ function countRoutes(agent: AgentContext): readonly AgentRoute[] {
     ),
     route(facetInbox, async ({ query, scope }) => {
       const search = await current(agent, searchedBy(query, scope, agent.clock.now()));
-      const { total, counts } = await facetsOf(agent, search);
+      const { total, counts } = await countFacets(agent, search);
       return json({
         total,
         graph_id: counts.graphId,
@@ -98,7 +98,7 @@ function countRoutes(agent: AgentContext): readonly AgentRoute[] {
   ];
 }
 
-function millisecondsOf(seconds: number | null | undefined): number | null {
+function toMilliseconds(seconds: number | null | undefined): number | null {
   return seconds === null || seconds === undefined ? null : Math.ceil(seconds * 1000);
 }
 
@@ -109,45 +109,45 @@ function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
     return json(itemObject(agent, item, show));
   };
   return [
-    route(contract.getInboxItem, async (call) => replyTo(call, await getItem(agent, addressOf(call.ids)))),
+    route(contract.getInboxItem, async (call) => replyTo(call, await getItem(agent, readItemAddress(call.ids)))),
     route(contract.claimInboxItem, async (call) => {
       const { ids, body, caller } = call;
-      const forMs = millisecondsOf(body.expires_in_seconds);
-      const as = authorOf(agent, caller, body.by);
-      return replyTo(call, await assignItem(agent, as, addressOf(ids), forMs));
+      const forMs = toMilliseconds(body.expires_in_seconds);
+      const as = chooseAuthor(agent, caller, body.by);
+      return replyTo(call, await assignItem(agent, as, readItemAddress(ids), forMs));
     }),
     route(contract.releaseInboxItem, async (call) => {
       const { ids, body, caller } = call;
-      const as = authorOf(agent, caller, body.by);
-      const item = await releaseItem(agent, as, addressOf(ids), body.force);
+      const as = chooseAuthor(agent, caller, body.by);
+      const item = await releaseItem(agent, as, readItemAddress(ids), body.force);
       return replyTo(call, item);
     }),
     route(actions.assignInboxItem, async (call) => {
       const { ids, body, caller } = call;
       const { to, force } = body;
-      const as = authorOf(agent, caller, body.by);
-      const forMs = millisecondsOf(body.expires_in_seconds);
-      return replyTo(call, await assignItemTo(agent, as, addressOf(ids), { to, force, forMs }));
+      const as = chooseAuthor(agent, caller, body.by);
+      const forMs = toMilliseconds(body.expires_in_seconds);
+      return replyTo(call, await assignItemTo(agent, as, readItemAddress(ids), { to, force, forMs }));
     }),
     route(actions.snoozeInboxItem, async (call) => {
       const { ids, body, caller } = call;
-      const forMs = millisecondsOf(body.for_seconds);
+      const forMs = toMilliseconds(body.for_seconds);
       const date = typeof body.until === "string" ? Date.parse(body.until) : null;
       const until = forMs === null ? date : agent.clock.now() + forMs;
-      return replyTo(call, await snoozeItem(agent, authorOf(agent, caller, body.by), addressOf(ids), until));
+      return replyTo(call, await snoozeItem(agent, chooseAuthor(agent, caller, body.by), readItemAddress(ids), until));
     }),
     route(actions.askAgain, async (call) => {
       const { ids, body, caller, scope } = call;
-      const as = authorOf(agent, caller, body.by);
-      return replyTo(call, await askAgain(agent, { caller: as, scope }, addressOf(ids)));
+      const as = chooseAuthor(agent, caller, body.by);
+      return replyTo(call, await askAgain(agent, { caller: as, scope }, readItemAddress(ids)));
     }),
     route(actions.addComment, async (call) => {
       const { ids, body, caller } = call;
-      const as = authorOf(agent, caller, body.by);
-      return replyTo(call, await addComment(agent, as, addressOf(ids), body.text));
+      const as = chooseAuthor(agent, caller, body.by);
+      return replyTo(call, await addComment(agent, as, readItemAddress(ids), body.text));
     }),
     route(actions.listComments, async ({ ids, query }) => {
-      const { items, next } = await readComments(agent, addressOf(ids), query);
+      const { items, next } = await readComments(agent, readItemAddress(ids), query);
       return json({ items: items.map((entry) => serializeAuditEntry(entry, null, showAll)), next_after: next });
     }),
   ];
@@ -157,12 +157,12 @@ function itemObject({ clock }: AgentContext, { interrupt, thread }: Item, show: 
   return serializeInboxItem(interrupt, thread, clock.now(), show);
 }
 
-function addressOf(ids: Readonly<Record<string, string>>): ItemAddress {
+function readItemAddress(ids: Readonly<Record<string, string>>): ItemAddress {
   return { threadId: id(ids, "thread_id"), interruptId: id(ids, "interrupt_id") };
 }
 
 /** @throws {ApiError} `invalid_request`: an authenticated caller cannot use another name */
-function authorOf(agent: AgentContext, caller: Caller, by: string | undefined): Caller {
+function chooseAuthor(agent: AgentContext, caller: Caller, by: string | undefined): Caller {
   if (by === undefined || by === caller.name) return caller;
   if (agent.access === null) return { ...caller, name: by };
   throw new ApiError("invalid_request", "`by` is only for servers without authentication: omit it.");

@@ -14,17 +14,17 @@ import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/
 import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
 import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
-import { graphChangeOf } from "../../threads/graph-change.ts";
+import { changeGraph } from "../../threads/graph-change.ts";
 import { NO_TTL, newThread } from "../../threads/new-thread.ts";
 import { findAsker } from "./continuation.ts";
 import { checkGraphCompatibility } from "./graph-compatibility.ts";
 import { newRun } from "./new-run.ts";
-import { type RunCall, runRequestOf } from "./run-request.ts";
-import { continuesThread, idempotencyKeyOf, readNewest, readStartSnapshot } from "./start-snapshot.ts";
-import { firstRunOf } from "../../webhooks/a2a-event.ts";
-import { traceLinkOf } from "./trace-link.ts";
+import { type RunCall, buildRunRequest } from "./run-request.ts";
+import { continuesThread, scopeIdempotencyKey, readNewest, readStartSnapshot } from "./start-snapshot.ts";
+import { findFirstRun } from "../../webhooks/a2a-event.ts";
+import { findTraceLink } from "./trace-link.ts";
 import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
-import { type Target, targetOf, answeredWaits } from "./run-target.ts";
+import { type Target, chooseTarget, answeredWaits } from "./run-target.ts";
 import { placeInQueue } from "./queue-placement.ts";
 
 export interface StartedRun {
@@ -94,7 +94,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const { start, snapshot } = request;
   const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items);
   const current = { ...snapshot, known: await withoutLost(known) };
-  const target = await targetOf(tx, thread, { ...request, snapshot: current }, withoutLost);
+  const target = await chooseTarget(tx, thread, { ...request, snapshot: current }, withoutLost);
   const { intent, forkFrom, answers, breakpoint, voted } = target;
   requireRightsFor(agent, request, thread, target);
   await storeVotes(tx, target.changed, { caller, via: call.via, at });
@@ -110,9 +110,9 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const placement = await placeInQueue(agent, tx, thread, { ...request, intent, waits });
   const { busy, dueAt, continuesPause, claimed, displaced } = placement;
   const asAnswer = answers !== null && forkFrom === null; // it resumes at the pause, for any checkpoint in the call
-  const open = openOf(known);
+  const open = filterOpen(known);
   const asker = await findAsker(tx, { thread, intent, answered: answers?.interrupts ?? [], open, breakpoint });
-  const runRequest = runRequestOf({
+  const runRequest = buildRunRequest({
     headers: agent.headers,
     caller,
     call: asAnswer ? { ...call, subgraph: null } : call,
@@ -126,7 +126,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   });
   const trace =
     continuesPause || forkFrom !== null
-      ? await traceLinkOf(tx, { caller, asker }, answeredWaits(target, continuesPause), open)
+      ? await findTraceLink(tx, { caller, asker }, answeredWaits(target, continuesPause), open)
       : null;
   const run = newRun({
     runId: agent.newId(),
@@ -141,7 +141,7 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
     at,
   });
   agent.graphs.checkContext(run);
-  const changed = graphChangeOf(thread, assistant, run.request.config);
+  const changed = changeGraph(thread, assistant, run.request.config);
   let closed: readonly Interrupt[] = [];
   if (busy || dueAt !== null) {
     if (changed.metadata !== undefined) await tx.updateThread(threadId, { metadata: changed.metadata });
@@ -205,19 +205,19 @@ function requireRightsFor(
     graph: agent.graphs.describe(assistant.graphId),
     assistantId: assistant.assistantId,
     breakpoints: { before: call.interruptBefore, after: call.interruptAfter },
-    open: [...openOf(known), ...(breakpoint === null ? [] : [breakpoint])],
+    open: [...filterOpen(known), ...(breakpoint === null ? [] : [breakpoint])],
   });
 }
 
 async function putWebhooks(agent: AgentContext, tx: Tx, run: Run, webhooks: readonly NewRunWebhook[]): Promise<void> {
   const { threadId, createdAt } = run;
   for (const { webhookId, ...given } of webhooks) {
-    const place = { threadId, runId: firstRunOf(run), webhookId: webhookId ?? agent.newId() };
+    const place = { threadId, runId: findFirstRun(run), webhookId: webhookId ?? agent.newId() };
     await tx.putRunWebhook({ ...given, ...place, createdAt });
   }
 }
 
-function openOf(known: readonly Interrupt[]): readonly Interrupt[] {
+function filterOpen(known: readonly Interrupt[]): readonly Interrupt[] {
   return known.filter(({ state }) => state === "open");
 }
 
@@ -234,7 +234,7 @@ async function store(
   const { threadId, runId, createdAt, status } = run;
   if (status === "pending") await tx.queueNext(threadId);
   if (call.idempotencyKey !== null) {
-    const key = idempotencyKeyOf(caller, call, call.idempotencyKey);
+    const key = scopeIdempotencyKey(caller, call, call.idempotencyKey);
     await tx.putIdempotency({ key, requestHash: call.requestHash, threadId, runId, createdAt }); // start-run.4
   }
   if (status !== "running") return false;

@@ -2,12 +2,12 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { endPending } from "../execute/finish-run.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
-import { authorOf } from "../../model/audit-author.ts";
+import { nameAuthor } from "../../model/audit-author.ts";
 import type { Graphs, Tx } from "../../ports/ports.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
 
 /** Abort reason of a displaced run. */
-export function abortReasonOf(strategy: MultitaskStrategy): "cancel" | "rollback" {
+export function chooseAbortReason(strategy: MultitaskStrategy): "cancel" | "rollback" {
   return strategy === "rollback" ? "rollback" : "cancel";
 }
 
@@ -37,12 +37,12 @@ export async function applyMultitaskStrategy(
     });
   }
   const displaced: Run[] = [];
-  const reason = abortReasonOf(strategy);
+  const reason = chooseAbortReason(strategy);
   const announce = announcer(graphs, () => null);
   for (const run of active) {
     const { runId } = run;
     const value = strategy === "rollback" ? "rollback" : "interrupt";
-    await tx.audit([{ ...authorOf(caller), threadId, at, action: "cancelled", interruptId: null, runId, value }]);
+    await tx.audit([{ ...nameAuthor(caller), threadId, at, action: "cancelled", interruptId: null, runId, value }]);
     await tx.updateRun(runId, { cancelReason: run.cancelReason ?? "replaced" });
     displaced.push(run.status === "pending" ? await endPending(tx, run, { reason, at, announce }) : run);
   }

@@ -79,7 +79,7 @@ export interface RequestParts {
   readonly goesFirst: boolean;
 }
 
-export function runRequestOf(parts: RequestParts): RunRequest {
+export function buildRunRequest(parts: RequestParts): RunRequest {
   const { caller, call, intent, answers, assistant, checkpointId, goesFirst, asker } = parts;
   const base = mergeConfigs(assistant.config, asker?.request.config ?? parts.threadConfig);
   const command =

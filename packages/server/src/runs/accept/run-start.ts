@@ -3,7 +3,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { exceedsBytes } from "@holdpoint/base/json/json-size.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { type Intent, intentOf } from "../../interrupts/run-intent.ts";
+import { type Intent, readIntent } from "../../interrupts/run-intent.ts";
 import type { AgentLimits } from "../../context/context.ts";
 import type { Caller, Encoded, Thread } from "../../model/model.ts";
 import type { Graphs, Tx } from "../../ports/ports.ts";
@@ -30,7 +30,7 @@ export interface GivenByCall {
 
 /** @throws {ApiError} `control_value_refused`, `answer_too_large`, `member_too_large` */
 export async function readGiven({ graphs, limits }: ReadsGiven, call: RunCall): Promise<GivenByCall> {
-  const intent = intentOf(call.input, call.command);
+  const intent = readIntent(call.input, call.command);
   if (intent.kind === "resume") checkAnswerSize(intent.resume, limits.answerBytesMax);
   checkCommandSize(intent, limits.answerBytesMax);
   checkControlValues(graphs, intent);

@@ -3,7 +3,7 @@ import { isForPeopleOnly } from "@holdpoint/api/person-only.ts";
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { answererRefusal, requireAssignable } from "../../interrupts/assignments.ts";
 import { acceptAnswers, olderCheckpoint } from "../../interrupts/resume-rules.ts";
-import { type Intent, atBreakpoint, gotoTargets, nodesOf } from "../../interrupts/run-intent.ts";
+import { type Intent, atBreakpoint, gotoTargets, withoutEnd } from "../../interrupts/run-intent.ts";
 import { settleVotes, type SettledAnswers } from "../../interrupts/settle-votes.ts";
 import { reviewRefusal } from "../../model/review/reviewers.ts";
 import { countVote } from "../../model/review/votes.ts";
@@ -25,7 +25,7 @@ export interface Target extends SettledAnswers {
  * @param withoutLost drops votes of those who may not answer any more
  * @throws {ApiError} for a checkpoint that does not exist, and for every refused answer
  */
-export async function targetOf(
+export async function chooseTarget(
   tx: Tx,
   thread: Thread,
   { caller, start: { call }, intent: given, snapshot, at }: StartRequest,
@@ -111,7 +111,7 @@ async function passBreakpoint(
   const { review, threadId, runId } = breakpoint;
   const continues = (intent.kind === "continue" || intent.kind === "command") && forkFrom === null;
   const update = intent.kind === "command" ? intent.update : undefined;
-  const isBypass = intent.kind === "command" && nodesOf(gotoTargets(intent.goto)).length > 0; // has a right of its own
+  const isBypass = intent.kind === "command" && withoutEnd(gotoTargets(intent.goto)).length > 0; // has a right of its own
   if (review === null || !continues || isBypass) return NO_ANSWERS;
   const asker = runId === "" ? null : await tx.run(threadId, runId);
   const answer = { kind: "resume", resume: null, ...(update === undefined ? {} : { update }) } as const;

@@ -16,7 +16,7 @@ import type { Slot } from "../../ports/ports.ts";
 import { approvalsPending } from "../../interrupts/settle-votes.ts";
 import { type Accepted, acceptRun, type StartedRun, type VotesOnly } from "./accept-run.ts";
 import { type GivenByCall, readGiven, type RunStart } from "./run-start.ts";
-import { abortReasonOf } from "./multitask.ts";
+import { chooseAbortReason } from "./multitask.ts";
 
 /**
  * @throws {ApiError} for every refusal of the resume rules and of acceptRun(), and `approvals_pending` after a commit
@@ -117,7 +117,7 @@ function afterCommit(agent: AgentContext, accepted: readonly Accepted[], slots: 
 
 function endDisplaced(agent: AgentContext, run: Run, strategy: MultitaskStrategy): void {
   if (run.status === "running") {
-    agent.worker.abort(run.runId, abortReasonOf(strategy));
+    agent.worker.abort(run.runId, chooseAbortReason(strategy));
     return;
   }
   agent.worker.ends.ended(run, () => ({ run, valuesText: null, interrupts: [], pause: null }), true);

@@ -8,13 +8,13 @@ import { contentHash } from "@holdpoint/base/ids.ts";
 import { offered } from "../../threads/assistants/assistants.ts";
 import { inScope } from "../../auth/scope.ts";
 import type { Intent } from "../../interrupts/run-intent.ts";
-import { assistantIdOf } from "../../model/built-in-assistant.ts";
+import { toAssistantId } from "../../model/built-in-assistant.ts";
 import type { Assistant, Caller, Interrupt, Run, Thread } from "../../model/model.ts";
 import type { Graphs, IdempotencyRecord, StoredCheckpoint, Tx } from "../../ports/ports.ts";
 import { type RunCall, checkNodeNames } from "./run-request.ts";
 
 /** start-snapshot.1. */
-export function idempotencyKeyOf(caller: Caller, { reach }: RunCall, key: string): string {
+export function scopeIdempotencyKey(caller: Caller, { reach }: RunCall, key: string): string {
   if (reach.threads === null) return contentHash(JSON.stringify([caller.name, key]));
   const conditions = reach.threads.map((condition) => JSON.stringify([condition.key, condition.op, condition.value]));
   return contentHash(JSON.stringify([caller.name, conditions.toSorted(), key]));
@@ -54,10 +54,10 @@ export async function readStartSnapshot(
 ): Promise<StartSnapshot> {
   const { checkpointId, idempotencyKey: key } = call;
   const [record, stored, known, found, writtenBy] = await Promise.all([
-    key === null ? null : tx.idempotency(idempotencyKeyOf(caller, call, key)),
+    key === null ? null : tx.idempotency(scopeIdempotencyKey(caller, call, key)),
     tx.thread(threadId),
     tx.interrupts(threadId, null),
-    tx.assistant(assistantIdOf(call.assistantId)),
+    tx.assistant(toAssistantId(call.assistantId)),
     continuesThread(intent) || checkpointId !== null ? tx.checkpointFingerprint(threadId, checkpointId) : null,
   ]);
   const assistant = offered(graphs, call.assistantId, call.reach.assistants, found);

@@ -7,7 +7,7 @@ import type { Tx } from "../../ports/ports.ts";
  * @param open open interrupts of the thread: the run continues the trace of the run that raised them
  * @returns null if the run continues no pause and starts its own trace
  */
-export async function traceLinkOf(
+export async function findTraceLink(
   tx: Tx,
   { caller, asker: known }: { readonly caller: Caller; readonly asker: Run | null },
   waits: readonly Interrupt[],
@@ -19,10 +19,10 @@ export async function traceLinkOf(
   const traced = waits.map(({ interruptId, node, kind, createdAt }) => {
     return { interruptId, node, kind, since: createdAt, by: caller.name };
   });
-  return { ...rootOf(asker), waits: traced };
+  return { ...findRoot(asker), waits: traced };
 }
 
-function rootOf({ request, runId, createdAt }: Run): Omit<TraceLink, "waits"> {
+function findRoot({ request, runId, createdAt }: Run): Omit<TraceLink, "waits"> {
   if (request.trace !== undefined) return request.trace;
   return { rootRunId: runId, rootStartedAt: createdAt + Math.ceil((request.afterSeconds ?? 0) * 1000) };
 }

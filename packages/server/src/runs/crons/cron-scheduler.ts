@@ -12,7 +12,7 @@ import { ApiError, describeError, type ErrorCode } from "@holdpoint/base/api-err
 import type { Service } from "@holdpoint/base/lifecycle.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { nextTick } from "./cron-schedule.ts";
-import { runCallOf } from "./crons.ts";
+import { buildRunCall } from "./crons.ts";
 import type { Cron } from "../../model/model.ts";
 import type { RunStart } from "../accept/run-start.ts";
 import { startRun } from "../accept/start-run.ts";
@@ -81,7 +81,7 @@ async function runDue(agent: AgentContext, mayGoOn: () => boolean): Promise<numb
   return next === null ? LOOK_AGAIN_MS : Math.min(Math.max(next - clock.now(), 0), LOOK_AGAIN_MS);
 }
 
-class TickTaken extends Error {}
+class TickClaimed extends Error {}
 
 async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
   const at = agent.clock.now();
@@ -94,14 +94,14 @@ async function runTick(agent: AgentContext, cron: Cron): Promise<void> {
       return;
     }
     const { run } = await startRun(agent, cron.caller, {
-      ...startOf(agent, cron, dueAt),
+      ...buildStart(agent, cron, dueAt),
       first: async (tx) => {
-        if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickTaken(); // cron-scheduler.1
+        if (!(await tx.claimTick(cron.cronId, dueAt, nextAt))) throw new TickClaimed(); // cron-scheduler.1
       },
     });
     agent.log.debug("cron_run_started", { cron_id: cron.cronId, run_id: run.runId, thread_id: run.threadId });
   } catch (error) {
-    if (error instanceof TickTaken) return;
+    if (error instanceof TickClaimed) return;
     if (!(error instanceof ApiError) || PASSING.has(error.code)) throw error;
     await passOver(agent, cron, dueAt, error);
   }
@@ -117,10 +117,10 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The run's metadata identify the cron and the tick. */
-function startOf(agent: AgentContext, cron: Cron, dueAt: number): RunStart {
+function buildStart(agent: AgentContext, cron: Cron, dueAt: number): RunStart {
   const payload = { ...cron.payload, assistant_id: cron.assistantId };
   const metadata = { ...cron.metadata, cron_id: cron.cronId, cron_due: isoTime(dueAt) };
-  const call = runCallOf(payload, metadata, cron.reach);
+  const call = buildRunCall(payload, metadata, cron.reach);
   if (cron.threadId !== null) return { threadId: cron.threadId, call };
   return statelessStart(agent.newId, { call, onCompletion: cron.onRunCompleted, threadId: null });
 }

@@ -12,7 +12,7 @@ import { type Reach, GRANTED } from "../../auth/authorize.ts";
 import type { AgentContext } from "../../context/context.ts";
 import { findAssistant } from "../../threads/assistants/assistants.ts";
 import { type Schedule, nextTick } from "./cron-schedule.ts";
-import { intentOf } from "../../interrupts/run-intent.ts";
+import { readIntent } from "../../interrupts/run-intent.ts";
 import type { Assistant, Caller, Cron, OnCompletion, Scope } from "../../model/model.ts";
 import { builtInAssistantId } from "../../model/built-in-assistant.ts";
 import type { CronFilter, CronQuery, Tx } from "../../ports/ports.ts";
@@ -57,7 +57,7 @@ export async function createCron(
   const due = nextTick(given, at);
   if (due === null) throw new ApiError("cron_schedule_invalid", "The schedule has no tick before end_time."); // crons.1
   const cron = await agent.storage.transaction(async (tx) => {
-    const assistant = await checkCall(agent, tx, runCallOf(given.payload, given.metadata, reach));
+    const assistant = await checkCall(agent, tx, buildRunCall(given.payload, given.metadata, reach));
     if (given.threadId !== null) {
       const thread = await requireThread(tx, given.threadId);
       if (!inScope(thread.metadata, reach.threads)) throw threadNotFound(given.threadId);
@@ -102,7 +102,7 @@ export async function patchCron(
       caller: editedBy(before.caller, caller.name), // crons.3
       updatedAt: at,
     };
-    await checkCall(agent, tx, runCallOf(after.payload, after.metadata, after.reach));
+    await checkCall(agent, tx, buildRunCall(after.payload, after.metadata, after.reach));
     const moved = ["schedule", "timezone", "endTime", "enabled"].some((member) => member in patch);
     const due = moved ? nextTick(after, at) : before.nextAt; // crons.1
     const nextAt = after.enabled ? due : null;
@@ -147,7 +147,7 @@ export async function countCrons(agent: AgentContext, filter: CronFilter): Promi
 }
 
 /** The call of a tick. @throws {ApiError} `invalid_request` if the payload is not (or no longer) valid */
-export function runCallOf(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
+export function buildRunCall(payload: JsonObject, metadata: JsonObject, reach: Reach): RunCall {
   const call = callFromBody({ ...parse(runBody, payload, "body"), metadata }, reach);
   return { ...call, rights: { disable: GRANTED } }; // asked of whoever wrote the lists into the cron
 }
@@ -170,7 +170,7 @@ function named<Filter extends CronFilter>(filter: Filter): Filter {
 
 async function checkCall(agent: AgentContext, tx: Tx, call: RunCall): Promise<Assistant> {
   const assistant = await findAssistant(agent, tx, call.assistantId, { scope: call.reach.assistants });
-  const intent = intentOf(call.input, call.command);
+  const intent = readIntent(call.input, call.command);
   checkControlValues(agent.graphs, intent);
   checkNodeNames(agent.graphs, assistant.graphId, call, intent);
   if (call.webhook !== null) agent.webhooks.check(call.webhook, true);

@@ -1,6 +1,6 @@
 // Attempt: executes one claimed run in its slot, and publishes its end after the commit (worker.2).
 import { setImmediate } from "node:timers/promises";
-import { metadataOf } from "../../events/synthetic-events.ts";
+import { buildMetadata } from "../../events/synthetic-events.ts";
 import type { RunEnd, Tx } from "../../ports/ports.ts";
 import type { Awaitable } from "../../ports/ports.ts";
 import type { RunWaiters } from "../../context/services.ts";
@@ -37,7 +37,7 @@ export async function executeAttempt(
   const stopTimer = clock.after(options.timeoutMs, () => controller.abort("timeout" satisfies AbortReason));
   const eventLog = ports.events.open(run, claimed.eventStart);
   if (claimed.eventStart.isBegun) await showBegin(run, ports);
-  else eventLog.append(metadataOf(run));
+  else eventLog.append(buildMetadata(run));
   const executed = await executeRun(run, history, controller, {
     ...ports,
     eventLog,

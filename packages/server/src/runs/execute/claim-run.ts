@@ -25,7 +25,7 @@ export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow, ports: B
     run,
     history: thread?.checkpointId !== null || !isFirst ? "stored" : "none",
     eventStart: await storeBegin(tx, run, await eventStart(tx, { ...run, attempt: run.attempt - 1 }), ports),
-    cancelled: isFirst ? null : await cancellationOf(tx, run),
+    cancelled: isFirst ? null : await findCancellation(tx, run),
     direct: false,
   };
 }
@@ -33,8 +33,8 @@ export async function beginClaimed(tx: Tx, { run, thread }: ClaimedRow, ports: B
 /**
  * claim-run.2. The audit trail has the cancellation since its acknowledgement, even if the process died before the end.
  */
-export async function cancellationOf(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
-  const entry = (await tx.auditOf(run.threadId)).findLast(
+export async function findCancellation(tx: Tx, run: Run): Promise<"cancel" | "rollback" | null> {
+  const entry = (await tx.listAudit(run.threadId)).findLast(
     ({ action, runId }) => action === "cancelled" && runId === run.runId,
   );
   return entry === undefined ? null : entry.value === "rollback" ? "rollback" : "cancel";

@@ -12,9 +12,9 @@
 import { describeError } from "@holdpoint/base/api-error.ts";
 import { isStorageFailure } from "@holdpoint/base/storage-failure.ts";
 import type { Claimed } from "./claim-run.ts";
-import { endEventsOf } from "../../events/end-events.ts";
+import { buildEndEvents } from "../../events/end-events.ts";
 import type { DrainedEvents } from "../../events/event-log.ts";
-import { type Finished, finishRun, outcomeOf } from "./finish-run.ts";
+import { type Finished, finishRun, toRunOutcome } from "./finish-run.ts";
 import type { Run, WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, History, Tx } from "../../ports/ports.ts";
@@ -73,7 +73,7 @@ export async function executeRun(
       const finished = await finishRun(tx, {
         run,
         result,
-        outcome: outcomeOf(result, reason),
+        outcome: toRunOutcome(result, reason),
         at: clock.now(),
         announce,
         withEarlier: sink.withEarlier,
@@ -127,7 +127,7 @@ async function storeFailure(
         const finished = await finishRun(tx, {
           run,
           result: lost,
-          outcome: outcomeOf(lost, "write_failed"),
+          outcome: toRunOutcome(lost, "write_failed"),
           at: ports.clock.now(),
           announce,
           withEarlier: sink.withEarlier,
@@ -158,7 +158,7 @@ async function storeEndEvents(
 ): Promise<DrainedEvents | null> {
   if (finished === null) return null;
   const valuesText = (): string | null => ("values" in outcome ? textOfValues() : null);
-  const end = endEventsOf(finished, held, valuesText, events.goneAt(finished.run));
+  const end = buildEndEvents(finished, held, valuesText, events.goneAt(finished.run));
   return finished.threadIsGone ? eventLog.drain(end) : events.store(tx, eventLog, end);
 }
 

@@ -28,9 +28,9 @@ import type {
 import { type ThreadEvent, nextRunStatus, nextThreadStatus } from "../../model/status.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
 import { removeIfDone } from "../../threads/ephemeral-thread.ts";
-import { graphChangeOf } from "../../threads/graph-change.ts";
+import { changeGraph } from "../../threads/graph-change.ts";
 import { startersAfter } from "../../threads/starters.ts";
-import { firstRunOf } from "../../webhooks/a2a-event.ts";
+import { findFirstRun } from "../../webhooks/a2a-event.ts";
 import type { Announce } from "../../webhooks/run-ended-event.ts";
 import type { AbortReason } from "./abort-reason.ts";
 
@@ -53,7 +53,7 @@ export interface Finished {
 }
 
 /** @param reason the reason of the abort; null if the graph ended by itself */
-export function outcomeOf(result: GraphRunResult, reason: AbortReason | null): RunOutcome {
+export function toRunOutcome(result: GraphRunResult, reason: AbortReason | null): RunOutcome {
   const ended = (endedBy: EndedBy, error: ErrorInfo | null = null): RunOutcome => ({
     endedBy,
     error,
@@ -113,7 +113,7 @@ export async function finishRun(tx: Tx, finish: RunFinish): Promise<Finished | n
     tx.interrupts(threadId, null),
     tx.hasPendingRun(threadId),
     outcome.endedBy === "pause" ? tx.assistant(run.assistantId) : null,
-    tx.runWebhooks(threadId, firstRunOf(run)),
+    tx.runWebhooks(threadId, findFirstRun(run)),
   ]); // one round trip
   if (!current || thread === null) return null; // finish-run.2
   const checkpointId = await storeRest(tx, thread, finish);
@@ -159,7 +159,7 @@ async function storeRest(
   const keep = outcome.endedBy !== "rollback" && outcome.inputRefused !== true;
   if (keep) await tx.putWriteSet(withEarlier?.(result.rest) ?? result.rest);
   else await tx.deleteRunData(run.threadId, run.runId);
-  return result.checkpointId !== null && keep ? result.checkpointId : newestOf(tx, run, thread, keep);
+  return result.checkpointId !== null && keep ? result.checkpointId : findNewest(tx, run, thread, keep);
 }
 
 async function updateInterrupts(
@@ -197,13 +197,13 @@ async function updateInterrupts(
 
 /** Interrupts that the input of a failed run abandoned, although it did not reach the state. */
 async function givenUpBy(
-  tx: Pick<Tx, "auditOf">,
+  tx: Pick<Tx, "listAudit">,
   { run, outcome }: Pick<RunFinish, "run" | "outcome">,
   checkpointId: string | null,
 ): Promise<readonly string[]> {
   const failed = outcome.endedBy === "failure" || outcome.endedBy === "timeout";
   if (!failed || run.input === null || (checkpointId !== null && outcome.inputRefused !== true)) return [];
-  const entries = await tx.auditOf(run.threadId);
+  const entries = await tx.listAudit(run.threadId);
   return entries.flatMap(({ action, runId, interruptId }) =>
     action === "abandoned" && runId === run.runId && interruptId !== null ? [interruptId] : [],
   );
@@ -247,7 +247,7 @@ async function graphBefore(
   [first]: readonly Interrupt[],
 ): Promise<Partial<Thread>> {
   const asker = first === undefined ? null : await tx.run(thread.threadId, first.runId);
-  return asker === null ? {} : graphChangeOf(thread, asker, asker.request.config);
+  return asker === null ? {} : changeGraph(thread, asker, asker.request.config);
 }
 
 export interface PendingEnd {
@@ -262,7 +262,7 @@ export async function endPending(tx: Tx, run: Run, { reason, at, announce }: Pen
   await tx.updateRun(run.runId, patch);
   await tx.queueNext(run.threadId);
   const ended = { ...run, ...patch };
-  const webhooks = await tx.runWebhooks(run.threadId, firstRunOf(run));
+  const webhooks = await tx.runWebhooks(run.threadId, findFirstRun(run));
   await announce(tx, { run: ended, startedAt: null, pause: null, interrupts: [], open: [], webhooks });
   return ended;
 }
@@ -280,7 +280,7 @@ async function isOverruled(tx: Tx, run: Run): Promise<boolean> {
  * Without a checkpoint of this attempt (or after its rollback), an earlier attempt may have written one unknown to the
  * thread.
  */
-async function newestOf(tx: Tx, run: Run, thread: Thread, keep: boolean): Promise<string | null> {
+async function findNewest(tx: Tx, run: Run, thread: Thread, keep: boolean): Promise<string | null> {
   if (keep && run.attempt === 1) return thread.checkpointId;
   const newest = (await tx.checkpoint(run.threadId, "", null))?.checkpoint;
   if (!keep) return newest?.checkpointId ?? null;

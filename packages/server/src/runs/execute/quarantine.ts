@@ -5,7 +5,7 @@
 //     it starts concurrently, and is not alone: many suspects with long runs do not wait one after the other.
 //   quarantine.3. Without a suspect, a run starts at once, in the same turn of the event loop.
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { deathsOf, probationMs } from "../../model/crash-suspects.ts";
+import { countDeaths, probationMs } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
 
 type Candidate = Pick<Run, "runId" | "crashes" | "suspicions">;
@@ -34,7 +34,7 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
   let line: Waiting[] = [];
   let lone: string | null = null;
 
-  const mustWait = ({ run, isPatient }: Waiting): boolean => deathsOf(run) > 0 && executing.size > 0 && isPatient;
+  const mustWait = ({ run, isPatient }: Waiting): boolean => countDeaths(run) > 0 && executing.size > 0 && isPatient;
   const advance = (): void => {
     const wasOpen = lone === null && line.length === 0;
     for (let head = line[0]; lone === null && head !== undefined; head = line[0]) {
@@ -42,7 +42,7 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
       line = line.slice(1);
       head.stopPatience();
       const { run } = head;
-      const alone = deathsOf(run) > 0 && executing.size === 0;
+      const alone = countDeaths(run) > 0 && executing.size === 0;
       if (alone) lone = run.runId;
       executing.add(run.runId);
       head.begin(alone);
@@ -53,14 +53,14 @@ export function createQuarantine(clock: Clock, onOpen: () => void): Quarantine {
   return {
     isOpen: (after) => line.length === 0 && (lone === null || lone === after),
     admit(run, signal) {
-      if (deathsOf(run) === 0 && lone === null && line.length === 0) {
+      if (countDeaths(run) === 0 && lone === null && line.length === 0) {
         executing.add(run.runId);
         return null; // quarantine.3
       }
       return new Promise((resolve) => {
         const waiting: Waiting = { run, begin: resolve, isPatient: true, stopPatience: () => {} };
         line.push(waiting);
-        if (deathsOf(run) > 0)
+        if (countDeaths(run) > 0)
           waiting.stopPatience = clock.after(probationMs(run), () => {
             waiting.isPatient = false; // quarantine.2
             advance();

@@ -1,6 +1,6 @@
 // Recovery: requeues the runs of dead workers, and runs of this worker that it never started (worker.5).
 import { ApiError } from "@holdpoint/base/api-error.ts";
-import { causesOf } from "../../model/crash-suspects.ts";
+import { nameCauses } from "../../model/crash-suspects.ts";
 import type { Run } from "../../model/model.ts";
 import type { LeaseWatcher, Tx } from "../../ports/ports.ts";
 import { announcer } from "../../webhooks/run-ended-event.ts";
@@ -51,7 +51,7 @@ export function createRecovery(options: WorkerOptions, ports: RecoveryPorts): Re
   const requeueOrphans: Recovery["requeueOrphans"] = async (tx, orphans) => {
     const requeued: Run[] = [];
     const runs = await tx.runningRuns(orphans?.workerId);
-    const causes = causesOf(runs);
+    const causes = nameCauses(runs);
     for (const run of runs) {
       const cause = orphans?.alive === true ? "stopped" : (causes.get(run.runId) ?? "suspicion");
       const at = clock.now();

@@ -39,7 +39,7 @@ function begin(
     interrupts: () => Promise.resolve([]),
     hasPendingRun: () => Promise.resolve(false),
     activeRuns: () => Promise.resolve([]),
-    auditOf: () => Promise.resolve([]),
+    listAudit: () => Promise.resolve([]),
     runWebhooks: () => Promise.resolve([]),
     putWriteSet: () => Promise.resolve(),
     putInterrupts: () => Promise.resolve(),

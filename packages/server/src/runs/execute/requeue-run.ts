@@ -1,5 +1,5 @@
 import type { RequeueCause } from "../../model/crash-suspects.ts";
-import { type Finished, type RequeueLimits, STORAGE_FAILURES_MAX, outcomeOf, finishRun } from "./finish-run.ts";
+import { type Finished, type RequeueLimits, STORAGE_FAILURES_MAX, toRunOutcome, finishRun } from "./finish-run.ts";
 import type { Run } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 import type { GraphRunResult, Tx } from "../../ports/ports.ts";
@@ -47,7 +47,7 @@ export async function requeueRun(
   const finished = await finishRun(tx, {
     run: { ...run, ...counts },
     result: lost,
-    outcome: outcomeOf(lost, null),
+    outcome: toRunOutcome(lost, null),
     at,
     announce,
   });

@@ -14,9 +14,9 @@ import {
   joined,
   type Kept,
   nextRows,
-  rowsOf,
-  type TakenRows,
-  type TakenSet,
+  joinRows,
+  type WaitingRows,
+  type RowSet,
 } from "./taken-rows.ts";
 
 /** Reason why the run is no longer in this attempt. */
@@ -39,7 +39,7 @@ export interface OwnSink extends RunSink {
 }
 
 /** State shared by the writes of one attempt. */
-interface SinkState extends TakenRows {
+interface SinkState extends WaitingRows {
   readonly run: Run;
   readonly controller: AbortController;
   readonly ports: ExecutePorts;
@@ -51,7 +51,7 @@ interface SinkState extends TakenRows {
   /** The transaction that takes and stores writes now; null for none. */
   storing: Promise<void> | null;
   /** Earlier rows in the last transaction. */
-  ofEnd: readonly TakenSet[];
+  ofEnd: readonly RowSet[];
 }
 
 export function createSink(run: Run, controller: AbortController, ports: ExecutePorts): OwnSink {
@@ -96,7 +96,7 @@ export function createSink(run: Run, controller: AbortController, ports: Execute
     close: () => void (state.closed = true),
     withEarlier(rows) {
       state.ofEnd = inOrder([...state.ofEnd, ...claimRepeated(state)]);
-      return joined(rowsOf(state.ofEnd), rows);
+      return joined(joinRows(state.ofEnd), rows);
     },
     emit: eventLog.append,
     isRead: eventLog.isRead,

@@ -5,8 +5,8 @@
 import type { WriteSet } from "../../model/model.ts";
 import { EMPTY_WRITE_SET } from "../../model/empty-write-set.ts";
 
-/** Of all transactions of one run. */
-export interface TakenRows {
+/** Rows of all transactions of one run. */
+export interface WaitingRows {
   /** Rows of transactions that are about to be repeated. */
   readonly repeated: Set<Kept>;
   /** Number of write sets taken so far. */
@@ -15,31 +15,30 @@ export interface TakenRows {
 
 /** The rows that one transaction has taken, in the order of the graph. */
 export interface Kept {
-  sets: readonly TakenSet[];
+  sets: readonly RowSet[];
 }
 
-export interface TakenSet {
+export interface RowSet {
   readonly position: number;
   readonly rows: WriteSet;
 }
 
 /** The rows to store next. They join `kept`. */
-export function nextRows(state: TakenRows, kept: Kept, take: () => WriteSet): WriteSet {
+export function nextRows(state: WaitingRows, kept: Kept, take: () => WriteSet): WriteSet {
   const rows = take();
-  const fresh: readonly TakenSet[] =
-    isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.taken++, rows }];
+  const fresh: readonly RowSet[] = isEmpty(rows) && rows.blobs.length === 0 ? [] : [{ position: state.taken++, rows }];
   const isRepetition = state.repeated.delete(kept);
   const claimed = claimRepeated(state);
   if (claimed.length === 0 && !isRepetition) {
     kept.sets = [...kept.sets, ...fresh];
-    return rowsOf(fresh);
+    return joinRows(fresh);
   }
   kept.sets = inOrder([...kept.sets, ...claimed, ...fresh]);
-  return rowsOf(kept.sets); // some of them again: the newest is the one stored last
+  return joinRows(kept.sets); // some of them again: the newest is the one stored last
 }
 
 /** Takes over the rows that wait for a repetition. */
-export function claimRepeated({ repeated }: TakenRows): readonly TakenSet[] {
+export function claimRepeated({ repeated }: WaitingRows): readonly RowSet[] {
   if (repeated.size === 0) return [];
   const sets = [...repeated].flatMap((one) => one.sets);
   for (const one of repeated) one.sets = [];
@@ -47,11 +46,11 @@ export function claimRepeated({ repeated }: TakenRows): readonly TakenSet[] {
   return inOrder(sets);
 }
 
-export function inOrder(sets: readonly TakenSet[]): readonly TakenSet[] {
+export function inOrder(sets: readonly RowSet[]): readonly RowSet[] {
   return sets.toSorted((a, b) => a.position - b.position);
 }
 
-export function rowsOf(sets: readonly TakenSet[]): WriteSet {
+export function joinRows(sets: readonly RowSet[]): WriteSet {
   let rows = EMPTY_WRITE_SET;
   for (const set of sets) rows = joined(rows, set.rows);
   return rows;

@@ -47,7 +47,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
     const result = await findStored(next);
     if (typeof result !== "object") return result;
     if ("lines" in result) return storedBatch(result);
-    return "ended" in result ? { last: endOf(result.ended.run, withText(result.ended)) } : result;
+    return "ended" in result ? { last: buildEnd(result.ended.run, withText(result.ended)) } : result;
   };
   const findStored = (next: number): Promise<Found | StoredEvents | { readonly ended: StoredEnd }> =>
     agent.storage.read(async (tx) => {
@@ -63,7 +63,7 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
       if (oldest !== null) return oldest;
       const run = await tx.run(threadId, runId);
       if (run === null) return { last: [DELETED] };
-      if (log === null && run.status === "pending") return { waits: await waitsOf(tx, run) };
+      if (log === null && run.status === "pending") return { waits: await readWaits(tx, run) };
       if (log !== null || isActive(run.status)) return "nothing_yet";
       const last = await readRow(); // it may have ended since the first check
       if (last !== null) return last;
@@ -83,14 +83,14 @@ export function createEventSource(agent: AgentContext, position: StreamPosition,
   };
 }
 
-async function waitsOf(tx: Pick<Tx, "thread" | "interrupts">, { threadId, runId }: Run): Promise<Waits> {
+async function readWaits(tx: Pick<Tx, "thread" | "interrupts">, { threadId, runId }: Run): Promise<Waits> {
   if ((await tx.thread(threadId))?.status !== "interrupted") return null;
   const open = await tx.interrupts(threadId, "open");
   return { threadId, runId, paused: open.map(({ interruptId }) => interruptId) };
 }
 
 /** Summary of a run whose events have expired: its end. */
-function endOf(run: Run, end: RunEnd): readonly LoggedEvent[] {
+function buildEnd(run: Run, end: RunEnd): readonly LoggedEvent[] {
   const values = run.endedBy === "done" && end.valuesText !== null ? [{ name: "values", data: end.valuesText }] : [];
   return [metadataEvent(run), ...[...values, ...eventsOfEnd(end, [], () => end.valuesText)].map(unnumbered)];
 }

@@ -23,7 +23,7 @@ function unreadLog() {
   return log;
 }
 
-function batchOf(log: ReturnType<typeof unreadLog>) {
+function takeBatch(log: ReturnType<typeof unreadLog>) {
   const batch = log.from(0);
   assert.ok(batch !== null && batch !== "older");
   return batch;
@@ -31,7 +31,7 @@ function batchOf(log: ReturnType<typeof unreadLog>) {
 
 test("a reader that joins before the state is stored gets its text (hydrate-events.1, event-log.2)", async () => {
   const log = unreadLog();
-  const { events } = batchOf(log);
+  const { events } = takeBatch(log);
   const drained = log.drain(null); // a transaction is under way
   assert.deepEqual(
     (await withTexts(agent, RUN, events)).map(({ id, text }) => [id, text]),
@@ -42,7 +42,7 @@ test("a reader that joins before the state is stored gets its text (hydrate-even
 
 test("once the state is stored, its text comes from the storage, and the memory is free", async () => {
   const log = unreadLog();
-  const { events } = batchOf(log);
+  const { events } = takeBatch(log);
   log.drain(null).committed();
   assert.equal(events[0]?.render, null);
   assert.deepEqual(await withTexts(agent, RUN, events), [], "it was rolled back since");

@@ -20,14 +20,18 @@ export async function withTexts(
   if (events.every(({ text }) => text !== null)) return events;
   const shown: LoggedEvent[] = [];
   for (const event of events) {
-    const text = event.text ?? event.render?.() ?? (await textOf(agent, run, event.reference ?? ""));
+    const text = event.text ?? event.render?.() ?? (await findEventText(agent, run, event.reference ?? ""));
     if (text !== null) shown.push({ ...event, text }); // hydrate-events.1
   }
   return shown;
 }
 
 /** One transaction per event, so that one reader of a long log does not block other calls. */
-async function textOf(agent: AgentContext, { threadId, runId }: RunKey, reference: string): Promise<string | null> {
+async function findEventText(
+  agent: AgentContext,
+  { threadId, runId }: RunKey,
+  reference: string,
+): Promise<string | null> {
   const found = await agent.storage.read(async (tx) => {
     if (reference !== AT_END) return valuesAt(agent, tx, threadId, reference);
     const run = await tx.run(threadId, runId);

@@ -33,7 +33,7 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
     wants === null
       ? events
       : events.map(restEvent).filter((event): event is LoggedEvent => event !== null && wants(event.name));
-  const chunkOf = async (batch: Batch, from: number): Promise<Chunk> => {
+  const buildChunk = async (batch: Batch, from: number): Promise<Chunk> => {
     if (wants === null && batch.complete && from <= batch.first) return inSlice(() => eventStreamBytes(batch));
     const events = await inSlice(() => pick(batch.events.filter(({ id }) => id >= from))); // read-run.5
     const shown = await withTexts(agent, position, events);
@@ -76,7 +76,7 @@ export function readRun(agent: AgentContext, position: StreamPosition, attempt: 
           yield eventStreamText([seen ? droppedEvent(next) : metadataEvent({ ...position, attempt })], String); // read-run.1
           if (seen) return;
         }
-        const chunk = await retryUntilBack(() => chunkOf(found, next));
+        const chunk = await retryUntilBack(() => buildChunk(found, next));
         if (chunk.length > 0) yield chunk; // read-run.2
         if (found.events.at(-1)?.name === END) return;
         seen = true;

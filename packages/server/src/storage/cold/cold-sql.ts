@@ -34,7 +34,7 @@ export interface ColdTable<T> {
   /** `SELECT … FROM table` with all columns. */
   readonly select: string;
   /** All columns, for a table under another name. */
-  readonly columnsOf: (alias: string) => string;
+  readonly chooseColumns: (alias: string) => string;
   readonly read: (row: Row) => T;
   readonly readOrNull: (row: Row | null) => T | null;
   /** @param conflict the end of the statement */
@@ -55,7 +55,7 @@ export function coldTable<T extends object>(sql: ColdSql, name: string, columns:
     return Object.fromEntries(cells) as T;
   };
   return {
-    columnsOf: (alias) => names.map((column) => `${alias}.${column}`).join(", "),
+    chooseColumns: (alias) => names.map((column) => `${alias}.${column}`).join(", "),
     select: `SELECT ${list} FROM ${from}`,
     read,
     readOrNull: (row) => (row === null ? null : read(row)),

@@ -9,13 +9,13 @@ export function noticeVerbs(sql: ColdSql): NoticeTx {
   const notices = coldTable<Notice>(sql, "notices", NOTICE_COLUMNS);
   return {
     putNotice: (notice) => notices.insert(notice, notices.replacing("notice_id")),
-    async noticesOf(threadId, interruptId) {
+    async listNotices(threadId, interruptId) {
       const where = "WHERE thread_id = ? AND interrupt_id = ? ORDER BY created_at, notice_id";
       return (await sql.all(`${notices.select} ${where}`, threadId, interruptId)).map(notices.read);
     },
     async staleNotices(limit) {
       const rows = await sql.all(
-        `SELECT ${notices.columnsOf("n")} FROM ${schema}notices AS n
+        `SELECT ${notices.chooseColumns("n")} FROM ${schema}notices AS n
          LEFT JOIN ${schema}interrupts AS i ON i.thread_id = n.thread_id AND i.interrupt_id = n.interrupt_id
          WHERE n.shown = 'open' AND (i.state IS NULL OR i.state <> 'open') ORDER BY n.created_at LIMIT ?`,
         limit,

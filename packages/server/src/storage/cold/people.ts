@@ -9,7 +9,7 @@ export function peopleVerbs(sql: ColdSql): PeopleTx {
   const people = coldTable<Person>(sql, "people", { ...PERSON_COLUMNS, groups: ["groups", "searched"] });
   return {
     person: async (name) => people.readOrNull(await sql.get(`${people.select} WHERE name = ?`, name)),
-    personOf: async (issuer, subject) =>
+    readPerson: async (issuer, subject) =>
       people.readOrNull(await sql.get(`${people.select} WHERE issuer = ? AND subject = ?`, issuer, subject)),
     async putPerson(person) {
       sql.hold(`person ${person.name}`);

@@ -36,7 +36,7 @@ export function sessionVerbs(sql: ColdSql): SessionTx {
       sql.run(`UPDATE ${schema}sessions SET used_at = ? ${later}`, at, sessionId, at);
     },
     deleteSession: async (sessionId) => (await remove("session_id = ?", sessionId)) === 1,
-    deleteSessionsOf: (person, providerSession) =>
+    deletePersonSessions: (person, providerSession) =>
       providerSession === null
         ? remove("person = ?", person)
         : remove("person = ? AND provider_session = ?", person, providerSession),

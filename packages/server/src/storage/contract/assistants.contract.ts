@@ -130,7 +130,7 @@ export function assistantCases(
 
   test("versions: newest first, filtered, by number; the oldest expire; deletion removes them (contract/assistants.3)", async (t) => {
     const storage = await open(t);
-    const versionOf = (assistantId: string, version: number): AssistantVersion => {
+    const buildVersion = (assistantId: string, version: number): AssistantVersion => {
       const { updatedAt: _updatedAt, ...rest } = assistantRecord(assistantId, {
         version,
         metadata: { odd: version % 2 === 1 },
@@ -142,10 +142,10 @@ export function assistantCases(
     await storage.transaction(async (tx) => {
       for (const id of ["a", "b"]) {
         await tx.insertAssistant(assistantRecord(id));
-        for (const version of [1, 2, 3, 4]) await tx.insertAssistantVersion(versionOf(id, version));
+        for (const version of [1, 2, 3, 4]) await tx.insertAssistantVersion(buildVersion(id, version));
       }
     });
-    await assert.rejects(storage.transaction((tx) => tx.insertAssistantVersion(versionOf("a", 4))));
+    await assert.rejects(storage.transaction((tx) => tx.insertAssistantVersion(buildVersion("a", 4))));
     const list = (query: { metadata?: JsonObject; limit?: number; offset?: number } = {}) =>
       storage.transaction(async (tx) => {
         const page = await tx.assistantVersions("a", { metadata: null, limit: 10, offset: 0, ...query });
@@ -155,14 +155,14 @@ export function assistantCases(
       });
     assert.deepEqual(
       await list(),
-      [4, 3, 2, 1].map((version) => versionOf("a", version)),
+      [4, 3, 2, 1].map((version) => buildVersion("a", version)),
     );
-    assert.deepEqual(await list({ limit: 1, offset: 2 }), [versionOf("a", 2)]);
+    assert.deepEqual(await list({ limit: 1, offset: 2 }), [buildVersion("a", 2)]);
     assert.deepEqual(
       (await list({ metadata: { odd: true } })).map((one) => one?.version),
       [3, 1],
     );
-    assert.deepEqual(await storage.transaction((tx) => tx.assistantVersion("a", 2)), versionOf("a", 2));
+    assert.deepEqual(await storage.transaction((tx) => tx.assistantVersion("a", 2)), buildVersion("a", 2));
     assert.equal(await storage.transaction((tx) => tx.assistantVersion("a", 5)), null);
     assert.equal(await storage.transaction((tx) => tx.newestAssistantVersion("a")), 4);
     assert.equal(await storage.transaction((tx) => tx.newestAssistantVersion("none")), 0);

@@ -25,7 +25,7 @@ type Change = (name: string, row: DumpRow) => NamedRow | null;
 /** Kind, position, last position, number in the thread. */
 type Place = readonly [fault: string, position: number, last: number, seq: number | null];
 
-const entryOf = (threadId: string, at: number): AuditEntry => ({
+const buildEntry = (threadId: string, at: number): AuditEntry => ({
   threadId,
   at,
   action: "answered",
@@ -44,7 +44,7 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
     const threadId = newId();
     await storage.transaction(async (tx) => {
       await tx.insertThread(newThread({ threadId, createdAt: 1 }));
-      await tx.audit([1, 2, 3, 4, 5].map((at) => entryOf(threadId, at)));
+      await tx.audit([1, 2, 3, 4, 5].map((at) => buildEntry(threadId, at)));
     });
     await storage.transaction((tx) => tx.deleteAuditBefore(threadId, 3));
     return { storage, threadId, rows: await readRows(storage) };
@@ -85,7 +85,7 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
     },
     {
       name: "with a later cut-off and a text that fits",
-      change: moveThird({}, (row) => ({ ...row, at: 9, digest: cutOffOf(row, 9) })),
+      change: moveThird({}, (row) => ({ ...row, at: 9, digest: digestCutOff(row, 9) })),
       faults: [["changed", 6, 6, 0]],
     },
     {
@@ -100,7 +100,7 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
     },
     {
       name: "with a cut-off past the end of the chain",
-      change: moveThird({}, (row) => ({ ...row, position: 7, at: 9, digest: cutOffOf(row, 9) })),
+      change: moveThird({}, (row) => ({ ...row, position: 7, at: 9, digest: digestCutOff(row, 9) })),
       faults: [
         ["added", 7, 7, 0],
         ["missing", 6, 6, null],
@@ -118,13 +118,13 @@ export function auditDeletionCases(open: OpenStorage, { newThread, newId }: Make
     const { storage, threadId } = await filled(t);
     assert.deepEqual(await places(storage), []);
     await storage.transaction((tx) => tx.deleteAuditBefore(threadId, 5));
-    await storage.transaction((tx) => tx.audit([entryOf(threadId, 6)]));
+    await storage.transaction((tx) => tx.audit([buildEntry(threadId, 6)]));
     assert.deepEqual(await places(storage), []);
     await storage.transaction((tx) => tx.deleteThread(threadId));
     assert.deepEqual(await places(storage), []);
     await storage.transaction(async (tx) => {
       await tx.insertThread(newThread({ threadId, createdAt: 7 }));
-      await tx.audit([entryOf(threadId, 8), entryOf(threadId, 9)]);
+      await tx.audit([buildEntry(threadId, 8), buildEntry(threadId, 9)]);
     });
     assert.deepEqual(await places(storage), []);
     const copy = await load(await open(t), await readRows(storage), (name, row) => [name, row]);
@@ -158,7 +158,7 @@ async function load(storage: Opened, rows: readonly NamedRow[], change: Change):
   return storage;
 }
 
-const cutOffOf = ({ thread_id: threadId }: DumpRow, at: number): string =>
+const digestCutOff = ({ thread_id: threadId }: DumpRow, at: number): string =>
   cutOffDigest({ threadId: String(threadId), at });
 
 /** @param changes of the moved row @param cutOff its new row */

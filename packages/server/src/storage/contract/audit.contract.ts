@@ -23,7 +23,7 @@ interface Makers {
 type Rows = readonly (readonly [DumpTable, DumpRow])[];
 
 const said = { action: "answered", by: "ann \ud800 \u0000", interruptId: "q", runId: null } as const;
-const entryOf = (threadId: string, at: number): AuditEntry => ({
+const buildEntry = (threadId: string, at: number): AuditEntry => ({
   ...said,
   threadId,
   at,
@@ -39,7 +39,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
   const verify = (storage: Storage, anchor: AuditReport["heads"] = []): Promise<AuditReport> =>
     verifyAudit({ storage }, anchor);
 
-  const rowsOf = (storage: Awaited<ReturnType<OpenStorage>>): Promise<Rows> =>
+  const readRows = (storage: Awaited<ReturnType<OpenStorage>>): Promise<Rows> =>
     storage.dump(async (port) => {
       const all: (readonly [DumpTable, DumpRow])[] = [];
       for (const table of DUMP_TABLES) for (const row of await port.read(table, null, 100)) all.push([table, row]);
@@ -52,11 +52,11 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
     const threadId = newId();
     await storage.transaction(async (tx) => {
       await tx.insertThread(newThread({ threadId }));
-      for (const at of [1, 2]) await tx.audit([entryOf(threadId, at)]);
-      await tx.audit([3, 4, 5].map((at) => entryOf(threadId, at)));
+      for (const at of [1, 2]) await tx.audit([buildEntry(threadId, at)]);
+      await tx.audit([3, 4, 5].map((at) => buildEntry(threadId, at)));
     });
     const [head] = await storage.read((tx) => tx.auditHeads());
-    return { storage, threadId, chain: head?.chain ?? assert.fail(), rows: await rowsOf(storage) };
+    return { storage, threadId, chain: head?.chain ?? assert.fail(), rows: await readRows(storage) };
   };
 
   /** A storage with these rows in place of those. */
@@ -75,16 +75,18 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
   test("an untouched trail is intact, also after deletions and concurrent writes (contract/audit.20)", async (t) => {
     const { storage, threadId } = await filled(t);
     const others = Array.from({ length: 8 }, newId);
-    await Promise.all(others.map((id) => storage.transaction((tx) => tx.audit([entryOf(id, 1), entryOf(id, 2)]))));
+    await Promise.all(
+      others.map((id) => storage.transaction((tx) => tx.audit([buildEntry(id, 1), buildEntry(id, 2)]))),
+    );
     const all = await verify(storage);
     assert.deepEqual({ ...all, heads: null }, { ...COUNTS, entries: 21, heads: null });
     await storage.transaction((tx) => tx.deleteAuditBefore(threadId, 3));
     await storage.transaction((tx) => tx.deleteThread(others[0] ?? ""));
     assert.deepEqual({ ...(await verify(storage)), heads: null }, { ...COUNTS, entries: 17, deleted: 4, heads: null });
-    await storage.transaction((tx) => tx.audit([entryOf(threadId, 6)]));
+    await storage.transaction((tx) => tx.audit([buildEntry(threadId, 6)]));
     assert.equal((await verify(storage, all.heads)).faultCount, 0);
-    const moved = await altered(t, await rowsOf(storage), (_, row) => row);
-    await moved.transaction((tx) => tx.audit([entryOf(threadId, 7)]));
+    const moved = await altered(t, await readRows(storage), (_, row) => row);
+    await moved.transaction((tx) => tx.audit([buildEntry(threadId, 7)]));
     assert.deepEqual(await verify(moved).then(({ faults }) => faults), []);
   });
 
@@ -96,7 +98,7 @@ export function auditCases(open: OpenStorage, { newThread, newId }: Makers): voi
       entryAt(3, (row) => ({ ...row, position: 2 })),
     );
     await storage.transaction((tx) => tx.deleteThread(threadId));
-    assert.deepEqual(await storage.transaction((tx) => tx.auditOf(threadId, { limit: 10, after: 0 })), []);
+    assert.deepEqual(await storage.transaction((tx) => tx.listAudit(threadId, { limit: 10, after: 0 })), []);
   });
 
   const CASES: readonly {
@@ -230,5 +232,5 @@ const COUNTS = { entries: 0, deleted: 0, faults: [], faultCount: 0 };
 
 function entryFrom(row: DumpRow): AuditEntry {
   const at = Number(row["at"]);
-  return { ...entryOf(String(row["thread_id"]), at), by: String(row["by"]) };
+  return { ...buildEntry(String(row["thread_id"]), at), by: String(row["by"]) };
 }

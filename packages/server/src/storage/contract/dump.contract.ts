@@ -21,7 +21,7 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
 const ODD = 'NUL \u0000, lone \ud800, lines \u2028\u2029\r\n, "quotes" \\ 🙂';
 
 /** A row with a value in every column; `number` makes it unique. */
-function rowOf({ columns }: DumpTable, number: number): DumpRow {
+function buildRow({ columns }: DumpTable, number: number): DumpRow {
   const values = {
     text: `${ODD} ${number}`,
     json: JSON.stringify({ [ODD]: number }),
@@ -35,7 +35,9 @@ function rowOf({ columns }: DumpTable, number: number): DumpRow {
   return Object.fromEntries(cells);
 }
 
-const ROWS = DUMP_TABLES.flatMap((table) => Array.from({ length: 60 }, (_, at) => [table, rowOf(table, at)] as const));
+const ROWS = DUMP_TABLES.flatMap((table) =>
+  Array.from({ length: 60 }, (_, at) => [table, buildRow(table, at)] as const),
+);
 
 /** @param open opens an empty storage for the test */
 export function dumpContract(adapter: string, open: (t: TestContext) => Promise<OpenedForDumps>): void {
@@ -75,7 +77,7 @@ export function dumpContract(adapter: string, open: (t: TestContext) => Promise<
     const { storage } = await open(t);
     const threads = DUMP_TABLES.find(({ name }) => name === "threads");
     assert.ok(threads !== undefined);
-    const { pruned_at: _new, ...older } = rowOf(threads, 1);
+    const { pruned_at: _new, ...older } = buildRow(threads, 1);
     await storage.dump((port) => port.load(each([[threads, older] as const])));
     assert.equal((await storage.dump(async (port) => port.read(threads, null, 1)))[0]?.["pruned_at"], 0);
   });

@@ -30,7 +30,7 @@ export function eventCases(
     ...changes,
   });
   const [thread, run, other] = [newId(), newId(), newId()];
-  const firstsOf = async (storage: Storage, query: Partial<EventQuery>) =>
+  const listFirsts = async (storage: Storage, query: Partial<EventQuery>) =>
     (await storage.transaction((tx) => tx.events(thread, { ...ALL, ...query }))).map(({ runId, first }) =>
       runId === run ? first : -first,
     );
@@ -45,11 +45,11 @@ export function eventCases(
     });
     const [stored] = await storage.transaction((tx) => tx.events(thread, ALL));
     assert.deepEqual({ ...stored, seq: 0 }, { ...odd, seq: 0 });
-    assert.deepEqual(await firstsOf(storage, {}), [0, -5, 3]);
-    assert.deepEqual(await firstsOf(storage, { runId: run }), [0, 3]);
-    assert.deepEqual(await firstsOf(storage, { runId: run, fromId: 2 }), [0, 3]);
-    assert.deepEqual(await firstsOf(storage, { runId: run, fromId: 3 }), [3]);
-    assert.deepEqual(await firstsOf(storage, { limit: 1 }), [0]);
+    assert.deepEqual(await listFirsts(storage, {}), [0, -5, 3]);
+    assert.deepEqual(await listFirsts(storage, { runId: run }), [0, 3]);
+    assert.deepEqual(await listFirsts(storage, { runId: run, fromId: 2 }), [0, 3]);
+    assert.deepEqual(await listFirsts(storage, { runId: run, fromId: 3 }), [3]);
+    assert.deepEqual(await listFirsts(storage, { limit: 1 }), [0]);
     const bytes = Buffer.byteLength(odd.lines);
     for (const [bytesMax, page] of [
       [1, [0]],
@@ -57,10 +57,10 @@ export function eventCases(
       [bytes + 1, [0, -5]],
       [bytes + 1000, [0, -5, 3]],
     ] as const)
-      assert.deepEqual(await firstsOf(storage, { bytesMax }), page);
-    assert.deepEqual(await firstsOf(storage, { bytesMax: bytes + 1000, limit: 2 }), [0, -5]);
-    assert.deepEqual(await firstsOf(storage, { runId: run, bytesMax: 1 }), [0]);
-    assert.deepEqual(await firstsOf(storage, { afterSeq: stored?.seq ?? 0 }), [-5, 3]);
+      assert.deepEqual(await listFirsts(storage, { bytesMax }), page);
+    assert.deepEqual(await listFirsts(storage, { bytesMax: bytes + 1000, limit: 2 }), [0, -5]);
+    assert.deepEqual(await listFirsts(storage, { runId: run, bytesMax: 1 }), [0]);
+    assert.deepEqual(await listFirsts(storage, { afterSeq: stored?.seq ?? 0 }), [-5, 3]);
     const extent = await storage.transaction((tx) => tx.eventExtent(thread, run));
     assert.deepEqual(extent, { first: 0, last: 3, events: 4, bytes: Buffer.byteLength(odd.lines) + 9 });
     assert.equal(await storage.transaction((tx) => tx.eventExtent(thread, newId())), null);
@@ -97,7 +97,7 @@ export function eventCases(
     const before = await storage.transaction((tx) => tx.newestEvents(thread));
     await storage.transaction((tx) => tx.deleteGoneEvents(1, 10));
     await storage.transaction((tx) => tx.appendEvents([row(thread, other, 1)]));
-    assert.deepEqual(await firstsOf(storage, { afterSeq: before }), [-1]);
+    assert.deepEqual(await listFirsts(storage, { afterSeq: before }), [-1]);
   });
 
   for (const [name, eventsMax, bytesMax, kept] of [
@@ -113,7 +113,7 @@ export function eventCases(
         await tx.appendEvents([row(thread, other, 9)]);
         await tx.trimEvents(thread, run, eventsMax, bytesMax);
       });
-      assert.deepEqual(await firstsOf(storage, {}), [...kept, -9]);
+      assert.deepEqual(await listFirsts(storage, {}), [...kept, -9]);
     });
   }
 
@@ -125,11 +125,11 @@ export function eventCases(
     });
     const sweep = (at: number, runsMax = 10) => storage.transaction((tx) => tx.deleteGoneEvents(at, runsMax));
     assert.equal(await sweep(99), 0);
-    assert.deepEqual(await firstsOf(storage, {}), [0, 1, -2]);
+    assert.deepEqual(await listFirsts(storage, {}), [0, 1, -2]);
     assert.equal(await sweep(100), 1);
-    assert.deepEqual(await firstsOf(storage, {}), [-2]);
+    assert.deepEqual(await listFirsts(storage, {}), [-2]);
     assert.equal(await sweep(200, 1), 1);
-    assert.deepEqual(await firstsOf(storage, {}), []);
+    assert.deepEqual(await listFirsts(storage, {}), []);
   });
 
   test("deleting a run or a thread deletes its events (contract/events.4)", async (t) => {
@@ -168,11 +168,11 @@ export function eventCases(
     assert.deepEqual([await count("ann"), await count("bob"), await count("cid")], [2, 1, 0]);
     await storage.transaction((tx) => tx.deleteSocketTicketsBefore(10));
     assert.equal(await count("ann"), 1);
-    const taken = await Promise.all(
+    const claimed = await Promise.all(
       Array.from({ length: 5 }, () => storage.transaction((tx) => tx.takeSocketTicket("b"))),
     );
     assert.deepEqual(
-      taken.filter((one) => one !== null),
+      claimed.filter((one) => one !== null),
       [given[1]],
     );
     assert.equal(await storage.transaction((tx) => tx.takeSocketTicket("a")), null);

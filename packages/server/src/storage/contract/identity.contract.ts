@@ -45,7 +45,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
     const ann = person("ann", { groups: ["a", "b"], email: null });
     await storage.transaction((tx) => tx.putPerson(ann));
     const read = () =>
-      storage.transaction(async (tx) => [await tx.person("ann"), await tx.personOf(ann.issuer, ann.subject)]);
+      storage.transaction(async (tx) => [await tx.person("ann"), await tx.readPerson(ann.issuer, ann.subject)]);
     assert.deepEqual(await read(), [ann, ann]);
     const changed = { ...ann, displayName: "Ann", email: "ann@example.org", groups: ["c"], seenAt: 5 };
     await storage.transaction((tx) => tx.putPerson(changed));
@@ -56,7 +56,7 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
       await tx.markSeen("nobody", 9);
     });
     assert.equal((await read())[0]?.seenAt, 9);
-    assert.equal(await storage.transaction((tx) => tx.personOf(ann.issuer, "other")), null);
+    assert.equal(await storage.transaction((tx) => tx.readPerson(ann.issuer, "other")), null);
   });
 
   test("of 20 subjects that take the same name at once, one gets it (contract/identity.4)", async (t) => {
@@ -160,12 +160,12 @@ export function identityCases(open: (t: TestContext) => Promise<Storage>, odd: J
         if ((await storage.transaction((tx) => tx.sessionByToken(tokenHash))) !== null) found.push(name);
       return found;
     };
-    assert.equal(await storage.transaction((tx) => tx.deleteSessionsOf("ann", "sid")), 1);
+    assert.equal(await storage.transaction((tx) => tx.deletePersonSessions("ann", "sid")), 1);
     assert.deepEqual(await left(), ["ann", "annElsewhere", "bob", "idle", "expired", "used"]);
     assert.deepEqual(await storage.transaction((tx) => tx.deleteSessionsAt("another sid")), ["ann"]);
     assert.deepEqual(await storage.transaction((tx) => tx.deleteSessionsAt("another sid")), []);
     assert.deepEqual(await left(), ["ann", "bob", "idle", "expired", "used"]);
-    assert.equal(await storage.transaction((tx) => tx.deleteSessionsOf("ann", null)), 1);
+    assert.equal(await storage.transaction((tx) => tx.deletePersonSessions("ann", null)), 1);
     assert.equal(await storage.transaction((tx) => tx.deletePerson("bob")), true);
     assert.equal(await storage.transaction((tx) => tx.deletePerson("bob")), false);
     assert.deepEqual(await left(), ["idle", "expired", "used"]);

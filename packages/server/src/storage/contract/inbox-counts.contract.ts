@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../model/model.ts";
 import type { InboxQuery, InboxTally, Storage } from "../../ports/ports.ts";
-import { EVERYTHING, totalsOf } from "./inbox.contract.ts";
+import { EVERYTHING, countTotals } from "./inbox.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
 
 interface Makers {
@@ -100,7 +100,7 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
         rows.map(({ interrupt }) => interrupt.interruptId),
         wanted,
       );
-      const { count, tallies } = await totalsOf(storage, query);
+      const { count, tallies } = await countTotals(storage, query);
       assert.equal(count, wanted.length);
       for (const { deadline } of tallies) assert.equal(deadline, bucket);
     }
@@ -120,7 +120,7 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
       { team: "x" },
     );
     await put(storage, [["e", claim("eve", null)]], { team: "y" });
-    const { tallies } = await totalsOf(storage, { now: NOW, scope: [{ key: "team", op: "eq", value: "x" }] });
+    const { tallies } = await countTotals(storage, { now: NOW, scope: [{ key: "team", op: "eq", value: "x" }] });
     const seen = tallies.map(({ kind, claimedBy, snoozed, count }) => [kind, claimedBy, snoozed, count]);
     assert.deepEqual(
       seen.toSorted((one, other) => (String(one) < String(other) ? -1 : 1)),
@@ -134,7 +134,7 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
     const own = tallies.find(({ claimedBy }) => claimedBy === "ann");
     assert.deepEqual([own?.graphId, own?.assistantId, own?.node], ["g", "s", "n"]);
     await storage.transaction((tx) => tx.deleteThread(threadId));
-    assert.deepEqual((await totalsOf(storage, { now: NOW })).count, 1);
+    assert.deepEqual((await countTotals(storage, { now: NOW })).count, 1);
   });
 
   test("a tally of metadata counts its members, within scope and filters (contract/inbox-counts.4)", async (t) => {
@@ -175,7 +175,7 @@ export function inboxCountCases(open: OpenStorage, { newThread, newInterrupt }: 
       [{ scope: [{ key: "team", op: "in", value: ["x"] }], node: "none" }, 0],
     ];
     for (const [query, expected] of rows) {
-      const { count, tallies } = await totalsOf(storage, query);
+      const { count, tallies } = await countTotals(storage, query);
       assert.equal(count, expected, JSON.stringify(query));
       assert.equal(
         tallies.reduce((sum, tally) => sum + tally.count, 0),

@@ -40,7 +40,7 @@ export const EVERYTHING: InboxQuery = {
 };
 
 /** The number of items that match, and the items by facet, over all parts. */
-export async function totalsOf(
+export async function countTotals(
   storage: Storage,
   query: Partial<InboxQuery>,
 ): Promise<{ readonly count: number; readonly tallies: readonly InboxTally[]; readonly parts: number }> {
@@ -66,7 +66,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     newThread({ status: "interrupted", pause: "question", ...changes });
   const list = async (storage: Storage, query: Partial<InboxQuery> = {}): Promise<readonly string[]> => {
     const { rows, more } = await storage.read((tx) => tx.inbox({ ...EVERYTHING, ...query }));
-    const { count, tallies } = await totalsOf(storage, query);
+    const { count, tallies } = await countTotals(storage, query);
     if (!more && query.after === undefined) assert.equal(count, rows.length); // contract/inbox.12
     assert.equal(
       tallies.reduce((sum, tally) => sum + tally.count, 0),
@@ -312,7 +312,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     ];
     await storage.transaction((tx) => tx.audit(entries));
     const page = async (after: number, limit: number) =>
-      (await storage.transaction((tx) => tx.commentsOf(threadId, "a", { after, limit }))).map(({ seq, value }) => [
+      (await storage.transaction((tx) => tx.listComments(threadId, "a", { after, limit }))).map(({ seq, value }) => [
         seq,
         value,
       ]);
@@ -341,7 +341,7 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
     }));
     await storage.transaction((tx) => tx.audit(entries));
     const read = async (after: number, limit: number) =>
-      storage.transaction((tx) => tx.auditOf(threadId, { after, limit }));
+      storage.transaction((tx) => tx.listAudit(threadId, { after, limit }));
     assert.deepEqual(
       await read(1, 5),
       entries.slice(1).map((one, at) => ({ ...one, seq: at + 2 })),

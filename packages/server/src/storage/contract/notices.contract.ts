@@ -83,7 +83,7 @@ export function noticeCases(
     assert.deepEqual(await stale(1), [ofAnswered]);
     await storage.transaction((tx) => tx.putNotice({ ...ofAnswered, shown: "closed" }));
     assert.deepEqual(await stale(), [ofDeleted]);
-    const of = (id: string) => storage.transaction((tx) => tx.noticesOf(thread.threadId, id));
+    const of = (id: string) => storage.transaction((tx) => tx.listNotices(thread.threadId, id));
     assert.deepEqual(await of(answered.interruptId), [{ ...ofAnswered, shown: "closed" }]);
     await storage.transaction((tx) => tx.deleteNoticesBefore(9));
     assert.deepEqual([await of(answered.interruptId), await of(open1.interruptId)], [[], [ofOpen]]);

@@ -187,7 +187,7 @@ export function retentionCases(open: OpenStorage, { newThread, newRun, newCheckp
     const said = { action: "answered", by: "ann", interruptId: "q", runId: null, value: null } as const;
     const entry = (at: number): AuditEntry => ({ ...said, threadId, at });
     const numbers = async (from: Storage) =>
-      (await from.transaction((tx) => tx.auditOf(threadId))).map(({ seq }) => seq);
+      (await from.transaction((tx) => tx.listAudit(threadId))).map(({ seq }) => seq);
     await storage.transaction((tx) => tx.audit([1, 2, 3].map(entry)));
     assert.equal(await storage.transaction((tx) => tx.deleteAuditBefore(threadId, 3)), 2);
     assert.deepEqual(await numbers(storage), [3]);

@@ -7,10 +7,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Interrupt, Thread } from "../../model/model.ts";
-import { wordsOf } from "../../model/search/search-words.ts";
+import { splitWords } from "../../model/search/search-words.ts";
 import type { AuditQuery, InboxQuery, SearchDocument, Storage, ThreadQuery } from "../../ports/ports.ts";
 import { ALL } from "./audit-search.contract.ts";
-import { EVERYTHING, totalsOf } from "./inbox.contract.ts";
+import { EVERYTHING, countTotals } from "./inbox.contract.ts";
 import type { OpenStorage } from "./open-storage.ts";
 
 interface Makers {
@@ -32,14 +32,14 @@ const THREADS: ThreadQuery = {
   descending: false,
 };
 
-const documentOf = (interruptId: string, text: string): SearchDocument => ({
+const buildDocument = (interruptId: string, text: string): SearchDocument => ({
   interruptId,
   kind: interruptId === "" ? "thread" : "open",
-  words: [...new Set(wordsOf(text))],
+  words: [...new Set(splitWords(text))],
 });
 
-async function changedThreads(storage: Storage, now: number, takenUntil = now): Promise<readonly string[]> {
-  const found = await storage.transaction((tx) => tx.unindexedThreads(100, { now, takenUntil }));
+async function changedThreads(storage: Storage, now: number, claimedUntil = now): Promise<readonly string[]> {
+  const found = await storage.transaction((tx) => tx.unindexedThreads(100, { now, claimedUntil }));
   return found.map(({ threadId }) => threadId);
 }
 
@@ -58,15 +58,15 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
       await tx.putInterrupts([newInterrupt(threadId, name, { createdAt: at })]);
       await tx.audit([{ threadId, at, action: "claimed", by: "ann", runId: null, interruptId: name, value: null }]);
       await tx.audit([{ threadId, at, action: "bypassed", by: "bob", runId: null, interruptId: null, value: name }]);
-      const documents = [documentOf("", ofThread), documentOf(name, ofItem)];
+      const documents = [buildDocument("", ofThread), buildDocument(name, ofItem)];
       await tx.putSearchDocuments({ threadId, updatedAt: 1, seq: 2 }, documents);
     });
     return threadId;
   };
   const items = async (storage: Storage, text: string, query: Partial<InboxQuery> = {}) => {
-    const all = { ...EVERYTHING, search: wordsOf(text), ...query };
+    const all = { ...EVERYTHING, search: splitWords(text), ...query };
     const { rows } = await storage.read((tx) => tx.inbox(all));
-    const { count, tallies } = await totalsOf(storage, { search: wordsOf(text), ...query });
+    const { count, tallies } = await countTotals(storage, { search: splitWords(text), ...query });
     if (query.limit === undefined) assert.equal(count, rows.length);
     assert.equal(
       tallies.reduce((sum, tally) => sum + tally.count, 0),
@@ -75,13 +75,13 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
     return rows.map(({ interrupt }) => interrupt.interruptId).join("");
   };
   const threads = async (storage: Storage, text: string, query: Partial<ThreadQuery> = {}) => {
-    const all = { ...THREADS, search: wordsOf(text), ...query };
+    const all = { ...THREADS, search: splitWords(text), ...query };
     const found = await storage.read((tx) => tx.searchThreads(all));
     assert.equal(await storage.read((tx) => tx.countThreads(all, null)), found.length);
     return found.map(({ metadata }) => JSON.stringify(metadata["name"]).slice(1, -1)).join("");
   };
   const entries = async (storage: Storage, text: string, query: Partial<AuditQuery> = {}) => {
-    const { rows } = await storage.read(async (tx) => tx.searchAudit({ ...ALL, search: wordsOf(text), ...query }));
+    const { rows } = await storage.read(async (tx) => tx.searchAudit({ ...ALL, search: splitWords(text), ...query }));
     return rows.map(({ entry, item }) => (item === null ? "-" : entry.interruptId)).join("");
   };
 
@@ -126,7 +126,7 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
       await tx.insertThread(thread);
       await tx.putInterrupts(ids.map((id, at) => newInterrupt(threadId, id, { createdAt: at })));
       await tx.audit(ids.slice(0, 5).map((interruptId) => ({ ...audited, interruptId })));
-      const documents = ids.map((id, at) => documentOf(id, `common ${at % 2 === 0 ? "even" : "odd"}`));
+      const documents = ids.map((id, at) => buildDocument(id, `common ${at % 2 === 0 ? "even" : "odd"}`));
       await tx.putSearchDocuments({ threadId, updatedAt: 1, seq: 0 }, documents);
     });
     for (const query of [{}, { threadId }, { kind: "question" }, { metadata: { team: "x" } }] as const) {
@@ -135,8 +135,8 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
       const next = await storage.read((tx) => tx.inbox({ ...all, after: first.rows.at(-1)?.interrupt ?? null }));
       const seen = [...first.rows, ...next.rows].map(({ interrupt }) => interrupt.interruptId);
       assert.deepEqual(seen, ids.slice(0, 6), JSON.stringify(query));
-      assert.equal((await totalsOf(storage, { ...query, search: ["common"] })).count, 2400);
-      assert.equal((await totalsOf(storage, { ...query, search: ["comm", "odd"] })).count, 1200);
+      assert.equal((await countTotals(storage, { ...query, search: ["common"] })).count, 2400);
+      assert.equal((await countTotals(storage, { ...query, search: ["comm", "odd"] })).count, 1200);
     }
     assert.equal(await entries(storage, "common"), ids.slice(0, 5).toReversed().join(""));
   });
@@ -148,7 +148,7 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
     assert.deepEqual(await changedThreads(storage, 99), [], "another server has it");
     const again = await put(storage, "b", ["one", "two"]);
     await storage.transaction(async (tx) => {
-      const found = await tx.unindexedThreads(100, { now: 1, takenUntil: 100 });
+      const found = await tx.unindexedThreads(100, { now: 1, claimedUntil: 100 });
       assert.deepEqual(
         found.map((one) => one.threadId),
         [again],
@@ -185,7 +185,7 @@ export function searchCases(open: OpenStorage, { newThread, newInterrupt, openNe
     await storage.transaction((tx) => tx.deleteThread(first));
     assert.equal(await threads(storage, "secret"), "b");
     const late = { threadId: first, updatedAt: 1, seq: 0 };
-    await storage.transaction((tx) => tx.putSearchDocuments(late, [documentOf("", "secret")]));
+    await storage.transaction((tx) => tx.putSearchDocuments(late, [buildDocument("", "secret")]));
     await storage.transaction((tx) => tx.insertThread(newThread({ threadId: first, metadata: { name: "again" } })));
     assert.equal(await threads(storage, "secret"), "b", "a late batch writes nothing");
     await changedThreads(storage, 1, 100);

@@ -79,7 +79,7 @@ function newCheckpoint(
   return { threadId, checkpointId, ...rest, metadata: "{}", ...changes };
 }
 
-const blobOf = (threadId: string, data: string): Blob => ({ threadId, hash: contentHash(data), data });
+const buildBlob = (threadId: string, data: string): Blob => ({ threadId, hash: contentHash(data), data });
 const set = (parts: Partial<WriteSet>): WriteSet => ({ checkpoints: [], writes: [], blobs: [], ...parts });
 const values = (stored: { readonly values: ReadonlyMap<string, { readonly json: Json }> } | null) =>
   stored === null ? null : Object.fromEntries([...stored.values].map(([channel, { json }]) => [channel, json]));
@@ -157,7 +157,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
         await assert.rejects(failing, (error) => error === fault);
       }
       assert.equal(await storage.transaction((tx) => tx.thread(thread.threadId)), null);
-      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(thread.threadId)), []);
+      assert.deepEqual(await storage.transaction((tx) => tx.listAudit(thread.threadId)), []);
     });
 
     test("a failed transaction leaves its neighbours in the commit untouched (contract/storage.2)", async (t) => {
@@ -192,8 +192,8 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
       const takes = Array.from({ length: 20 }, (_, at) =>
         storage.transaction((tx) => tx.takeThread(thread.threadId, "idle", { updatedAt: at })),
       );
-      const taken = (await Promise.allSettled(takes)).map(({ status }) => status);
-      assert.deepEqual(taken, ["fulfilled", ...Array.from({ length: 19 }, () => "rejected")]);
+      const statuses = (await Promise.allSettled(takes)).map(({ status }) => status);
+      assert.deepEqual(statuses, ["fulfilled", ...Array.from({ length: 19 }, () => "rejected")]);
       assert.equal((await storage.transaction((tx) => tx.thread(thread.threadId)))?.updatedAt, 0);
     });
 
@@ -234,10 +234,10 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
             () => "taken",
             (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
           );
-      const taken = [];
+      const statuses = [];
       for (const from of ["idle", "error", "busy", "interrupted", "interrupted"] as const)
-        taken.push(await take(thread.threadId, from));
-      assert.deepEqual(taken, ["thread_busy", "thread_busy", "thread_busy", "taken", "thread_busy"]);
+        statuses.push(await take(thread.threadId, from));
+      assert.deepEqual(statuses, ["thread_busy", "thread_busy", "thread_busy", "taken", "thread_busy"]);
       assert.equal(await take(newId(), "idle"), "thread_busy");
       const busy = { ...thread, status: "busy", pause: null, graphId: "new", updatedAt: 5 };
       assert.deepEqual(await storage.transaction((tx) => tx.thread(thread.threadId)), busy);
@@ -667,8 +667,12 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
         { old: "1", big: reference },
         { parentId: "1", fingerprint: "g" },
       );
-      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [first], blobs: [blobOf(threadId, big)] })));
-      await storage.transaction((tx) => tx.putWriteSet(set({ checkpoints: [second], blobs: [blobOf(threadId, big)] })));
+      await storage.transaction((tx) =>
+        tx.putWriteSet(set({ checkpoints: [first], blobs: [buildBlob(threadId, big)] })),
+      );
+      await storage.transaction((tx) =>
+        tx.putWriteSet(set({ checkpoints: [second], blobs: [buildBlob(threadId, big)] })),
+      );
       const newest = await storage.transaction((tx) => tx.checkpoint(threadId, "", null));
       assert.deepEqual(newest?.checkpoint, second);
       assert.deepEqual(values(newest), { small: null, old: 1, big: BIG });
@@ -692,7 +696,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
       const entries = JSON.stringify([[0, "small", "ä"]]);
       const writes = [{ threadId, ns: "", checkpointId: "2", taskId: "t", taskPath: "", runId: "r", entries }];
       await storage.transaction((tx) =>
-        tx.putWriteSet(set({ checkpoints: [first, second], blobs: [blobOf(threadId, big)], writes })),
+        tx.putWriteSet(set({ checkpoints: [first, second], blobs: [buildBlob(threadId, big)], writes })),
       );
       const stored = await storage.longReads.storedBytes(threadId);
       const bytes = (text: string): number => Buffer.byteLength(text);
@@ -792,7 +796,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
           set({ checkpoints: [newCheckpoint(threadId, "1", {})], writes: [other, wrote("a", [[0, "channel", 1]])] }),
         ),
       );
-      await storage.transaction((tx) => tx.putWriteSet(set({ writes: [last], blobs: [blobOf(threadId, big)] })));
+      await storage.transaction((tx) => tx.putWriteSet(set({ writes: [last], blobs: [buildBlob(threadId, big)] })));
       const stored = await storage.transaction((tx) => tx.checkpoint(threadId, "", "1"));
       assert.deepEqual(stored?.writes, [last, other]);
       assert.deepEqual(
@@ -849,10 +853,10 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
       await storage.transaction((tx) => tx.audit(trail.slice(2)));
       await storage.transaction((tx) => tx.audit([]));
       assert.deepEqual(
-        await storage.transaction((tx) => tx.auditOf(threadId)),
+        await storage.transaction((tx) => tx.listAudit(threadId)),
         trail.map((one, at) => ({ ...one, seq: at + 1 })),
       );
-      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(newId())), []);
+      assert.deepEqual(await storage.transaction((tx) => tx.listAudit(newId())), []);
     });
 
     /** A thread with one row of every kind. */
@@ -866,7 +870,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
       await tx.putIdempotency({ key: threadId, requestHash: "h", threadId, runId: run.runId, createdAt: 1 });
       const big = JSON.stringify(`${BIG}!`);
       const checkpoints = [newCheckpoint(threadId, "1", { a: 1 }, { big: `#${contentHash(big)}` })];
-      await tx.putWriteSet(set({ checkpoints, writes, blobs: [blobOf(threadId, big)] }));
+      await tx.putWriteSet(set({ checkpoints, writes, blobs: [buildBlob(threadId, big)] }));
       return run;
     };
 
@@ -882,7 +886,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
           (await tx.thread(threadId)) === null,
           (await tx.run(threadId, runId)) === null,
           (await tx.interrupts(threadId, null)).length,
-          (await tx.auditOf(threadId)).length,
+          (await tx.listAudit(threadId)).length,
           (await tx.idempotency(threadId))?.threadId === "",
           (await tx.checkpoint(threadId, "", null)) === null,
         ]);
@@ -911,7 +915,7 @@ export function storageContract(adapter: string, openStorage: OpenStorage, start
       );
       assert.deepEqual(await storage.transaction((tx) => tx.interrupts(to, "open")), [newInterrupt(to, "q")]);
       assert.deepEqual(await storage.transaction((tx) => tx.runs(to, { limit: 9, offset: 0, status: null })), []);
-      assert.deepEqual(await storage.transaction((tx) => tx.auditOf(to)), []);
+      assert.deepEqual(await storage.transaction((tx) => tx.listAudit(to)), []);
     });
 
     test("a copy has all large values, also one that came while others were copied", async (t) => {

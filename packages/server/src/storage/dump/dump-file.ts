@@ -25,7 +25,7 @@ export async function exportFile(storage: Storage & Dumpable, versions: Versions
 
 /** @throws {Error} with a message for the user; nothing is loaded then */
 export async function importFile(storage: Storage & Dumpable, versions: Versions, source: string): Promise<RowCounts> {
-  return storage.dump((port) => importLines(port, linesOf(source), versions));
+  return storage.dump((port) => importLines(port, readLines(source), versions));
 }
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -33,7 +33,7 @@ const CHUNK_BYTES = 1024 * 1024;
 const LINE_UNITS_MAX = 500_000_000;
 
 /** Opens the file when the caller asks for the first line. A last line without a line break counts. */
-async function* linesOf(path: string): AsyncGenerator<string> {
+async function* readLines(path: string): AsyncGenerator<string> {
   let begun: string[] = [];
   let units = 0;
   const chunks = createReadStream(path, { encoding: "utf8", highWaterMark: CHUNK_BYTES }) as AsyncIterable<string>;

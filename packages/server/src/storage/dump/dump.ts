@@ -107,7 +107,7 @@ async function* checkedRows(
       end = value;
       continue;
     } else {
-      const [table, row] = rowOf(value, number);
+      const [table, row] = parseRow(value, number);
       counts[table.name] = (counts[table.name] ?? 0) + 1;
       yield [table, row];
     }
@@ -140,7 +140,7 @@ function checkHead(head: Json, versions: Versions): void {
 
 const TABLES = new Map(DUMP_TABLES.map((table) => [table.name, table]));
 
-function rowOf(value: Json, number: number): readonly [DumpTable, DumpRow] {
+function parseRow(value: Json, number: number): readonly [DumpTable, DumpRow] {
   const [name, members] = Array.isArray(value) ? (value as readonly Json[]) : [];
   const table = typeof name === "string" ? TABLES.get(name) : undefined;
   if (table === undefined || !isJsonObject(members))
@@ -152,7 +152,7 @@ function rowOf(value: Json, number: number): readonly [DumpTable, DumpRow] {
       throw new DumpError(
         `line ${number}: ${table.name} has no column ${column} in this version; the dump comes from a newer version of Holdpoint`,
       );
-    row[column] = valueOf(member, type, `line ${number}: ${table.name}.${column}`);
+    row[column] = parseValue(member, type, `line ${number}: ${table.name}.${column}`);
   }
   return [table, row];
 }
@@ -160,7 +160,7 @@ function rowOf(value: Json, number: number): readonly [DumpTable, DumpRow] {
 const JSON_TYPES: ReadonlySet<ColumnType> = new Set(["json", "jsontext", "value"]);
 
 /** @param place of the value, for errors */
-function valueOf(value: Json, type: ColumnType, place: string): DumpValue {
+function parseValue(value: Json, type: ColumnType, place: string): DumpValue {
   if (value === null) return null;
   if (
     type === "integer"

@@ -9,7 +9,7 @@ import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
 import type { DumpTable } from "../dump/dump-tables.ts";
 import type { Parameter, Row } from "./client/pool.ts";
 import { fromJsonText, toJsonText } from "./client/text-encoding.ts";
-import { pipelineOf, type Pipeline } from "./client/pipelined-connection.ts";
+import { findPipeline, type Pipeline } from "./client/pipelined-connection.ts";
 
 /** Rows in flight at once. */
 const IN_FLIGHT_MAX = 200;
@@ -17,11 +17,11 @@ const IN_FLIGHT_MAX = 200;
 /** Writes nothing unless all of `work` succeeds. */
 export async function withDump<T>(pool: Pool, work: (dump: DumpPort) => Promise<T>): Promise<T> {
   const client = await pool.connect();
-  const { send } = pipelineOf(client);
+  const { send } = findPipeline(client);
   try {
     await send("BEGIN ISOLATION LEVEL REPEATABLE READ", []); // postgres/dump.1
     await send("SET LOCAL idle_in_transaction_session_timeout = 0", []); // files may be slow
-    const result = await work(createDump(pipelineOf(client)));
+    const result = await work(createDump(findPipeline(client)));
     await send("COMMIT", []);
     return result;
   } catch (error) {

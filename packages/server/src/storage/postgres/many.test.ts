@@ -85,7 +85,7 @@ test("audit numbers have no gap and no duplicate, whichever server assigns them 
       (at % 2 === 0 ? one : two).transaction((tx) => tx.audit([{ ...said, threadId, action: "continued" }])),
     ),
   );
-  const trail = await one.transaction((tx) => tx.auditOf(threadId));
+  const trail = await one.transaction((tx) => tx.listAudit(threadId));
   assert.deepEqual(
     trail.map(({ seq }) => seq),
     Array.from({ length: 40 }, (_, at) => at + 1),
@@ -125,7 +125,7 @@ for (const [cut, stored] of [
     t.after(() => proxy.close());
     const storage = await open(proxy.uri);
     t.after(() => storage.stop());
-    proxy.fateOf = onlyNext(cut);
+    proxy.decideFate = onlyNext(cut);
     const thread = newThread();
     const work = storage.transaction(async (tx) => {
       await tx.insertThread(thread);
@@ -145,7 +145,7 @@ test("a COMMIT that never reached the database fails even if the answer to the l
   const storage = await open(proxy.uri);
   t.after(() => storage.stop());
   const fates: Fate[] = ["before", "after"]; // of the transaction, and of the first lookup
-  proxy.fateOf = () => fates.shift() ?? "pass";
+  proxy.decideFate = () => fates.shift() ?? "pass";
   const thread = newThread();
   await assert.rejects(
     storage.transaction((tx) => tx.insertThread(thread)),

@@ -143,7 +143,7 @@ test("the sweep of dead connections' marks runs while the server runs, not only 
 test("every statement still works after its tables get columns, also with names that other tables have (postgres/migrations.1)", async () => {
   const { client } = await (shared ??= openShared());
   const texts = planned();
-  const callOf = (at: number): string => {
+  const formatCall = (at: number): string => {
     const count = Math.max(0, ...[...(texts[at] ?? "").matchAll(/\$(\d+)/g)].map(([, digits]) => Number(digits)));
     return `known_${at}${count === 0 ? "" : `(${Array.from({ length: count }, () => "NULL").join(", ")})`}`;
   };
@@ -159,7 +159,7 @@ test("every statement still works after its tables get columns, also with names 
   const broken: string[] = [];
   for (const [at, text] of texts.entries()) {
     await client
-      .query(`EXPLAIN EXECUTE ${callOf(at)}`)
+      .query(`EXPLAIN EXECUTE ${formatCall(at)}`)
       .catch((error: unknown) => broken.push(`${String(error)}: ${text}`));
   }
   assert.deepEqual(broken, []);

@@ -3,7 +3,7 @@ import type { AuditedThread, AuditRecord } from "../../ports/ports.ts";
 import type { AuditRow } from "./columns.ts";
 
 /** The entry of a row. Omitted fields stay absent, as in the original entry. */
-export function recordOf({ via, origin, ...row }: AuditRow): AuditRecord {
+export function toAuditRecord({ via, origin, ...row }: AuditRow): AuditRecord {
   const { threadId, seq, at, action, by, interruptId, runId, value } = row;
   return {
     threadId,

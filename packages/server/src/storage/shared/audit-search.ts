@@ -29,7 +29,7 @@ export interface AuditDialect {
 
 /** The last entry that a page may read; no row if it may read all. */
 export function windowEnd(query: AuditQuery, { schema }: AuditDialect): SqlPart {
-  const { sql, values } = rangeOf(query);
+  const { sql, values } = buildRange(query);
   return {
     sql: `SELECT at, thread_id, seq FROM ${schema}audit AS a WHERE ${sql}
       ORDER BY at DESC, thread_id DESC, seq DESC LIMIT 1 OFFSET ?`,
@@ -66,9 +66,9 @@ export function searchPage(
   dialect: AuditDialect,
 ): SqlPart {
   const { schema } = dialect;
-  const parts = [rangeOf(query), ...filtersOf(query, dialect)];
+  const parts = [buildRange(query), ...buildFilters(query, dialect)];
   if (first !== null) parts.push({ sql: "a.thread_id = f.thread_id", values: [] });
-  if (end !== null) parts.push({ sql: `${PLACE} >= (?, ?, ?)`, values: valuesOf(end) });
+  if (end !== null) parts.push({ sql: `${PLACE} >= (?, ?, ?)`, values: listPlaceValues(end) });
   return {
     sql: `SELECT ${columns}, i.graph_id, i.assistant_id, i.node, i.kind, i.response_schema,
         CASE WHEN octet_length(i.value) <= ${ITEM_UNITS_MAX} THEN i.value END AS item_value,
@@ -82,18 +82,18 @@ export function searchPage(
 }
 
 const PLACE = "(a.at, a.thread_id, a.seq)";
-const valuesOf = ({ at, threadId, seq }: AuditPlace): readonly Value[] => [at, threadId, seq];
+const listPlaceValues = ({ at, threadId, seq }: AuditPlace): readonly Value[] => [at, threadId, seq];
 
 /** Conditions on the index in order of time. */
-function rangeOf({ after, since, until, threadId }: AuditQuery): SqlPart {
+function buildRange({ after, since, until, threadId }: AuditQuery): SqlPart {
   const parts: SqlPart[] = [{ sql: "a.at >= ?", values: [since ?? 0] }];
   if (until !== null) parts.push({ sql: "a.at < ?", values: [until] });
   if (threadId !== null) parts.push({ sql: "a.thread_id = ?", values: [threadId] });
-  if (after !== null) parts.push({ sql: `${PLACE} < (?, ?, ?)`, values: valuesOf(after) }); // audit-search.2
+  if (after !== null) parts.push({ sql: `${PLACE} < (?, ?, ?)`, values: listPlaceValues(after) }); // audit-search.2
   return { sql: parts.map(({ sql }) => sql).join(" AND "), values: parts.flatMap(({ values }) => values) };
 }
 
-function filtersOf(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[] {
+function buildFilters(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[] {
   const { schema } = dialect;
   const parts: SqlPart[] = [];
   const equals = (column: string, value: string | null): void => {
@@ -137,7 +137,7 @@ export function foundPage<Row extends Cells>(
 ): AuditRows {
   const found = rows.slice(0, query.limit).map((row) => ({
     entry: readRecord(row),
-    item: itemOf(row, readValue),
+    item: toItem(row, readValue),
     run:
       typeof row["run_status"] === "string"
         ? { status: row["run_status"] as RunStatus, endedBy: row["ended_by"] as EndedBy | null }
@@ -147,7 +147,7 @@ export function foundPage<Row extends Cells>(
   return { rows: found, next: rows.length > query.limit && last !== undefined ? last : end };
 }
 
-function itemOf(row: Cells, readValue: (text: string) => Json): AuditRows["rows"][number]["item"] {
+function toItem(row: Cells, readValue: (text: string) => Json): AuditRows["rows"][number]["item"] {
   const { graph_id: graphId, assistant_id: assistantId, node, kind, item_value: value, response_schema: schema } = row;
   if (typeof kind !== "string") return null;
   return {

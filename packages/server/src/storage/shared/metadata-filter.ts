@@ -48,7 +48,7 @@ export function metadataConditions(
     if (text === null || text.length >= VALUE_UNITS_MAX) rest.push(JSON.stringify(Object.fromEntries([[key, value]])));
   };
   for (const { key, op, value } of scope ?? []) {
-    if (op === "in") oneOf.push({ key, texts: textsOf(value) });
+    if (op === "in") oneOf.push({ key, texts: listTexts(value) });
     else add(key, op === "eq" ? value : [value]);
   }
   for (const [key, value] of Object.entries(metadata ?? {})) add(key, value);
@@ -56,7 +56,7 @@ export function metadataConditions(
 }
 
 /** metadata-filter.3. */
-function textsOf(list: Json): readonly string[] {
+function listTexts(list: Json): readonly string[] {
   return (Array.isArray(list) ? (list as readonly Json[]) : []).map((value) => {
     const text = indexText(value);
     if (text === null || text.length >= VALUE_UNITS_MAX) throw new Error("a list of a condition has long values");

@@ -6,7 +6,7 @@ export const encodeNamespace = (labels: readonly string[]): string => labels.map
 export const decodeNamespace = (ns: string): readonly string[] => ns.slice(0, -1).split(".");
 
 /** `"a.b."` → `["", "a.", "a.b."]` */
-export function prefixesOf(ns: string): readonly string[] {
+export function listPrefixes(ns: string): readonly string[] {
   const labels = decodeNamespace(ns);
   return ["", ...labels.map((_, at) => encodeNamespace(labels.slice(0, at + 1)))];
 }
@@ -34,7 +34,7 @@ export function cosine(a: Float32Array, b: Float32Array): number | null {
   return sum;
 }
 
-export function floatsOf(bytes: Uint8Array): Float32Array {
+export function toFloats(bytes: Uint8Array): Float32Array {
   const aligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
   return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / Float32Array.BYTES_PER_ELEMENT);
 }

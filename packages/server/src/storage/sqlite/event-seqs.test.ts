@@ -26,11 +26,11 @@ test("numbers rise, and none is reused after an undone write or a restart (event
         if (step.does === "raise") file.seqs.raise(newest + 10);
         if (step.does !== "append" && step.does !== "undo") continue;
         file.db.exec("BEGIN IMMEDIATE");
-        const taken = Array.from({ length: step.rows }, () => file.seqs.take());
-        for (const [index, seq] of taken.entries()) assert.ok(seq > (taken[index - 1] ?? newest), `${seq}`);
-        insert(file.db, taken);
+        const claimedSeqs = Array.from({ length: step.rows }, () => file.seqs.take());
+        for (const [index, seq] of claimedSeqs.entries()) assert.ok(seq > (claimedSeqs[index - 1] ?? newest), `${seq}`);
+        insert(file.db, claimedSeqs);
         file.db.exec(step.does === "append" ? "COMMIT" : "ROLLBACK");
-        if (step.does === "append") newest = taken.at(-1) ?? newest;
+        if (step.does === "append") newest = claimedSeqs.at(-1) ?? newest;
         else file.db.kept.dropAll(); // as the storage does after an undone write
         if (step.does === "append") file.db.exec("DELETE FROM events"); // the newest row expires
       }

@@ -28,9 +28,9 @@ const silent: Log = { debug: () => undefined, info: () => undefined, warning: ()
 const REFUSED = new Error("refused");
 const STEPS = 200;
 
-const threadOf = (threadId: string, metadata: Thread["metadata"]): Thread => threadRecord({ threadId, metadata });
+const buildThread = (threadId: string, metadata: Thread["metadata"]): Thread => threadRecord({ threadId, metadata });
 
-const runOf = (threadId: string, changes: Partial<Run>): Run =>
+const buildRun = (threadId: string, changes: Partial<Run>): Run =>
   runRecord({
     runId: newId(),
     threadId,
@@ -41,11 +41,11 @@ const runOf = (threadId: string, changes: Partial<Run>): Run =>
     ...changes,
   });
 
-const interruptOf = (threadId: string, interruptId: string, changes: Partial<Interrupt>): Interrupt =>
+const buildInterrupt = (threadId: string, interruptId: string, changes: Partial<Interrupt>): Interrupt =>
   interruptRecord({ threadId, interruptId, graphId: "g", assistantId: "a", ...changes });
 
 /** @param before the newest checkpoint: if it has the text itself, the new one refers to it, so that pruning rewrites it */
-const checkpointOf = (threadId: string, before: Checkpoint | undefined): Checkpoint => {
+const buildCheckpoint = (threadId: string, before: Checkpoint | undefined): Checkpoint => {
   const refers = before?.small.includes("text") === true;
   const from = { text: refers ? before.checkpointId : "" };
   return {
@@ -76,12 +76,13 @@ async function change(tx: Tx, threads: readonly string[], runs: string[], pick: 
     runs.push(run.runId);
   };
   const changes: readonly (() => unknown)[] = [
-    () => (thread === null ? tx.insertThread(threadOf(threadId, metadata)) : tx.updateThread(threadId, { metadata })),
+    () =>
+      thread === null ? tx.insertThread(buildThread(threadId, metadata)) : tx.updateThread(threadId, { metadata }),
     () => tx.updateThread(threadId, { status: (["idle", "interrupted"] as const)[pick(2)] ?? "idle", pause: null }),
     () => (thread === null ? null : tx.takeThread(threadId, thread.status, { metadata, graphId: "g" })),
     () => tx.takeThread(threadId, "error" satisfies ThreadStatus, { metadata }),
-    () => insert(runOf(threadId, { input: "x".repeat(pick(2) * 5000) })),
-    () => insert(runOf(threadId, { dueAt: 100 + pick(20) })),
+    () => insert(buildRun(threadId, { input: "x".repeat(pick(2) * 5000) })),
+    () => insert(buildRun(threadId, { dueAt: 100 + pick(20) })),
     () => tx.claimPendingRun({ status: "running", workerId: "w", updatedAt: pick(9) }, pick(2) === 0 ? null : 110),
     () => tx.updateRun(runId, { status: (["success", "pending", "error"] as const)[pick(3)] ?? "error" }),
     () => tx.updateRun(runId, { dueAt: pick(2) === 0 ? null : 105, error: { error: "E", message: "m" } }),
@@ -89,7 +90,7 @@ async function change(tx: Tx, threads: readonly string[], runs: string[], pick: 
     () => tx.deleteEndedRuns(threadId, 5),
     () =>
       tx.putInterrupts([
-        interruptOf(threadId, `i${pick(4)}`, {
+        buildInterrupt(threadId, `i${pick(4)}`, {
           state: (["open", "answered"] as const)[pick(2)] ?? "open",
           kind: KINDS[pick(2)] ?? "question",
           createdAt: pick(2),
@@ -97,8 +98,8 @@ async function change(tx: Tx, threads: readonly string[], runs: string[], pick: 
         }),
       ]),
     () => tx.audit([{ threadId, at: 1, action: "answered", by: "me", interruptId: null, runId: null, value: null }]),
-    () => tx.putWriteSet({ checkpoints: [checkpointOf(threadId, newest)], writes: [], blobs: [] }),
-    () => tx.putWriteSet({ checkpoints: [checkpointOf(threadId, newest)], writes: [], blobs: [] }),
+    () => tx.putWriteSet({ checkpoints: [buildCheckpoint(threadId, newest)], writes: [], blobs: [] }),
+    () => tx.putWriteSet({ checkpoints: [buildCheckpoint(threadId, newest)], writes: [], blobs: [] }),
     () => (pick(3) === 0 ? tx.deleteRunData(threadId, "r") : null),
     () => tx.pruneThread(threadId, 9),
     () => tx.copyThreadData(threads[0] ?? "", threads[1] ?? ""),
@@ -138,7 +139,7 @@ async function lookAt(tx: Reads, threads: readonly string[], runs: readonly stri
   return seen;
 }
 
-function verbsOf(path: string): Reads & { readonly close: () => void } {
+function openVerbs(path: string): Reads & { readonly close: () => void } {
   const db = openDatabase(path);
   defineMetadataFilter(db);
   const pending = createPendingRuns(db);
@@ -200,7 +201,7 @@ test("kept rows are those of the file after any change and any rollback (kept-ro
         }),
     );
     await Promise.all(works);
-    const file = verbsOf(path);
+    const file = openVerbs(path);
     const [kept, stored] = [await storage.read((tx) => lookAt(tx, threads, runs)), await lookAt(file, threads, runs)];
     file.close();
     assert.deepEqual(kept, stored, `step ${step}`);
@@ -214,7 +215,7 @@ test("kept rows are those of the file after any change and any rollback (kept-ro
 test("a change of the file by another connection drops kept rows (kept-rows.2)", async (t) => {
   const { storage, path } = await open(t);
   const threadId = newId();
-  await storage.transaction((tx) => tx.insertThread(threadOf(threadId, {})));
+  await storage.transaction((tx) => tx.insertThread(buildThread(threadId, {})));
   const other = new DatabaseSync(path);
   other.prepare("UPDATE threads SET graph_id = 'new' WHERE thread_id = ?").run(threadId);
   other.close();

@@ -63,7 +63,7 @@ async function emptied(): Promise<SqliteStorage> {
   const connection = new DatabaseSync(join(folder, "holdpoint.db"));
   connection.exec(["BEGIN", ...tables.map(({ name }) => `DELETE FROM ${String(name)}`), words, "COMMIT"].join("; "));
   connection.close();
-  await storage.transaction((tx) => tx.unindexedThreads(Infinity, { now: 0, takenUntil: 0 })); // of earlier tests
+  await storage.transaction((tx) => tx.unindexedThreads(Infinity, { now: 0, claimedUntil: 0 })); // of earlier tests
   return storage;
 }
 

@@ -8,13 +8,13 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import { inScope } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { DefaultsByGraph } from "../../model/assistant-defaults.ts";
-import { assistantIdOf, builtInAssistantId } from "../../model/built-in-assistant.ts";
+import { toAssistantId, builtInAssistantId } from "../../model/built-in-assistant.ts";
 import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
 import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Graphs, Tx } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import type { AssistantSchemas } from "../../wire/assistant-schemas.ts";
 
-export function versionOf({ updatedAt, ...assistant }: Assistant): AssistantVersion {
+export function toVersion({ updatedAt, ...assistant }: Assistant): AssistantVersion {
   return { ...assistant, createdAt: updatedAt };
 }
 
@@ -36,7 +36,7 @@ export async function registerGraphs(
       // assistants.1: the id was taken before the graph was deployed
       if (stored !== null) await tx.deleteAssistant(stored.assistantId);
       await tx.insertAssistant(assistant);
-      await tx.insertAssistantVersion(versionOf(assistant));
+      await tx.insertAssistantVersion(toVersion(assistant));
     }
   });
 }
@@ -73,7 +73,7 @@ export async function findAssistant(
   idOrGraph: string,
   { scope = null, toChange = false }: { readonly scope?: Scope; readonly toChange?: boolean } = {},
 ): Promise<Assistant> {
-  return offered(agent.graphs, idOrGraph, scope, await tx.assistant(assistantIdOf(idOrGraph), toChange));
+  return offered(agent.graphs, idOrGraph, scope, await tx.assistant(toAssistantId(idOrGraph), toChange));
 }
 
 /**
@@ -127,7 +127,7 @@ export async function searchAssistants(
   search: AssistantSearch,
   page: Omit<AssistantQuery, keyof AssistantFilter>,
 ): Promise<{ readonly total: number; readonly count: number; readonly assistants: AsyncIterable<Assistant> }> {
-  const query = { ...filterOf(agent, search), ...page };
+  const query = { ...buildFilter(agent, search), ...page };
   const { longReads } = agent.storage;
   const ids = await longReads.searchAssistants(query);
   const isComplete = ids.length < query.limit && (ids.length > 0 || query.offset === 0);
@@ -140,10 +140,10 @@ export async function searchAssistants(
 }
 
 export function countAssistants(agent: AgentContext, search: AssistantSearch): Promise<number> {
-  return agent.storage.longReads.countAssistants(filterOf(agent, search));
+  return agent.storage.longReads.countAssistants(buildFilter(agent, search));
 }
 
-function filterOf(agent: AgentContext, { graphId, ...rest }: AssistantSearch): AssistantFilter {
+function buildFilter(agent: AgentContext, { graphId, ...rest }: AssistantSearch): AssistantFilter {
   const deployed = deployedGraphs(agent.graphs); // assistants.2
   return { ...rest, graphIds: graphId === null ? deployed : deployed.filter((id) => id === graphId) };
 }

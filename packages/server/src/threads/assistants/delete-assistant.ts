@@ -45,7 +45,7 @@ export async function deleteAssistant(
   const { assistantId } = assistant;
   if (Object.keys(decisionRules(assistant.metadata)).length > 0)
     await ask("assistants:administrate", { metadata: assistant.metadata, assistant_id: assistantId }); // edit-assistant.4
-  const threads = withThreads ? threadsOf(assistantId, await threadScope(ask, assistantId)) : null;
+  const threads = withThreads ? buildThreadQuery(assistantId, await threadScope(ask, assistantId)) : null;
   await agent.storage.transaction((tx) => refuseActiveRuns(tx, assistantId, scope, threads)); // delete-assistant.1
   for (let more = true; more;) {
     if (threads !== null) await deleteThreads(agent, threads);
@@ -67,7 +67,7 @@ function threadScope(ask: Ask, assistantId: string): Promise<Scope> {
   return ask("threads:delete", { metadata: { assistant_id: assistantId } });
 }
 
-function threadsOf(assistantId: string, scope: Scope): ThreadQuery {
+function buildThreadQuery(assistantId: string, scope: Scope): ThreadQuery {
   return {
     scope,
     ids: null,

@@ -140,8 +140,8 @@ test("objects created, changed or restored within a scope stay in it", async (t)
   const scope = [{ key: "owner", op: "eq", value: "ann" }] as const;
   const { assistantId, metadata } = await createAssistant(agent, scope, scope, draft("a"));
   assert.deepEqual(metadata, { owner: "ann" });
-  const taken = await patchAssistant(agent, scope, assistantId, { metadata: { owner: "bob" } });
-  assert.deepEqual(taken.metadata, { owner: "ann" });
+  const patched = await patchAssistant(agent, scope, assistantId, { metadata: { owner: "bob" } });
+  assert.deepEqual(patched.metadata, { owner: "ann" });
   await patchAssistant(agent, null, assistantId, { metadata: { owner: "bob" } });
   await assert.rejects(setLatestVersion(agent, assistantId, { scope: scope, version: 1, right: GRANTED }), {
     code: "assistant_not_found",

@@ -12,7 +12,7 @@ import { ApiError } from "@holdpoint/base/api-error.ts";
 import { requireRight, type Right } from "../../auth/authorize.ts";
 import { decisionRules } from "../../model/review/review-rules.ts";
 import type { AgentContext } from "../../context/context.ts";
-import { findAssistant, requireGraph, versionOf } from "./assistants.ts";
+import { findAssistant, requireGraph, toVersion } from "./assistants.ts";
 import { checkOnPaused } from "../../interrupts/on-paused.ts";
 import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
 import { builtInAssistantId } from "../../model/built-in-assistant.ts";
@@ -63,7 +63,7 @@ export async function createAssistant(
       });
     }
     await tx.insertAssistant(assistant);
-    await tx.insertAssistantVersion(versionOf(assistant));
+    await tx.insertAssistantVersion(toVersion(assistant));
     return assistant;
   });
 }
@@ -87,7 +87,7 @@ export async function patchAssistant(
     const changed = { ...assistant, ...patch, metadata, updatedAt: agent.clock.now() };
     checkGraph(agent, assistant, changed.graphId);
     const version = (await tx.newestAssistantVersion(assistant.assistantId)) + 1; // edit-assistant.1
-    await tx.insertAssistantVersion(versionOf({ ...changed, version }));
+    await tx.insertAssistantVersion(toVersion({ ...changed, version }));
     await tx.deleteAssistantVersionsBefore(assistant.assistantId, version - VERSIONS_KEPT + 1);
     return activate(tx, { ...changed, version });
   });

@@ -16,7 +16,7 @@ import { CopyCurl } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { glance } from "../../../json/excerpt.ts";
 import { BulkRows, reportBulk } from "./bulk-results.tsx";
-import { planOf, type Plan } from "./bulk.ts";
+import { buildPlan, type Plan } from "./bulk.ts";
 import { useWholeItems } from "./load-items.ts";
 
 type Kind = "approve" | "reject";
@@ -51,15 +51,15 @@ export function BulkDialog({ items, ...props }: BulkProps & { readonly items: re
 function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly InboxItem[] }): ReactNode {
   const [message, setMessage] = useState("");
   const plan = useMemo(
-    () => planOf(items, kind === "approve" ? { type: kind } : { type: kind, message }),
+    () => buildPlan(items, kind === "approve" ? { type: kind } : { type: kind, message }),
     [items, kind, message],
   );
-  const answers = useMemo(() => answersOf(plan), [plan]);
+  const answers = useMemo(() => listAnswers(plan), [plan]);
   const sendPlan = useSend(kind);
   const { verb, list, effect } = WORDS[kind];
-  const title = `${verb} ${plan.taken.length} × ${plan.what}`;
+  const title = `${verb} ${plan.planned.length} × ${plan.what}`;
   const send = (): void => {
-    if (plan.taken.length === 0) return;
+    if (plan.planned.length === 0) return;
     onClose();
     sendPlan(title, plan, answers);
   };
@@ -78,7 +78,7 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
           <Button hint="Esc" onClick={onClose}>
             Cancel
           </Button>
-          <Button kind="primary" icon="check" autoFocus submit form={FORM} disabled={plan.taken.length === 0}>
+          <Button kind="primary" icon="check" autoFocus submit form={FORM} disabled={plan.planned.length === 0}>
             Confirm
           </Button>
         </>
@@ -98,7 +98,7 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
           </Field>
         )}
         <BulkRows
-          rows={plan.taken}
+          rows={plan.planned}
           label={list}
           second={({ args }) => (
             <code className="truncate muted" title={glance(args, 2000)}>
@@ -111,8 +111,8 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
   );
 }
 
-function answersOf({ taken }: Plan): readonly Answer[] {
-  return taken.map(({ item, resume }) => ({
+function listAnswers({ planned }: Plan): readonly Answer[] {
+  return planned.map(({ item, resume }) => ({
     thread_id: item.thread_id,
     interrupt_id: item.id,
     ...(resume === undefined ? {} : { resume }),
@@ -125,7 +125,7 @@ function useSend(kind: Kind): (label: string, plan: Plan, answers: readonly Answ
     post(label, answers, holdSecs.get() * 1000, (results) => {
       reportBulk(
         WORDS[kind].done,
-        plan.taken.map(({ item }, at) => ({ item, problem: results[at]?.problem ?? null })),
+        plan.planned.map(({ item }, at) => ({ item, problem: results[at]?.problem ?? null })),
       );
       void queries.invalidateQueries({ queryKey: [INBOX, "item"] });
     });

@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ApiProblem } from "../../../api/problem.ts";
 import { refusal } from "../../../answering/model/report.ts";
-import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+import { buildKey, type ListedItem } from "../../../data/inbox/item.ts";
 import { createValue, useValue } from "../../../hooks/value.ts";
 import { Chip } from "../../../ui/controls.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
@@ -90,7 +90,7 @@ export function BulkRows<Row extends Pick<BulkResult, "item">>({
         items={rows}
         rowHeight={ROW_PX}
         label={label}
-        keyOf={({ item }) => keyOf(item)}
+        buildKey={({ item }) => buildKey(item)}
         renderRow={(row) => (
           <div role="listitem" className="bulk-row">
             {onOpen === undefined ? (

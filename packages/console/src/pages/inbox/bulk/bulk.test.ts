@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
-import { planOf } from "./bulk.ts";
+import { buildPlan } from "./bulk.ts";
 
 const APPROVE = { type: "approve" } as const;
 
@@ -27,11 +27,11 @@ const ids = (list: readonly { readonly id: string }[]): readonly string[] => lis
 
 test("items of one graph and one action are approved together, each with its own args", () => {
   const [one, two] = [refund(1), refund(2)];
-  const plan = planOf([one, two], APPROVE);
+  const plan = buildPlan([one, two], APPROVE);
   assert.equal(plan.what, "refund");
   assert.deepEqual(plan.left, []);
   assert.deepEqual(
-    plan.taken.map(({ resume, args }) => [resume, args]),
+    plan.planned.map(({ resume, args }) => [resume, args]),
     [
       [{ decisions: [{ type: "approve" }] }, { amount: 1 }],
       [{ decisions: [{ type: "approve" }] }, { amount: 2 }],
@@ -52,23 +52,23 @@ test("excludes another graph, another action, another number of actions, items t
     refund(3, { state: "answered" }),
     item("Why?", { kind: "question" }),
   ];
-  const plan = planOf([first, ...others], APPROVE);
-  assert.deepEqual(ids(plan.taken.map(({ item: taken }) => taken)), ids([first]));
+  const plan = buildPlan([first, ...others], APPROVE);
+  assert.deepEqual(ids(plan.planned.map(({ item: planned }) => planned)), ids([first]));
   assert.deepEqual(ids(plan.left), ids(others));
 });
 
 test("the first approvable item determines the group", () => {
-  const plan = planOf([item("Why?"), refund(1), refund(2)], APPROVE);
-  assert.equal(plan.taken.length, 2);
-  assert.equal(planOf([item("Why?")], APPROVE).taken.length, 0);
+  const plan = buildPlan([item("Why?"), refund(1), refund(2)], APPROVE);
+  assert.equal(plan.planned.length, 2);
+  assert.equal(buildPlan([item("Why?")], APPROVE).planned.length, 0);
 });
 
 test("breakpoints before the same node are passed together, without an answer", () => {
   const stop = () => item(null, { kind: "breakpoint", node: "send" });
-  const plan = planOf([stop(), stop(), item(null, { kind: "breakpoint", node: "plan" })], APPROVE);
+  const plan = buildPlan([stop(), stop(), item(null, { kind: "breakpoint", node: "plan" })], APPROVE);
   assert.equal(plan.what, "send");
   assert.deepEqual(
-    plan.taken.map(({ resume }) => resume),
+    plan.planned.map(({ resume }) => resume),
     [undefined, undefined],
   );
   assert.equal(plan.left.length, 1);
@@ -80,15 +80,15 @@ test("a rejection has the message in the terms of each dialect, and leaves out i
     config: { allow_accept: true, allow_respond: true, allow_ignore: false, allow_edit: false },
   });
   const stop = item(null, { kind: "breakpoint", node: "send" });
-  const rejected = planOf([refund(1), agentInbox, stop, item("Why?")], { type: "reject", message: " Too much " });
+  const rejected = buildPlan([refund(1), agentInbox, stop, item("Why?")], { type: "reject", message: " Too much " });
   assert.deepEqual(
-    rejected.taken.map(({ resume }) => resume),
+    rejected.planned.map(({ resume }) => resume),
     [{ decisions: [{ type: "reject", message: "Too much" }] }, [{ type: "response", args: "Too much" }]],
   );
   assert.deepEqual(
     rejected.left.map(({ kind }) => kind),
     ["breakpoint", "tool_approval"],
   );
-  const silent = planOf([refund(1), agentInbox], { type: "reject", message: "" });
+  const silent = buildPlan([refund(1), agentInbox], { type: "reject", message: "" });
   assert.deepEqual(ids(silent.left), [agentInbox.id], "it accepts a rejection only as a message");
 });

@@ -2,7 +2,7 @@
 import { answerAll, type Decision } from "@holdpoint/api/dialects.ts";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import type { Json } from "../../../json/json.ts";
-import { approvalOf, readRequest, type Request } from "../../../answering/model/request.ts";
+import { buildApproval, readRequest, type Request } from "../../../answering/model/request.ts";
 
 export type BulkKind = "approve" | "reject" | "assign";
 
@@ -19,33 +19,33 @@ export interface Planned {
 export interface Plan {
   /** "refund", or the name of the node at breakpoints. */
   readonly what: string;
-  readonly taken: readonly Planned[];
+  readonly planned: readonly Planned[];
   /** Items of another kind than the first one that allows the decision (bulk-dialog.1), or without it. */
   readonly left: readonly InboxItem[];
 }
 
-export function planOf(items: readonly InboxItem[], decision: BulkDecision): Plan {
-  const taken: Planned[] = [];
+export function buildPlan(items: readonly InboxItem[], decision: BulkDecision): Plan {
+  const planned: Planned[] = [];
   const left: InboxItem[] = [];
   let like: string | null = null;
   let what = "nothing";
   for (const item of items) {
     const request = readRequest(item);
-    const resume = resumeOf(request, decision);
-    const group = groupOf(item, request);
+    const resume = buildResume(request, decision);
+    const group = nameGroup(item, request);
     if (item.state !== "open" || resume === null || (like !== null && group !== like)) left.push(item);
     else {
       if (like === null) what = item.action ?? item.node;
       like = group;
-      taken.push({ item, resume, args: argsOf(request) });
+      planned.push({ item, resume, args: selectArgs(request) });
     }
   }
-  return { what, taken, left };
+  return { what, planned, left };
 }
 
 /** Undefined to continue at a breakpoint; null if the request does not allow the decision. */
-function resumeOf(request: Request, decision: BulkDecision): Json | null | undefined {
-  if (decision.type === "approve") return request.kind === "breakpoint" ? undefined : approvalOf(request);
+function buildResume(request: Request, decision: BulkDecision): Json | null | undefined {
+  if (decision.type === "approve") return request.kind === "breakpoint" ? undefined : buildApproval(request);
   if (request.kind !== "actions") return null;
   const message = decision.message.trim();
   const rejection: Decision = message === "" ? { type: "reject" } : { type: "reject", message };
@@ -54,12 +54,12 @@ function resumeOf(request: Request, decision: BulkDecision): Json | null | undef
 }
 
 /** Items with the same key can be decided together. */
-function groupOf(item: InboxItem, request: Request): string {
+function nameGroup(item: InboxItem, request: Request): string {
   const names = request.kind === "actions" ? request.actions.map(({ name }) => name) : [item.node];
   return JSON.stringify([item.graph_id, request.kind, ...names]);
 }
 
-function argsOf(request: Request): unknown {
+function selectArgs(request: Request): unknown {
   if (request.kind !== "actions") return "";
   return request.actions.length === 1
     ? request.actions[0]?.args

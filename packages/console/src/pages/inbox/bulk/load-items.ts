@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { getItem } from "../../../data/inbox/calls.ts";
-import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+import { buildKey, type ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 
 const AT_ONCE = 8;
@@ -14,10 +14,10 @@ export function useWholeItems(items: readonly ListedItem[]): {
 } {
   const queries = useQueryClient();
   const { data, error } = useQuery({
-    queryKey: ["bulk", items.map(keyOf)],
+    queryKey: ["bulk", items.map(buildKey)],
     queryFn: ({ signal }) =>
       inTurn(items, (item) =>
-        queries.fetchQuery({ queryKey: [INBOX, "item", keyOf(item)], queryFn: () => getItem(item, signal) }),
+        queries.fetchQuery({ queryKey: [INBOX, "item", buildKey(item)], queryFn: () => getItem(item, signal) }),
       ),
     gcTime: 0,
   });

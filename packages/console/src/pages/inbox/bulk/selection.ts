@@ -1,6 +1,6 @@
 // Selection: items selected for one answer. Only visible, pending items are selectable.
 import { useMemo, useState } from "react";
-import { keyOf, type ListedItem } from "../../../data/inbox/item.ts";
+import { buildKey, type ListedItem } from "../../../data/inbox/item.ts";
 
 export interface Selection {
   readonly keys: ReadonlySet<string>;
@@ -21,10 +21,10 @@ export function useSelection(items: readonly ListedItem[]): Selection {
   const [picked, setPicked] = useState(NONE);
   const [last, setLast] = useState<string | null>(null);
   const chosen = useMemo(
-    () => items.filter((item) => item.state === "open" && picked.has(keyOf(item))),
+    () => items.filter((item) => item.state === "open" && picked.has(buildKey(item))),
     [items, picked],
   );
-  const keys = useMemo(() => new Set(chosen.map(keyOf)), [chosen]);
+  const keys = useMemo(() => new Set(chosen.map(buildKey)), [chosen]);
   return {
     keys,
     chosen,
@@ -35,15 +35,15 @@ export function useSelection(items: readonly ListedItem[]): Selection {
       setLast(key);
     },
     extend(key) {
-      const from = items.findIndex((item) => keyOf(item) === (last ?? key));
-      const to = items.findIndex((item) => keyOf(item) === key);
+      const from = items.findIndex((item) => buildKey(item) === (last ?? key));
+      const to = items.findIndex((item) => buildKey(item) === key);
       if (to === -1) return;
       const start = from === -1 ? to : from;
       const range = items.slice(Math.min(start, to), Math.max(start, to) + 1);
-      setPicked(new Set([...keys, ...range.map(keyOf)]));
+      setPicked(new Set([...keys, ...range.map(buildKey)]));
       setLast(key);
     },
-    all: () => setPicked(new Set(items.slice(0, SELECTED_MAX).map(keyOf))),
+    all: () => setPicked(new Set(items.slice(0, SELECTED_MAX).map(buildKey))),
     clear: () => setPicked(NONE),
   };
 }

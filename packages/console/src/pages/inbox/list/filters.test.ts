@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ListedItem } from "../../../data/inbox/item.ts";
-import { isWritable, matches, metadataOf, queryOf, readFilters, withPair } from "./filters.ts";
+import { isWritable, matches, parseMetadata, buildQuery, readFilters, withPair } from "./filters.ts";
 
 const ADDRESSES: readonly (readonly [search: Record<string, unknown>, filters: object])[] = [
   [{}, {}],
@@ -21,22 +21,22 @@ for (const [search, filters] of ADDRESSES) {
 }
 
 test("the request contains the filters that the server supports", () => {
-  const asked = queryOf({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, "ada");
+  const asked = buildQuery({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, "ada");
   assert.equal(asked["graph_id"], "g");
   assert.equal(asked["metadata"], '{"tier":"gold"}');
   assert.equal(asked["claimed_by"], "ada");
   assert.equal(asked["unclaimed"], undefined);
   assert.deepEqual([asked["q"], asked["sort"], asked["values"], asked["snoozed"]], ["x", "newest", "false", false]);
-  assert.deepEqual([queryOf({}, "ada")["sort"], queryOf({}, "ada")["values"]], ["oldest", "false"]);
-  assert.equal(queryOf({ snoozed: "only" }, "ada")["snoozed"], true);
-  assert.equal(queryOf({ snoozed: "all" }, "ada")["snoozed"], undefined);
-  assert.equal(queryOf({ due: "hour" }, "ada")["deadline"], "hour");
-  assert.equal(queryOf({ claim: "nobody" }, "ada")["unclaimed"], true);
-  assert.equal(queryOf({ claim: "bob" }, "ada")["claimed_by"], "bob");
+  assert.deepEqual([buildQuery({}, "ada")["sort"], buildQuery({}, "ada")["values"]], ["oldest", "false"]);
+  assert.equal(buildQuery({ snoozed: "only" }, "ada")["snoozed"], true);
+  assert.equal(buildQuery({ snoozed: "all" }, "ada")["snoozed"], undefined);
+  assert.equal(buildQuery({ due: "hour" }, "ada")["deadline"], "hour");
+  assert.equal(buildQuery({ claim: "nobody" }, "ada")["unclaimed"], true);
+  assert.equal(buildQuery({ claim: "bob" }, "ada")["claimed_by"], "bob");
 });
 
 test("metadata is written as people write it, and keeps the types that JSON has", () => {
-  assert.deepEqual(metadataOf('customer=7, tier=gold, vip=true, name="7", url=a=b, flag,'), {
+  assert.deepEqual(parseMetadata('customer=7, tier=gold, vip=true, name="7", url=a=b, flag,'), {
     customer: 7,
     tier: "gold",
     vip: true,
@@ -50,7 +50,7 @@ test("a chosen pair joins the filter and replaces the one of its name; its value
   assert.equal(withPair("", "tier", "gold"), "tier=gold");
   assert.equal(withPair("tier=gold, vip=true", "tier", "tin"), "vip=true, tier=tin");
   for (const value of ["7", 7, true, null, "true", "gold", "a b", " x", "a=b", ""])
-    assert.deepEqual(metadataOf(withPair("", "key", value)), { key: value }, String(value));
+    assert.deepEqual(parseMetadata(withPair("", "key", value)), { key: value }, String(value));
   assert.deepEqual([isWritable("a", "b,c"), isWritable("a=b", 1), isWritable("a", 1)], [false, false, true]);
 });
 

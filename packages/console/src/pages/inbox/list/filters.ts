@@ -65,12 +65,12 @@ const PAGE_ITEMS = 100;
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The list; rows have no values. @param me author name of this browser. */
-export function queryOf(filters: Filters, me: string): Query {
-  return { ...choicesOf(filters, me), sort: filters.order ?? "oldest", limit: PAGE_ITEMS, values: "false" };
+export function buildQuery(filters: Filters, me: string): Query {
+  return { ...buildChoices(filters, me), sort: filters.order ?? "oldest", limit: PAGE_ITEMS, values: "false" };
 }
 
 /** The part that also counts take. */
-export function choicesOf(filters: Filters, me: string): Query {
+export function buildChoices(filters: Filters, me: string): Query {
   const { text, graph, assistant, node, kind, older, metadata, claim, due, snoozed } = filters;
   return {
     q: text,
@@ -79,7 +79,7 @@ export function choicesOf(filters: Filters, me: string): Query {
     node,
     kind,
     older_than: older,
-    metadata: metadata === undefined ? undefined : JSON.stringify(metadataOf(metadata)),
+    metadata: metadata === undefined ? undefined : JSON.stringify(parseMetadata(metadata)),
     claimed_by: claim === undefined || claim === "nobody" ? undefined : claim === "me" ? me : claim,
     unclaimed: claim === "nobody" ? true : undefined,
     deadline: due,
@@ -88,7 +88,7 @@ export function choicesOf(filters: Filters, me: string): Query {
 }
 
 /** `customer=7, tier=gold` → `{customer: 7, tier: "gold"}`: valid JSON is parsed, the rest is text. */
-export function metadataOf(text: string): Readonly<Record<string, unknown>> {
+export function parseMetadata(text: string): Readonly<Record<string, unknown>> {
   const pairs = text.split(",").map((pair): [string, unknown] => {
     const at = pair.indexOf("=");
     const name = (at === -1 ? pair : pair.slice(0, at)).trim();

@@ -8,7 +8,7 @@ import { useAssistants } from "../../../graph/graph-names.ts";
 import { Field } from "../../../ui/controls.tsx";
 import { AGES, DUE_LABELS } from "./filter-words.ts";
 import { MetadataFilter } from "./metadata-filter.tsx";
-import { choicesOf, DUES, KINDS, type Filters } from "./filters.ts";
+import { buildChoices, DUES, KINDS, type Filters } from "./filters.ts";
 import { useMe } from "./use-list.ts";
 
 const RECOUNT_MS = 10_000;
@@ -60,7 +60,7 @@ export function MoreFilters({
 
 function useChoices(filters: Filters, items: readonly ListedItem[]) {
   const me = useMe();
-  const query = useMemo(() => choicesOf(filters, me), [filters, me]);
+  const query = useMemo(() => buildChoices(filters, me), [filters, me]);
   const { data } = useQuery({
     queryKey: [INBOX, "facets", query],
     queryFn: ({ signal }) => countChoices(query, signal),
@@ -89,22 +89,22 @@ function useChoices(filters: Filters, items: readonly ListedItem[]) {
 /** Every choice, also those without an item. */
 function all<Name extends string>(
   names: readonly Name[],
-  labelOf: (name: Name) => string,
+  formatLabel: (name: Name) => string,
   counted: readonly Choice[] = [],
 ): readonly Choice[] {
   return names.map((value) => ({
     value,
-    label: labelOf(value),
+    label: formatLabel(value),
     count: counted.find((one) => one.value === value)?.count ?? 0,
   }));
 }
 
 function claims(data: InboxFacets | undefined, me: string): readonly Choice[] {
   const counted = data?.claimed_by ?? [];
-  const countOf = (name: string | null): number => counted.find(({ value }) => value === name)?.count ?? 0;
+  const findCount = (name: string | null): number => counted.find(({ value }) => value === name)?.count ?? 0;
   return [
-    { value: "me", label: "Claimed by me", count: countOf(me) },
-    { value: "nobody", label: "Unclaimed", count: countOf(null) },
+    { value: "me", label: "Claimed by me", count: findCount(me) },
+    { value: "nobody", label: "Unclaimed", count: findCount(null) },
     ...counted.flatMap(({ value, count }) => (value === null || value === me ? [] : [{ value, count }])),
   ];
 }

@@ -1,8 +1,8 @@
 // Row: one item of the list. Columns if wide, two lines if narrow.
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
-import { endOf, keyOf, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
-import { outbox, parcelOf } from "../../../data/inbox/outbox.ts";
+import { formatEnd, buildKey, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
+import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { seen } from "../../../data/inbox/seen.ts";
 import { useNow } from "../../../hooks/clock.ts";
 import { Chip, type Tone } from "../../../ui/controls.tsx";
@@ -35,7 +35,7 @@ export const HEADINGS = (
 );
 
 /** The arguments of an approval, unless its title has them. */
-function hintOf({ kind, title, action, actions, excerpt }: ListedItem): string {
+function formatHint({ kind, title, action, actions, excerpt }: ListedItem): string {
   if (kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`)) return "";
   return actions > 1 ? excerpt : excerpt.replace(/^(name|action): [^·]* · /, "");
 }
@@ -44,7 +44,7 @@ export const Row = memo(RowView);
 
 function RowView({ item, filters, narrow, active, open, selected, onSelect }: RowProps): ReactNode {
   const ended = item.state !== "open";
-  const unread = !useValue(seen).has(keyOf(item)) && !ended;
+  const unread = !useValue(seen).has(buildKey(item)) && !ended;
   const className = [
     "inbox-row",
     narrow ? "narrow" : "",
@@ -75,7 +75,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
           {item.title}
           {unread ? <span className="visually-hidden"> (unread)</span> : null}
         </Link>
-        <span className="row-hint truncate">{narrow ? null : hintOf(item)}</span>
+        <span className="row-hint truncate">{narrow ? null : formatHint(item)}</span>
         {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
         {narrow ? null : <State item={item} />}
       </div>
@@ -129,13 +129,13 @@ function Claim({ item: { claim } }: { readonly item: ListedItem }): ReactNode {
 }
 
 function State({ item }: { readonly item: ListedItem }): ReactNode {
-  const parcel = parcelOf(item, useValue(outbox));
+  const pendingAnswer = findPendingAnswer(item, useValue(outbox));
   if (item.state !== "open") {
     const time = (at: string): string => new Date(at).toLocaleTimeString();
-    return <Chip tone={item.state === "answered" ? "green" : "neutral"}>{endOf(item, time)}</Chip>;
+    return <Chip tone={item.state === "answered" ? "green" : "neutral"}>{formatEnd(item, time)}</Chip>;
   }
-  if (parcel?.state === "failed") return <Chip tone="red">not sent</Chip>;
-  if (parcel !== undefined) return <Chip tone="accent">sending</Chip>;
+  if (pendingAnswer?.state === "failed") return <Chip tone="red">not sent</Chip>;
+  if (pendingAnswer !== undefined) return <Chip tone="accent">sending</Chip>;
   return (
     <>
       <Snoozed until={item.snoozed_until} />

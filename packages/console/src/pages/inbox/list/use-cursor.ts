@@ -1,8 +1,8 @@
 // Cursor: the current item of the list: the open one, otherwise the one that the keys moved to.
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
-import { type ListedItem, keyOf } from "../../../data/inbox/item.ts";
-import { parcelOf } from "../../../data/inbox/outbox.ts";
+import { type ListedItem, buildKey } from "../../../data/inbox/item.ts";
+import { findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { advances } from "../../../hooks/preferences.ts";
 import type { Filters } from "./filters.ts";
 
@@ -18,7 +18,7 @@ export interface Cursor {
 }
 
 /** The next item to decide: below the place, then from the top. Pure. */
-export function nextOf(
+export function findNext(
   items: readonly ListedItem[],
   at: number,
   isOnItsWay: (item: ListedItem) => boolean,
@@ -32,10 +32,10 @@ export function useCursor(items: readonly ListedItem[], openKey: string | null, 
   const navigate = useNavigate();
   const [movedTo, setMovedTo] = useState<string | null>(null);
   const key = openKey ?? movedTo;
-  const at = items.findIndex((item) => keyOf(item) === key);
+  const at = items.findIndex((item) => buildKey(item) === key);
   const open = useCallback(
     (item: ListedItem, replace = false): void => {
-      setMovedTo(keyOf(item));
+      setMovedTo(buildKey(item));
       const params = { threadId: item.thread_id, interruptId: item.id };
       void navigate({ to: "/inbox/$threadId/$interruptId", params, search: filters, replace });
     },
@@ -44,13 +44,13 @@ export function useCursor(items: readonly ListedItem[], openKey: string | null, 
   const move = (step: number): void => {
     const next = items[Math.max(0, Math.min(items.length - 1, at + step))];
     if (next === undefined) return;
-    if (openKey === null) setMovedTo(keyOf(next));
+    if (openKey === null) setMovedTo(buildKey(next));
     else open(next, true);
   };
   const advance = (): void => {
     // An item outside of the list was opened by a link, and stays.
     if (!advances.get() || openKey === null || at === -1) return;
-    const next = nextOf(items, at, (item) => parcelOf(item) !== undefined);
+    const next = findNext(items, at, (item) => findPendingAnswer(item) !== undefined);
     if (next === undefined) void navigate({ to: "/inbox", search: filters });
     else open(next, true);
   };

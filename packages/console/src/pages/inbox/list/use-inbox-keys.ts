@@ -2,7 +2,7 @@
 import { READ_ONLY, useReadOnly } from "../../../api/caller.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { claimItem, releaseItem } from "../../../data/inbox/calls.ts";
-import { type ListedItem, keyOf } from "../../../data/inbox/item.ts";
+import { type ListedItem, buildKey } from "../../../data/inbox/item.ts";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
 import { showToast } from "../../../ui/toast.tsx";
 import type { BulkKind } from "../bulk/bulk.ts";
@@ -48,7 +48,7 @@ export function useInboxKeys({
     allowed(() => {
       if (bulk !== undefined && selection.chosen.length > 0) return onBulk(bulk);
       if (current === undefined || isOpen) return;
-      intent.set({ key: keyOf(current), kind });
+      intent.set({ key: buildKey(current), kind });
       open(current);
     });
   const escape = (): void => {
@@ -63,11 +63,11 @@ export function useInboxKeys({
     { keys: "ArrowDown", label: "Next", run: () => move(1) },
     { keys: "ArrowUp", label: "Previous", run: () => move(-1) },
     { keys: "Enter", label: "Open", run: () => current !== undefined && open(current) },
-    { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(keyOf(current)) },
+    { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(buildKey(current)) },
     {
       keys: "Shift+x",
       label: "Extend the selection to this item",
-      run: () => current !== undefined && selection.extend(keyOf(current)),
+      run: () => current !== undefined && selection.extend(buildKey(current)),
     },
     { keys: "a", label: "Approve (all selected)", run: decide("approve", "approve"), once: true },
     { keys: "e", label: "Edit", run: decide("edit") },

@@ -7,7 +7,7 @@ import type { ListedItem } from "../../../data/inbox/item.ts";
 import { callerName } from "../../../api/credentials.ts";
 import { ownName } from "../../../hooks/preferences.ts";
 import { createValue, useValue } from "../../../hooks/value.ts";
-import { choicesOf, matches, queryOf, type Filters } from "./filters.ts";
+import { buildChoices, matches, buildQuery, type Filters } from "./filters.ts";
 
 const POLL_MS = 5000;
 const ITEMS_MAX = 10_000;
@@ -38,7 +38,7 @@ export interface List {
 
 export function useList(filters: Filters): List {
   const me = useMe();
-  const query = useMemo(() => queryOf(filters, me), [filters, me]);
+  const query = useMemo(() => buildQuery(filters, me), [filters, me]);
   const live = useValue(liveState);
   const result = useInfiniteQuery<ListPage, Error, InboxList, readonly unknown[], string | null>({
     queryKey: [INBOX, "list", query],
@@ -50,7 +50,7 @@ export function useList(filters: Filters): List {
   });
   const { data, hasNextPage, isFetching, fetchNextPage, refetch } = result;
   const all = useMemo(() => data?.pages.flatMap((page) => page.items) ?? [], [data]);
-  const choices = useMemo(() => choicesOf(filters, me), [filters, me]);
+  const choices = useMemo(() => buildChoices(filters, me), [filters, me]);
   const total = useQuery({
     queryKey: [INBOX, "count", choices],
     queryFn: ({ signal }) => countInbox(choices, signal),

@@ -4,7 +4,7 @@ import { useState, type FormEvent, type ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { addComment, listComments } from "../../../data/inbox/item-calls.ts";
-import { keyOf } from "../../../data/inbox/item.ts";
+import { buildKey } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { Visible } from "../../../text/visible.tsx";
 import { Button, Failure, Field } from "../../../ui/controls.tsx";
@@ -13,7 +13,7 @@ import { showToast } from "../../../ui/toast.tsx";
 
 export function Comments({ item, readOnly }: { readonly item: InboxItem; readonly readOnly: boolean }): ReactNode {
   const { data, error } = useQuery({
-    queryKey: [INBOX, "comments", keyOf(item)],
+    queryKey: [INBOX, "comments", buildKey(item)],
     queryFn: ({ signal }) => listComments(item, signal),
   });
   return (
@@ -50,7 +50,7 @@ function NewComment({ item }: { readonly item: InboxItem }): ReactNode {
     try {
       await addComment(item, text);
       setText("");
-      await queries.invalidateQueries({ queryKey: [INBOX, "comments", keyOf(item)] });
+      await queries.invalidateQueries({ queryKey: [INBOX, "comments", buildKey(item)] });
     } catch (error) {
       showToast(problemMessage(error), { tone: "amber" });
     } finally {

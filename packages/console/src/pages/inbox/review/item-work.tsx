@@ -4,7 +4,7 @@ import { useState, type ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { assignItem, snoozeItem } from "../../../data/inbox/item-calls.ts";
-import { keyOf } from "../../../data/inbox/item.ts";
+import { buildKey } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
 import { Button, Chip, Field } from "../../../ui/controls.tsx";
@@ -74,11 +74,11 @@ function useChange(item: InboxItem): (work: Promise<InboxItem>, done: string) =>
   const queries = useQueryClient();
   return async (work, done) => {
     try {
-      queries.setQueryData([INBOX, "item", keyOf(item)], await work);
+      queries.setQueryData([INBOX, "item", buildKey(item)], await work);
       showToast(done);
     } catch (error) {
       showToast(problemMessage(error), { tone: "amber" });
-      await queries.invalidateQueries({ queryKey: [INBOX, "item", keyOf(item)] });
+      await queries.invalidateQueries({ queryKey: [INBOX, "item", buildKey(item)] });
     }
   };
 }

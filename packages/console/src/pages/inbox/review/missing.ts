@@ -2,7 +2,7 @@
 import type { Review } from "@holdpoint/api/inbox.ts";
 
 /** Named people and groups without a vote. A group stays: its members are unknown here. */
-export function missingOf({
+export function listMissing({
   assignees,
   excluded,
   votes,
@@ -12,6 +12,6 @@ export function missingOf({
 }
 
 /** `group:finance` → `the group finance`. */
-export function listOf(entries: readonly string[]): string {
+export function formatList(entries: readonly string[]): string {
   return entries.map((entry) => (entry.startsWith("group:") ? `the group ${entry.slice(6)}` : entry)).join(", ");
 }

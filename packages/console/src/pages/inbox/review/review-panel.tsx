@@ -6,7 +6,7 @@ import type { Json } from "../../../json/json.ts";
 import { Chip } from "../../../ui/controls.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { RelativeTime } from "../../../ui/time.tsx";
-import { listOf, missingOf } from "./missing.ts";
+import { formatList, listMissing } from "./missing.ts";
 
 export function ReviewPanel({ item }: { readonly item: InboxItem }): ReactNode {
   const { review } = item;
@@ -20,15 +20,15 @@ export function ReviewPanel({ item }: { readonly item: InboxItem }): ReactNode {
       <Facts>
         {review.assignees.map((list, at) => (
           <Fact key={at} name={at === 0 ? "Assigned to" : "And to"}>
-            {listOf(list)}
+            {formatList(list)}
           </Fact>
         ))}
-        {review.excluded.length === 0 ? null : <Fact name="Not by">{listOf(review.excluded)}</Fact>}
+        {review.excluded.length === 0 ? null : <Fact name="Not by">{formatList(review.excluded)}</Fact>}
         {review.four_eyes ? <Fact name="Four eyes">whoever started the run may not answer</Fact> : null}
         {needsVotes ? <Votes review={review} open={item.state === "open"} /> : null}
         {review.next_escalation === null || item.state !== "open" ? null : (
           <Fact name="Escalates">
-            to {listOf(review.next_escalation.assignees)} <RelativeTime at={review.next_escalation.at} />
+            to {formatList(review.next_escalation.assignees)} <RelativeTime at={review.next_escalation.at} />
           </Fact>
         )}
       </Facts>
@@ -39,7 +39,7 @@ export function ReviewPanel({ item }: { readonly item: InboxItem }): ReactNode {
 
 function Votes({ review, open }: { readonly review: Review; readonly open: boolean }): ReactNode {
   const { approvals, rejections } = review;
-  const missing = missingOf(review);
+  const missing = listMissing(review);
   return (
     <>
       <Fact name="Approvals">
@@ -50,7 +50,7 @@ function Votes({ review, open }: { readonly review: Review; readonly open: boole
           {rejections.given} of {rejections.needed}
         </Fact>
       ) : null}
-      {open && missing.length > 0 ? <Fact name="Missing">{listOf(missing)}</Fact> : null}
+      {open && missing.length > 0 ? <Fact name="Missing">{formatList(missing)}</Fact> : null}
     </>
   );
 }

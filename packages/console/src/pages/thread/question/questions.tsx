@@ -10,9 +10,9 @@ import { RequestView } from "../../../answering/request-view.tsx";
 import { READ_ONLY, useReadOnly } from "../../../api/caller.ts";
 import type { Interrupt } from "../../../api/types.ts";
 import { getItem } from "../../../data/inbox/calls.ts";
-import { keyOf } from "../../../data/inbox/item.ts";
+import { buildKey } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
-import { outbox, parcelOf } from "../../../data/inbox/outbox.ts";
+import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { useValue } from "../../../hooks/value.ts";
 import { Button, Chip, Failure, Loading } from "../../../ui/controls.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -42,9 +42,9 @@ export function Questions({
 function AnswerHere({ threadId, id }: { readonly threadId: string; readonly id: string }): ReactNode {
   const named = { thread_id: threadId, id };
   const readOnly = useReadOnly();
-  const parcel = parcelOf(named, useValue(outbox));
+  const pendingAnswer = findPendingAnswer(named, useValue(outbox));
   const { data: item, error } = useQuery({
-    queryKey: [INBOX, "item", keyOf(named)],
+    queryKey: [INBOX, "item", buildKey(named)],
     queryFn: ({ signal }) => getItem(named, signal),
   });
   if (error !== null) return <Failure error={error} />;
@@ -58,12 +58,14 @@ function AnswerHere({ threadId, id }: { readonly threadId: string; readonly id: 
         <Chip tone="green">{item.state}</Chip>
       ) : readOnly ? (
         <p className="note amber">{READ_ONLY} A reviewer can answer this item.</p>
-      ) : parcel === undefined ? (
+      ) : pendingAnswer === undefined ? (
         <Answering item={item} request={request} />
       ) : (
         <p className="note accent">
-          <strong>{parcel.label}</strong>
-          <span>{parcel.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}</span>
+          <strong>{pendingAnswer.label}</strong>
+          <span>
+            {pendingAnswer.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}
+          </span>
         </p>
       )}
       <Link to="/inbox/$threadId/$interruptId" params={{ threadId, interruptId: id }}>

@@ -20,7 +20,7 @@ function clientObject(messages: MessageCodec, value: object, ancestors: Set<obje
   if (Array.isArray(value) || value instanceof Map || value instanceof Set) {
     return Array.from(value as Iterable<unknown>, (item) => clientJson(messages, item, ancestors) ?? null);
   }
-  if (messages.isMessage(value)) return clientMembers(messages, messages.clientJsonOf(value), ancestors);
+  if (messages.isMessage(value)) return clientMembers(messages, messages.toClientJson(value), ancestors);
   if (ArrayBuffer.isView(value)) return base64(value);
   if (value instanceof Error) return clientMembers(messages, errorMembers(value), ancestors);
   if (value instanceof RegExp) return String(value);

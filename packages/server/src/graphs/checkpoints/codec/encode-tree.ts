@@ -23,7 +23,7 @@ export interface CodecClasses {
 /** One walk over one value. */
 export interface EncodeWalk {
   readonly classes: CodecClasses;
-  /** Of the value that is being encoded. */
+  /** Path of the value that is being encoded. */
   readonly path: (string | number)[];
   readonly ancestors: Set<object>;
 }
@@ -66,7 +66,7 @@ function encodeObject(walk: EncodeWalk, value: object): unknown {
     return Object.hasOwn(value, TAG) ? tagged("object", entries) : fromEntries(entries); // value-codec.1
   }
   const { messages } = walk.classes;
-  if (messages.isMessage(value)) return tagged("message", fromEntries(encodeMembers(walk, messages.fieldsOf(value))));
+  if (messages.isMessage(value)) return tagged("message", fromEntries(encodeMembers(walk, messages.listFields(value))));
   return encodeBuiltIn(walk, value) ?? encodeLibraryValue(walk, value) ?? encodeOther(walk, value);
 }
 

@@ -6,9 +6,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface MessageCodec {
   isMessage(value: object): value is Messages.BaseMessage;
   /** The fields that rebuild the message. */
-  fieldsOf(message: Messages.BaseMessage): Fields;
+  listFields(message: Messages.BaseMessage): Fields;
   /** The form for clients: `{type, content, id, …}`; a chunk has the type of its message. */
-  clientJsonOf(message: Messages.BaseMessage): Fields;
+  toClientJson(message: Messages.BaseMessage): Fields;
   create(fields: Fields): Messages.BaseMessage;
 }
 
@@ -56,8 +56,12 @@ export function createMessageCodec(library: typeof Messages): MessageCodec {
   const chunk = (message: Messages.BaseMessage): boolean => library.isBaseMessageChunk(message);
   return {
     isMessage: (value): value is Messages.BaseMessage => library.BaseMessage.isInstance(value),
-    fieldsOf: (message) => ({ type: message.getType(), ...(chunk(message) ? { chunk: true } : {}), ...kept(message) }),
-    clientJsonOf: (message) => ({ ...kept(message), type: message.getType() }),
+    listFields: (message) => ({
+      type: message.getType(),
+      ...(chunk(message) ? { chunk: true } : {}),
+      ...kept(message),
+    }),
+    toClientJson: (message) => ({ ...kept(message), type: message.getType() }),
     create({ type, chunk: isChunk, ...fields }) {
       const name = `${String(type)}${isChunk === true ? "+" : ""}`;
       // a stored name must not reach Object's own members

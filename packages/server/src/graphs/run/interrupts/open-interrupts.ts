@@ -16,7 +16,7 @@ import type { Codec } from "../../checkpoints/codec/value-codec.ts";
 import type { InterruptIds } from "../../langgraph/interrupt-ids.ts";
 import type { PendingGraph, RaisedInterrupt } from "../../checkpoints/pending-tasks.ts";
 import { callNamespace, thrownPlace, toolPlace } from "../../langgraph/question-places.ts";
-import { nodeNames, nodeOfTask, placesOf, type Place, type TaskPlaces } from "./task-places.ts";
+import { nodeNames, nodeOfTask, listPlaces, type Place, type TaskPlaces } from "./task-places.ts";
 
 export interface QuestionSources extends TaskPlaces {
   readonly ids: InterruptIds;
@@ -47,8 +47,8 @@ export function openQuestions(sources: QuestionSources): OpenQuestions {
   const found: Candidate[] = [];
   for (const same of Map.groupBy(candidates, ({ raised }) => raised.id ?? raised).values()) {
     const owner = same.find(({ verified }) => verified); // open-interrupts.1
-    const deepest = Math.max(...same.map(({ question }) => depthOf(question.graphNs)));
-    const inner = same.filter(({ question }) => depthOf(question.graphNs) === deepest);
+    const deepest = Math.max(...same.map(({ question }) => countDepth(question.graphNs)));
+    const inner = same.filter(({ question }) => countDepth(question.graphNs) === deepest);
     doubtful ||= owner === undefined && inner.length > 1;
     const chosen = owner ?? inner[0]; // open-interrupts.2
     if (chosen !== undefined) found.push(chosen);
@@ -81,7 +81,7 @@ function locate(
   const found = [0, ...places.callsIn(taskId)].flatMap((call) => {
     const index = savedBy(toolPlace(taskId, call));
     const isHere = (ns: string): boolean =>
-      raised.id !== undefined && ids.isOf(raised.id, callNamespace(ns, call), index);
+      raised.id !== undefined && ids.isIdAt(raised.id, callNamespace(ns, call), index);
     const ns = possible.find(isHere);
     return ns === undefined ? [] : [{ ns, call }];
   });
@@ -106,11 +106,11 @@ function locate(
       responseSchema: (raised.response_schema as JsonObject | undefined) ?? null,
     },
     verified: verified !== undefined,
-    order: placesOf(sources, callNamespace(ns, verified?.call ?? 0)),
+    order: listPlaces(sources, callNamespace(ns, verified?.call ?? 0)),
   };
 }
 
-function depthOf(graphNs: string): number {
+function countDepth(graphNs: string): number {
   return graphNs === "" ? 0 : graphNs.split("|").length;
 }
 

@@ -33,14 +33,14 @@ export function nodeOfTask(
   graph: PendingGraph,
   taskId: string,
 ): string | null {
-  const isOf = (name: string): boolean => {
+  const isTaskName = (name: string): boolean => {
     const ns = graphNs === "" ? name : `${graphNs}|${name}`;
     const idBy = (trigger: string): string =>
       uuidV5(JSON.stringify([ns, String(graph.step), name, "__pregel_pull", [trigger]]), graph.checkpointId);
     const sent = graph.sends.some(({ node }, at) => node === name && sentTaskId(ns, graph, name, at) === taskId);
     return sent || [`branch:to:${name}`, "__start__"].some((trigger) => idBy(trigger) === taskId);
   };
-  return nodeNames(fingerprint, graphNs, graph).find(isOf) ?? null;
+  return nodeNames(fingerprint, graphNs, graph).find(isTaskName) ?? null;
 }
 
 function sentTaskId(ns: string, graph: PendingGraph, name: string, at: number): string {
@@ -48,7 +48,7 @@ function sentTaskId(ns: string, graph: PendingGraph, name: string, at: number): 
 }
 
 /** For every task on the path to this one. */
-export function placesOf(places: TaskPlaces, ns: string): readonly Place[] {
+export function listPlaces(places: TaskPlaces, ns: string): readonly Place[] {
   const parts = ns.split("|");
   return parts.flatMap((part, at) => {
     const [name = "", taskId] = part.split(":");

@@ -19,7 +19,7 @@ export interface ChildLifecycle {
 
 export function createChildLifecycle(): ChildLifecycle {
   const open = new Map<string, Namespace>();
-  const keyOf = (ns: Namespace): string => ns.join("|");
+  const joinNamespace = (ns: Namespace): string => ns.join("|");
   const take = (matches: (key: string) => boolean): readonly Namespace[] => {
     const ending = [...open].filter(([key]) => matches(key));
     for (const [key] of ending) open.delete(key);
@@ -30,14 +30,14 @@ export function createChildLifecycle(): ChildLifecycle {
       const begun: Namespace[] = [];
       for (let depth = 1; depth <= ns.length; depth++) {
         const prefix = ns.slice(0, depth);
-        if (open.has(keyOf(prefix))) continue;
-        open.set(keyOf(prefix), prefix);
+        if (open.has(joinNamespace(prefix))) continue;
+        open.set(joinNamespace(prefix), prefix);
         begun.push(prefix); // child-lifecycle.1
       }
       return begun;
     },
     ended(task) {
-      const key = keyOf(task);
+      const key = joinNamespace(task);
       return take((one) => one === key || one.startsWith(`${key}|`));
     },
     left: () => take(() => true),

@@ -24,12 +24,12 @@ type Emit = (ns: Namespace, name: string, payload: unknown) => void;
 export function createExtensions(factories: unknown, library: Library, emit: Emit): Extensions | null {
   if (!Array.isArray(factories) || factories.length === 0) return null;
   const transformers = (factories as (() => Transformer)[]).map((make) => make());
-  const channels: { readonly name: string; readonly channel: Channel; taken: number }[] = [];
+  const channels: { readonly name: string; readonly channel: Channel; consumed: number }[] = [];
   const finals: (readonly [name: string, value: PromiseLike<unknown>])[] = [];
-  for (const [key, value] of transformers.flatMap((one) => Object.entries(projectionOf(one)))) {
+  for (const [key, value] of transformers.flatMap((one) => Object.entries(initProjection(one)))) {
     if (library.StreamChannel.isInstance(value)) {
       const { channelName: name } = value;
-      if (typeof name === "string") channels.push({ name, channel: value, taken: 0 });
+      if (typeof name === "string") channels.push({ name, channel: value, consumed: 0 });
     } else if (isPromiseLike(value)) finals.push([key, value]);
   }
   const process = (event: Event): void => {
@@ -37,7 +37,7 @@ export function createExtensions(factories: unknown, library: Library, emit: Emi
   };
   const take = (ns: Namespace): void => {
     for (const entry of channels) {
-      while (entry.taken < entry.channel.size) emit(ns, entry.name, entry.channel.get(entry.taken++));
+      while (entry.consumed < entry.channel.size) emit(ns, entry.name, entry.channel.get(entry.consumed++));
     }
   };
   for (const one of transformers) one.onRegister?.({ push: (_ns, event) => process(event) });
@@ -60,7 +60,7 @@ export function createExtensions(factories: unknown, library: Library, emit: Emi
   };
 }
 
-function projectionOf(transformer: Transformer): Readonly<Record<string, unknown>> {
+function initProjection(transformer: Transformer): Readonly<Record<string, unknown>> {
   return (transformer.init() ?? {}) as Readonly<Record<string, unknown>>;
 }
 

@@ -51,7 +51,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
     emit({ name: `${PROTOCOL_PREFIX}${method}`, data: JSON.stringify(line(ns, data, node)) }); // protocol-events.4
   const taskStart = (ns: Namespace, task: TaskChunk): void => {
     causes.started(ns, task);
-    send("tasks", ns, bounded(codec.toClientJson(startOf(task)) as JsonObject, ["input"]));
+    send("tasks", ns, bounded(codec.toClientJson(toTaskStart(task)) as JsonObject, ["input"]));
   };
   const taskResult = (ns: Namespace, task: TaskChunk): void => {
     const namespaces = children.ended([...ns, `${task.name}:${task.id}`]);
@@ -79,13 +79,13 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
         return;
       case "updates":
         for (const [node, values] of updatesIn(payload)) {
-          send("updates", ns, { node, values: valuesOf(codec.toClientJson(values)) }, node);
+          send("updates", ns, { node, values: toValues(codec.toClientJson(values)) }, node);
         }
         return;
       case "messages": {
         const [data, metadata] = payload as readonly [unknown, Readonly<Record<string, unknown>> | undefined];
         for (const one of withEmptyStart(codec.toClientJson(data)))
-          send("messages", ns, callIds.complete(one, metadata), nodeOf(metadata));
+          send("messages", ns, callIds.complete(one, metadata), readNode(metadata));
         return;
       }
       case "tools": {
@@ -94,7 +94,7 @@ export function createProtocolEvents(codec: Codec, { emit, hold, now }: Protocol
         return;
       }
       case "custom":
-        return send("custom", ns, customOf(codec.toClientJson(payload)));
+        return send("custom", ns, wrapCustom(codec.toClientJson(payload)));
       case "tasks": {
         const task = payload as TaskChunk;
         if ("triggers" in task) taskStart(ns, task);
@@ -137,11 +137,11 @@ function lifecycle(ns: Namespace, event: string, cause: JsonObject | null): Json
 }
 
 /** The library puts the whole `configurable` into a task's metadata: it has no place in an event. */
-function startOf({ metadata: _metadata, state: _state, ...task }: TaskChunk): object {
+function toTaskStart({ metadata: _metadata, state: _state, ...task }: TaskChunk): object {
   return task;
 }
 
-function customOf(written: Json): Json {
+function wrapCustom(written: Json): Json {
   return isJsonObject(written) && "name" in written ? written : { payload: written };
 }
 
@@ -149,7 +149,7 @@ function updatesIn(payload: unknown): readonly (readonly [node: string, values: 
   return isPause(payload) || typeof payload !== "object" || payload === null ? [] : Object.entries(payload);
 }
 
-function valuesOf(values: Json): JsonObject {
+function toValues(values: Json): JsonObject {
   return isJsonObject(values) ? values : { value: values };
 }
 
@@ -169,7 +169,7 @@ function withEmptyStart(data: Json): readonly JsonObject[] {
   ];
 }
 
-function nodeOf(metadata: Readonly<Record<string, unknown>> | undefined): string | undefined {
+function readNode(metadata: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const node = metadata?.["langgraph_node"];
   return typeof node === "string" ? node : undefined;
 }

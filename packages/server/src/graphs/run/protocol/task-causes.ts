@@ -25,17 +25,17 @@ export interface TaskCauses {
   /** @param graph namespace of the graph that has the task */
   started(graph: Namespace, task: StartedTask): void;
   ended(graph: Namespace, task: StartedTask): void;
-  /** Of the namespace of a task in progress. */
+  /** Cause of the namespace of a task in progress. */
   of(namespace: Namespace): JsonObject | null;
 }
 
-const keyOf = (namespace: Namespace): string => namespace.join("|");
+const joinNamespace = (namespace: Namespace): string => namespace.join("|");
 
 export function createTaskCauses(): TaskCauses {
   const causes = new Map<string, JsonObject>();
   const supersteps = new Map<string, Superstep>();
-  const superstepOf = (graph: Namespace): Superstep => {
-    const key = keyOf(graph);
+  const findSuperstep = (graph: Namespace): Superstep => {
+    const key = joinNamespace(graph);
     const known = supersteps.get(key);
     if (known?.isEnding === false) return known;
     const next: Superstep = { nodes: new Set(), before: known?.nodes ?? new Set(), isEnding: false }; // task-causes.3
@@ -44,24 +44,24 @@ export function createTaskCauses(): TaskCauses {
   };
   return {
     started(graph, task) {
-      const superstep = superstepOf(graph);
+      const superstep = findSuperstep(graph);
       superstep.nodes.add(task.name);
-      const cause = toolCallOf(task.input) ?? nodeBefore(task.triggers, superstep.before);
-      if (cause !== null) causes.set(keyOf([...graph, `${task.name}:${task.id}`]), cause);
+      const cause = readToolCall(task.input) ?? nodeBefore(task.triggers, superstep.before);
+      if (cause !== null) causes.set(joinNamespace([...graph, `${task.name}:${task.id}`]), cause);
     },
     ended(graph, task) {
-      const path = keyOf([...graph, `${task.name}:${task.id}`]);
-      const superstep = supersteps.get(keyOf(graph));
+      const path = joinNamespace([...graph, `${task.name}:${task.id}`]);
+      const superstep = supersteps.get(joinNamespace(graph));
       if (superstep !== undefined) superstep.isEnding = true;
       causes.delete(path);
       supersteps.delete(path); // of a graph below the task
     },
-    of: (namespace) => causes.get(keyOf(namespace)) ?? null,
+    of: (namespace) => causes.get(joinNamespace(namespace)) ?? null,
   };
 }
 
 /** task-causes.1. A tool node that is started for each call has the call in its input, under one of these names. */
-function toolCallOf(input: unknown): JsonObject | null {
+function readToolCall(input: unknown): JsonObject | null {
   if (typeof input !== "object" || input === null) return null;
   const { lg_tool_call: own, tool_call: other } = input as Readonly<Record<string, unknown>>;
   const call = own ?? other;

@@ -33,7 +33,7 @@ export function toolEvent(chunk: ToolChunk, codec: Codec): JsonObject | null {
       return bounded({ event: "tool-finished", ...id, output: codec.toClientJson(chunk.output ?? null) }, ["output"]);
     case "on_tool_error":
       if (isControlFlow(chunk.error)) return null; // tool-events.1
-      return { event: "tool-error", ...id, message: messageOf(chunk.error) };
+      return { event: "tool-error", ...id, message: formatMessage(chunk.error) };
     default:
       return null;
   }
@@ -43,7 +43,7 @@ function isControlFlow(error: unknown): boolean {
   return typeof error === "object" && error !== null && "is_bubble_up" in error && error.is_bubble_up === true;
 }
 
-function messageOf(error: unknown): string {
+function formatMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.slice(0, VALUE_UNITS_MAX);
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { messagesOf, readBind } from "../../../../../../test/harness/postgres/packets.ts";
+import { listMessages, readBind } from "../../../../../../test/harness/postgres/packets.ts";
 import { bindMessages, type PreparedStatement } from "./bind-messages.ts";
 import { parameterText } from "./pool.ts";
 
@@ -55,7 +55,7 @@ test("a packet means what the messages of pg mean (bind-messages.1)", () => {
   fc.assert(
     fc.property(STATEMENTS, (statements) => {
       const read = (packet: Buffer) =>
-        messagesOf(packet).map((message) => readBind(message) ?? message.toString("hex"));
+        listMessages(packet).map((message) => readBind(message) ?? message.toString("hex"));
       assert.deepEqual(read(bindMessages(statements)), read(expected(statements)));
     }),
     { numRuns: 500 },

@@ -17,7 +17,7 @@ const BIND = 0x42; // "B"
 /** Without a portal's name or a limit of rows. */
 const EXECUTE = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0]);
 const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
-/** Of a Bind message: type, length, two ends of names, numbers of format codes, values and result formats. */
+/** Bytes of a Bind message: type, length, two ends of names, numbers of format codes, values and result formats. */
 const BIND_BYTES = 1 + 4 + 2 + 2 + 2 + 2;
 /** Characters are written here up to this length: a call of the buffer costs more. */
 const SHORT = 48;
@@ -30,7 +30,7 @@ const UTF8_BYTES_MAX = 3;
 export function bindMessages(statements: readonly PreparedStatement[]): Buffer {
   const values = statements.map(({ parameters }) => parameters.map(parameterText));
   let bytesMax = SYNC.length;
-  for (const [at, { name }] of statements.entries()) bytesMax += bytesMaxOf(name, values[at] ?? []);
+  for (const [at, { name }] of statements.entries()) bytesMax += countBytesMax(name, values[at] ?? []);
   const buffer = Buffer.allocUnsafe(bytesMax); // bind-messages.2
   let end = 0;
   for (const [at, { name }] of statements.entries()) {
@@ -41,7 +41,7 @@ export function bindMessages(statements: readonly PreparedStatement[]): Buffer {
   return buffer.subarray(0, end);
 }
 
-function bytesMaxOf(name: string, values: readonly Value[]): number {
+function countBytesMax(name: string, values: readonly Value[]): number {
   let bytes = BIND_BYTES + name.length + EXECUTE.length;
   for (const value of values) {
     bytes += 2 + 4; // format code, length

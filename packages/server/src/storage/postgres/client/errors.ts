@@ -9,13 +9,13 @@ const RETRY_AFTER = { "Retry-After": "1" };
 
 /** `deadlock_detected` and `serialization_failure`: nothing was written, and a retry can start at once. */
 export function isRetryable(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = readCode(error);
   return code === "40P01" || code === "40001";
 }
 
 /** A lock wait ended without the lock: `lock_not_available`, `deadlock_detected`. */
 export function isLockTimeout(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = readCode(error);
   return code === "55P03" || code === "40P01";
 }
 
@@ -35,23 +35,28 @@ function isClaimOfNobody(error: unknown): boolean {
 
 /** A statement that requires a row found none (transaction.ts). */
 export function isDivisionByZero(error: unknown): boolean {
-  return codeOf(error) === "22012";
+  return readCode(error) === "22012";
 }
 
 /** For any reason without a connection. */
 export function nothingWritten(error: unknown): ApiError {
-  return new ApiError("storage_unavailable", `Nothing was written: ${reasonOf(error)}. Try again.`, {}, RETRY_AFTER);
+  return new ApiError(
+    "storage_unavailable",
+    `Nothing was written: ${formatReason(error)}. Try again.`,
+    {},
+    RETRY_AFTER,
+  );
 }
 
 /** client/errors.2. */
 export function commitFailure(lost: unknown): ApiError {
-  const detail = `The connection was lost before the storage confirmed the commit (${reasonOf(lost)}). Check whether the write was stored, or send it again with its Idempotency-Key.`;
+  const detail = `The connection was lost before the storage confirmed the commit (${formatReason(lost)}). Check whether the write was stored, or send it again with its Idempotency-Key.`;
   return new ApiError("commit_unknown", detail, {}, RETRY_AFTER);
 }
 
 /** The connection will not answer this statement. Other errors are the database's answer to it. */
 export function isConnectionLost(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = readCode(error);
   return code === null || FROM_THE_SYSTEM.test(code) || /^(?:08|57P)/.test(code);
 }
 
@@ -60,18 +65,18 @@ const PASSING = /^(?:08|53|57P|58)|^(?:25006|25P03|40001|40P01|55P03|57014)$/;
 const FROM_THE_SYSTEM = /^E[A-Z]+$/;
 
 function isPassing(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = readCode(error);
   if (code !== null) return PASSING.test(code) || FROM_THE_SYSTEM.test(code);
   // Errors that `pg` itself creates have no code.
   return /connection|connect|not queryable|Client was closed|timeout/i.test(describeError(error).message);
 }
 
 /** The message, or the code if there is none: for a refused connection, Node has only the code. */
-export function reasonOf(error: unknown): string {
-  return describeError(error).message || codeOf(error) || "no reason given";
+export function formatReason(error: unknown): string {
+  return describeError(error).message || readCode(error) || "no reason given";
 }
 
-function codeOf(error: unknown): string | null {
+function readCode(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;
 }

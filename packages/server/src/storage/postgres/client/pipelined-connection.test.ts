@@ -6,7 +6,7 @@ import { Pool, type PoolClient } from "pg";
 import { newDatabase } from "../../../../../../test/harness/postgres/databases.ts";
 import { startPostgresProxy } from "../../../../../../test/fakes/postgres-proxy.ts";
 import { connectionConfig, type Parameter } from "./pool.ts";
-import { pipelineOf } from "./pipelined-connection.ts";
+import { findPipeline } from "./pipelined-connection.ts";
 
 async function open(t: TestContext, more: object = {}, uri = newDatabase()) {
   const pool = new Pool({ ...connectionConfig(await uri), max: 1, ...more });
@@ -19,7 +19,7 @@ async function open(t: TestContext, more: object = {}, uri = newDatabase()) {
   });
   const sent: string[][] = [];
   client.connection.on("readyForQuery", () => void sent.push([]));
-  return { client, send: pipelineOf(client).send, answered: () => sent.length };
+  return { client, send: findPipeline(client).send, answered: () => sent.length };
 }
 
 const outcome = (promise: Promise<unknown>): Promise<string> =>

@@ -43,7 +43,7 @@ interface Sent {
 
 const pipelines = new WeakMap<PoolClient, Pipeline>();
 
-export function pipelineOf(client: PoolClient): Pipeline {
+export function findPipeline(client: PoolClient): Pipeline {
   let pipeline = pipelines.get(client);
   if (pipeline === undefined) pipelines.set(client, (pipeline = createPipeline(client)));
   return pipeline;

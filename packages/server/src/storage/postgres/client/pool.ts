@@ -91,7 +91,7 @@ export function parameterText(parameter: Parameter): string | Buffer | null {
 }
 
 /** UTF-16 units of their text. */
-export function unitsOf(parameters: readonly Parameter[]): number {
+export function countUnits(parameters: readonly Parameter[]): number {
   let units = 0;
   for (const parameter of parameters) if (typeof parameter === "string") units += parameter.length;
   return units;

@@ -4,8 +4,8 @@ import type { Pool, PoolClient } from "pg";
 import { nothingWritten } from "./errors.ts";
 import { LOCK } from "./lock-key.ts";
 import type { LockQueue } from "./lock-queue.ts";
-import { type Answer, pipelineOf } from "./pipelined-connection.ts";
-import { type Parameter, type Row, unitsOf } from "./pool.ts";
+import { type Answer, findPipeline } from "./pipelined-connection.ts";
+import { type Parameter, type Row, countUnits } from "./pool.ts";
 
 export interface TransactionPorts {
   readonly pool: Pool;
@@ -68,7 +68,7 @@ export function write(
   const { readOnly, onWritten } = transaction.ports;
   if (readOnly) throw new Error("a read-only transaction cannot write"); // transaction.6
   transaction.written = true;
-  onWritten(unitsOf(parameters));
+  onWritten(countUnits(parameters));
   return send(transaction, sql, parameters, describe);
 }
 
@@ -117,8 +117,8 @@ async function open(transaction: Transaction, key: string | null): Promise<void>
   try {
     if (key !== null) transaction.releaseTurn = await lockQueue.enter(key); // transaction.2
     const opened = await connect(pool);
-    pipelineOf(opened).send("BEGIN", []).catch(fail);
-    if (key !== null) pipelineOf(opened).send(LOCK, [key]).catch(fail);
+    findPipeline(opened).send("BEGIN", []).catch(fail);
+    if (key !== null) findPipeline(opened).send(LOCK, [key]).catch(fail);
     transaction.client = opened;
   } catch (error) {
     fail(error);
@@ -139,7 +139,7 @@ function send(
     const sending = (): void => {
       const { client, failure } = transaction;
       if (failure !== null || client === null) return reject(failure?.reason); // transaction.5
-      pipelineOf(client)
+      findPipeline(client)
         .send(sql, parameters)
         .then(resolve, (error: unknown) => {
           failed(transaction, describe === undefined ? error : describe(error));
@@ -163,7 +163,7 @@ async function alone(pool: Pool, sql: string, parameters: readonly Parameter[]):
   const client = await connect(pool);
   let broken = true;
   try {
-    const result = await pipelineOf(client).send(sql, parameters);
+    const result = await findPipeline(client).send(sql, parameters);
     broken = false;
     return result;
   } finally {

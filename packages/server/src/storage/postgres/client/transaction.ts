@@ -17,7 +17,7 @@
 //   transaction.6. A read-only transaction is a series of single statements: it locks nothing and cannot write.
 import { MARK, nextMark, findCommitOutcome } from "./commit-outcome.ts";
 import { isConnectionLost, isDivisionByZero } from "./errors.ts";
-import { pipelineOf } from "./pipelined-connection.ts";
+import { findPipeline } from "./pipelined-connection.ts";
 import type { Parameter, Row } from "./pool.ts";
 import {
   type Transaction,
@@ -107,7 +107,7 @@ async function commit(transaction: Transaction): Promise<void> {
   }
   const mark = nextMark(client); // transaction.4
   try {
-    const pipeline = pipelineOf(client);
+    const pipeline = findPipeline(client);
     await Promise.all([pipeline.send(MARK, [mark.connection, mark.number]), pipeline.send("COMMIT", [])]);
   } catch (error) {
     // Earlier failures reached their callers; nothing was left to commit.
@@ -129,7 +129,7 @@ async function rollBack(transaction: Transaction): Promise<void> {
 async function end(transaction: Transaction, statement: "COMMIT" | "ROLLBACK"): Promise<void> {
   const { client } = transaction;
   if (client === null) return release(transaction, false);
-  const answered = pipelineOf(client).send(statement, []);
+  const answered = findPipeline(client).send(statement, []);
   await answered.then(
     () => release(transaction, false),
     () => release(transaction, true),

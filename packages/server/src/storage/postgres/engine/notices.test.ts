@@ -13,14 +13,14 @@ const ABORT: Notice = { kind: "abort", runId: "r", reason: "cancel" };
 
 async function open(t: TestContext, uri: string, servesCalls: boolean) {
   const notices = createNotices({ uri, servesCalls, isWorker: false, clock: systemClock, log: silent });
-  const heard: string[] = [];
+  const received: string[] = [];
   notices.peers.listen(
-    ({ kind }) => heard.push(kind),
-    () => heard.push("missed"),
+    ({ kind }) => received.push(kind),
+    () => received.push("missed"),
   );
   await notices.start();
   t.after(() => notices.stop());
-  return { ...notices, heard };
+  return { ...notices, received };
 }
 
 test("a worker gets notices of runs to cancel, a process with callers also those of ended runs (notices.5)", async (t) => {
@@ -28,10 +28,12 @@ test("a worker gets notices of runs to cancel, a process with callers also those
   const [sender, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
   const ended: Notice = { kind: "ended", runId: "r", threadId: "t", expected: true };
   for (const notice of [ended, { kind: "gone", runId: "r" }, ABORT] as const) sender.peers.notify(notice);
-  await until("both have heard the last one", () => [worker, server].every(({ heard }) => heard.includes("abort")));
-  await until("and the other channel's", () => server.heard.length === 3);
-  assert.deepEqual(server.heard.toSorted(), ["abort", "ended", "gone"]);
-  assert.deepEqual([worker.heard, sender.heard], [["abort"], []]);
+  await until("both have heard the last one", () =>
+    [worker, server].every(({ received }) => received.includes("abort")),
+  );
+  await until("and the other channel's", () => server.received.length === 3);
+  assert.deepEqual(server.received.toSorted(), ["abort", "ended", "gone"]);
+  assert.deepEqual([worker.received, sender.received], [["abort"], []]);
 });
 
 test("more lines than a notice holds go in several, each to its channel (notices.1, notices.5)", async (t) => {
@@ -42,8 +44,8 @@ test("more lines than a notice holds go in several, each to its channel (notices
     sender.peers.notify({ kind: "ended", runId: `${runId}${at}`, threadId: "t", expected: true });
     sender.peers.notify({ kind: "abort", runId: `${runId}${at}`, reason: "cancel" });
   }
-  await until("all have come", () => worker.heard.length >= 300 && server.heard.length >= 600);
-  assert.deepEqual([worker.heard.length, server.heard.length], [300, 600]);
+  await until("all have come", () => worker.received.length >= 300 && server.received.length >= 600);
+  assert.deepEqual([worker.received.length, server.received.length], [300, 600]);
 });
 
 test("a wake that came before the list of its readers reaches them (notices.2)", async (t) => {

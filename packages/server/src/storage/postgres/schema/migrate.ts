@@ -9,7 +9,7 @@
 import { Client, type ClientBase } from "pg";
 import { compareVersions, NewerDatabaseError, type Versions } from "../../shared/schema-version.ts";
 import { connectionConfig } from "../client/pool.ts";
-import { isLockTimeout, reasonOf } from "../client/errors.ts";
+import { isLockTimeout, formatReason } from "../client/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /** Any number unused elsewhere in the database. */
@@ -84,7 +84,7 @@ async function migratePatiently(client: ClientBase, versions: Versions, steps: r
       if (!isLockTimeout(error)) throw error;
       if (attempt === TRIES_MAX)
         throw new Error(
-          `cannot change the schema while its tables are in use (by a backup, or by an abandoned transaction: see pg_stat_activity); migrate again after it ends: ${reasonOf(error)}`,
+          `cannot change the schema while its tables are in use (by a backup, or by an abandoned transaction: see pg_stat_activity); migrate again after it ends: ${formatReason(error)}`,
           { cause: error },
         );
     }
@@ -103,7 +103,9 @@ export async function migrateDatabase(uri: string, versions: Versions, steps = M
   try {
     await client.connect();
   } catch (error) {
-    throw new Error(`PostgreSQL at ${client.host}:${client.port} cannot be used: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`PostgreSQL at ${client.host}:${client.port} cannot be used: ${formatReason(error)}`, {
+      cause: error,
+    });
   }
   try {
     return await migratePatiently(client, versions, steps);

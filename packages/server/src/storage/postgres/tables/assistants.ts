@@ -44,7 +44,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
       return row === null ? null : readAssistant(row);
     },
     async searchAssistants(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const direction = query.descending ? "DESC" : "ASC"; // one clock reading for both, as in the index
       const rows = await db.all(
         `SELECT assistant_id, ${BYTES} AS bytes FROM holdpoint.assistants AS a ${search.where()}
@@ -55,7 +55,7 @@ export function assistantVerbs(db: Sql): AssistantTx {
       return rows.map((row) => ({ id: String(row["assistant_id"]), bytes: Number(row["bytes"]) }));
     },
     countAssistants(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       return count(`SELECT count(*) AS n FROM holdpoint.assistants AS a ${search.where()}`, ...search.parameters);
     },
     countAllAssistants: () => count("SELECT count(*) AS n FROM holdpoint.assistants"),
@@ -124,7 +124,7 @@ function indexAssistant(db: Sql, assistantId: string, metadata: JsonObject): voi
   );
 }
 
-function conditionsOf(query: AssistantFilter): Conditions {
+function buildConditions(query: AssistantFilter): Conditions {
   const search = createConditions(); // postgres/assistants.1
   const [graphId, ...others] = query.graphIds;
   if (graphId !== undefined && others.length === 0) search.add("graph_id = ?", graphId);

@@ -53,7 +53,7 @@ export function checkpointVerbs(db: Sql): CheckpointTx {
 function readVerbs(
   db: Sql,
 ): Pick<CheckpointTx, "checkpoint" | "checkpointFingerprint" | "checkpoints" | "checkpointLine" | "storedBytes"> {
-  const rowOf = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> => {
+  const readRow = (columns: string, threadId: string, ns: string, id: string | null): Promise<Row | null> => {
     db.follow(threadKey(threadId));
     return id === null
       ? db.get(`SELECT ${columns} FROM holdpoint.checkpoints WHERE ${AT_HEAD}`, threadId, ns)
@@ -62,11 +62,11 @@ function readVerbs(
   return {
     storedBytes: (threadId) => readStoredBytes(db, threadId),
     async checkpoint(threadId, ns, checkpointId) {
-      const row = await rowOf(CHECKPOINTS.columns, threadId, ns, checkpointId);
+      const row = await readRow(CHECKPOINTS.columns, threadId, ns, checkpointId);
       return row === null ? null : ((await readStored(db, { threadId, ns }, [row]))[0] ?? null);
     },
     async checkpointFingerprint(threadId, checkpointId) {
-      const fingerprint = (await rowOf("fingerprint", threadId, "", checkpointId))?.["fingerprint"];
+      const fingerprint = (await readRow("fingerprint", threadId, "", checkpointId))?.["fingerprint"];
       return typeof fingerprint === "string" ? fingerprint : null;
     },
     async checkpoints(threadId, { ns, before, metadata, limit }) {
@@ -90,7 +90,7 @@ function readVerbs(
         `WITH RECURSIVE line AS (
            SELECT ${CHECKPOINTS.columns}, 1 AS depth FROM holdpoint.checkpoints WHERE ${BY_ID}
            UNION ALL
-           SELECT ${CHECKPOINTS.columnsOf("c")}, depth + 1 FROM line JOIN holdpoint.checkpoints AS c
+           SELECT ${CHECKPOINTS.chooseColumns("c")}, depth + 1 FROM line JOIN holdpoint.checkpoints AS c
              ON c.thread_id = $1 AND c.ns = $2 AND c.checkpoint_id = line.parent_id WHERE depth < $4)
          SELECT ${CHECKPOINTS.columns} FROM line ORDER BY depth`,
         threadId,
@@ -108,16 +108,16 @@ function writeVerbs(db: Sql): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" 
     for (const { threadId } of [...set.checkpoints, ...set.writes, ...set.blobs]) db.hold(threadKey(threadId));
     BLOBS.insert(
       db,
-      lastOf(set.blobs, ({ threadId, hash }) => [threadId, hash]),
+      keepLast(set.blobs, ({ threadId, hash }) => [threadId, hash]),
       "DO NOTHING",
     ); // postgres/checkpoints.3
-    const checkpoints = lastOf(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
+    const checkpoints = keepLast(set.checkpoints, ({ threadId, ns, checkpointId }) => [threadId, ns, checkpointId]);
     CHECKPOINTS.insert(db, checkpoints, REPLACING_CHECKPOINT);
-    const writes = lastOf(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
+    const writes = keepLast(set.writes, (one) => [one.threadId, one.ns, one.checkpointId, one.runId, one.taskId]);
     WRITES.insert(db, writes, REPLACING_WRITES);
     HEADS.insert(
       db,
-      lastOf(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
+      keepLast(set.checkpoints, ({ threadId, ns }) => [threadId, ns]),
       REPLACING_HEAD,
     ); // postgres/checkpoints.2
   };
@@ -149,7 +149,7 @@ function writeVerbs(db: Sql): Pick<CheckpointTx, "putWriteSet" | "putRunWrites" 
 }
 
 /** The last of each key: one INSERT accepts a key once. */
-function lastOf<T>(list: readonly T[], key: (one: T) => readonly string[]): readonly T[] {
+function keepLast<T>(list: readonly T[], key: (one: T) => readonly string[]): readonly T[] {
   if (list.length < 2) return list;
   return [...new Map(list.map((one) => [JSON.stringify(key(one)), one])).values()];
 }

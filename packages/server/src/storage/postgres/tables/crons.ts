@@ -30,7 +30,7 @@ export function cronVerbs(db: Sql): CronTx {
       db.run("DELETE FROM holdpoint.crons WHERE cron_id = $1", cronId);
     },
     async searchCrons(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const direction = query.descending ? "DESC NULLS LAST" : "ASC NULLS FIRST";
       const rows = await db.all(
         `SELECT cron_id, octet_length(payload) + octet_length(metadata) AS bytes FROM holdpoint.crons ${search.where()}
@@ -41,7 +41,7 @@ export function cronVerbs(db: Sql): CronTx {
       return rows.map((row) => ({ id: String(row["cron_id"]), bytes: Number(row["bytes"]) }));
     },
     async countCrons(filter) {
-      const search = conditionsOf(filter);
+      const search = buildConditions(filter);
       const sql = `SELECT count(*) AS n FROM holdpoint.crons ${search.where()}`;
       return Number((await db.get(sql, ...search.parameters))?.["n"]);
     },
@@ -67,7 +67,7 @@ export function cronVerbs(db: Sql): CronTx {
   };
 }
 
-function conditionsOf(filter: CronFilter): Conditions {
+function buildConditions(filter: CronFilter): Conditions {
   const search = createConditions();
   const members = [
     ...(filter.scope ?? [])

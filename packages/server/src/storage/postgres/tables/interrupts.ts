@@ -25,7 +25,7 @@ const INTERRUPTS = table<InterruptRow>("interrupts", {
 const REPLACING = INTERRUPTS.replacing("thread_id", "interrupt_id");
 
 export function interruptVerbs(db: Sql): Omit<InterruptTx, keyof AuditTx> & SearchTx {
-  const item = { columns: INTERRUPTS.columnsOf("i"), readInterrupt };
+  const item = { columns: INTERRUPTS.chooseColumns("i"), readInterrupt };
   return { ...threadVerbs(db), ...dueVerbs(db), ...inboxVerbs(db, item), ...searchVerbs(db, item) };
 }
 
@@ -74,7 +74,7 @@ function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
   return {
     async dueInterrupts(at, limit) {
       const rows = await db.all(
-        `SELECT ${INTERRUPTS.columnsOf("i")} ${DUE} AND i.expires_at <= $1 ORDER BY i.expires_at LIMIT $2`,
+        `SELECT ${INTERRUPTS.chooseColumns("i")} ${DUE} AND i.expires_at <= $1 ORDER BY i.expires_at LIMIT $2`,
         at,
         limit,
       );
@@ -86,7 +86,7 @@ function dueVerbs(db: Sql): Pick<InterruptTx, DueVerbs> {
     },
     async dueEscalations(at, limit) {
       const rows = await db.all(
-        `SELECT ${INTERRUPTS.columnsOf("i")} ${ESCALATING} AND i.escalates_at <= $1 ORDER BY i.escalates_at LIMIT $2`,
+        `SELECT ${INTERRUPTS.chooseColumns("i")} ${ESCALATING} AND i.escalates_at <= $1 ORDER BY i.escalates_at LIMIT $2`,
         at,
         limit,
       );

@@ -21,8 +21,8 @@ export function pruneVerbs(db: Sql): PruneTx {
     async pruneThread(threadId, at) {
       db.hold(threadKey(threadId));
       const kept: Kept[] = [];
-      for (const head of keptHeads(await headsOf(db, threadId))) {
-        const line = [head, ...(await ancestorsOf(db, threadId, head))];
+      for (const head of keptHeads(await readHeads(db, threadId))) {
+        const line = [head, ...(await listAncestors(db, threadId, head))];
         const ids = new Set(line.map(({ checkpointId }) => checkpointId));
         for (const one of line) await standAlone(db, threadId, one, ids);
         kept.push(...line);
@@ -41,7 +41,7 @@ export function pruneVerbs(db: Sql): PruneTx {
   };
 }
 
-async function headsOf(db: Sql, threadId: string): Promise<readonly Head[]> {
+async function readHeads(db: Sql, threadId: string): Promise<readonly Head[]> {
   const rows = await db.all(
     `SELECT ns, checkpoint_id, c.run_id, c.body, c.small, c.metadata
      FROM holdpoint.heads JOIN holdpoint.checkpoints AS c USING (thread_id, ns, checkpoint_id) WHERE thread_id = $1`,
@@ -58,7 +58,7 @@ async function headsOf(db: Sql, threadId: string): Promise<readonly Head[]> {
 }
 
 /** checkpoint-pruning.4. */
-async function ancestorsOf(db: Sql, threadId: string, head: Head): Promise<readonly Kept[]> {
+async function listAncestors(db: Sql, threadId: string, head: Head): Promise<readonly Kept[]> {
   if (rebuiltChannels(head).length === 0) return [];
   const line = await db.all(
     `WITH RECURSIVE line (id, depth) AS (

@@ -13,9 +13,9 @@ import {
   cosine,
   decodeNamespace,
   encodeNamespace,
-  floatsOf,
+  toFloats,
   matchesLabels,
-  prefixesOf,
+  listPrefixes,
   unitVector,
 } from "../../shared/store-namespaces.ts";
 import { ITEM_COLUMNS, type ItemRow } from "../../shared/columns.ts";
@@ -62,7 +62,7 @@ export function storeVerbs(db: Sql): StoreTx {
          WHERE i.ns = $1 AND i.key = $2`,
         ns,
         item.key,
-        prefixesOf(ns),
+        listPrefixes(ns),
       );
       for (const { field, vector } of vectors) {
         const unit = unitVector(vector);
@@ -189,7 +189,7 @@ async function nearest(db: Sql, query: StoreRanking): Promise<readonly StoreRef[
       PAGE_ROWS,
     );
     for (const row of rows) {
-      const score = cosine(floatsOf(row["vector"] as Uint8Array), unit);
+      const score = cosine(toFloats(row["vector"] as Uint8Array), unit);
       const ref = score === null ? null : { ...readRef(row, score), score };
       if (ref !== null && ref.score > (best.get(ref.itemId)?.score ?? Number.NEGATIVE_INFINITY))
         best.set(ref.itemId, ref);

@@ -44,7 +44,7 @@ export async function readThread(db: Sql, threadId: string): Promise<Thread | nu
 
 export function threadVerbs(db: Sql): ThreadTx {
   const find = (query: ThreadQuery, columns: string): Promise<readonly Row[]> => {
-    const search = conditionsOf(query);
+    const search = buildConditions(query);
     const direction = query.descending ? "DESC" : "ASC";
     return db.all(
       `SELECT ${columns} FROM holdpoint.threads AS t ${search.where()}
@@ -67,16 +67,16 @@ export function threadVerbs(db: Sql): ThreadTx {
     },
     takeThread(threadId, from, patch) {
       db.hold(threadKey(threadId));
-      const taken = { ...patch, status: "busy", pause: null } as const;
+      const busyPatch = { ...patch, status: "busy", pause: null } as const;
       const also = `AND status = '${from}'`;
-      THREADS.require(db, { keyColumn: "thread_id", key: threadId, also, otherwise: threadBusy }, taken);
+      THREADS.require(db, { keyColumn: "thread_id", key: threadId, also, otherwise: threadBusy }, busyPatch);
       if (patch.metadata !== undefined) indexThread(db, threadId, patch.metadata);
     },
     deleteThread: (threadId) => deleteThread(db, threadId),
-    searchThreads: async (query) => (await find(query, THREADS.columnsOf("t"))).map(THREADS.read),
+    searchThreads: async (query) => (await find(query, THREADS.chooseColumns("t"))).map(THREADS.read),
     searchThreadIds: async (query) => (await find(query, "t.thread_id")).map((row) => String(row["thread_id"])),
     async countThreads(query, max) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const row = await db.get(
         `SELECT count(*) AS n FROM (SELECT 1 FROM holdpoint.threads AS t ${search.where()} LIMIT ${search.mark(max)}) AS found`,
         ...search.parameters,
@@ -115,7 +115,7 @@ async function deleteThread(db: Sql, threadId: string): Promise<boolean> {
   return (await db.count("DELETE FROM holdpoint.threads WHERE thread_id = $1", threadId)) > 0;
 }
 
-function conditionsOf(query: ThreadQuery): Conditions {
+function buildConditions(query: ThreadQuery): Conditions {
   const search = createConditions();
   // A word of a closed list, as a literal: only then does PostgreSQL use a partial index.
   if (query.status !== null) search.add(`t.status = '${query.status}'`);

@@ -31,7 +31,7 @@ export interface Database {
 }
 
 const PAGE_CACHE_KIBIBYTES = 8192;
-/** Of new files. A commit logs whole pages, and most rows are small: a quarter of the default logs half the bytes. */
+/** Page size of new files. A commit logs whole pages, and most rows are small: a quarter of the default logs half the bytes. */
 const PAGE_BYTES = 1024;
 /** The write-ahead log locks readers out only while it begins anew. */
 const BUSY_MS = 1000;

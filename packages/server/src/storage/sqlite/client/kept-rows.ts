@@ -39,8 +39,8 @@ const ENTRY_UNITS_MAX = 32 * 1024;
 
 export function createKeptRows(): KeptRows {
   const clears: (() => void)[] = [];
-  const kind = <V>(unitsOf: (value: V) => number): Kept<V> => {
-    const { kept, clear } = createKept(unitsOf);
+  const kind = <V>(countUnits: (value: V) => number): Kept<V> => {
+    const { kept, clear } = createKept(countUnits);
     clears.push(clear);
     return kept;
   };
@@ -58,7 +58,7 @@ export function createKeptRows(): KeptRows {
   };
 }
 
-function createKept<V>(unitsOf: (value: V) => number): { readonly kept: Kept<V>; readonly clear: () => void } {
+function createKept<V>(countUnits: (value: V) => number): { readonly kept: Kept<V>; readonly clear: () => void } {
   const entries = new Map<string, { readonly value: V; readonly units: number }>();
   let total = 0;
   const remove = (key: string): void => {
@@ -70,7 +70,7 @@ function createKept<V>(unitsOf: (value: V) => number): { readonly kept: Kept<V>;
       get: (key) => entries.get(key)?.value,
       set(key, value) {
         remove(key);
-        const units = unitsOf(value);
+        const units = countUnits(value);
         if (units > ENTRY_UNITS_MAX) return;
         entries.set(key, { value, units });
         total += units;

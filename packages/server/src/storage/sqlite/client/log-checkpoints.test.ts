@@ -54,7 +54,7 @@ function setUp(t: TestContext, { threadPath }: { readonly threadPath?: string } 
 }
 
 /** SQLite counts in the header how often the log has started again. */
-function startsOf(path: string): number {
+function readStarts(path: string): number {
   const header = Buffer.alloc(32);
   const file = openSync(`${path}-wal`, "r");
   readSync(file, header);
@@ -64,9 +64,9 @@ function startsOf(path: string): number {
 
 test("under constant writes the log starts again and again, and stays small (log-checkpoints.1, log-checkpoints.2)", async (t) => {
   const { path, write } = setUp(t);
-  const before = startsOf(path);
+  const before = readStarts(path);
   await write(80);
-  assert.ok(startsOf(path) > before + 1, `${startsOf(path) - before} starts`);
+  assert.ok(readStarts(path) > before + 1, `${readStarts(path) - before} starts`);
   assert.ok(statSync(`${path}-wal`).size < 100 * MB, `${statSync(`${path}-wal`).size} bytes`);
 });
 
@@ -80,9 +80,9 @@ test("pages that a long reader holds back move after it, and no commit moves the
   assert.equal(db.get("PRAGMA wal_autocheckpoint")?.["wal_autocheckpoint"], 0);
   assert.ok(statSync(`${path}-wal`).size > 30 * MB);
   reader.close();
-  const starts = startsOf(path);
-  for (let round = 0; startsOf(path) === starts && round < 100; round++) await write(1);
-  assert.ok(startsOf(path) > starts);
+  const starts = readStarts(path);
+  for (let round = 0; readStarts(path) === starts && round < 100; round++) await write(1);
+  assert.ok(readStarts(path) > starts);
 });
 
 test("if the thread cannot start, commits move the pages (log-checkpoints.3)", async (t) => {

@@ -5,18 +5,18 @@ import { openingFailure } from "./storage-faults.ts";
 
 const FOLDER = "/srv/data";
 const fault = (errcode: number, message: string) => Object.assign(new Error(message), { errcode });
-const messageOf = (error: unknown, free: number): string =>
+const formatMessage = (error: unknown, free: number): string =>
   (openingFailure(error, FOLDER, () => free) as Error).message;
 
 test("names the folder and the space on its disk", () => {
   const error = fault(10, "disk I/O error");
   assert.equal(
-    messageOf(error, 4096),
+    formatMessage(error, 4096),
     "the database in /srv/data cannot be opened: disk I/O error; its disk is full: free some space",
   );
-  assert.match(messageOf(error, 5 * 1024 * 1024), /disk I\/O error; its disk has 5 MiB free$/);
+  assert.match(formatMessage(error, 5 * 1024 * 1024), /disk I\/O error; its disk has 5 MiB free$/);
   const noSpace = Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
-  assert.match(messageOf(noSpace, 0), /\/srv\/data .*free some space$/);
+  assert.match(formatMessage(noSpace, 0), /\/srv\/data .*free some space$/);
 });
 
 test("leaves other errors as they are", () => {

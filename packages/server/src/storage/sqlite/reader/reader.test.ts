@@ -92,10 +92,10 @@ test("other work goes on while a long read runs, and a second thread takes a sho
 test("calls start in their order (reader.2)", async (t) => {
   const reader = open(t, "reply({ by: threadId, given });");
   const calls = Array.from({ length: 50 }, (_, at) => reader.read(call(at)));
-  const taken: { by: number; given: number }[] = [];
-  for (const read of calls) void read.then((one) => taken.push(one as (typeof taken)[number]));
+  const claims: { by: number; given: number }[] = [];
+  for (const read of calls) void read.then((one) => claims.push(one as (typeof claims)[number]));
   await Promise.all(calls);
-  for (const ofThread of Map.groupBy(taken, ({ by }) => by).values()) {
+  for (const ofThread of Map.groupBy(claims, ({ by }) => by).values()) {
     const given = ofThread.map((one) => one.given);
     assert.deepEqual(
       given,

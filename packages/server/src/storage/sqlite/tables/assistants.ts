@@ -32,7 +32,7 @@ export function assistantVerbs(db: Database): AssistantTx {
       return ASSISTANTS.read(row);
     },
     searchAssistants(query) {
-      const { where, parameters } = filterOf(query);
+      const { where, parameters } = buildWhere(query);
       const direction = query.descending ? "DESC" : "ASC"; // one clock reading for both, as in the index
       const rows = db.all(
         `SELECT assistant_id, ${BYTES} AS bytes FROM assistants ${where}
@@ -44,7 +44,7 @@ export function assistantVerbs(db: Database): AssistantTx {
       return rows.map((row) => ({ id: String(row["assistant_id"]), bytes: Number(row["bytes"]) }));
     },
     countAssistants(query) {
-      const { where, parameters } = filterOf(query);
+      const { where, parameters } = buildWhere(query);
       return count(`SELECT count(*) AS n FROM assistants ${where}`, ...parameters);
     },
     countAllAssistants: () => count("SELECT count(*) AS n FROM assistants"),
@@ -99,7 +99,7 @@ function indexAssistant(db: Database, assistantId: string, metadata: JsonObject)
   }
 }
 
-function filterOf(query: AssistantFilter): { readonly where: string; readonly parameters: SQLInputValue[] } {
+function buildWhere(query: AssistantFilter): { readonly where: string; readonly parameters: SQLInputValue[] } {
   const conditions: string[] = [];
   const parameters: SQLInputValue[] = [];
   const add = (condition: string, ...values: SQLInputValue[]): void => {

@@ -156,7 +156,7 @@ function readStored(db: Database, row: Row, channels: ReadonlySet<string> | null
       checkpoint.checkpointId,
     )
     .map(WRITES.read);
-  return { checkpoint, values, writes, blobs: blobsOf(db, checkpoint.threadId, writes) };
+  return { checkpoint, values, writes, blobs: readBlobs(db, checkpoint.threadId, writes) };
 }
 
 /** The small values of the steps that a checkpoint refers to. */
@@ -184,7 +184,7 @@ function readBlob(db: Database, threadId: string, reference: string): Stored | u
 }
 
 /** Entries are `[index, channel, value]`, or `[index, channel, null, "#<hash>"]` for a value in a blob. */
-function blobsOf(db: Database, threadId: string, writes: readonly TaskWrites[]): ReadonlyMap<string, Stored> {
+function readBlobs(db: Database, threadId: string, writes: readonly TaskWrites[]): ReadonlyMap<string, Stored> {
   const blobs = new Map<string, Stored>();
   for (const { entries } of writes) {
     if (!entries.includes(',"#')) continue;

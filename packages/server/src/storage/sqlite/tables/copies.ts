@@ -12,7 +12,7 @@ import { indexOpenItems } from "./shared/metadata-index.ts";
 const SLICE_BYTES = 2 * 1024 * 1024;
 const SLICE_ROWS = 256;
 
-const noteOf = (threadId: string): string => `copy:${threadId}`;
+const nameCopyNote = (threadId: string): string => `copy:${threadId}`;
 
 export function copyVerbs(db: Database): CopyTx {
   return {
@@ -29,7 +29,7 @@ export function copyVerbs(db: Database): CopyTx {
       const slice = fitting(rows);
       if (after === null) {
         if (slice.length === rows.length && rows.length < SLICE_ROWS) return null; // copyThreadData copies so few
-        db.run("INSERT INTO meta (key, value) VALUES (?, '')", noteOf(to)); // sqlite/copies.2
+        db.run("INSERT INTO meta (key, value) VALUES (?, '')", nameCopyNote(to)); // sqlite/copies.2
         return "";
       }
       for (const hash of slice) {
@@ -48,14 +48,14 @@ export function copyVerbs(db: Database): CopyTx {
         if (name !== "blobs") db.run(copy, to, from);
         else db.run(`${copy} AND hash NOT IN (SELECT hash FROM blobs WHERE thread_id = ?)`, to, from, to);
       }
-      db.run("DELETE FROM meta WHERE key = ?", noteOf(to));
+      db.run("DELETE FROM meta WHERE key = ?", nameCopyNote(to));
       db.changed.add(to);
       db.kept.heads.delete(to);
       db.kept.interrupts.delete(to);
       indexOpenItems(db, to);
     },
     abandonCopy(to) {
-      if (db.get("SELECT key FROM meta WHERE key = ?", noteOf(to)) !== null) drop(db, to); // a finished copy has no note
+      if (db.get("SELECT key FROM meta WHERE key = ?", nameCopyNote(to)) !== null) drop(db, to); // a finished copy has no note
     },
   };
 }
@@ -63,13 +63,13 @@ export function copyVerbs(db: Database): CopyTx {
 /** sqlite/copies.2. */
 export function dropUnfinishedCopies(db: Database): void {
   const unfinished = db.all("SELECT key FROM meta WHERE key >= 'copy:' AND key < 'copy;'");
-  for (const { key } of unfinished) drop(db, String(key).slice(noteOf("").length));
+  for (const { key } of unfinished) drop(db, String(key).slice(nameCopyNote("").length));
 }
 
 /** The note goes last: a crash in between leaves it. */
 function drop(db: Database, threadId: string): void {
   db.run("DELETE FROM blobs WHERE thread_id = ?", threadId);
-  db.run("DELETE FROM meta WHERE key = ?", noteOf(threadId));
+  db.run("DELETE FROM meta WHERE key = ?", nameCopyNote(threadId));
 }
 
 function fitting(rows: readonly { readonly hash: string; readonly bytes: number }[]): readonly string[] {

@@ -29,7 +29,7 @@ export function cronVerbs(db: Database): CronTx {
       db.run("DELETE FROM crons WHERE cron_id = ?", cronId);
     },
     searchCrons(query) {
-      const { where, parameters } = filterOf(query);
+      const { where, parameters } = buildWhere(query);
       const direction = query.descending ? "DESC" : "ASC";
       const rows = db.all(
         `SELECT cron_id, octet_length(payload) + octet_length(metadata) AS bytes FROM crons ${where}
@@ -41,7 +41,7 @@ export function cronVerbs(db: Database): CronTx {
       return rows.map((row) => ({ id: String(row["cron_id"]), bytes: Number(row["bytes"]) }));
     },
     countCrons(filter) {
-      const { where, parameters } = filterOf(filter);
+      const { where, parameters } = buildWhere(filter);
       return Number(db.get(`SELECT count(*) AS n FROM crons ${where}`, ...parameters)?.["n"]);
     },
     dueCrons: (at, limit) =>
@@ -66,7 +66,7 @@ function read(row: Row): Cron {
   return { ...cron, enabled: enabled === 1 };
 }
 
-function filterOf(filter: CronFilter): { readonly where: string; readonly parameters: SQLInputValue[] } {
+function buildWhere(filter: CronFilter): { readonly where: string; readonly parameters: SQLInputValue[] } {
   const conditions: string[] = [];
   const parameters: SQLInputValue[] = [];
   const add = (condition: string, ...values: SQLInputValue[]): void => {

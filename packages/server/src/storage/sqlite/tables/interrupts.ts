@@ -102,7 +102,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
       for (const part of parts) {
         const left = query.limit - rows.length;
         const bytesLeft = query.bytesMax - rows.reduce((sum, { bytes }) => sum + bytes, 0);
-        const page = pageOf(db, planInbox(db, query, part), {
+        const page = readPage(db, planInbox(db, query, part), {
           ...query,
           limit: left,
           bytesMax: bytesLeft,
@@ -132,8 +132,8 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
   };
 }
 
-/** Of a page that may be full already: then it only finds out whether more follow. */
-function pageOf(
+/** Reads a page that may be full already: then it only finds out whether more follow. */
+function readPage(
   db: Database,
   { from, where, parameters, place }: InboxPlan,
   query: Pick<InboxQuery, "descending" | "limit" | "bytesMax"> & { readonly least: number },

@@ -18,8 +18,8 @@ export function pruneVerbs(db: Database): PruneTx {
   return {
     pruneThread(threadId, at) {
       const kept: Kept[] = [];
-      for (const head of keptHeads(headsOf(db, threadId))) {
-        const line = [head, ...ancestorsOf(db, threadId, head)];
+      for (const head of keptHeads(readHeads(db, threadId))) {
+        const line = [head, ...listAncestors(db, threadId, head)];
         const ids = new Set(line.map(({ checkpointId }) => checkpointId));
         for (const one of line) standAlone(db, threadId, one, ids);
         kept.push(...line);
@@ -38,7 +38,7 @@ export function pruneVerbs(db: Database): PruneTx {
   };
 }
 
-function headsOf(db: Database, threadId: string): readonly Head[] {
+function readHeads(db: Database, threadId: string): readonly Head[] {
   return db
     .all(
       "SELECT ns, checkpoint_id, run_id, body, small, metadata FROM checkpoints NATURAL JOIN heads WHERE thread_id = ?",
@@ -55,7 +55,7 @@ function headsOf(db: Database, threadId: string): readonly Head[] {
 }
 
 /** checkpoint-pruning.4. */
-function ancestorsOf(db: Database, threadId: string, head: Head): readonly Kept[] {
+function listAncestors(db: Database, threadId: string, head: Head): readonly Kept[] {
   if (rebuiltChannels(head).length === 0) return [];
   const line = db.all(
     `WITH RECURSIVE line (id, depth) AS (

@@ -13,9 +13,9 @@ import {
   cosine,
   decodeNamespace,
   encodeNamespace,
-  floatsOf,
+  toFloats,
   matchesLabels,
-  prefixesOf,
+  listPrefixes,
   unitVector,
 } from "../../shared/store-namespaces.ts";
 import { ITEM_COLUMNS, type ItemRow } from "../../shared/columns.ts";
@@ -33,10 +33,10 @@ export function storeVerbs(db: Database): StoreTx {
 function itemVerbs(
   db: Database,
 ): Pick<StoreTx, "storeItem" | "putStoreItem" | "deleteStoreItem" | "refreshStoreItems" | "deleteExpiredStoreItems"> {
-  const idOf = (ns: string, key: string): Row | null =>
+  const findItemRow = (ns: string, key: string): Row | null =>
     db.get("SELECT item_id, updated_at FROM store_items WHERE ns = ? AND key = ?", ns, key);
   const forgetOrder = (itemId: SQLInputValue, ns: string, updatedAt: SQLInputValue): void => {
-    for (const prefix of prefixesOf(ns)) {
+    for (const prefix of listPrefixes(ns)) {
       db.run("DELETE FROM store_order WHERE prefix = ? AND updated_at = ? AND item_id = ?", prefix, updatedAt, itemId);
     }
   };
@@ -58,11 +58,11 @@ function itemVerbs(
     },
     putStoreItem({ namespace, ...item }, vectors) {
       const ns = encodeNamespace(namespace);
-      const before = idOf(ns, item.key);
+      const before = findItemRow(ns, item.key);
       if (before !== null) remove({ ...before, ns });
       ITEMS.insert(db, [{ ...item, ns }]);
-      const itemId = Number(idOf(ns, item.key)?.["item_id"]);
-      for (const prefix of prefixesOf(ns)) {
+      const itemId = Number(findItemRow(ns, item.key)?.["item_id"]);
+      for (const prefix of listPrefixes(ns)) {
         db.run(
           "INSERT INTO store_order (prefix, updated_at, item_id) VALUES (?, ?, ?)",
           prefix,
@@ -83,7 +83,7 @@ function itemVerbs(
     },
     deleteStoreItem(namespace, key) {
       const ns = encodeNamespace(namespace);
-      const row = idOf(ns, key);
+      const row = findItemRow(ns, key);
       if (row !== null) remove({ ...row, ns });
     },
     refreshStoreItems(items, at) {
@@ -188,7 +188,7 @@ function nearest(db: Database, query: StoreRanking): readonly StoreRef[] | null 
 }
 
 function floats(bytes: SqlValue | undefined): Float32Array {
-  return bytes instanceof Uint8Array ? floatsOf(bytes) : new Float32Array();
+  return bytes instanceof Uint8Array ? toFloats(bytes) : new Float32Array();
 }
 
 /** Jumps from one namespace to the next by the index, however many items lie between. */

@@ -15,7 +15,7 @@ import type { KeptRow } from "../client/kept-rows.ts";
 import { fewest, indexMetadata, type Candidate } from "./shared/metadata-index.ts";
 import type { PendingRuns } from "./pending-runs.ts";
 import { table } from "./shared/rows.ts";
-import { isMatch, matchOf } from "./search/search-match.ts";
+import { isMatch, buildMatch } from "./search/search-match.ts";
 import { deleteDocuments } from "./search/search.ts";
 
 const THREADS = table<Thread>("threads", THREAD_COLUMNS);
@@ -78,10 +78,10 @@ function rowVerbs(db: Database, pending: PendingRuns): RowVerbs {
       indexPatch(threadId, before, patch);
     },
     takeThread(threadId, from, patch) {
-      const taken = { ...patch, status: "busy", pause: null } as const;
+      const busyPatch = { ...patch, status: "busy", pause: null } as const;
       const before = patch.metadata === undefined ? null : keptThread(db, threadId);
       const row = { keyColumn: "thread_id", key: threadId, also: `AND status = '${from}'`, kept: kept.threads };
-      if (THREADS.update(db, row, taken) !== 1) throw threadBusy();
+      if (THREADS.update(db, row, busyPatch) !== 1) throw threadBusy();
       indexPatch(threadId, before, patch);
     },
     deleteThread(threadId) {
@@ -170,7 +170,7 @@ function planSearch(db: Database, query: ThreadQuery): SearchPlan {
     probe: ["SELECT 1 FROM thread_metadata WHERE key = ? AND value = ?", one.key, one.text],
   }));
   if (status !== null) candidates.push({ what: null, probe: [`SELECT 1 FROM threads AS t WHERE ${status}`] });
-  const match = matchOf(db, query.search, "thread");
+  const match = buildMatch(db, query.search, "thread");
   if (match !== null && !match.isFew) add(isMatch("t.thread_id", "''"), match.text);
   if (match?.isFew === true) add(`t.thread_id IN (${FOUND})`, match.text);
   if (query.ids !== null) add("t.thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(query.ids));

@@ -6,7 +6,7 @@
 import { auditDigest, type AuditHead } from "../../../../model/audit/audit-chain.ts";
 import type { AuditRecord, AuditTx } from "../../../../ports/ports.ts";
 import { gapsIn, selectGaps } from "../../../shared/audit-gaps.ts";
-import { readAuditedThread, readTrace, recordOf } from "../../../shared/audit-record.ts";
+import { readAuditedThread, readTrace, toAuditRecord } from "../../../shared/audit-record.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
 import { threadKey } from "../../client/lock-key.ts";
 import type { Row } from "../../client/pool.ts";
@@ -17,7 +17,7 @@ import { searchVerb } from "./audit-search.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS, value: ["value", "value"] });
 
-const COLUMNS = AUDIT.columnsOf("a");
+const COLUMNS = AUDIT.chooseColumns("a");
 
 /** postgres/audit.1. A position that a forged entry repeats must not keep its thread from deletion. */
 const deleteWhere = (condition: string): string => `
@@ -35,7 +35,7 @@ export function auditVerbs(db: Sql): AuditTx {
   return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
 }
 
-function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {
+function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "listComments" | "listAudit"> {
   return {
     audit(entries) {
       for (const entry of entries) {
@@ -67,7 +67,7 @@ function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "co
       }
       return deleted;
     },
-    async commentsOf(threadId, interruptId, { after, limit }) {
+    async listComments(threadId, interruptId, { after, limit }) {
       db.follow(threadKey(threadId));
       const rows = await db.all(
         `SELECT ${AUDIT.columns} FROM holdpoint.audit
@@ -79,7 +79,7 @@ function appendVerbs(db: Sql): Pick<AuditTx, "audit" | "deleteAuditBefore" | "co
       );
       return rows.map(readRecord);
     },
-    async auditOf(threadId, page) {
+    async listAudit(threadId, page) {
       db.follow(threadKey(threadId));
       const rows = await db.all(
         `SELECT ${AUDIT.columns} FROM holdpoint.audit WHERE thread_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
@@ -149,4 +149,4 @@ export function deleteAudit(db: Sql, threadId: string): void {
   db.run(DELETE_ALL, threadId);
 }
 
-const readRecord = (row: Row): AuditRecord => recordOf(AUDIT.read(row));
+const readRecord = (row: Row): AuditRecord => toAuditRecord(AUDIT.read(row));

@@ -28,7 +28,7 @@ export function inboxVerbs(
 ): Pick<InterruptTx, "inbox" | "countInbox" | "tallyInbox" | "tallyMetadata"> {
   return {
     async inbox(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const direction = query.descending ? "DESC" : "ASC";
       const place = ["i.created_at", "i.thread_id", "i.interrupt_id"].map((column) => `${column} ${direction}`);
       const order = query.byDeadline ? ["i.expires_at ASC NULLS LAST", ...place] : place;
@@ -58,12 +58,12 @@ export function inboxVerbs(
       return { rows: items, more: sizes.length > limit };
     },
     async countInbox(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const row = await db.get(`SELECT count(*) AS n FROM ${ITEMS} ${search.where()}`, ...search.parameters);
       return { found: Number(row?.["n"]), next: null };
     },
     async tallyInbox(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const now = `${search.mark(query.now)}::bigint`;
       const holder = `CASE WHEN i.claimed_until IS NULL OR i.claimed_until > ${now} THEN i.claimed_by END`;
       const rows = await db.all(
@@ -72,10 +72,10 @@ export function inboxVerbs(
          FROM ${ITEMS} ${search.where()} GROUP BY 1, 2, 3, 4, 5, 6, 7`,
         ...search.parameters,
       );
-      return { found: rows.map(tallyOf), next: null };
+      return { found: rows.map(toTally), next: null };
     },
     async tallyMetadata(query) {
-      const search = conditionsOf(query);
+      const search = buildConditions(query);
       const rows = await db.all(
         `SELECT x.key, x.value, count(*) AS n
          FROM ${ITEMS} JOIN holdpoint.inbox_metadata AS x ON x.thread_id = i.thread_id AND x.interrupt_id = i.interrupt_id
@@ -100,7 +100,7 @@ function bucketSql(now: string): string {
   return `CASE WHEN i.expires_at IS NULL THEN 'none' ${whens.join(" ")} ELSE 'later' END`;
 }
 
-function tallyOf(row: Row): InboxTally {
+function toTally(row: Row): InboxTally {
   const { claimed_by: by } = row;
   return {
     graphId: String(row["graph_id"]),
@@ -117,7 +117,7 @@ function tallyOf(row: Row): InboxTally {
 /** The claim has not expired. */
 const CLAIM_HOLDS = "i.claimed_by IS NOT NULL AND (i.claimed_until IS NULL OR i.claimed_until > ?)";
 
-function conditionsOf(query: InboxQuery): Conditions {
+function buildConditions(query: InboxQuery): Conditions {
   const search = createConditions();
   search.add("i.state = 'open' AND t.status = 'interrupted'"); // postgres/inbox.1
   const equals = (column: string, value: string | null): void => {

@@ -29,12 +29,12 @@ export function searchVerbs(
   { columns, readInterrupt }: { readonly columns: string; readonly readInterrupt: (row: Row) => Interrupt },
 ): SearchTx {
   return {
-    async unindexedThreads(limit, { now, takenUntil }) {
+    async unindexedThreads(limit, { now, claimedUntil }) {
       const rows = await db.change(
         `UPDATE holdpoint.search_queue SET taken_until = $1 WHERE id IN (
            SELECT id FROM holdpoint.search_queue WHERE taken_until < $2 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)
          RETURNING id, thread_id`,
-        takenUntil,
+        claimedUntil,
         now,
         limit,
       );

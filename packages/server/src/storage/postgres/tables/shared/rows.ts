@@ -21,7 +21,7 @@ export interface RequiredRow {
 export interface Table<T> {
   readonly columns: string;
   /** The same, for a table under another name. */
-  readonly columnsOf: (alias: string) => string;
+  readonly chooseColumns: (alias: string) => string;
   readonly read: (row: Row) => T;
   /** @param conflict the text after ON CONFLICT, if a conflict is no failure */
   insert(db: Sql, values: readonly T[], conflict?: string): void;
@@ -58,7 +58,7 @@ export function table<T extends object>(name: string, columns: SearchedColumns<T
   };
   return {
     columns: names.join(", "),
-    columnsOf: (alias) => names.map((column) => `${alias}.${column}`).join(", "),
+    chooseColumns: (alias) => names.map((column) => `${alias}.${column}`).join(", "),
     read(row) {
       const value: Record<string, unknown> = {};
       for (const [field, [column, kind]] of fields) value[field] = parsed(kind, row[column]);

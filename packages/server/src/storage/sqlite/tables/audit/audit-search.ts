@@ -3,7 +3,7 @@ import type { AuditRecord, AuditTx } from "../../../../ports/ports.ts";
 import { foundPage, searchPage, windowEnd, type AuditDialect, type SqlPart } from "../../../shared/audit-search.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Database, Row } from "../../client/database.ts";
-import { isMatch, matchOf } from "../search/search-match.ts";
+import { isMatch, buildMatch } from "../search/search-match.ts";
 
 const NO_CONDITION: SqlPart = { sql: "TRUE", values: [] };
 
@@ -29,18 +29,18 @@ export function searchVerb(
   const all = ({ sql, values }: SqlPart): Row[] => db.all(sql, ...values);
   return {
     searchAudit(query) {
-      const match = matchOf(db, query.search, null);
+      const match = buildMatch(db, query.search, null);
       const first = match?.isFew === true ? { sql: FOUND, values: [match.text] } : null;
       const matches = match === null ? NO_CONDITION : { sql: IS_FOUND, values: [match.text] };
       const [last] = first === null ? all(windowEnd(query, SQLITE)) : [];
-      const end = last === undefined ? null : placeOf(last);
+      const end = last === undefined ? null : readPlace(last);
       const rows = all(searchPage(query, { columns, end, first }, { ...SQLITE, matches: () => matches }));
       return foundPage(query, rows, { end, readRecord, readValue });
     },
   };
 }
 
-const placeOf = (row: Row) => ({
+const readPlace = (row: Row) => ({
   at: Number(row["at"]),
   threadId: String(row["thread_id"]),
   seq: Number(row["seq"]),

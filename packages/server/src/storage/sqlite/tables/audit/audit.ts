@@ -7,7 +7,7 @@ import type { AuditEntry } from "../../../../model/model.ts";
 import type { AuditRecord, AuditTx } from "../../../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
 import { gapsIn, selectGaps } from "../../../shared/audit-gaps.ts";
-import { readAuditedThread, readTrace, recordOf } from "../../../shared/audit-record.ts";
+import { readAuditedThread, readTrace, toAuditRecord } from "../../../shared/audit-record.ts";
 import type { Json } from "@holdpoint/base/json/json.ts";
 import type { Database, Row } from "../../client/database.ts";
 import { table } from "../shared/rows.ts";
@@ -39,7 +39,7 @@ export function auditVerbs(db: Database): AuditTx {
   return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
 }
 
-function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "commentsOf" | "auditOf"> {
+function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "listComments" | "listAudit"> {
   let kept: AuditHead | null = null;
   db.kept.onDrop(() => (kept = null)); // sqlite/audit.2
   const setHead = (head: AuditHead): void => {
@@ -80,12 +80,12 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
       }
       return deleted;
     },
-    commentsOf(threadId, interruptId, { after, limit }) {
+    listComments(threadId, interruptId, { after, limit }) {
       const where = "thread_id = ? AND interrupt_id = ? AND action = 'commented' AND seq > ? ORDER BY seq LIMIT ?";
       const sql = `SELECT ${AUDIT.columns} FROM audit WHERE ${where}`;
       return db.all(sql, threadId, interruptId, after, limit).map(readRecord);
     },
-    auditOf(threadId, page) {
+    listAudit(threadId, page) {
       const rows = db.all(
         `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
         threadId,
@@ -101,7 +101,7 @@ type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" |
 
 function chainVerbs(db: Database): ChainVerbs {
   return {
-    auditHeads: () => db.all("SELECT chain, count, hash FROM audit_heads ORDER BY chain").map(headOf),
+    auditHeads: () => db.all("SELECT chain, count, hash FROM audit_heads ORDER BY chain").map(toHead),
     auditLinks(chain, after, limit) {
       const rows = db.all(
         `SELECT ${AUDIT.columns} FROM audit WHERE chain = ? AND position > ? ORDER BY position LIMIT ?`,
@@ -152,18 +152,18 @@ function lastSeq(db: Database, { threadId }: AuditEntry): number {
 
 function readHead(db: Database): AuditHead {
   const row = db.get("SELECT chain, count, hash FROM audit_heads WHERE chain = ?", CHAIN);
-  if (row !== null) return headOf(row);
+  if (row !== null) return toHead(row);
   // Rows without a head: the next verification finds that it is missing.
   const last = db.get("SELECT max(position) AS count FROM audit WHERE chain = ?", CHAIN);
   return { chain: CHAIN, count: Number(last?.["count"] ?? 0), hash: "" };
 }
 
-function headOf(row: Row): AuditHead {
+function toHead(row: Row): AuditHead {
   return { chain: Number(row["chain"]), count: Number(row["count"]), hash: String(row["hash"]) };
 }
 
 function readRecord(row: Row): AuditRecord {
-  const read = recordOf(AUDIT.read(row));
+  const read = toAuditRecord(AUDIT.read(row));
   const { value } = read;
   return { ...read, value: Array.isArray(value) ? ((value as readonly Json[])[0] ?? null) : null };
 }

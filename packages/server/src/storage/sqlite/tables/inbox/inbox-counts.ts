@@ -15,7 +15,7 @@ import type { Database, Row } from "../../client/database.ts";
 import { planInbox } from "./inbox-plan.ts";
 
 const PART_ROWS = 1000;
-/** Of a search: each part reads the matching documents anew. */
+/** Rows of a search: each part reads the matching documents anew. */
 const SEARCHED_ROWS = 10_000;
 
 export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tallyInbox" | "tallyMetadata"> {
@@ -26,7 +26,7 @@ export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tall
       ...scan.parameters,
       (query.search.length > 0 ? SEARCHED_ROWS : PART_ROWS) - 1,
     ); // sqlite/inbox-counts.1
-    const next = end === null ? null : placeOf(end);
+    const next = end === null ? null : readPlace(end);
     const until = next === null ? [] : [next.createdAt, next.threadId, next.interruptId];
     const within = next === null ? "" : ` AND (${place.join(", ")}) <= (?, ?, ?)`;
     return {
@@ -41,11 +41,11 @@ export function countVerbs(db: Database): Pick<InterruptTx, "countInbox" | "tall
     },
     tallyInbox(query) {
       const { found, next } = part(query, FACETS);
-      return { found: found.map((row) => tallyOf(row, query.now)), next };
+      return { found: found.map((row) => toTally(row, query.now)), next };
     },
     tallyMetadata(query) {
       const { found, next } = part(query, "x.key, x.value, count(*) AS n", MEMBERS, " GROUP BY x.key, x.value");
-      return { found: found.map(memberOf), next };
+      return { found: found.map(toMetadataTally), next };
     },
   };
 }
@@ -55,11 +55,11 @@ const FACETS = `i.graph_id, i.assistant_id, i.node, i.kind, i.claim ->> '$.by' A
 
 const MEMBERS = " CROSS JOIN inbox_metadata AS x ON x.thread_id = i.thread_id AND x.interrupt_id = i.interrupt_id";
 
-function memberOf(row: Row): MetadataTally {
+function toMetadataTally(row: Row): MetadataTally {
   return { key: String(row["key"]), text: String(row["value"]), count: Number(row["n"]) };
 }
 
-function tallyOf(row: Row, now: number): InboxTally {
+function toTally(row: Row, now: number): InboxTally {
   const { claimed_by: by, claimed_until: until, snoozed_until: snoozed, expires_at: expiresAt } = row;
   const holds = typeof by === "string" && (typeof until !== "number" || until > now);
   return {
@@ -74,7 +74,7 @@ function tallyOf(row: Row, now: number): InboxTally {
   };
 }
 
-function placeOf(row: Row): InboxPlace {
+function readPlace(row: Row): InboxPlace {
   return {
     expiresAt: null,
     createdAt: Number(row["created_at"]),

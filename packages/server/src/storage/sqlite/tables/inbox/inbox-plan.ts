@@ -11,7 +11,7 @@ import { BUCKETS } from "../../../shared/deadline-buckets.ts";
 import { metadataConditions } from "../../../shared/metadata-filter.ts";
 import type { Database } from "../../client/database.ts";
 import { fewest, type Candidate } from "../shared/metadata-index.ts";
-import { isMatch, matchOf } from "../search/search-match.ts";
+import { isMatch, buildMatch } from "../search/search-match.ts";
 
 export interface InboxPlan {
   readonly from: string;
@@ -48,7 +48,7 @@ export function planInbox(db: Database, query: InboxQuery, part: PlannedPart = "
   const { drivers, others } = choices(query, part);
   // The items of one thread are few and adjacent in the table.
   const ofThread: Driver = { index: "", sql: "i.thread_id = ?", parameters: [query.threadId] };
-  const match = matchOf(db, query.search, "open");
+  const match = buildMatch(db, query.search, "open");
   const found: Driver | null =
     match?.isFew === true && query.threadId === null
       ? { index: SEARCHED, sql: "w.search_words MATCH ?", parameters: [match.text] }
@@ -63,14 +63,14 @@ export function planInbox(db: Database, query: InboxQuery, part: PlannedPart = "
     others.push(what.index === null ? { ...what, sql: HAS_METADATA } : what);
   }
   if (part !== "all") others.push({ sql: `i.expires_at IS ${part === "dated" ? "NOT " : ""}NULL`, parameters: [] });
-  if (query.deadline !== null) others.push(bucketOf(query.deadline, query.now));
+  if (query.deadline !== null) others.push(buildBucketCondition(query.deadline, query.now));
   const byMetadata = driver !== null && driver.index === null;
   const created = byMetadata ? PLACE_M : PLACE_I;
   const place = part === "dated" ? ["i.expires_at", ...created] : created;
   if (query.createdBefore !== null) others.push({ sql: `${created[0]} < ?`, parameters: [query.createdBefore] });
-  const beyond = beyondOf(query, place, part);
+  const beyond = buildBeyond(query, place, part);
   const driven = [...(driver === null ? [] : [driver]), ...(beyond === null ? [] : [beyond])];
-  const items = tablesOf(driver);
+  const items = chooseTables(driver);
   const joined = byMetadata
     ? " CROSS JOIN interrupts AS i ON i.thread_id = m.thread_id AND i.interrupt_id = m.interrupt_id"
     : "";
@@ -78,13 +78,13 @@ export function planInbox(db: Database, query: InboxQuery, part: PlannedPart = "
   const isPaused = { sql: "t.status = 'interrupted'", parameters: [] };
   return {
     from: `${items}${joined} CROSS JOIN threads AS t ON t.thread_id = i.thread_id`,
-    ...conditionOf([...driven, isOpen, isPaused, ...others]), // inbox-plan.1
+    ...joinConditions([...driven, isOpen, isPaused, ...others]), // inbox-plan.1
     place,
-    scan: { from: items, ...conditionOf([...driven, ...(byMetadata ? [] : [isOpen])]) },
+    scan: { from: items, ...joinConditions([...driven, ...(byMetadata ? [] : [isOpen])]) },
   };
 }
 
-function tablesOf(driver: Driver | null): string {
+function chooseTables(driver: Driver | null): string {
   if (driver === null) return "interrupts AS i INDEXED BY interrupts_open";
   if (driver.index === null) return "inbox_metadata AS m INDEXED BY inbox_metadata_values";
   if (driver.index === "") return "interrupts AS i";
@@ -107,7 +107,7 @@ function choices(
     drivers.push({ what: { index, sql, parameters }, probe: [probe, ...parameters] });
   };
   if (query.deadline !== null && query.deadline !== "none") {
-    const { sql, parameters } = bucketOf(query.deadline, query.now);
+    const { sql, parameters } = buildBucketCondition(query.deadline, query.now);
     column(DATED, sql, ...parameters);
   } else if (part === "dated") column(DATED, "i.expires_at IS NOT NULL");
   if (query.graphId !== null) column("interrupts_open_graph", "i.graph_id = ?", query.graphId);
@@ -132,7 +132,7 @@ function choices(
   return { drivers, others };
 }
 
-function bucketOf(bucket: DeadlineBucket, now: number): Condition {
+function buildBucketCondition(bucket: DeadlineBucket, now: number): Condition {
   if (bucket === "none") return { sql: "i.expires_at IS NULL", parameters: [] };
   const { from, to } = BUCKETS[bucket];
   if (from === null) return { sql: "i.expires_at <= ?", parameters: [now] };
@@ -141,7 +141,7 @@ function bucketOf(bucket: DeadlineBucket, now: number): Condition {
 }
 
 /** inbox-plan.2; null at the start of the part. */
-function beyondOf({ after, descending }: InboxQuery, place: readonly string[], part: PlannedPart): Condition | null {
+function buildBeyond({ after, descending }: InboxQuery, place: readonly string[], part: PlannedPart): Condition | null {
   if (after === null || (part === "undated" && after.expiresAt !== null)) return null;
   const { createdAt, threadId, interruptId, expiresAt } = after;
   const marks = place.map(() => "?").join(", ");
@@ -151,7 +151,7 @@ function beyondOf({ after, descending }: InboxQuery, place: readonly string[], p
   };
 }
 
-function conditionOf(conditions: readonly Condition[]): Pick<InboxPlan, "where" | "parameters"> {
+function joinConditions(conditions: readonly Condition[]): Pick<InboxPlan, "where" | "parameters"> {
   return {
     where: conditions.length === 0 ? "TRUE" : conditions.map(({ sql }) => sql).join(" AND "),
     parameters: conditions.flatMap(({ parameters }) => parameters),

@@ -20,7 +20,11 @@ export interface SearchMatch {
 }
 
 /** Null without words. @param mark restricts the documents */
-export function matchOf(db: Database, words: readonly string[], mark: keyof typeof MARKS | null): SearchMatch | null {
+export function buildMatch(
+  db: Database,
+  words: readonly string[],
+  mark: keyof typeof MARKS | null,
+): SearchMatch | null {
   if (words.length === 0) return null;
   const terms = words.map((word) => `"${word}"${isPrefix(word) ? " *" : ""}`); // sqlite/search-match.1
   if (mark !== null) terms.push(`"${MARKS[mark]}"`);

@@ -22,7 +22,7 @@ export function searchVerbs(
       return ids.map(unmarked);
     },
     sweepUnindexed: createSweep(db),
-    indexedSeq: (threadId) => Number(documentOf(db, threadId, "")?.["seq"] ?? 0),
+    indexedSeq: (threadId) => Number(findDocument(db, threadId, "")?.["seq"] ?? 0),
     unindexedItems(threadId, { ids, limit }) {
       const rows = db.all(
         `SELECT ${columns}, d.doc_id IS NULL AS missing FROM interrupts AS i
@@ -46,7 +46,7 @@ export function searchVerbs(
           updatedAt,
           seq,
         );
-        const id = Number(documentOf(db, threadId, interruptId)?.["doc_id"]);
+        const id = Number(findDocument(db, threadId, interruptId)?.["doc_id"]);
         db.run(
           "INSERT OR REPLACE INTO search_words (rowid, words) VALUES (?, ?)",
           id,
@@ -60,7 +60,7 @@ export function searchVerbs(
 
 const unmarked = (threadId: string): UnindexedThread => ({ threadId, marks: [] });
 
-function documentOf(db: Database, threadId: string, interruptId: string): Row | null {
+function findDocument(db: Database, threadId: string, interruptId: string): Row | null {
   const sql = "SELECT doc_id, seq FROM search_documents WHERE thread_id = ? AND interrupt_id = ?";
   return db.get(sql, threadId, interruptId);
 }
