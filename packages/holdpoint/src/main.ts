@@ -1,18 +1,5 @@
 #!/usr/bin/env node
 // Main: the command line. Only this file reads the environment, handles signals and sets exit codes.
-// The pieces:
-//   holdpoint/main/host.ts               the machine, and the configuration of a process
-//   holdpoint/main/product.ts            the package: its version, its folder
-//   holdpoint/main/serve.ts              `holdpoint serve`
-//   holdpoint/main/dev.ts                `holdpoint dev`
-//   holdpoint/main/dev-parts.ts          its services, started in order
-//   holdpoint/main/collect.ts            `holdpoint collector` and its tools
-//   holdpoint/main/agent-server.ts       the parts of the agent server, put together
-//   holdpoint/main/surface.ts            the routes beside the API: pages, gateways, custom app
-//   holdpoint/main/storage.ts            SQLite or PostgreSQL, with the matching engine
-//   holdpoint/main/tracing.ts            the server's own traces
-//   holdpoint/main/graph-environment.ts  the environment of the deployment's code
-//   holdpoint/main/verb-ports.ts         the ports of the commands in cli/
 // A command imports its parts on use, so the others cost nothing at start.
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";

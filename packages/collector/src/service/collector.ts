@@ -1,36 +1,5 @@
 // Collector: all steps connected as one service.
 //   receive → redact → decode → (spool) → join → translate → assemble → batch → encode → (spool) → upload
-// The pieces:
-//   receive/            HTTP and gRPC receivers: heads, bodies, decompression, memory admission
-//   redact/             personal data and secrets out of requests
-//   limit/              rate and daily quota of each key
-//   sample/             which traces are kept, which spans are dropped
-//   forward/            received requests to further OTLP receivers
-//   otlp/               OTLP protobuf and JSON to spans and log records, and the replies of OTLP
-//   logs/               log records: which are stored, the join with their spans, runs of their own
-//   pipeline/           the steps in order, batches, durable intake
-//   normalize/          spans of any sender in the attributes of the GenAI conventions
-//   translate/          a span's attributes to the content of a run
-//   assemble/           the place of every run in its trace: trace trees, dotted order
-//   encode/             runs to multipart bodies, compressed
-//   upload/             tenant queues, circuit breakers, upload cycles, dead letters
-//   upload/backend/     the port to the tracing backend, and its HTTP adapter
-//   spool/              write-ahead log of requests and batches, recovery
-//   shared/             runs, tenants, span accounting, fair share, times
-//   commands/           `collector check`, `replay`, `explain` and `redact`
-//   rules-file.ts       the rules of operators: redaction, sampling, forwarding, limits
-//   operator-file.ts    a JSON file that a setting names
-//   collector-servers.ts the HTTP and the gRPC server
-//   collector-parts.ts  creates the steps from the settings
-//   open-collector.ts   the collector with its real ports
-//   settings.ts         the settings
-//   limits.ts           the limits that no setting sets
-//   metrics.ts          the metrics
-//   gen-ai-metrics.ts   tokens, durations and costs of runs
-//   prices.ts           what a million tokens of a model cost
-//   observed-metrics.ts totals and levels of the steps
-//   scraped-value.ts    a counter or gauge that is read at each scrape
-//   start-stop-log.ts   log lines of start and stop
 // Invariants:
 //   collector.1. stop() closes the receiver first, then drains the steps from first to last. It ends within
 //        SHUTDOWN_TIMEOUT_MS.

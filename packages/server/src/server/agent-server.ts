@@ -1,31 +1,4 @@
 // Agent server: assembles the server behind one port, and starts and stops its parts in order.
-// The pieces:
-//   server/       this assembly, API surface, settings, metrics, retention, notices of other processes
-//   store/        the long-term memory
-//   protocol/     the thread protocol: commands and event streams
-//   routes/       parse → operation → reply
-//   audit/        the audit trail and its export
-//   crons/        scheduled runs
-//   notify/       notifications by rules: Slack, e-mail, and answers from there
-//   inbox/        open items over all threads: list, assign, answer, deadlines
-//   search/       the index behind searches for words
-//   streams/      readers of runs and threads
-//   runs/         read, cancel, wait; accept/ decides about new runs, execute/ is the worker
-//   assistants/   assistants and their versions
-//   threads/      threads and their states
-//   context.ts    dependencies of the operations
-//   services.ts   interfaces of the running parts that operations use
-//   read-rows.ts  rows of a list, read as they are sent
-//   chunks.ts     lists in chunks of bounded size
-//   merged-metadata.ts  the metadata of an object after a call that adds to it
-//   interrupts/   rules of pauses and answers
-//   events/       event logs of runs, and the inbox feed
-//   webhooks/     outbox, notifications, delivery
-//   auth/         keys, sign-in, sessions, roles, scopes, values for handlers
-//   serializers/  rows → API objects
-//   review/       reviewers of an interrupt, and the approvals that it needs
-//   ports/        interfaces to storage, graphs and engine
-//   model/        entities and state machines
 // Invariants:
 //   agent-server.1. The port opens after the worker has started and the graphs are registered.
 //   agent-server.2. stop() first stops claiming, then delivers results to waiting callers while runs end, then closes
