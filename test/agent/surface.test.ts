@@ -97,7 +97,7 @@ test("an unknown path is 404, a method that the route does not take is 405 (surf
     "an app of fetch alone takes the rest",
   );
   assert.equal((await call(server, "DELETE", "/info")).status, 405);
-  assert.equal((await call(server, "GET", "/ok")).text, '{"ok":true}');
+  assert.match((await call(server, "GET", "/ok")).text, /^{"ok":true,/);
   assert.equal((await call(server, "GET", "/boom")).status, 500);
   assert.equal((await raw(server, { path: "/a/%2e%2e/b" })).status, 404, "a path with two readings is not passed on");
   assert.equal((await raw(server, { path: "/a/../threads" })).status, 404);

@@ -293,8 +293,11 @@ test("a thread that gets another owner (thread-connections.8)", PATIENCE, async 
     await once(silent, "open");
     const answered = once(silent, "message");
     silent.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params: { ...filter, since: 0 } }));
-    const { result } = JSON.parse(String((await answered)[0])) as { readonly result: object };
-    assert.deepEqual(Object.keys(result), ["subscription_id"]); // nothing is missed
+    const { result } = JSON.parse(String((await answered)[0])) as {
+      readonly result: { readonly replayed_events: number };
+    };
+    assert.deepEqual(Object.keys(result), ["subscription_id", "replayed_events"]); // nothing is missed
+    assert.equal(result.replayed_events, 0);
     silent.close();
   }
   bob.close();

@@ -125,7 +125,7 @@ test("a rejected run leaves no thread behind (cli-data.7)", async () => {
 
 test("the help of a server verb has an example too (cli-data.3)", async () => {
   const { out } = await holdpoint(["serve", "--help"]);
-  assert.match(out, /\nExample:\n {2}node src\/main\.ts serve --config langgraph\.json\n/);
+  assert.match(out, /\nExample:\n {2}node packages\/holdpoint\/src\/main\.ts serve --config langgraph\.json\n/);
 });
 
 test("every shell's script names every verb and option, and no character ends a quotation (cli-data.4)", () => {
@@ -143,7 +143,7 @@ test("an unknown verb names the nearest one (cli-data.5)", async () => {
   const says = async (...args: readonly string[]): Promise<string> => (await holdpoint(args)).err;
   const [typo, nested, lost] = await Promise.all([says("thread", "ls"), says("approve", "0fb6"), says("frobnicate")]);
   assert.match(typo, /Did you mean threads\?/);
-  assert.match(nested, /Did you mean node src\/main\.ts inbox approve\?/);
+  assert.match(nested, /Did you mean node packages\/holdpoint\/src\/main\.ts inbox approve\?/);
   assert.match(lost, /Commands: serve, dev, /);
 });
 
