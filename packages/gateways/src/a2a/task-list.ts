@@ -11,7 +11,7 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import type { RunObject } from "../calls/run-object.ts";
 import { refusable } from "./refusals.ts";
 import { taskObject, type TaskView } from "./task-object.ts";
-import { readOpenItems, readRuns, findTaskId, taskOfRuns, type TaskRuns } from "./task-runs.ts";
+import { readOpenItems, readRuns, readTask, findTaskId, taskOfRuns, type TaskRuns } from "./task-runs.ts";
 
 const PAGE = 50;
 const PAGE_MAX = 100;
@@ -95,7 +95,13 @@ async function readTasks({ api }: TaskView, assistantId: string, thread: Thread)
   const [newest] = own;
   const open =
     thread.status === "interrupted" && newest !== undefined ? await refusable(readOpenItems(api, newest)) : [];
-  return Promise.all(chains.map((chain) => taskOfRuns(api, chain, open)));
+  return Promise.all(
+    chains.map(async (chain) => {
+      const task = await taskOfRuns(api, chain, open);
+      const isWhole = task.newest.status !== "interrupted" || task.open.length > 0;
+      return isWhole ? task : readTask(api, assistantId, task.taskId); // task-runs.3
+    }),
+  );
 }
 
 function encodeToken({ thread, skip }: Place): string {

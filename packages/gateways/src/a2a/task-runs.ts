@@ -1,6 +1,8 @@
 // Task runs: the runs of a task, and the items that they ask. A task is a run and the runs that continue it.
 // Invariants:
 //   task-runs.1. A task is read from its thread, with the rights of the caller: nothing is stored about it.
+//   task-runs.3. Runs and items are two reads. An answer between them leaves a paused run without its question, which
+//     would look like a cancelled task: such a task is read again.
 //   task-runs.2. A task belongs to one assistant: at the address of another one it is not found.
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import type { TaskState } from "@a2a-js/sdk";
@@ -38,7 +40,19 @@ export async function readTask(api: OwnApi, assistantId: string, taskId: string)
   if (!isUuid(taskId)) throw new TaskNotFoundError(`There is no task ${taskId}.`);
   const run = (await refusable(api.call("GET", `/runs/${taskId}`))) as unknown as RunObject;
   if (run.assistant_id !== assistantId) throw new TaskNotFoundError(`There is no task ${taskId}.`); // task-runs.2
-  return refusable(taskOfRuns(api, await readChain(api, run.thread_id, findTaskId(run)), null));
+  const readNow = async (): Promise<TaskRuns> =>
+    taskOfRuns(api, await readChain(api, run.thread_id, findTaskId(run)), null);
+  return refusable(readWhole(readNow));
+}
+
+/** task-runs.3. */
+export async function readWhole(readNow: () => Promise<TaskRuns>): Promise<TaskRuns> {
+  for (let task = await readNow(); ;) {
+    if (task.newest.status !== "interrupted" || task.open.length > 0) return task;
+    const again = await readNow();
+    if (again.newest.run_id === task.newest.run_id && again.open.length === 0) return again;
+    task = again;
+  }
 }
 
 /** @param open open items of the thread, if they are read already */

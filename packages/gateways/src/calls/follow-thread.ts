@@ -1,6 +1,7 @@
 // Follow thread: waits until a thread has no run in progress, and reports how its newest run ended.
 // Invariants:
 //   follow-thread.1. The result belongs to the newest run: an answer from the inbox or from another client is followed.
+//   follow-thread.3. Runs and items are two reads. An answer between them is no cancellation: the newer run is followed.
 //   follow-thread.2. An ended wait changes nothing on the thread.
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
@@ -37,7 +38,10 @@ export async function followThread(api: OwnApi, place: RunPlace, signal: AbortSi
     if (isJsonObject(error)) return { ...at, kind: "failed", ...readError(error) };
     const items = await openItems(api, place.threadId);
     if (items.length > 0) return { ...at, kind: "paused", items };
-    if (newest?.status === "interrupted") return { ...at, kind: "cancelled" };
+    if (newest?.status === "interrupted") {
+      if ((await newestRun(api, place.threadId))?.run_id !== newest.run_id) continue; // follow-thread.3
+      return { ...at, kind: "cancelled" };
+    }
     return { ...at, kind: "completed", values: reply };
   }
 }
