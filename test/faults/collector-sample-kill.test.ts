@@ -9,15 +9,19 @@ import { type AcceptedRun, type FakeBackend, startBackend } from "../fakes/backe
 import { protobufRequest, buildSpan, type TestSpan } from "../fakes/otlp.ts";
 import { type CollectorProcess, startCollectorProcess } from "../fakes/processes.ts";
 import { RECORD } from "@holdpoint/collector/spool/record.ts";
-import { scanFile } from "@holdpoint/collector/spool/scan.ts";
+import { scanMarks } from "@holdpoint/collector/spool/scan.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { until } from "../harness/threads.ts";
 
 const FAILED = { status: { code: 2 } };
+/** Processes of the test in progress. */
+const processes: CollectorProcess[] = [];
 const RULES = { sample: { rate: 0, keep: [{ error: true }], wait_ms: 3000 } };
 
 async function started(env: Readonly<Record<string, string>>): Promise<CollectorProcess> {
-  return (await startCollectorProcess(env)) ?? assert.fail("it did not start");
+  const one = (await startCollectorProcess(env)) ?? assert.fail("it did not start");
+  processes.push(one);
+  return one;
 }
 
 async function send({ url }: CollectorProcess, ...spans: readonly TestSpan[]): Promise<void> {
@@ -38,7 +42,7 @@ const isRunNamed =
 async function hasMarks(dir: string): Promise<true | undefined> {
   for (const name of await readdir(dir, { recursive: true })) {
     if (!/^\d{10}\./.test(basename(name))) continue;
-    const { records } = scanFile(await readFile(join(dir, name)), name, Number.parseInt(basename(name), 10));
+    const { records } = scanMarks(await readFile(join(dir, name)), name);
     if (records.some(({ type }) => type === RECORD.marks)) return true;
   }
   return undefined;
@@ -54,17 +58,15 @@ async function withSpool(
   const dir = await mkdtemp(`${tmpdir()}/holdpoint-sample-kill-`);
   const backend = await startBackend();
   await writeFile(`${dir}/rules.json`, JSON.stringify(RULES));
-  await work(
-    {
-      TRACING_ENDPOINT: backend.url,
-      RULES_FILE: `${dir}/rules.json`,
-      SPOOL_DIR: `${dir}/spool`,
-    },
-    backend,
-  );
-  assert.deepEqual(backend.violations, []);
-  await backend.close();
-  await rm(dir, { recursive: true });
+  const env = { TRACING_ENDPOINT: backend.url, RULES_FILE: `${dir}/rules.json`, SPOOL_DIR: `${dir}/spool` };
+  try {
+    await work(env, backend);
+    assert.deepEqual(backend.violations, []);
+  } finally {
+    for (const { child } of processes.splice(0)) child.kill("SIGKILL");
+    await backend.close();
+    await rm(dir, { recursive: true });
+  }
 }
 
 describe("a kept trace stays kept", PATIENCE, () => {
