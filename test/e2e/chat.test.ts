@@ -142,7 +142,7 @@ describe("the chat of the examples", () => {
     cpSync(dirname(WEB), copy, { recursive: true, filter: (path) => !path.includes("node_modules") });
     symlinkSync(join(WEB, "node_modules"), join(copy, "web", "node_modules"));
     mkdirSync(join(copy, "node_modules"));
-    symlinkSync(ROOT, join(copy, "node_modules", "holdpoint"));
+    symlinkSync(join(ROOT, "packages/holdpoint"), join(copy, "node_modules", "holdpoint"));
     for (const name of ["@langchain", "esbuild"])
       symlinkSync(join(ROOT, "node_modules", name), join(copy, "node_modules", name));
     await startsBoth(join(copy, "web"));

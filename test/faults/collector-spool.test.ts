@@ -441,37 +441,14 @@ describe("damage", () => {
     ];
     return Buffer.concat([...plain, ...sealed].flat());
   }
-  const innocent = (names: readonly string[]): object => ({
-    apiKey: "key",
-    tenantId: "",
-    format: "json",
-    encoding: "identity",
-    project: "",
-    receivedMs: 1,
-    spans: names.length,
-    rejected: 0,
-  });
-
-  /** Requests as one file per format: the middle one holds the forged record. */
-  async function hostile(
-    format: 1 | 2,
-  ): Promise<{ readonly path: string; readonly file: Buffer; readonly at: number[] }> {
+  /** Requests in one file: the middle one holds the forged record. */
+  async function hostile(): Promise<{ readonly path: string; readonly file: Buffer; readonly at: number[] }> {
     const path = `${DIR}/0000000001.log`;
     const wires = [
       Buffer.from('["before"]'),
       Buffer.concat([planted(), Buffer.from('["carrier"]')]),
       Buffer.from('["after"]'),
     ];
-    if (format === 1) {
-      const records = [
-        encodePlainRecord(RECORD.file, { format: 1, segment: 1 }),
-        ...wires.map((wire) => encodePlainRecord(RECORD.request, innocent(["x"]), wire)),
-      ].map((record) => Buffer.concat(record));
-      const at = records
-        .map((_, index) => records.slice(0, index).reduce((sum, { length }) => sum + length, 0))
-        .slice(1);
-      return { path, file: Buffer.concat(records), at };
-    }
     const disk = createMemoryDisk();
     const spool = createSpool(
       { dir: DIR, segmentBytesMax: 1e6, treeSegmentBytesMax: 1500, treeRunsKept: 1000, treeAgeMs: 300_000 },
@@ -513,24 +490,19 @@ describe("damage", () => {
     if (full) return 1;
     return byte < 1000 ? 7 : 61;
   };
-  for (const format of [1, 2] as const)
-    test(`format ${format}: records that a sender has put into a body are never read, however the write of it is torn`, async () => {
-      const { path, file, at } = await hostile(format);
-      const [, carrier = 0, after = 0] = at;
-      assert.deepEqual(await recovered(path, file), ["before", "carrier", "after"]);
-      for (let cut = carrier; cut < after; cut += stepAt(cut - carrier))
-        assert.deepEqual(
-          await recovered(path, file.subarray(0, cut)),
-          ["before"],
-          `cut ${cut - carrier} bytes into it`,
-        );
-      const damaged = Buffer.from(file);
-      damaged[after - 1] = (damaged[after - 1] ?? 0) ^ 1;
-      assert.deepEqual(await recovered(path, damaged), ["before", "after"], "its content is damaged");
-    });
+  test("records that a sender has put into a body are never read, however the write of it is torn", async () => {
+    const { path, file, at } = await hostile();
+    const [, carrier = 0, after = 0] = at;
+    assert.deepEqual(await recovered(path, file), ["before", "carrier", "after"]);
+    for (let cut = carrier; cut < after; cut += stepAt(cut - carrier))
+      assert.deepEqual(await recovered(path, file.subarray(0, cut)), ["before"], `cut ${cut - carrier} bytes into it`);
+    const damaged = Buffer.from(file);
+    damaged[after - 1] = (damaged[after - 1] ?? 0) ^ 1;
+    assert.deepEqual(await recovered(path, damaged), ["before", "after"], "its content is damaged");
+  });
 
   test("nor are they when the frame around them is damaged: the next record is found all the same", async () => {
-    const { path, file, at } = await hostile(2);
+    const { path, file, at } = await hostile();
     const [, carrier = 0] = at;
     for (let byte = 0; byte < 20; byte++) {
       const damaged = Buffer.from(file);
@@ -540,7 +512,7 @@ describe("damage", () => {
   });
 
   test("an intact record at another place, or in another file, is none", async () => {
-    const { path, file, at } = await hostile(2);
+    const { path, file, at } = await hostile();
     const [before = 0, carrier = 0] = at;
     const copy = file.subarray(before, carrier);
     assert.deepEqual(await recovered(path, Buffer.concat([file.subarray(0, carrier), copy])), ["before"]);

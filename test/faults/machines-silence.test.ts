@@ -183,10 +183,14 @@ async function again(one: Sent): Promise<Answer> {
 }
 
 test("a claim with an unknown commit outcome continues (machines-silence.4)", { timeout }, async () => {
-  const [accepted, queued] = [await fleet.bench.newThread(), await fleet.bench.newThread()];
-  const late = await fleet.bench.post(`/threads/${queued}/runs`, { ...STEPS, after_seconds: 1 });
-  const { run_id: run } = late.body as { readonly run_id: string };
-  proxy.decideFate = (text) => (isMarked(text) ? "kept" : "pass");
+  const accepted = await fleet.bench.newThread();
+  const { thread: queued, run } = await queuedBefore(
+    async () => void (proxy.decideFate = (text) => (isMarked(text) ? "kept" : "pass")),
+    async () => {
+      proxy.decideFate = () => "pass";
+      proxy.deliver();
+    },
+  );
   const start: Sent = { path: `/threads/${accepted}/runs/wait`, body: STEPS, key: randomUUID() };
   const answer = send(start); // claims its run directly, the other one from the queue
   const claimed = async (): Promise<boolean> => {
@@ -210,21 +214,27 @@ test("a claim with an unknown commit outcome continues (machines-silence.4)", { 
   }
 });
 
-/** A delayed run, which is not due before the claims block. */
-async function queuedBehindLock(): Promise<string> {
+/** A delayed run, which is not due before the claims block. @param unblock for another try */
+async function queuedBefore(
+  block: () => Promise<void>,
+  unblock: () => Promise<void>,
+): Promise<{ readonly thread: string; readonly run: string }> {
   for (;;) {
     const thread = await fleet.bench.newThread();
     const late = await fleet.bench.post(`/threads/${thread}/runs`, { ...STEPS, after_seconds: 1 });
     const { run_id: run } = late.body as { readonly run_id: string };
-    await db.query("BEGIN; LOCK TABLE holdpoint.threads IN ACCESS EXCLUSIVE MODE");
+    await block();
     if ((await db.query("SELECT FROM holdpoint.runs WHERE run_id = $1 AND status = 'pending'", [run])).rowCount === 1)
-      return thread;
-    await db.query("ROLLBACK"); // its time has come before
+      return { thread, run };
+    await unblock(); // its time has come before
   }
 }
 
 test("a run whose claim meets a database outage starts after it (machines-silence.3)", { timeout }, async () => {
-  const thread = await queuedBehindLock();
+  const { thread } = await queuedBefore(
+    async () => void (await db.query("BEGIN; LOCK TABLE holdpoint.threads IN ACCESS EXCLUSIVE MODE")),
+    async () => void (await db.query("ROLLBACK")),
+  );
   const sql = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'holdpoint.threads'::regclass";
   const isClaimed = async (): Promise<boolean> => ((await db.query(sql)).rowCount ?? 0) > 0;
   await until("its claim waits for the table", async () => pause(LOOK_MS).then(isClaimed));
