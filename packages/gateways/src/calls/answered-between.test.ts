@@ -32,7 +32,7 @@ function answeredAtFirstLook(): OwnApi {
     const runs = [...(answered ? [buildRun(SECOND, "success")] : []), buildRun(FIRST, "interrupted")];
     if (path.endsWith("/join")) return { answer: answered };
     if (path.includes("/runs?")) return path.includes("limit=1&") ? runs.slice(0, 1) : runs;
-    return runs.find((run) => path.endsWith(String((run as { readonly run_id: string }).run_id))) ?? assert.fail(path);
+    return runs.find((run) => path.endsWith((run as { readonly run_id: string }).run_id)) ?? assert.fail(path);
   };
   return { call, events: () => assert.fail("no stream"), clock: { after: () => assert.fail("no wait") } };
 }
