@@ -85,7 +85,7 @@ async function middle(client: Client): Promise<{ readonly threadId: string; read
 }
 
 /** Whether the state comes from the checkpoint by way of one copy of it, which the library puts where a branch begins. */
-async function isBranchOf(client: Client, threadId: string, checkpointId: string): Promise<boolean> {
+async function isForkedAt(client: Client, threadId: string, checkpointId: string): Promise<boolean> {
   const { parent_checkpoint: parent } = await client.threads.getState(threadId);
   const copy = await client.threads.getState(threadId, parent?.checkpoint_id ?? "");
   return copy.parent_checkpoint?.checkpoint_id === checkpointId;
@@ -127,13 +127,13 @@ function checks(method: Method): Readonly<Record<string, Row["check"]>> {
     [`${method}.checkpointId`]: async ({ client }) => {
       const { threadId, checkpointId } = await middle(client);
       await run(client, { input: null, checkpointId }, threadId);
-      assert.ok(await isBranchOf(client, threadId, checkpointId));
+      assert.ok(await isForkedAt(client, threadId, checkpointId));
     },
     [`${method}.checkpoint`]: async ({ client }) => {
       const { threadId, checkpointId } = await middle(client);
       const checkpoint = { checkpoint_ns: "", checkpoint_id: checkpointId, checkpoint_map: null };
       await run(client, { input: null, checkpoint }, threadId);
-      assert.ok(await isBranchOf(client, threadId, checkpointId));
+      assert.ok(await isForkedAt(client, threadId, checkpointId));
     },
     [`${method}.checkpointDuring`]: kwargs({ checkpointDuring: false }, "durability", "exit"),
     [`${method}.durability`]: async ({ client }) => {
