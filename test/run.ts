@@ -20,7 +20,7 @@ import { buffer } from "node:stream/consumers";
 import { startPostgres } from "./harness/postgres/server.ts";
 import { FIRST, REST } from "./suites.ts";
 
-const isUnit = (file: string): boolean => /^(?:console|src\/(?!storage\/))/.test(file);
+const isUnit = (file: string): boolean => /^packages\/(?!server\/src\/storage\/)/.test(file);
 const isAgent = (file: string): boolean => file.startsWith("test/agent/");
 /** A new file joins the others of its folder, and changes nothing for those of the other processes. */
 const SHARED_PROCESSES: readonly ((file: string) => boolean)[] = [

@@ -142,6 +142,7 @@ describe("the chat of the examples", () => {
     cpSync(dirname(WEB), copy, { recursive: true, filter: (path) => !path.includes("node_modules") });
     symlinkSync(join(WEB, "node_modules"), join(copy, "web", "node_modules"));
     mkdirSync(join(copy, "node_modules"));
+    writeFileSync(join(copy, "package.json"), JSON.stringify({ type: "module" })); // as the README makes it
     symlinkSync(join(ROOT, "packages/holdpoint"), join(copy, "node_modules", "holdpoint"));
     for (const name of ["@langchain", "esbuild"])
       symlinkSync(join(ROOT, "node_modules", name), join(copy, "node_modules", name));
