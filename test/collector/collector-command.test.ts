@@ -16,6 +16,8 @@ interface Started {
   readonly url: string;
   /** Resolves when its log has that event. */
   readonly logged: (event: string) => Promise<void>;
+  /** Everything that it has written so far. */
+  readonly output: () => string;
   readonly send: (
     body: Buffer | string,
     headers?: Readonly<Record<string, string>>,
@@ -24,11 +26,18 @@ interface Started {
   readonly stop: () => Promise<number | null>;
 }
 
-async function start(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Started> {
+const WHOLE = ["packages/holdpoint/src/main.ts", "collector"] as const;
+const ALONE = ["packages/collector/src/main.ts"] as const;
+
+async function start(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+  [main, ...args]: typeof WHOLE | typeof ALONE = WHOLE,
+): Promise<Started> {
   const backend = await startBackend();
   const folder = temporaryFolder();
   const port = await freePort();
-  const child = spawn(process.execPath, [join(ROOT, "packages/holdpoint/src/main.ts"), "collector"], {
+  const child = spawn(process.execPath, [join(ROOT, main), ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], HTTP_PORT: String(port), TRACING_ENDPOINT: backend.url, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -63,6 +72,7 @@ async function start(t: TestContext, env: Readonly<Record<string, string>> = {})
     backend,
     url,
     logged,
+    output: () => log,
     stop,
     async send(body, headers = { "x-api-key": "key-1" }) {
       const type = typeof body === "string" ? "application/json" : "application/x-protobuf";
@@ -119,6 +129,18 @@ const SAME: TestSpan = {
   },
 };
 const ENVELOPE = { resource: { "service.name": "svc" }, scope: { name: "my.scope", version: "1.0.0" } };
+
+for (const program of [WHOLE, ALONE])
+  test(`${program[0]} names a misspelled setting at the start, and no other variable`, async (t) => {
+    const env = { HOLDPOINT_DATA_DIRECTORY: "x", HOLDPOINT_DATA_DIR: "data", UNRELATED: "x", LOG_JSON: "true" };
+    const { output } = await start(t, env, program);
+    assert.deepEqual(
+      output()
+        .match(/"setting_unknown".*?HOLDPOINT_\w+/g)
+        ?.map((one) => one.split('"').at(-1)),
+      ["HOLDPOINT_DATA_DIRECTORY"],
+    );
+  });
 
 test("the ten variables have the defaults of the rules", async () => {
   const { out } = await holdpoint(["collector", "--print-config"]);

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { ConfigError, printConfig, readConfig, listSecrets } from "@holdpoint/base/config/config.ts";
 import { LOG_SETTINGS } from "@holdpoint/base/config/log-settings.ts";
+import { warnOfUnknown } from "@holdpoint/base/config/unknown-settings.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { stopOnSignals } from "@holdpoint/base/modules/long-running-process.ts";
 import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
@@ -34,7 +35,8 @@ const { version } = createRequire(import.meta.url)("@holdpoint/collector/package
 const TABLE = { ...collectorSettings, ...TRACE_SETTINGS, ...LOG_SETTINGS } as const;
 
 async function start(): Promise<void> {
-  const config = readConfig({ ...process.env }, TABLE, (path) => readFileSync(path, "utf8"));
+  const env = { ...process.env };
+  const config = readConfig(env, TABLE, (path) => readFileSync(path, "utf8"));
   if (process.argv.includes("--print-config")) {
     process.stdout.write(`${printConfig(TABLE, config)}\n`);
     return;
@@ -47,6 +49,7 @@ async function start(): Promise<void> {
     now: Date.now,
     write: (text) => void process.stderr.write(text),
   });
+  warnOfUnknown(env, [TABLE], log);
   const started = await startCollectorProcess({ ...COLLECTOR_LIMITS, ...config }, { log, version });
   stopOnSignals(started, process);
 }

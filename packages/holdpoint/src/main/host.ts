@@ -130,17 +130,8 @@ export async function productSecrets(): Promise<{
   return { tables: await productTables(), secrets: TELEMETRY_SECRETS };
 }
 
-const OWN_PREFIX = "HOLDPOINT_";
-
-/** Warns of each variable with our prefix that no part reads: a misspelled one would do nothing in silence. */
+/** Warns of each variable with our prefix that no part reads. */
 export async function warnOfUnknown({ env }: Host, log: Log): Promise<void> {
-  const settings = (await productTables()).flatMap((table) => Object.values(table));
-  const names = new Set(
-    settings.flatMap(({ name, aliases }) => [name, ...aliases].flatMap((one) => [one, `${one}_FILE`])),
-  );
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith(OWN_PREFIX) || names.has(name)) continue;
-    const reason = "no setting has this name, so it does nothing; docs/reference/configuration.md lists the settings";
-    log.warning("setting_unknown", { name, reason });
-  }
+  const { warnOfUnknown: warn } = await import("@holdpoint/base/config/unknown-settings.ts");
+  warn(env, await productTables(), log);
 }
