@@ -79,7 +79,7 @@ test("a row without its value has an excerpt and its decisions (interrupts/inbox
     { title, excerpt, decisions, dangerous },
     {
       title: "Drop the table?",
-      excerpt: "question: Drop the table? · table: orders · dangerous: true",
+      excerpt: "question: Drop the table? · table: orders",
       decisions: ["respond"],
       dangerous: true,
     },

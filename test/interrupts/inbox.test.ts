@@ -50,7 +50,7 @@ test("a question is an item until it is answered, and can be looked up after (in
     title: "send: To Ann",
     action: "send",
     actions: 1,
-    excerpt: "action: send · to: ann · description: To Ann",
+    excerpt: "to: ann",
     decisions: ["approve", "edit", "respond", "ignore", "reject"],
     dangerous: false,
     claim: null,

@@ -43,9 +43,25 @@ const SEEN: readonly Seen[] = [
   {
     name: "a HumanInterrupt with its flags",
     value: [human(config(true, false, true, false))],
-    is: { kind: "tool_approval", dialect: "human_interrupt", title: "send: Send **it**?", description: "Send **it**?" },
+    is: { kind: "tool_approval", dialect: "human_interrupt", title: "send: Send it?", description: "Send **it**?" },
     actions: [{ name: "send", args: ARGS, allowed: ["approve", "respond", "reject"] }],
   },
+  ...(
+    [
+      ["repeats the call", `Tool execution requires approval\n\nTool: send\nArgs: {"to": "}"}`, null],
+      ["has a prefix of its own", "Money leaves\n\nTool: send\nArgs: {'to': 'a'}", "Money leaves"],
+      [
+        "says more behind the call",
+        "Tool execution requires approval\n\nTool: send\nArgs: {}\nNever approve {}",
+        undefined,
+      ],
+      ["names another tool", "Tool execution requires approval\n\nTool: wipe\nArgs: {}", undefined],
+    ] as const
+  ).map(([what, description, shown]) => ({
+    name: `middleware whose description ${what}`,
+    value: { action_requests: [{ name: "send", args: {}, description }] },
+    is: { description: shown === undefined ? description : shown },
+  })),
   {
     name: "a HumanInterrupt outside of a list, without flags",
     value: human(),

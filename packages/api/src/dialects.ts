@@ -7,7 +7,8 @@
 //   dialects.3. A person's input is passed through unchanged: no value changes its type.
 //   dialects.4. A decision that the interrupt does not allow yields a reason instead of an answer.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
-import { actionTitle, readMember, readPayloadText, chooseTitle } from "./text/payload-text.ts";
+import { SCHEMA_KEYS } from "./text/payload-content.ts";
+import { actionTitle, readDescription, readMember, readPayloadText, chooseTitle } from "./text/payload-text.ts";
 
 /**
  * | dialect | the payload is | the answer is |
@@ -32,7 +33,7 @@ export type Decision =
 export interface Action {
   readonly name: string | null;
   readonly args: Json;
-  /** Markdown from the graph: untrusted. */
+  /** Markdown from the graph: untrusted. Null if it only repeats name and arguments. */
   readonly description: string | null;
   readonly allowed: readonly DecisionType[];
   /** Allowed kinds of decisions that only the graph knows. */
@@ -213,20 +214,12 @@ function approval(dialect: Dialect, actions: readonly Action[], schema: JsonObje
   if (first === undefined) return null;
   const allowed = first.allowed.filter((type) => actions.every((action) => action.allowed.includes(type)));
   const title = actionTitle(actions);
-  return { kind: "tool_approval", dialect, title, description: first.description, actions, allowed, schema };
+  const described = actions.map((action) => ({ ...action, description: readDescription(action) }));
+  const description = described[0]?.description ?? null;
+  return { kind: "tool_approval", dialect, title, description, actions: described, allowed, schema };
 }
 
 // ── Questions: the graph expects a value, optionally described by a schema
-
-/** Members of payloads that carry the JSON Schema of their answer. */
-const SCHEMA_KEYS = [
-  "response_schema",
-  "responseSchema",
-  "args_schema",
-  "argsSchema",
-  "json_schema",
-  "schema",
-] as const;
 
 function question(value: Json, responseSchema: JsonObject | null): Question {
   const schema = responseSchema ?? schemaIn(value);

@@ -1,10 +1,13 @@
-// Tests of excerpts of payloads: payload-excerpt.1, payload-excerpt.2.
+// Tests of excerpts of payloads: payload-excerpt.1, payload-excerpt.2, payload-excerpt.3.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@holdpoint/base/json/json.ts";
+import { recognise } from "../dialects.ts";
 import { formatExcerpt, isDangerous } from "./payload-excerpt.ts";
 
-test("an excerpt has names and values in one line", () => {
+const readExcerpt = (value: Json): string => formatExcerpt(value, recognise(value, null));
+
+test("an excerpt has what a person decides on, by name, in one line (payload-excerpt.3)", () => {
   const rows: readonly (readonly [Json, string])[] = [
     ["Refund\n order 4711?", "Refund order 4711?"],
     [
@@ -12,14 +15,43 @@ test("an excerpt has names and values in one line", () => {
       "question: Refund? · amount: 30 · ok: true · none: null",
     ],
     [[{ name: "mail", args: { to: ["ann", "bob"] } }], "name: mail · to: ann · to: bob"],
+    [
+      [
+        {
+          action_request: { action: "mail", args: { to: "ann" } },
+          config: { allow_accept: true },
+          description: "Send?",
+        },
+      ],
+      "to: ann",
+    ],
+    [
+      {
+        action_requests: [
+          { name: "pay", args: { eur: 5 } },
+          { name: "mail", args: { to: "bob" } },
+        ],
+        review_configs: [],
+      },
+      "pay · eur: 5 · mail · to: bob",
+    ],
+    [
+      {
+        question: "**Which**?",
+        photo: "data:image/png;base64,AAAA",
+        response_schema: { type: "string" },
+        dangerous: true,
+      },
+      "question: Which? · photo: [image]",
+    ],
     [{}, ""],
     [null, "null"],
   ];
-  for (const [value, expected] of rows) assert.equal(formatExcerpt(value), expected);
+  for (const [value, expected] of rows) assert.equal(readExcerpt(value), expected);
 });
 
 test("an excerpt is short and shows hidden characters (payload-excerpt.1, payload-excerpt.2)", () => {
-  assert.equal(formatExcerpt({ file: "abc\u202egnp.exe" }), "file: abc\\u202egnp.exe");
+  assert.equal(readExcerpt({ file: "abc\u202egnp.exe" }), "file: abc\\u202egnp.exe");
   let deep: Json = "end";
   for (let depth = 0; depth < 5000; depth++) deep = [deep, {}];
   for (const value of [
@@ -28,7 +60,7 @@ test("an excerpt is short and shows hidden characters (payload-excerpt.1, payloa
     deep,
     { a: "\u202e".repeat(999) },
   ]) {
-    assert.ok(formatExcerpt(value).length <= 300);
+    assert.ok(readExcerpt(value).length <= 300);
   }
 });
 

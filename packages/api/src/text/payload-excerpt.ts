@@ -3,7 +3,11 @@
 // Invariants:
 //   payload-excerpt.1. An excerpt has at most EXCERPT_UNITS_MAX units, and needs only part of a long payload.
 //   payload-excerpt.2. It hides no character (visible-text.1).
+//   payload-excerpt.3. It has what a person decides on: arguments, and the members of a question. Configuration, schemas
+//     and marks of Markdown stay out of it.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { readContent } from "./payload-content.ts";
+import { formatPlainText } from "./plain-text.ts";
 import { visible } from "./visible-text.ts";
 
 const EXCERPT_UNITS_MAX = 300;
@@ -11,10 +15,18 @@ const EXCERPT_UNITS_MAX = 300;
 const MEMBERS_MAX = 1000;
 const DEPTH_MAX = 20;
 
-/** `question: Refund order 4711? · amount: 30 · tags: vip, late` */
-export function formatExcerpt(value: Json): string {
+interface Asked {
+  readonly actions: readonly { readonly name: string | null; readonly args: Json }[];
+}
+
+/** `order: 4711 · amount: 30`, `refund · amount: 30 · mail · to: ann`, `question: Refund order 4711? · amount: 30` */
+export function formatExcerpt(value: Json, { actions }: Asked): string {
   const walk: Walk = { parts: [], units: 0, members: 0 };
-  collect(walk, value, "", 0);
+  for (const { name, args } of actions) {
+    if (actions.length > 1 && !isFull(walk)) collect(walk, name ?? "an action", "", 0);
+    collect(walk, args, "", 0);
+  }
+  if (actions.length === 0) collect(walk, readContent(value), "", 0);
   const text = walk.parts.join(" · ");
   const shown = visible(text.slice(0, EXCERPT_UNITS_MAX + 1).toWellFormed());
   return shown.length <= EXCERPT_UNITS_MAX ? shown : `${shown.slice(0, EXCERPT_UNITS_MAX - 1).toWellFormed()}…`;
@@ -52,11 +64,7 @@ function collect(walk: Walk, value: Json, name: string, depth: number): void {
   }
 }
 
-const line = (text: string): string =>
-  text
-    .slice(0, 2 * EXCERPT_UNITS_MAX)
-    .replace(/\s+/g, " ")
-    .trim();
+const line = (text: string): string => formatPlainText(text.slice(0, 2 * EXCERPT_UNITS_MAX));
 
 const LISTS = ["action_requests", "actionRequests", "review_configs", "reviewConfigs"] as const;
 

@@ -3,7 +3,10 @@
 //   payload-text.1. A line has at most TITLE_UNITS_MAX units, is well-formed, and needs only part of a long payload.
 //   payload-text.2. A line is never blank, and hides no character (visible-text.1).
 //   payload-text.3. Items that differ in their arguments differ in their titles, unless the graph describes them.
+//   payload-text.4. A title has no marks of Markdown (plain-text.1). A description that only repeats the name and the
+//     arguments, as LangChain generates it, is none; one that says anything else is shown whole.
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
+import { formatPlainLines } from "./plain-text.ts";
 import { visible } from "./visible-text.ts";
 
 const TITLE_UNITS_MAX = 200;
@@ -30,8 +33,38 @@ interface Described {
   readonly description: string | null;
 }
 
-/** LangChain's middleware writes this after its prefix, which is the same for every call of a tool. */
-const GENERATED = /^[^\n]*\n\nTool: /;
+/** LangChain's middleware describes every call like this, after its prefix. */
+const GENERATED = /^([^\n]*)\n\nTool: ([^\n]*)\nArgs: (\{[\s\S]*\})\s*$/;
+const DEFAULT_PREFIX = "Tool execution requires approval";
+
+/** What a description says beyond the name and the arguments: all of it, or the prefix of a generated one (payload-text.4). */
+export function readDescription({ name, description }: Described): string | null {
+  const generated = readGenerated(description, name);
+  if (generated === null) return description;
+  return generated === "" || generated === DEFAULT_PREFIX ? null : generated;
+}
+
+/** The prefix of a generated description; null for one with words of its own. */
+function readGenerated(description: string | null, name: string | null): string | null {
+  const [, prefix = "", tool, args = ""] = GENERATED.exec(description ?? "") ?? [];
+  return tool === undefined || tool !== name || !isOneObject(args) ? null : prefix.trim();
+}
+
+/** Text behind the arguments is not part of them. */
+function isOneObject(text: string): boolean {
+  let depth = 0;
+  let quote = "";
+  for (let at = 0; at < text.length; at++) {
+    const unit = text[at] as string;
+    if (quote !== "") {
+      if (unit === "\\") at++;
+      else if (unit === quote) quote = "";
+    } else if (unit === '"' || unit === "'") quote = unit;
+    else if (unit === "{") depth++;
+    else if (unit === "}" && --depth === 0) return text.slice(at + 1).trim() === "";
+  }
+  return false;
+}
 
 /** `refund: A customer asks.`, `refund(order_id: 4711)`, `refund ×2, mail` */
 export function actionTitle(actions: readonly Described[]): string {
@@ -42,11 +75,17 @@ export function actionTitle(actions: readonly Described[]): string {
     return short([...names].map(([name, { length }]) => (length === 1 ? name : `${name} ×${length}`)).join(", "));
   }
   const { description } = first;
-  if (description === null || GENERATED.test(description)) return callText(first); // payload-text.3
+  if (description === null || readGenerated(description, first.name) !== null) return callText(first); // payload-text.3
   return short(`${first.name === null ? "" : `${nameAction(first)}: `}${firstLine(description)}`);
 }
 
-const nameAction = ({ name }: Pick<Described, "name">): string => (name === null ? "an action" : firstLine(name));
+const nameAction = ({ name }: Pick<Described, "name">): string =>
+  name === null
+    ? "an action"
+    : (name
+        .slice(0, 10 * TITLE_UNITS_MAX)
+        .trim()
+        .split(/[\r\n]/, 1)[0] ?? "");
 
 /** `refund(order_id: 4711, reason: "broken")` */
 export function callText({ name, args }: Pick<Described, "name" | "args">): string {
@@ -72,10 +111,14 @@ export function short(text: string): string {
 }
 
 /** JSON text of a value, truncated at the limit (payload-text.1). */
-function glance(value: Json): string {
+function glance(value: Json, depth = 0): string {
   if (typeof value === "string") return short(JSON.stringify(value.slice(0, TITLE_UNITS_MAX)));
   if (typeof value !== "object" || value === null) return String(value);
-  if (Array.isArray(value)) return short(`[${(value as readonly Json[]).slice(0, 5).map(glance).join(", ")}]`);
+  if (depth > 4) return "…";
+  if (Array.isArray(value)) {
+    const shown = (value as readonly Json[]).slice(0, 5).map((one) => glance(one, depth + 1));
+    return short(`[${shown.join(", ")}]`);
+  }
   const members: string[] = [];
   for (const [key, member] of Object.entries(value)) {
     if (members.length === 5) break;
@@ -84,11 +127,8 @@ function glance(value: Json): string {
   return short(members.join(", "));
 }
 
+/** The first line with words (payload-text.4); marks, where there is nothing else. */
 function firstLine(text: string): string {
-  return (
-    text
-      .slice(0, 10 * TITLE_UNITS_MAX)
-      .trim()
-      .split(/[\r\n]/, 1)[0] ?? ""
-  );
+  const part = text.slice(0, 10 * TITLE_UNITS_MAX).trim();
+  return formatPlainLines(part)[0] ?? part.split(/[\r\n]/, 1)[0] ?? "";
 }

@@ -1,6 +1,7 @@
 // Request view: the request in readable form.
 import type { ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
+import { readContent } from "@holdpoint/api/text/payload-content.ts";
 import { isObject, type Json } from "../json/json.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { ValueTable } from "../json/value-table.tsx";
@@ -45,7 +46,6 @@ function ActionView({ action, place }: { readonly action: Action; readonly place
 
 /** Members of the question itself; the others appear below it. */
 const QUESTION_NAMES = ["question", "message", "prompt", "description", "text"] as const;
-const HIDDEN = ["response_schema", "responseSchema", "args_schema", "argsSchema", "json_schema", "schema"];
 
 function Payload({ payload }: { readonly payload: Json }): ReactNode {
   if (typeof payload === "string") {
@@ -59,13 +59,11 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
       </section>
     );
   }
-  const members = isObject(payload) ? payload : null;
+  const content = readContent(payload);
+  const members = isObject(content) ? content : null;
   const name = QUESTION_NAMES.find((one) => typeof members?.[one] === "string");
   const question = name === undefined ? null : members?.[name];
-  const rest =
-    members === null
-      ? payload
-      : Object.fromEntries(Object.entries(members).filter(([key]) => key !== name && !HIDDEN.includes(key)));
+  const rest = members === null ? payload : Object.fromEntries(Object.entries(members).filter(([key]) => key !== name));
   const isEmpty = isObject(rest) && Object.keys(rest).length === 0;
   return (
     <section className="block question">

@@ -31,7 +31,9 @@ export function Dialog({
           {...(description === undefined ? { "aria-describedby": undefined } : {})}
         >
           <header className="dialog-header">
-            <Parts.Title className="dialog-title">{title}</Parts.Title>
+            <Parts.Title className="dialog-title" dir="auto">
+              {title}
+            </Parts.Title>
             <Parts.Close asChild>
               <IconButton icon="cross" label="Close" />
             </Parts.Close>

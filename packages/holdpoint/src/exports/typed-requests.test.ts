@@ -41,7 +41,7 @@ function answered<Answer>(ask: Ask<Answer>, decision: Decision): Answer {
 test("an approval is recognised, and each of its decisions parses (typed-requests.1)", () => {
   const asked = recognise(email.payload as Json, email.responseSchema as JsonObject);
   assert.equal(asked.dialect, "hitl_camel");
-  assert.equal(asked.title, "send_email: Check the *address*.");
+  assert.equal(asked.title, "send_email: Check the address.");
   assert.deepEqual(asked.actions[0]?.allowed, ["approve", "edit", "reject", "respond"]);
   assert.ok(asked.actions[0]?.argsSchema);
   const args = { to: "ada", copies: 1 };

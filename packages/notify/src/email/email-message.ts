@@ -40,10 +40,9 @@ function formatPart(
   { console, answer }: ItemLinks,
   isWhole: boolean,
 ): { readonly text: string; readonly html: string } {
-  const { title } = buildItemView(item);
+  const { title, text } = buildItemView(item);
   const origin = visible(`${item.graphId} · ${item.node}`);
-  const value =
-    isWhole && item.kind !== "breakpoint" ? cut(visible(JSON.stringify(item.value, null, 2) ?? "null")) : null;
+  const value = isWhole && text !== null ? cut(text) : null;
   const until = item.expiresAt === null ? null : `Waits until ${isoTime(item.expiresAt)}`;
   const links: readonly (readonly [label: string, url: string])[] = [
     ...(answer === null ? [] : [["Answer (this link is yours, and works once)", answer] as const]),

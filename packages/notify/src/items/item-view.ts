@@ -1,5 +1,6 @@
 // Item view: an item of the inbox as a message shows it, and the decisions that a message can offer.
 import { type DecisionType, recognise } from "@holdpoint/api/dialects.ts";
+import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -10,6 +11,8 @@ export type Choice = DecisionType | "continue";
 
 export interface ItemView {
   readonly title: string;
+  /** The request as lines; null for a breakpoint. */
+  readonly text: string | null;
   readonly choices: readonly Choice[];
   /** Arguments of the only action; undefined unless they can be edited. */
   readonly editable: Json | undefined;
@@ -21,6 +24,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   if (kind === "breakpoint") {
     return {
       title: `Breakpoint before ${visible(node)}`,
+      text: null,
       choices: ["continue"],
       editable: undefined,
       plainText: false,
@@ -33,6 +37,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
   const type = asked.schema?.["type"];
   return {
     title: asked.title,
+    text: visible(formatRequest(value, asked)),
     choices,
     editable: isOne && choices.includes("edit") ? action?.args : undefined,
     plainText: asked.actions.length > 0 || asked.schema === null || type === "string",

@@ -26,13 +26,13 @@ button{font:inherit;padding:.5rem 1rem;margin-top:.5rem}:root{color-scheme:light
 
 /** @param console address of the item in the console */
 export function questionPage(item: Interrupt, person: string, console: string, problem: string | null): HttpReply {
-  const { title, choices } = buildItemView(item);
-  const value = visible(JSON.stringify(item.value, null, 2) ?? "null");
-  const shown = value.length <= SHOWN_UNITS_MAX ? value : `${value.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…`;
+  const { title, choices, text } = buildItemView(item);
+  const isLong = text !== null && text.length > SHOWN_UNITS_MAX;
+  const shown = isLong ? `${text.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…` : text;
   return page(problem === null ? 200 : 422, title, [
     `<p>${escapeHtml(visible(item.graphId))} · ${escapeHtml(visible(item.node))}</p>`,
     ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
-    ...(item.kind === "breakpoint" ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
+    ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
     ...choices.map((choice) => renderForm(item, choice)), // link-page.3
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,

@@ -4,6 +4,8 @@
 //     ones.
 //   slack-message.2. The interrupt's text cannot mention, link or format: it is truncated, then escaped.
 //   slack-message.3. Nothing in a message is invisible or reordered (api/text/visible-text: visible-text.1).
+import { recognise } from "@holdpoint/api/dialects.ts";
+import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "../model/model.ts";
@@ -33,7 +35,7 @@ export function slackMessage(
     type: "mrkdwn",
     text: `*${name}*\n${mrkdwn(visible(value), FIELD_UNITS_MAX - name.length - 3)}`,
   });
-  const shown = visible(JSON.stringify(item.value, null, 2));
+  const shown = visible(formatRequest(item.value, recognise(item.value, item.responseSchema)));
   const blocks: JsonObject[] = [
     { type: "header", text: { type: "plain_text", text: cut(title, HEADER_UNITS_MAX), emoji: false } },
     { type: "section", fields: [field("Graph", item.graphId), field("Node", item.node)] },

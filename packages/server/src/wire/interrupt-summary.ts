@@ -25,7 +25,8 @@ export interface PayloadSummary {
 }
 
 export function summarise(value: Json, responseSchema: JsonObject | null): PayloadSummary {
-  const { kind, dialect, title, actions, allowed } = recognise(value, responseSchema);
+  const asked = recognise(value, responseSchema);
+  const { kind, dialect, title, actions, allowed } = asked;
   const name = actions[0]?.name ?? null;
   return {
     kind,
@@ -33,7 +34,7 @@ export function summarise(value: Json, responseSchema: JsonObject | null): Paylo
     title,
     action: name === null ? null : short(name),
     actions: actions.length,
-    excerpt: formatExcerpt(value),
+    excerpt: formatExcerpt(value, asked),
     decisions: allowed,
     dangerous: isDangerous(value),
   };

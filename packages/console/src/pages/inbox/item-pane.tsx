@@ -80,7 +80,9 @@ function Heading({ item, onMove }: { readonly item: InboxItem; readonly onMove: 
   useEffect(() => markSeen(buildKey(item)), [item.thread_id, item.id]);
   return (
     <>
-      <h2 className="item-title">{item.title}</h2>
+      <h2 className="item-title" dir="auto">
+        {item.title}
+      </h2>
       <div className="row spread">
         <ClaimButton item={item} />
         <ItemWork item={item} readOnly={readOnly} />

@@ -1,5 +1,6 @@
 // Inbox views: the list, and one item with everything a decision needs.
 import { type Action, type Question, recognise } from "@holdpoint/api/dialects.ts";
+import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { type ServerOptions, agentClient } from "../client/api-client.ts";
 import type { Cli } from "../client/command-context.ts";
 import { EXIT, type ExitCode } from "../errors/cli-error.ts";
@@ -141,7 +142,7 @@ function asked(terminal: Terminal, item: InboxItem, block: (text: string) => rea
       question.schema === null
         ? []
         : ["", paint(terminal, "dim", "answer schema"), ...block(jsonText(question.schema, 2))];
-    return [...block(typeof item.value === "string" ? item.value : jsonText(item.value, 2)), ...schema];
+    return [...block(formatRequest(item.value, question)), ...schema];
   }
   return question.actions.flatMap((action, index) => [
     ...(index === 0 ? [] : [""]),

@@ -94,12 +94,15 @@ export function BulkRows<Row extends Pick<BulkResult, "item">>({
         renderRow={(row) => (
           <div role="listitem" className="bulk-row">
             {onOpen === undefined ? (
-              <span className="truncate">{row.item.title}</span>
+              <span className="truncate" dir="auto">
+                {row.item.title}
+              </span>
             ) : (
               <Link
                 to="/inbox/$threadId/$interruptId"
                 params={{ threadId: row.item.thread_id, interruptId: row.item.id }}
                 className="truncate"
+                dir="auto"
                 onClick={onOpen}
               >
                 {row.item.title}

@@ -35,9 +35,8 @@ export const HEADINGS = (
 );
 
 /** The arguments of an approval, unless its title has them. */
-function formatHint({ kind, title, action, actions, excerpt }: ListedItem): string {
-  if (kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`)) return "";
-  return actions > 1 ? excerpt : excerpt.replace(/^(name|action): [^·]* · /, "");
+function formatHint({ kind, title, action, excerpt }: ListedItem): string {
+  return kind !== "tool_approval" || title.startsWith(`${action ?? ""}(`) ? "" : excerpt;
 }
 
 export const Row = memo(RowView);
@@ -70,12 +69,15 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
           params={params}
           search={filters}
           className="row-link"
+          dir="auto"
           aria-current={open ? "true" : undefined}
         >
           {item.title}
           {unread ? <span className="visually-hidden"> (unread)</span> : null}
         </Link>
-        <span className="row-hint truncate">{narrow ? null : formatHint(item)}</span>
+        <span className="row-hint truncate" dir="auto">
+          {narrow ? null : formatHint(item)}
+        </span>
         {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
         {narrow ? null : <State item={item} />}
       </div>

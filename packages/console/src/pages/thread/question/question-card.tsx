@@ -24,7 +24,9 @@ export function QuestionCard({
         <Chip tone="amber">pending answer</Chip>
         <span className="muted truncate">{node}</span>
       </div>
-      <p className="question-text">{title}</p>
+      <p className="question-text" dir="auto">
+        {title}
+      </p>
       <p className="muted small">{hint}</p>
       {children}
     </section>
