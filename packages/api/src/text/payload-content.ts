@@ -2,7 +2,7 @@
 // Invariants:
 //   payload-content.1. Everything that a person decides on is there: only members of known names and forms are left out.
 //   payload-content.2. A message that cannot draw images names them instead of writing their bytes (plain-text.2).
-import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
 import { nameData } from "./plain-text.ts";
 
 /** Members that carry the JSON Schema of the answer. */
@@ -46,7 +46,7 @@ export function formatRequest(value: Json, { actions }: Asked): string {
 
 function formatMembers(value: Json): string {
   if (!isJsonObject(value)) return formatValue(value);
-  return Object.entries(value as JsonObject)
+  return Object.entries(value)
     .map(([name, member]) => {
       const text = formatValue(member);
       return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
