@@ -1,12 +1,46 @@
-import type { FingerprintTx, KeyTx, NoticeTx, PeopleTx, SessionTx } from "../../ports/ports.ts";
+import type {
+  AssistantTx,
+  CronTx,
+  FingerprintTx,
+  KeyTx,
+  NoticeTx,
+  PeopleTx,
+  PruneTx,
+  SessionTx,
+  WebhookTx,
+} from "../../ports/ports.ts";
+import { assistantVerbs } from "./assistants.ts";
 import type { ColdSql } from "./cold-sql.ts";
+import { cronVerbs } from "./crons.ts";
 import { fingerprintVerbs } from "./fingerprints.ts";
 import { keyVerbs } from "./keys.ts";
 import { noticeVerbs } from "./notices.ts";
 import { peopleVerbs } from "./people.ts";
+import { pruneVerbs } from "./prune.ts";
 import { sessionVerbs } from "./sessions.ts";
+import { webhookVerbs } from "./webhooks.ts";
+
+export type ColdTx = AssistantTx &
+  CronTx &
+  FingerprintTx &
+  KeyTx &
+  NoticeTx &
+  PeopleTx &
+  PruneTx &
+  SessionTx &
+  WebhookTx;
 
 /** The operations on the tables of this folder. */
-export function coldVerbs(sql: ColdSql): FingerprintTx & KeyTx & NoticeTx & PeopleTx & SessionTx {
-  return { ...fingerprintVerbs(sql), ...keyVerbs(sql), ...noticeVerbs(sql), ...peopleVerbs(sql), ...sessionVerbs(sql) };
+export function coldVerbs(sql: ColdSql): ColdTx {
+  return {
+    ...assistantVerbs(sql),
+    ...cronVerbs(sql),
+    ...fingerprintVerbs(sql),
+    ...keyVerbs(sql),
+    ...noticeVerbs(sql),
+    ...peopleVerbs(sql),
+    ...pruneVerbs(sql),
+    ...sessionVerbs(sql),
+    ...webhookVerbs(sql),
+  };
 }

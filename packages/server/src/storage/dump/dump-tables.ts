@@ -29,7 +29,7 @@ export const DUMP_TABLES: readonly DumpTable[] = [
   table("fingerprints", ["hash"], { ...text("hash", "body"), ...integer("created_at") }),
   table("assistants", ["assistant_id"], {
     ...jsontext("config"),
-    ...text("assistant_id", "graph_id", "name", "description", "context"),
+    ...text("assistant_id", "graph_id", "name", "name_lower", "description", "context"),
     ...integer("version", "created_at", "updated_at"),
     metadata: "json",
   }),

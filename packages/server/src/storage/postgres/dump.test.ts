@@ -10,13 +10,7 @@ import { DUMP_TABLES } from "../dump/dump-tables.ts";
 import { createPostgresStorage } from "./storage.ts";
 
 const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
-const DERIVED = [
-  "interrupts.claimed_by",
-  "interrupts.claimed_until",
-  "assistants.name_lower",
-  "threads.expires_at",
-  "runs.worker_id",
-];
+const DERIVED = ["interrupts.claimed_by", "interrupts.claimed_until", "threads.expires_at", "runs.worker_id"];
 
 async function open() {
   const uri = await newDatabase();

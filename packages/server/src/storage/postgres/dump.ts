@@ -94,9 +94,8 @@ function insert(send: Pipeline["send"], { name, columns }: DumpTable, row: DumpR
 
 /** postgres/dump.2: columns of this adapter only. */
 function derived(table: string, row: DumpRow): readonly (readonly [string, Parameter])[] {
-  const { name, claim } = row;
+  const { claim } = row;
   if (table === "runs") return [["worker_id", row["status"] === "running" ? NOBODY : null]]; // postgres/dump.3
-  if (table === "assistants") return [["name_lower", typeof name === "string" ? name.toLowerCase() : ""]];
   if (table !== "interrupts" || typeof claim !== "string") return [];
   const { by, until } = JSON.parse(claim) as { readonly by: string; readonly until: number | null };
   return [

@@ -42,6 +42,16 @@ async function emptied(_t: TestContext): Promise<PostgresStorage> {
 
 storageContract("PostgreSQL", emptied);
 
+/** Tables without rows or statistics: those of the contract's database change as its autovacuum goes, and plans with them. */
+async function openUntouched(): Promise<Client> {
+  const uri = await newDatabase();
+  await migrateDatabase(uri, VERSIONS);
+  const client = new Client({ connectionString: uri });
+  await client.connect();
+  beforeDrop(() => client.end());
+  return client;
+}
+
 /** Part of a plan, from EXPLAIN. */
 interface PlanNode {
   readonly "Node Type": string;
@@ -100,7 +110,7 @@ function wholeReads(plan: PlanNode): readonly string[] {
 }
 
 test("every statement of the contract reads by an index, for any parameters", async () => {
-  const { client } = await (shared ??= openShared());
+  const client = await openUntouched();
   await client.query("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan"); // only as the last resort
   const texts = planned().filter((text) => !WITHOUT_INDEX.test(text) && !OF_DUMPS.test(text));
   assert.ok(texts.length > 100);

@@ -20,27 +20,23 @@ import { type Turn, newTurn } from "../shared/line.ts";
 import { callVerb, createLongReads } from "../shared/long-reads.ts";
 import { coldVerbs } from "../cold/cold-verbs.ts";
 import type { Versions } from "../shared/schema-version.ts";
-import { assistantVerbs } from "./tables/assistants.ts";
 import { auditVerbs } from "./tables/audit/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { createColdSql } from "./client/cold-sql.ts";
 import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";
 import { copyVerbs } from "./tables/copies.ts";
-import { cronVerbs } from "./tables/crons.ts";
 import { withDump } from "./dump.ts";
 import { eventVerbs } from "./tables/events.ts";
 import { isRetryable, storageFailure } from "./client/errors.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { migrateDatabase } from "./schema/migrate.ts";
 import { sweepMarks } from "./client/commit-outcome.ts";
-import { pruneVerbs } from "./tables/prune.ts";
 import { queueVerbs } from "./tables/queue.ts";
 import { runVerbs } from "./tables/runs.ts";
 import { createSqlTransaction, type SqlTransaction, type Sql } from "./client/transaction.ts";
 import { storeVerbs } from "./tables/store.ts";
 import { threadVerbs } from "./tables/threads.ts";
 import { createLockQueue } from "./client/lock-queue.ts";
-import { webhookVerbs } from "./tables/webhooks.ts";
 
 export interface PostgresOptions {
   readonly uri: string;
@@ -156,12 +152,8 @@ function createTxHandle(turn: Turn): TxHandle {
       ...auditVerbs(db),
       ...checkpointVerbs(db),
       ...eventVerbs(db),
-      ...assistantVerbs(db),
       ...storeVerbs(db),
-      ...webhookVerbs(db),
-      ...cronVerbs(db),
       ...coldVerbs(createColdSql(db)),
-      ...pruneVerbs(db),
     },
     bind(sql) {
       bound = sql;

@@ -15,7 +15,6 @@ import { createIdSource } from "@holdpoint/base/ids.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import { openDatabase } from "./client/database.ts";
 import { createSqliteStorage, type SqliteStorage } from "./storage.ts";
-import { assistantVerbs } from "./tables/assistants.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { interruptVerbs } from "./tables/interrupts.ts";
 import { defineMetadataFilter } from "./tables/metadata-filter.ts";
@@ -104,7 +103,6 @@ async function change(tx: Tx, threads: readonly string[], runs: string[], pick: 
     () => tx.pruneThread(threadId, 9),
     () => tx.copyThreadData(threads[0] ?? "", threads[1] ?? ""),
     () => (pick(4) === 0 ? tx.deleteThread(threadId) : null),
-    () => tx.updateAssistant("a", { name: newId() }),
   ];
   await changes[thread === null ? 0 : pick(changes.length)]?.(); // rows of a thread come after the thread
 }
@@ -112,7 +110,6 @@ async function change(tx: Tx, threads: readonly string[], runs: string[], pick: 
 type Reads = Pick<
   Tx,
   | "nextDueAt"
-  | "assistant"
   | "thread"
   | "interrupts"
   | "openBreakpoint"
@@ -125,7 +122,7 @@ type Reads = Pick<
 
 /** All that kept rows decide. */
 async function lookAt(tx: Reads, threads: readonly string[], runs: readonly string[]): Promise<unknown> {
-  const seen: unknown[] = [await tx.nextDueAt(), await tx.assistant("a")];
+  const seen: unknown[] = [await tx.nextDueAt()];
   for (const id of threads) {
     seen.push(await tx.thread(id), await tx.interrupts(id, null), await tx.interrupts(id, "open"));
     seen.push(await tx.openBreakpoint(id), await tx.hasPendingRun(id));
@@ -144,7 +141,7 @@ function openVerbs(path: string): Reads & { readonly close: () => void } {
   defineMetadataFilter(db);
   const pending = createPendingRuns(db);
   const verbs = { ...threadVerbs(db, pending), ...runVerbs(db, pending), ...interruptVerbs(db) };
-  return { ...verbs, ...checkpointVerbs(db), ...assistantVerbs(db), close: () => db.close() };
+  return { ...verbs, ...checkpointVerbs(db), close: () => db.close() };
 }
 
 /** Members of metadata and open items that the index tables should have, and those that they have. */
@@ -185,8 +182,6 @@ test("kept rows are those of the file after any change and any rollback (kept-ro
   const pick = (below: number): number => Math.floor(next() * below);
   const threads = [newId(), newId(), newId()];
   const runs: string[] = [];
-  const assistant = { graphId: "g", name: "n", description: null, metadata: {}, config: {}, context: null, version: 1 };
-  await storage.transaction((tx) => tx.insertAssistant({ ...assistant, assistantId: "a", createdAt: 1, updatedAt: 1 }));
   for (let step = 0; step < STEPS; step++) {
     // One to three transactions share a commit; each may fail at any point.
     const works = Array.from({ length: 1 + pick(3) }, () =>

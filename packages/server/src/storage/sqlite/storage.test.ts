@@ -92,7 +92,7 @@ test("an acknowledged write survives a restart (client/database.2)", async (t) =
   assert.equal(await second.transaction((tx) => tx.countAllAssistants()), 2);
 });
 
-test("a deleted assistant leaves no row in the metadata index (sqlite/assistants.2)", async (t) => {
+test("a deleted assistant leaves no row in the metadata index (cold/assistants.1)", async (t) => {
   const folder = newFolder(t);
   const storage = await open(t, folder);
   const rows = () => sql(folder, "SELECT assistant_id, value FROM assistant_metadata").map((row) => ({ ...row }));

@@ -1,5 +1,6 @@
 // The SQL of cold tables on PostgreSQL.
 import type { ColdSql } from "../../cold/cold-sql.ts";
+import { threadKey } from "./lock-key.ts";
 import { fromJsonText, toJsonText } from "./text-encoding.ts";
 import type { Sql } from "./transaction.ts";
 
@@ -12,12 +13,20 @@ export function createColdSql(db: Sql): ColdSql {
     change: (sql, ...values) => db.change(numbered(sql), ...values),
     run: (sql, ...values) => db.run(numbered(sql), ...values),
     hold: (name) => db.hold(name),
+    holdThread: (threadId) => db.hold(threadKey(threadId)),
+    followThread: (threadId) => db.follow(threadKey(threadId)),
+    dropHeads: () => undefined,
+    isOneOf: (column) => `${column} = ANY(?::text[])`,
+    containsOneOf: (column) => `${column}::jsonb @> ANY(?::jsonb[])`,
+    includesText: (column) => `strpos(${column}, ?) > 0`,
+    skipLocked: "FOR UPDATE SKIP LOCKED",
     listHas: (column) => `jsonb_exists(${column}::jsonb, ?)`,
     toSearched: toJsonText,
     fromSearched: fromJsonText,
   };
 }
 
+const TEXTS_MAX = 500;
 const texts = new Map<string, string>();
 
 /** `?` becomes `$1`, `$2` and so on. */
@@ -25,6 +34,7 @@ function numbered(sql: string): string {
   let text = texts.get(sql);
   if (text === undefined) {
     let at = 0;
+    if (texts.size >= TEXTS_MAX) texts.clear(); // only unusual searches create new texts
     texts.set(sql, (text = sql.replace(/\?/g, () => `$${++at}`)));
   }
   return text;

@@ -58,7 +58,7 @@ export const THREAD_TABLES = `
   -- A value stands in its checkpoint or write up to 4,096 characters, else once in blobs, by the hash of its content.
   CREATE TABLE holdpoint.checkpoints (
     thread_id TEXT COLLATE "C" NOT NULL, ns TEXT COLLATE "C" NOT NULL, checkpoint_id TEXT COLLATE "C" NOT NULL,
-    parent_id TEXT, run_id TEXT NOT NULL, fingerprint TEXT NOT NULL, metadata TEXT NOT NULL, body TEXT NOT NULL,
+    parent_id TEXT COLLATE "C", run_id TEXT NOT NULL, fingerprint TEXT NOT NULL, metadata TEXT NOT NULL, body TEXT NOT NULL,
     small TEXT NOT NULL, PRIMARY KEY (thread_id, ns, checkpoint_id)
   );
   CREATE TABLE holdpoint.heads (

@@ -20,7 +20,6 @@ export interface Kept<V> {
 export interface KeptRows {
   readonly threads: Kept<KeptRow>;
   readonly runs: Kept<KeptRow>;
-  readonly assistants: Kept<KeptRow>;
   /** Newest checkpoint of the root namespace, by thread. */
   readonly heads: Kept<KeptRow>;
   /** All interrupts of a thread, breakpoints included. */
@@ -47,7 +46,6 @@ export function createKeptRows(): KeptRows {
   return {
     threads: kind(unitsOfRow),
     runs: kind(unitsOfRow),
-    assistants: kind(unitsOfRow),
     heads: kind(unitsOfRow),
     interrupts: kind((rows) => rows.reduce((sum, row) => sum + unitsOfRow(row), 0)),
     audited: kind(() => 8),

@@ -10,13 +10,14 @@ import type { ReadReply } from "./reader.ts";
 const db = openReadOnly(String(workerData));
 const tx = createVerbs(db);
 
-parentPort?.on("message", (call: ReadCall) => parentPort?.postMessage(read(call), []));
+// The next call comes after the reply.
+parentPort?.on("message", (call: ReadCall) => void read(call).then((reply) => parentPort?.postMessage(reply, [])));
 
-function read(call: ReadCall): ReadReply {
+async function read(call: ReadCall): Promise<ReadReply> {
   db.kept.dropAll(); // the other connection writes
   try {
     db.exec("BEGIN");
-    return { result: callVerb(tx, call), failure: null };
+    return { result: await callVerb(tx, call), failure: null };
   } catch (error) {
     return { result: null, failure: { message: describeError(error).message, isFault: isStorageFault(error) } };
   } finally {

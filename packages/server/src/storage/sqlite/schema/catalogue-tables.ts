@@ -2,9 +2,9 @@
 
 export const CATALOGUE_TABLES = `
   CREATE TABLE assistants (
-    assistant_id TEXT NOT NULL PRIMARY KEY, graph_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
-    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, description TEXT, metadata TEXT NOT NULL,
-    config TEXT NOT NULL, context TEXT NOT NULL
+    assistant_id TEXT NOT NULL PRIMARY KEY, graph_id TEXT NOT NULL, name TEXT NOT NULL, name_lower TEXT NOT NULL,
+    version INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, description TEXT,
+    metadata TEXT NOT NULL, config TEXT NOT NULL, context TEXT NOT NULL
   );
   CREATE INDEX assistants_created ON assistants (created_at, assistant_id);
   CREATE INDEX assistants_updated ON assistants (updated_at, assistant_id);
@@ -27,7 +27,7 @@ export const CATALOGUE_TABLES = `
     metadata TEXT NOT NULL, payload TEXT NOT NULL
   );
   CREATE INDEX crons_created ON crons (created_at, cron_id);
-  CREATE INDEX crons_due ON crons (next_run_date) WHERE next_run_date IS NOT NULL;
+  CREATE INDEX crons_due ON crons (next_run_date, cron_id) WHERE next_run_date IS NOT NULL;
   CREATE INDEX crons_thread ON crons (thread_id) WHERE thread_id IS NOT NULL;
 
   CREATE TABLE store_items (

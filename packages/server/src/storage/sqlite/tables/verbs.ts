@@ -3,18 +3,14 @@ import type { Tx } from "../../../ports/ports.ts";
 import { coldVerbs } from "../../cold/cold-verbs.ts";
 import { createColdSql } from "../client/cold-sql.ts";
 import type { Database } from "../client/database.ts";
-import { assistantVerbs } from "./assistants.ts";
 import { auditVerbs } from "./audit/audit.ts";
 import { checkpointVerbs } from "./checkpoints.ts";
 import { copyVerbs } from "./copies.ts";
-import { cronVerbs } from "./crons.ts";
 import { eventVerbs } from "./events.ts";
 import { interruptVerbs } from "./interrupts.ts";
-import { pruneVerbs } from "./prune.ts";
 import { runVerbs } from "./runs.ts";
 import { storeVerbs } from "./store.ts";
 import { threadVerbs } from "./threads.ts";
-import { webhookVerbs } from "./webhooks.ts";
 import { createPendingRuns } from "./pending-runs.ts";
 import { defineMetadataFilter } from "./metadata-filter.ts";
 
@@ -29,11 +25,7 @@ export function createVerbs(db: Database): Tx {
     ...auditVerbs(db),
     ...checkpointVerbs(db),
     ...eventVerbs(db),
-    ...pruneVerbs(db),
-    ...assistantVerbs(db),
     ...storeVerbs(db),
-    ...webhookVerbs(db),
-    ...cronVerbs(db),
     ...coldVerbs(createColdSql(db)),
   };
 }
