@@ -37,7 +37,7 @@ const PLACES: readonly (readonly [from: string, to: string])[] = [
   ["LICENSE", "LICENSE"],
 ];
 const COLLECTOR_PARTS = ["base", "api", "collector"];
-const ENTRIES = ["holdpoint/src/exports/"];
+const ENTRIES = ["holdpoint/src/exports/", "holdpoint/src/requests/"];
 /** LangGraph: from the first version that the server starts with (packages/server/src/graphs/langgraph/library.ts) to the next major one. */
 const PEERS: Readonly<Record<string, string>> = {
   "@langchain/core": ">=1.1.0 <2",

@@ -141,9 +141,9 @@ test("every shell's script names every verb and option, and no character ends a 
 
 test("an unknown verb names the nearest one (cli-data.5)", async () => {
   const says = async (...args: readonly string[]): Promise<string> => (await holdpoint(args)).err;
-  const [typo, nested, lost] = await Promise.all([says("thread", "ls"), says("approve", "0fb6"), says("frobnicate")]);
+  const [typo, nested, lost] = await Promise.all([says("thread", "ls"), says("reject", "0fb6"), says("frobnicate")]);
   assert.match(typo, /Did you mean threads\?/);
-  assert.match(nested, /Did you mean node packages\/holdpoint\/src\/main\.ts inbox approve\?/);
+  assert.match(nested, /Did you mean node packages\/holdpoint\/src\/main\.ts inbox reject\?/);
   assert.match(lost, /Commands: serve, dev, /);
 });
 

@@ -64,6 +64,7 @@ export async function verb(args: readonly string[], { env = {}, input = "" }: Cl
     config: async () => readConfig(env, CLIENT_SETTINGS, readText),
     localServer: () => Promise.resolve(null),
     readFile: readText,
+    runProgram: () => Promise.reject(new Error("a real process runs programs")),
     run: async (work) => {
       try {
         code = await work();

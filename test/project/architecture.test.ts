@@ -51,6 +51,7 @@ const TYPE_IMPORT = /\bimport type\s[^;]*?\bfrom\s*(["'`])[^"'`]*\1/g;
 const READS_ENVIRONMENT = [
   "packages/holdpoint/src/main.ts",
   "packages/holdpoint/src/exports/open-holdpoint.ts",
+  "packages/holdpoint/src/exports/requests.ts",
   "packages/collector/src/main.ts",
 ];
 const ENVIRONMENT = /\bprocess\s*(?:\?\.|\.|\[\s*["'`])\s*env\b|\benv\b[^;]*\bfrom\s*["'](?:node:)?process["']/;

@@ -164,6 +164,7 @@ async function createCli(): Promise<Cli> {
     config: async () => readTableConfig((await import("./cli/client/settings.ts")).CLIENT_SETTINGS, host.env),
     localServer: async () => (await import("./main/host.ts")).findLocalServer(host),
     readFile: (path) => readFileSync(path, "utf8"),
+    runProgram: async (name, args) => (await import("./main/run-program.ts")).runProgram(name, args),
     run: (verb) =>
       command(async () => {
         const exitCode = await verb();

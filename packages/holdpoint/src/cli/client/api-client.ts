@@ -65,6 +65,16 @@ export async function agentClient(cli: Cli, options: ServerOptions): Promise<Cli
   return openClient(cli, options, { url: await agentUrl(cli, options), starter: `${cli.program} dev` });
 }
 
+/** For calls that this client does not make. @throws {ConfigError} @throws {CliError} as agentClient. */
+export async function agentServer(
+  cli: Cli,
+  options: ServerOptions,
+): Promise<{ readonly url: string; readonly apiKey?: string }> {
+  const url = await agentUrl(cli, options);
+  const apiKey = await readApiKey(cli, options);
+  return { url, ...(apiKey === null ? {} : { apiKey }) };
+}
+
 /** @throws {ConfigError} @throws {CliError} for an invalid option, or without a server. */
 export async function tracesClient(cli: Cli, options: ServerOptions): Promise<Client> {
   const starter = `${cli.program} dev or ${cli.program} collector`;
@@ -87,10 +97,14 @@ async function tracesUrl(cli: Cli, { url }: ServerOptions): Promise<string> {
 const consoleApiUrl = (url: string): string => `${url}/console/api`;
 
 async function openClient(cli: Cli, options: ServerOptions, server: Omit<Server, "apiKey">): Promise<Client> {
+  return createClient(cli, { ...server, apiKey: await readApiKey(cli, options) });
+}
+
+async function readApiKey(cli: Cli, options: ServerOptions): Promise<string | null> {
   const { apiKey = (await cli.config()).apiKey } = options;
   if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new CliError("--api-key is empty or contains invalid characters", EXIT.usage); // api-client.1
-  return createClient(cli, { ...server, apiKey });
+  return apiKey;
 }
 
 function urlOption(value: string): string {

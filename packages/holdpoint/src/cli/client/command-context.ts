@@ -3,7 +3,6 @@
 //   command-context.1. A command ends with an exit code of EXIT. A failure prints one line with its remedy.
 //   command-context.2. A command reads no environment, clock or terminal except its own arguments.
 import type { Clock } from "@holdpoint/base/clock.ts";
-import type { ExitCode } from "../errors/cli-error.ts";
 import type { LocalServer } from "./local-server.ts";
 import type { ClientConfig } from "./settings.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -18,6 +17,8 @@ export interface Cli {
   readonly localServer: () => Promise<LocalServer | null>;
   readonly clock: Clock;
   readonly readFile: (path: string) => string;
-  /** Runs a command, reports its failure, and ends the process with its exit code (command-context.1). */
-  readonly run: (verb: () => Promise<ExitCode>) => Promise<void>;
+  /** Runs a command, reports its failure, and ends the process with its exit code: one of EXIT, or that of a program. */
+  readonly run: (verb: () => Promise<number>) => Promise<void>;
+  /** Runs another program on this terminal; resolves with its exit code. @throws {Error} if it does not start */
+  readonly runProgram: (program: string, args: readonly string[]) => Promise<number>;
 }

@@ -5,6 +5,8 @@ export const EXIT = {
   failed: 1,
   /** Invalid command line. */
   usage: 2,
+  /** A question ended without an answer. */
+  unanswered: 3,
   /** sysexits.h EX_UNAVAILABLE: no server answers. */
   unavailable: 69,
   /** sysexits.h EX_CONFIG. */

@@ -2,7 +2,7 @@
 import { type Command, Option } from "commander";
 import type { Field } from "../commands/api-fields.ts";
 import type { Cli } from "../client/command-context.ts";
-import { collect, listed, ofServer } from "./options.ts";
+import { collect, count, listed, ofServer } from "./options.ts";
 
 export function registerRun(program: Command, cli: Cli): void {
   ofServer(
@@ -30,6 +30,43 @@ export function registerRun(program: Command, cli: Cli): void {
       cli.run(async () => (await import("../commands/run.ts")).runAssistant(cli, assistant, options)),
     );
 }
+
+export function registerAsk(program: Command, cli: Cli): void {
+  const load = () => import("../commands/ask.ts");
+  asking(
+    program
+      .command("ask <question>")
+      .description(
+        "ask people, wait, and print the answer; exit code 0 for the first choice, 1 for another, 3 for none",
+      ),
+  )
+    .option("--choice <answer>", "an answer to choose from (may be repeated)", collect, [])
+    .option("--schema <json>", "JSON Schema of the answer: JSON, @file, or - for standard input")
+    .action((question, options) => cli.run(async () => (await load()).ask(cli, question, options)));
+  asking(
+    program
+      .enablePositionalOptions()
+      .command("approve <command...>")
+      .usage("[options] -- <command...>")
+      .passThroughOptions()
+      .description(
+        "run a command when a person has approved it; exit code of the command, 1 if rejected, 3 without an answer",
+      ),
+  )
+    .option("--description <text>", "Markdown above the command")
+    .action((words, options) => cli.run(async () => (await load()).approve(cli, words, options)));
+}
+
+/** Options of a question. */
+const asking = (command: Command): Command =>
+  ofServer(command)
+    .option("--timeout <duration>", "the question expires after 90s, 15m, 2h or 7d; without it, never")
+    .option("--key <text>", "name of the question: with the same one, a restarted command continues it")
+    .option("--title <text>", "one line for lists")
+    .option("--assignee <name>", "who may answer: a name, an address, group:<name> (may be repeated)", collect, [])
+    .option("--approvals <number>", "number of different people who must give the same answer", count)
+    .addOption(new Option("--priority <level>", "for filters of lists").choices(["low", "normal", "high", "urgent"]))
+    .option("--metadata <json>", "for filters of lists");
 
 export function registerAudit(program: Command, cli: Cli): void {
   const audit = program.command("audit").description("audit trail: search it, verify it");

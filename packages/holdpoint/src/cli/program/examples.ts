@@ -14,6 +14,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "collector rules": "collector rules",
   "collector redact": "collector redact --dry-run spans.json",
   run: `run agent --input '{"some_text": "draft"}'`,
+  ask: `ask "Deploy 1.4 to production?" --choice yes --choice no --timeout 2h`,
+  approve: "approve --timeout 2h -- ./deploy.sh production",
   "inbox ls": "inbox ls",
   "inbox show": "inbox show 0fb6c8e1",
   "inbox approve": "inbox approve 0fb6c8e1 --wait",

@@ -17,7 +17,7 @@ import type { Validate } from "../commands/checks/validate.ts";
 import { EXIT } from "../errors/cli-error.ts";
 import { registerAccess } from "./access-verbs.ts";
 import { completionScript, SHELLS } from "./completion.ts";
-import { registerApi, registerAudit, registerRun } from "./data-verbs.ts";
+import { registerApi, registerAsk, registerAudit, registerRun } from "./data-verbs.ts";
 import { addExamples } from "./examples.ts";
 import { takeOptionsBeforeVerb } from "./options-before-verb.ts";
 import { answering, collect, count, json, listed, milliseconds, ofServer, ofTraces, working } from "./options.ts";
@@ -35,6 +35,7 @@ export interface VerbPorts {
 export function registerClientVerbs(program: Command, cli: Cli): void {
   program.commandsGroup("Work:");
   registerRun(program, cli);
+  registerAsk(program, cli);
   registerInbox(program, cli);
   registerThreads(program, cli);
   registerTrace(program, cli);

@@ -2,6 +2,7 @@
 import { type ServerOptions, agentClient } from "../../client/api-client.ts";
 import type { InboxItem } from "../../client/api-types.ts";
 import type { Cli } from "../../client/command-context.ts";
+import { readSeconds } from "../../client/read-duration.ts";
 import { findItems } from "../../client/resolve-id.ts";
 import { CliError, EXIT, type ExitCode } from "../../errors/cli-error.ts";
 import { type PrintOptions, paint, printJson } from "../../output/print.ts";
@@ -44,8 +45,6 @@ export function comment(
   return act(cli, { word, verb: "comments", body: { text }, options }, () => "commented");
 }
 
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-
 /** @param when a duration (`2h`), a time with its zone, or `off` */
 export function snooze(
   cli: Cli,
@@ -60,9 +59,8 @@ export function snooze(
 
 function parseFollowUp(when: string): object {
   if (when === "off") return { until: null };
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(when) ?? [];
-  if (count !== undefined && unit !== undefined)
-    return { for_seconds: Number(count) * UNITS[unit as keyof typeof UNITS] };
+  const seconds = readSeconds(when);
+  if (seconds !== null) return { for_seconds: seconds };
   if (!Number.isNaN(Date.parse(when))) return { until: new Date(when).toISOString() };
   throw new CliError(`"${when}" is no time: use 30m, 2h, 7d, 2026-12-01T09:00Z, or off`, EXIT.usage);
 }
