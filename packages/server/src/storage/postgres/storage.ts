@@ -20,7 +20,7 @@ import { type Turn, newTurn } from "../shared/line.ts";
 import { callVerb, createLongReads } from "../shared/long-reads.ts";
 import { coldVerbs } from "../cold/cold-verbs.ts";
 import type { Versions } from "../shared/schema-version.ts";
-import { auditVerbs } from "./tables/audit/audit.ts";
+import { auditVerbs } from "./tables/audit.ts";
 import { checkpointVerbs } from "./tables/checkpoints.ts";
 import { createColdSql } from "./client/cold-sql.ts";
 import { CLOSE_MS, LOCK_TIMEOUT_MS, openPool } from "./client/pool.ts";

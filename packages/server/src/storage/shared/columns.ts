@@ -112,13 +112,15 @@ export const INTERRUPT_COLUMNS = columns<Interrupt>()({
   plain: `
     threadId interruptId libraryId taskId graphNs checkpointId rootCheckpointId index position state
     createdAt runId graphId assistantId node kind expiresAt snoozedUntil escalatesAt`,
-  json: "ns value responseSchema claim onExpiry review answer failure",
+  json: "ns responseSchema claim onExpiry review answer failure",
+  value: "value",
   names: { index: "idx" },
 });
 
 export const AUDIT_COLUMNS = columns<AuditRecord>()({
   plain: "threadId seq at action by interruptId runId via",
-  json: "value origin",
+  json: "origin",
+  value: "value",
 });
 
 /** An audit entry with its place in a chain (server/model/audit/audit-chain.ts). */

@@ -1,7 +1,7 @@
 // Dump of a SQLite storage: rows out in key order, rows in by one transaction (../dump/dump.ts).
 import type { SQLInputValue } from "node:sqlite";
 import type { DumpPort, DumpRow, DumpValue } from "../dump/dump.ts";
-import type { ColumnType, DumpTable } from "../dump/dump-tables.ts";
+import type { DumpTable } from "../dump/dump-tables.ts";
 import type { Database, Row } from "./client/database.ts";
 
 export function createDump(db: Database): DumpPort {
@@ -11,7 +11,7 @@ export function createDump(db: Database): DumpPort {
       const behind = after === null ? "" : `WHERE (${keys}) > (${key.map(() => "?").join(", ")})`;
       const rows = db.all(
         `SELECT ${Object.keys(columns).join(", ")} FROM ${name} ${behind} ORDER BY ${keys} LIMIT ?`,
-        ...(after ?? []).map((value) => bound(undefined, value)),
+        ...(after ?? []).map(bind),
         limit,
       );
       return rows.map((row) => readRow(columns, row));
@@ -33,8 +33,7 @@ export function createDump(db: Database): DumpPort {
 function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
   const cells = Object.entries(columns).map(([column, type]): readonly [string, DumpValue] => {
     const cell = row[column] as DumpValue;
-    if (type === "boolean") return [column, cell === 1];
-    return [column, type === "value" && typeof cell === "string" ? cell.slice(1, -1) : cell];
+    return [column, type === "boolean" ? cell === 1 : cell];
   });
   return Object.fromEntries(cells);
 }
@@ -43,12 +42,8 @@ function readRow(columns: DumpTable["columns"], row: Row): DumpRow {
 function insert(db: Database, { name, columns }: DumpTable, row: DumpRow): void {
   const given = Object.keys(columns).filter((column) => Object.hasOwn(row, column));
   const places = given.map(() => "?").join(", ");
-  const values = given.map((column) => bound(columns[column], row[column] ?? null));
+  const values = given.map((column) => bind(row[column] ?? null));
   db.run(`INSERT INTO ${name} (${given.join(", ")}) VALUES (${places})`, ...values);
 }
 
-/** A value is a list of one item in its row, so that null is a value too (interrupts.ts). */
-function bound(type: ColumnType | undefined, value: DumpValue): SQLInputValue {
-  if (type === "value" && typeof value === "string") return `[${value}]`;
-  return typeof value === "boolean" ? Number(value) : value;
-}
+const bind = (value: DumpValue): SQLInputValue => (typeof value === "boolean" ? Number(value) : value);

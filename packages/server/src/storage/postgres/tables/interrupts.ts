@@ -18,7 +18,6 @@ interface InterruptRow extends Interrupt {
 
 const INTERRUPTS = table<InterruptRow>("interrupts", {
   ...INTERRUPT_COLUMNS,
-  value: ["value", "value"],
   claimedBy: ["claimed_by", "plain"],
   claimedUntil: ["claimed_until", "plain"],
 });

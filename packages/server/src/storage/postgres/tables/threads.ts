@@ -9,7 +9,7 @@ import type { ThreadQuery, ThreadTx } from "../../../ports/ports.ts";
 import { metadataConditions } from "../../shared/metadata-filter.ts";
 import { THREAD_COLUMNS } from "../../shared/columns.ts";
 import { threadBusy } from "../../shared/thread-busy.ts";
-import { deleteAudit } from "./audit/audit.ts";
+import { deleteAudit } from "./audit.ts";
 import { createConditions, type Conditions } from "./shared/conditions.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { indexNewThread, indexThread } from "./metadata-index.ts";

@@ -18,7 +18,7 @@ import { searchVerbs } from "./search/search.ts";
 const INTERRUPTS = table<Interrupt>("interrupts", INTERRUPT_COLUMNS);
 
 export function interruptVerbs(db: Database): Omit<InterruptTx, keyof AuditTx> & SearchTx {
-  const search = searchVerbs(db, { columns: COLUMNS, readInterrupt });
+  const search = searchVerbs(db, { columns: COLUMNS, readInterrupt: INTERRUPTS.read });
   return { ...threadVerbs(db), ...inboxVerbs(db), ...countVerbs(db), ...search };
 }
 
@@ -32,21 +32,21 @@ function threadVerbs(
       const rows = kept ?? (state === null ? readAll(db, threadId) : select("AND state = ?", threadId, state));
       return rows
         .filter((row) => row["kind"] !== "breakpoint" && (state === null || row["state"] === state))
-        .map(readInterrupt);
+        .map(INTERRUPTS.read);
     },
     interrupt(threadId, interruptId) {
       const sql = `SELECT ${INTERRUPTS.columns} FROM interrupts WHERE thread_id = ? AND interrupt_id = ?`;
       const row = db.get(sql, threadId, interruptId);
-      return row === null ? null : readInterrupt(row);
+      return row === null ? null : INTERRUPTS.read(row);
     },
     openBreakpoint(threadId) {
       const open = "AND kind = 'breakpoint' AND state = 'open'";
       const rows = db.kept.interrupts.get(threadId) ?? select(open, threadId);
       const row = rows.find(({ kind, state }) => kind === "breakpoint" && state === "open");
-      return row === undefined ? null : readInterrupt(row);
+      return row === undefined ? null : INTERRUPTS.read(row);
     },
     putInterrupts(interrupts) {
-      const rows = INTERRUPTS.insert(db, interrupts.map(writeInterrupt), "INSERT OR REPLACE");
+      const rows = INTERRUPTS.insert(db, interrupts, "INSERT OR REPLACE");
       for (const row of rows) keep(db, row);
       for (const interrupt of interrupts) indexItem(db, interrupt, interrupt.state === "open");
     },
@@ -115,7 +115,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
     },
     dueInterrupts(at, limit) {
       const rows = db.all(`SELECT ${COLUMNS} ${DUE} AND expires_at <= ? ORDER BY expires_at LIMIT ?`, at, limit);
-      return rows.map(readInterrupt);
+      return rows.map(INTERRUPTS.read);
     },
     nextDeadline() {
       const at = db.get(`SELECT expires_at ${DUE} ORDER BY expires_at LIMIT 1`)?.["expires_at"];
@@ -123,7 +123,7 @@ function inboxVerbs(db: Database): Pick<InterruptTx, "inbox" | DueVerbs> {
     },
     dueEscalations(at, limit) {
       const sql = `SELECT ${COLUMNS} ${ESCALATING} AND escalates_at <= ? ORDER BY escalates_at LIMIT ?`;
-      return db.all(sql, at, limit).map(readInterrupt);
+      return db.all(sql, at, limit).map(INTERRUPTS.read);
     },
     nextEscalation() {
       const at = db.get(`SELECT escalates_at ${ESCALATING} ORDER BY escalates_at LIMIT 1`)?.["escalates_at"];
@@ -150,7 +150,7 @@ function readPage(
   const limit = fittingRows(sizes.slice(0, query.limit), query.bytesMax, query.least);
   const rows = page(`${COLUMNS}, ${BYTES} AS bytes, t.metadata AS thread_metadata, t.status AS thread_status`, limit);
   const items = rows.map((row) => ({
-    interrupt: readInterrupt(row),
+    interrupt: INTERRUPTS.read(row),
     metadata: JSON.parse(String(row["thread_metadata"])) as JsonObject,
     status: row["thread_status"] as ThreadStatus,
     bytes: Number(row["bytes"]),
@@ -168,14 +168,3 @@ const ESCALATING = `FROM interrupts AS i INDEXED BY interrupts_escalating CROSS 
 
 const DUE = `FROM interrupts AS i INDEXED BY interrupts_due CROSS JOIN threads AS t ON t.thread_id = i.thread_id
   WHERE i.state = 'open' AND on_expiry IS NOT NULL AND t.status = 'interrupted'`;
-
-/** JSON null and SQL NULL differ, so a value is a list of one item in its row. */
-const wrap = (value: Interrupt["value"]): Interrupt["value"] => [value];
-const unwrap = (value: Interrupt["value"]): Interrupt["value"] =>
-  Array.isArray(value) ? ((value as readonly Interrupt["value"][])[0] ?? null) : null;
-
-const writeInterrupt = (interrupt: Interrupt): Interrupt => ({ ...interrupt, value: wrap(interrupt.value) });
-const readInterrupt = (row: Parameters<typeof INTERRUPTS.read>[0]): Interrupt => {
-  const interrupt = INTERRUPTS.read(row);
-  return { ...interrupt, value: unwrap(interrupt.value) };
-};

@@ -4,24 +4,18 @@
 //   sqlite/audit.2. The kept head is that of the table: an undone write drops it.
 import { auditDigest, auditHash, cutOffDigest, type AuditHead } from "../../../../model/audit/audit-chain.ts";
 import type { AuditEntry } from "../../../../model/model.ts";
-import type { AuditRecord, AuditTx } from "../../../../ports/ports.ts";
+import type { AuditTx } from "../../../../ports/ports.ts";
 import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../../../shared/columns.ts";
-import { gapsIn, selectGaps } from "../../../shared/audit-gaps.ts";
-import { readAuditedThread, readTrace, toAuditRecord } from "../../../shared/audit-record.ts";
-import type { Json } from "@holdpoint/base/json/json.ts";
+import { type AuditReads, auditReads } from "../../../cold/audit.ts";
+import { createColdSql } from "../../client/cold-sql.ts";
 import type { Database, Row } from "../../client/database.ts";
 import { table } from "../shared/rows.ts";
 import { deleteDocuments } from "../search/search.ts";
-import { searchVerb } from "./audit-search.ts";
+import { createDialect } from "./audit-search.ts";
 
 const AUDIT = table<AuditRow>("audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
 
 const CHAIN = 1;
-
-const COLUMNS = AUDIT.columns
-  .split(", ")
-  .map((name) => `a.${name}`)
-  .join(", ");
 
 const SET_HEAD = `INSERT INTO audit_heads (chain, count, hash) VALUES (?, ?, ?)
   ON CONFLICT (chain) DO UPDATE SET count = excluded.count, hash = excluded.hash`;
@@ -36,10 +30,10 @@ const KEEP_DIGESTS = `INSERT OR IGNORE INTO audit_deleted (chain, position, seq,
 const NOTE_CUT_OFF = `INSERT INTO audit_deleted (chain, position, seq, digest, thread_id, at) VALUES (?, ?, 0, ?, ?, ?)`;
 
 export function auditVerbs(db: Database): AuditTx {
-  return { ...appendVerbs(db), ...chainVerbs(db), ...searchVerb(db, COLUMNS, readRecord) };
+  return { ...appendVerbs(db), ...auditReads(createColdSql(db), createDialect(db)) };
 }
 
-function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" | "listComments" | "listAudit"> {
+function appendVerbs(db: Database): Omit<AuditTx, keyof AuditReads> {
   let kept: AuditHead | null = null;
   db.kept.onDrop(() => (kept = null)); // sqlite/audit.2
   const setHead = (head: AuditHead): void => {
@@ -55,7 +49,7 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
         const seq = (numbers.get(entry.threadId) ?? lastSeq(db, entry)) + 1;
         numbers.set(entry.threadId, seq);
         const link = { position: head.count + 1, seq, digest: auditDigest(entry) };
-        const row = { ...entry, ...link, chain: CHAIN, previous: head.hash, value: [entry.value] };
+        const row = { ...entry, ...link, chain: CHAIN, previous: head.hash };
         head = { chain: CHAIN, count: link.position, hash: auditHash(head.hash, link) };
         return row;
       });
@@ -80,61 +74,6 @@ function appendVerbs(db: Database): Pick<AuditTx, "audit" | "deleteAuditBefore" 
       }
       return deleted;
     },
-    listComments(threadId, interruptId, { after, limit }) {
-      const where = "thread_id = ? AND interrupt_id = ? AND action = 'commented' AND seq > ? ORDER BY seq LIMIT ?";
-      const sql = `SELECT ${AUDIT.columns} FROM audit WHERE ${where}`;
-      return db.all(sql, threadId, interruptId, after, limit).map(readRecord);
-    },
-    listAudit(threadId, page) {
-      const rows = db.all(
-        `SELECT ${AUDIT.columns} FROM audit WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-        threadId,
-        page?.after ?? 0,
-        page?.limit ?? -1,
-      );
-      return rows.map(readRecord);
-    },
-  };
-}
-
-type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps">;
-
-function chainVerbs(db: Database): ChainVerbs {
-  return {
-    auditHeads: () => db.all("SELECT chain, count, hash FROM audit_heads ORDER BY chain").map(toHead),
-    auditLinks(chain, after, limit) {
-      const rows = db.all(
-        `SELECT ${AUDIT.columns} FROM audit WHERE chain = ? AND position > ? ORDER BY position LIMIT ?`,
-        chain,
-        after,
-        limit,
-      );
-      const gone = db.all(
-        `SELECT position, seq, digest, thread_id, at FROM audit_deleted WHERE chain = ? AND position > ?
-         ORDER BY position LIMIT ?`,
-        chain,
-        after,
-        limit,
-      );
-      return [
-        ...rows.map((row) => {
-          const { position, seq, digest, previous } = AUDIT.read(row);
-          return { position, seq, digest, entry: { previous, content: readRecord(row) }, gone: null };
-        }),
-        ...gone.map(readTrace),
-      ]
-        .toSorted((left, right) => left.position - right.position)
-        .slice(0, limit);
-    },
-    unchainedAudit: () =>
-      Number(db.get("SELECT count(*) AS n FROM audit WHERE chain NOT IN (SELECT chain FROM audit_heads)")?.["n"]),
-    auditedThreads(threadIds) {
-      const sql = `SELECT thread_id, created_at,
-          (SELECT max(at) FROM audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
-        FROM threads AS t WHERE thread_id IN (SELECT value FROM json_each(?))`;
-      return db.all(sql, JSON.stringify(threadIds)).map(readAuditedThread);
-    },
-    auditGaps: (threadId, limit) => gapsIn(db.all(selectGaps("", ["?", "?"]), threadId, limit), limit),
   };
 }
 
@@ -160,10 +99,4 @@ function readHead(db: Database): AuditHead {
 
 function toHead(row: Row): AuditHead {
   return { chain: Number(row["chain"]), count: Number(row["count"]), hash: String(row["hash"]) };
-}
-
-function readRecord(row: Row): AuditRecord {
-  const read = toAuditRecord(AUDIT.read(row));
-  const { value } = read;
-  return { ...read, value: Array.isArray(value) ? ((value as readonly Json[])[0] ?? null) : null };
 }

@@ -1,6 +1,6 @@
 import type { AuditLink } from "../../model/audit/audit-chain.ts";
 import type { AuditedThread, AuditRecord } from "../../ports/ports.ts";
-import type { AuditRow } from "./columns.ts";
+import type { AuditRow } from "../shared/columns.ts";
 
 /** The entry of a row. Omitted fields stay absent, as in the original entry. */
 export function toAuditRecord({ via, origin, ...row }: AuditRow): AuditRecord {

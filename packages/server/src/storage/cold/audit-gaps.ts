@@ -1,15 +1,15 @@
-// Gaps in the numbers of a thread's audit entries, the same query on both databases.
+// Gaps in the numbers of a thread's audit entries.
 // Invariants:
 //   audit-gaps.1. A deleted entry explains its number.
 //   audit-gaps.2. Traces of an earlier thread with the same id explain numbers, but never make a gap: only numbers up to
 //        the newest entry count.
 import type { AuditGaps } from "../../ports/ports.ts";
 
-/** @param place of the parameters: thread id, limit */
-export const selectGaps = (schema: "" | "holdpoint.", place: readonly [string, string]): string => `
+/** Values: thread id, limit. */
+export const selectGaps = (schema: "" | "holdpoint."): string => `
   WITH page AS (
-    SELECT thread_id, max(seq) AS newest FROM ${schema}audit WHERE thread_id > ${place[0]}
-    GROUP BY thread_id ORDER BY thread_id LIMIT ${place[1]}
+    SELECT thread_id, max(seq) AS newest FROM ${schema}audit WHERE thread_id > ?
+    GROUP BY thread_id ORDER BY thread_id LIMIT ?
   ), numbers AS (
     SELECT a.thread_id, a.seq FROM ${schema}audit AS a JOIN page ON page.thread_id = a.thread_id
     UNION SELECT d.thread_id, d.seq FROM ${schema}audit_deleted AS d

@@ -1,40 +1,62 @@
-// Audit search: the SQL of a page of the audit trail over all threads, with a `?` for each value.
+// Audit search: a page of the audit trail over all threads.
 // Invariants:
 //   audit-search.1. A page reads at most `scanMax` entries in order of time, so a rare word delays no other call. It ends
 //        there, and the next one continues.
 //   audit-search.2. The order is total: time, thread, number; newest first.
 import type { EndedBy, InterruptKind, RunStatus } from "../../model/model.ts";
-import type { AuditPlace, AuditQuery, AuditRecord, AuditRows } from "../../ports/ports.ts";
+import type { AuditPlace, AuditQuery, AuditRecord, AuditRows, AuditTx } from "../../ports/ports.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
-import { metadataConditions } from "./metadata-filter.ts";
-
-type Value = string | number;
+import { metadataConditions } from "../shared/metadata-filter.ts";
+import type { ColdSql, Row, Value } from "./cold-sql.ts";
 
 export interface SqlPart {
   readonly sql: string;
   readonly values: readonly Value[];
 }
 
+/** How a database finds the words of a search. */
+export interface WordMatch {
+  /** Of the item of an entry. */
+  readonly condition: SqlPart;
+  /** Few threads `f` to begin with, in place of the time. */
+  readonly first: SqlPart | null;
+  /** It finds rare words without a window. */
+  readonly isIndexed: boolean;
+}
+
 export interface AuditDialect {
-  readonly schema: "" | "holdpoint.";
-  /** Whether JSON of the metadata contains a part. */
-  readonly contains: (part: string) => SqlPart;
-  /** Whether a member has one of several index texts. */
-  readonly oneOf: (texts: readonly string[]) => SqlPart;
-  /** Whether the words of a search occur in the item of an entry. */
-  readonly matches: (words: readonly string[]) => SqlPart;
+  readonly matchWords: (words: readonly string[]) => WordMatch;
   /** The right side of a LEFT JOIN that is looked up for each entry. */
   readonly oneRow: (joined: Joined) => string;
 }
 
-/** The last entry that a page may read; no row if it may read all. */
-export function windowEnd(query: AuditQuery, { schema }: AuditDialect): SqlPart {
-  const { sql, values } = buildRange(query);
+export interface AuditColumns {
+  /** Columns of an entry, in the table `a`. */
+  readonly columns: string;
+  readonly readRecord: (row: Row) => AuditRecord;
+}
+
+export function searchVerb(sql: ColdSql, dialect: AuditDialect, entries: AuditColumns): Pick<AuditTx, "searchAudit"> {
   return {
-    sql: `SELECT at, thread_id, seq FROM ${schema}audit AS a WHERE ${sql}
-      ORDER BY at DESC, thread_id DESC, seq DESC LIMIT 1 OFFSET ?`,
-    values: [...values, query.scanMax - 1],
+    async searchAudit(query) {
+      const match = query.search.length === 0 ? null : dialect.matchWords(query.search);
+      const end = match?.isIndexed === true ? null : await findEnd(sql, query);
+      const page = searchPage(query, { columns: entries.columns, end, match }, { sql, ...dialect });
+      return toPage(query, await sql.all(page.sql, ...page.values), { end, readRecord: entries.readRecord });
+    },
   };
+}
+
+/** The last entry that a page may read; null if it may read all. */
+async function findEnd(sql: ColdSql, query: AuditQuery): Promise<AuditPlace | null> {
+  const range = buildRange(query);
+  const row = await sql.get(
+    `SELECT at, thread_id, seq FROM ${sql.schema}audit AS a WHERE ${range.sql}
+      ORDER BY at DESC, thread_id DESC, seq DESC LIMIT 1 OFFSET ?`,
+    ...range.values,
+    query.scanMax - 1,
+  );
+  return row === null ? null : { at: Number(row["at"]), threadId: String(row["thread_id"]), seq: Number(row["seq"]) };
 }
 
 const ITEM_UNITS_MAX = 100_000;
@@ -55,27 +77,29 @@ const INTERRUPT: Joined = {
 };
 const RUN: Joined = { table: "runs", alias: "r", columns: "status, ended_by", key: "r.run_id = a.run_id" };
 
-/** @param columns of the table `a` @param end audit-search.1 @param first threads `f` to begin with, in place of the time */
-export function searchPage(
-  query: AuditQuery,
-  {
-    columns,
-    end,
-    first = null,
-  }: { readonly columns: string; readonly end: AuditPlace | null; readonly first?: SqlPart | null },
-  dialect: AuditDialect,
-): SqlPart {
-  const { schema } = dialect;
-  const parts = [buildRange(query), ...buildFilters(query, dialect)];
+interface SearchedPage {
+  readonly columns: string;
+  /** audit-search.1. */
+  readonly end: AuditPlace | null;
+  readonly match: WordMatch | null;
+}
+
+type Dialect = Pick<AuditDialect, "oneRow"> & { readonly sql: ColdSql };
+
+function searchPage(query: AuditQuery, { columns, end, match }: SearchedPage, { sql, oneRow }: Dialect): SqlPart {
+  const { schema } = sql;
+  const first = match?.first ?? null;
+  const parts = [buildRange(query), ...buildFilters(query, sql)];
   if (first !== null) parts.push({ sql: "a.thread_id = f.thread_id", values: [] });
+  if (match !== null) parts.push(match.condition);
   if (end !== null) parts.push({ sql: `${PLACE} >= (?, ?, ?)`, values: listPlaceValues(end) });
   return {
     sql: `SELECT ${columns}, i.graph_id, i.assistant_id, i.node, i.kind, i.response_schema,
         CASE WHEN octet_length(i.value) <= ${ITEM_UNITS_MAX} THEN i.value END AS item_value,
         r.status AS run_status, r.ended_by
       FROM ${first?.sql ?? ""} ${schema}audit AS a JOIN ${schema}threads AS t ON t.thread_id = a.thread_id
-      LEFT JOIN ${dialect.oneRow(INTERRUPT)} LEFT JOIN ${dialect.oneRow(RUN)}
-      WHERE ${parts.map(({ sql }) => sql).join(" AND ")}
+      LEFT JOIN ${oneRow(INTERRUPT)} LEFT JOIN ${oneRow(RUN)}
+      WHERE ${parts.map((part) => part.sql).join(" AND ")}
       ORDER BY a.at DESC, a.thread_id DESC, a.seq DESC LIMIT ?`,
     values: [...(first?.values ?? []), ...parts.flatMap(({ values }) => values), query.limit + 1],
   };
@@ -93,8 +117,7 @@ function buildRange({ after, since, until, threadId }: AuditQuery): SqlPart {
   return { sql: parts.map(({ sql }) => sql).join(" AND "), values: parts.flatMap(({ values }) => values) };
 }
 
-function buildFilters(query: AuditQuery, dialect: AuditDialect): readonly SqlPart[] {
-  const { schema } = dialect;
+function buildFilters(query: AuditQuery, { schema, isOneOf, containsOneOf, toSearched }: ColdSql): readonly SqlPart[] {
   const parts: SqlPart[] = [];
   const equals = (column: string, value: string | null): void => {
     if (value !== null) parts.push({ sql: `${column} = ?`, values: [value] });
@@ -106,38 +129,24 @@ function buildFilters(query: AuditQuery, dialect: AuditDialect): readonly SqlPar
   if (query.actions.length > 0) {
     parts.push({ sql: `a.action IN (${query.actions.map(() => "?").join(", ")})`, values: query.actions });
   }
-  if (query.search.length > 0) parts.push(dialect.matches(query.search));
   const { indexed, oneOf, rest } = metadataConditions(query.scope, null);
   const member = (sql: string): string =>
     `EXISTS (SELECT 1 FROM ${schema}thread_metadata AS m WHERE m.thread_id = a.thread_id AND m.key = ? AND ${sql})`;
   for (const { key, text } of indexed) parts.push({ sql: member("m.value = ?"), values: [key, text] });
-  for (const { key, texts } of oneOf) {
-    const { sql, values } = dialect.oneOf(texts);
-    parts.push({ sql: member(`m.value ${sql}`), values: [key, ...values] });
-  }
-  parts.push(...rest.map(dialect.contains));
+  for (const { key, texts } of oneOf) parts.push({ sql: member(isOneOf("m.value")), values: [key, texts] });
+  for (const part of rest) parts.push({ sql: containsOneOf("t.metadata"), values: [[toSearched(part)]] });
   return parts;
 }
 
-type Cells = Readonly<Record<string, unknown>>;
-
 /** The rows of a page as entries with their item and run. */
-export function foundPage<Row extends Cells>(
+function toPage(
   query: AuditQuery,
   rows: readonly Row[],
-  {
-    end,
-    readRecord,
-    readValue,
-  }: {
-    readonly end: AuditPlace | null;
-    readonly readRecord: (row: Row) => AuditRecord;
-    readonly readValue: (text: string) => Json;
-  },
+  { end, readRecord }: Pick<SearchedPage, "end"> & Pick<AuditColumns, "readRecord">,
 ): AuditRows {
   const found = rows.slice(0, query.limit).map((row) => ({
     entry: readRecord(row),
-    item: toItem(row, readValue),
+    item: toItem(row),
     run:
       typeof row["run_status"] === "string"
         ? { status: row["run_status"] as RunStatus, endedBy: row["ended_by"] as EndedBy | null }
@@ -147,7 +156,7 @@ export function foundPage<Row extends Cells>(
   return { rows: found, next: rows.length > query.limit && last !== undefined ? last : end };
 }
 
-function toItem(row: Cells, readValue: (text: string) => Json): AuditRows["rows"][number]["item"] {
+function toItem(row: Row): AuditRows["rows"][number]["item"] {
   const { graph_id: graphId, assistant_id: assistantId, node, kind, item_value: value, response_schema: schema } = row;
   if (typeof kind !== "string") return null;
   return {
@@ -155,7 +164,7 @@ function toItem(row: Cells, readValue: (text: string) => Json): AuditRows["rows"
     assistantId: String(assistantId),
     node: String(node),
     kind: kind as InterruptKind,
-    value: typeof value === "string" ? readValue(value) : null,
+    value: typeof value === "string" ? (JSON.parse(value) as Json) : null,
     isLong: value === null,
     responseSchema: typeof schema === "string" ? (JSON.parse(schema) as JsonObject) : null,
   };

@@ -1,0 +1,89 @@
+// Reads of the audit trail.
+import type { AuditTx } from "../../ports/ports.ts";
+import { AUDIT_COLUMNS, AUDIT_LINK_COLUMNS, type AuditRow } from "../shared/columns.ts";
+import { gapsIn, selectGaps } from "./audit-gaps.ts";
+import { readAuditedThread, readTrace, toAuditRecord } from "./audit-record.ts";
+import { type AuditDialect, searchVerb } from "./audit-search.ts";
+import { type ColdSql, type ColdTable, coldTable, readNumber, type Row } from "./cold-sql.ts";
+
+export type AuditReads = Omit<AuditTx, "audit" | "deleteAuditBefore">;
+
+export function auditReads(sql: ColdSql, dialect: AuditDialect): AuditReads {
+  const audit = coldTable<AuditRow>(sql, "audit", { ...AUDIT_LINK_COLUMNS, ...AUDIT_COLUMNS });
+  const readRecord = (row: Row) => toAuditRecord(audit.read(row));
+  return {
+    async listComments(threadId, interruptId, { after, limit }) {
+      sql.followThread(threadId);
+      const comments = "WHERE thread_id = ? AND interrupt_id = ? AND action = 'commented' AND seq > ?";
+      const rows = await sql.all(
+        `${audit.select} ${comments} ORDER BY seq LIMIT ?`,
+        threadId,
+        interruptId,
+        after,
+        limit,
+      );
+      return rows.map(readRecord);
+    },
+    async listAudit(threadId, page) {
+      sql.followThread(threadId);
+      const limit = page?.limit ?? Number.MAX_SAFE_INTEGER;
+      const entries = `${audit.select} WHERE thread_id = ? AND seq > ? ORDER BY seq LIMIT ?`;
+      return (await sql.all(entries, threadId, page?.after ?? 0, limit)).map(readRecord);
+    },
+    ...chainVerbs(sql, audit),
+    ...searchVerb(sql, dialect, { columns: audit.chooseColumns("a"), readRecord }),
+  };
+}
+
+type ChainVerbs = Pick<AuditTx, "auditHeads" | "auditLinks" | "unchainedAudit" | "auditedThreads" | "auditGaps">;
+
+function chainVerbs(sql: ColdSql, audit: ColdTable<AuditRow>): ChainVerbs {
+  const { schema } = sql;
+  const selectLinks = buildLinks(schema, audit.columns.split(", "));
+  return {
+    async auditHeads() {
+      const rows = await sql.all(`SELECT chain, count, hash FROM ${schema}audit_heads ORDER BY chain`);
+      return rows.map((row) => ({
+        chain: Number(row["chain"]),
+        count: Number(row["count"]),
+        hash: String(row["hash"]),
+      }));
+    },
+    async auditLinks(chain, after, limit) {
+      const page = [chain, after, limit];
+      const rows = await sql.all(selectLinks, ...page, ...page);
+      return rows
+        .map((row) => {
+          if (row["is_gone"] === 1) return readTrace(row);
+          const entry = audit.read(row);
+          const { position, seq, digest, previous } = entry;
+          return { position, seq, digest, entry: { previous, content: toAuditRecord(entry) }, gone: null };
+        })
+        .toSorted((left, right) => left.position - right.position)
+        .slice(0, limit);
+    },
+    unchainedAudit: () =>
+      readNumber(
+        sql,
+        `SELECT count(*) AS n FROM ${schema}audit WHERE chain NOT IN (SELECT chain FROM ${schema}audit_heads)`,
+      ),
+    async auditedThreads(threadIds) {
+      const threads = `SELECT thread_id, created_at,
+          (SELECT max(at) FROM ${schema}audit_deleted AS d WHERE d.thread_id = t.thread_id AND d.seq = 0) AS cut_off
+        FROM ${schema}threads AS t WHERE ${sql.isOneOf("thread_id")}`;
+      return (await sql.all(threads, threadIds)).map(readAuditedThread);
+    },
+    auditGaps: async (threadId, limit) => gapsIn(await sql.all(selectGaps(schema), threadId, limit), limit),
+  };
+}
+
+/** One statement, so that an entry that is deleted meanwhile is in one of both tables. */
+function buildLinks(schema: string, columns: readonly string[]): string {
+  const left = new Set(["chain", "position", "seq", "digest", "thread_id", "at"]);
+  const page = "WHERE chain = ? AND position > ? ORDER BY position LIMIT ?";
+  const all = columns.join(", ");
+  const known = columns.map((column) => (left.has(column) ? column : `NULL AS ${column}`)).join(", ");
+  return `SELECT ${all}, 0 AS is_gone FROM (SELECT ${all} FROM ${schema}audit ${page}) AS live
+    UNION ALL
+    SELECT ${known}, 1 AS is_gone FROM (SELECT ${[...left].join(", ")} FROM ${schema}audit_deleted ${page}) AS gone`;
+}
