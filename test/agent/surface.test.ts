@@ -9,7 +9,7 @@
 //   surface.6. Other origins read as the rules allow.
 //   surface.7. Graphs see the headers in the rules, from headers only; credentials never appear.
 //   surface.8. An invalid section stops the start, with its place.
-//   surface.9. A variable with our prefix that is no setting is a warning of the start.
+//   surface.9. A variable with our prefix that is no setting is a warning of the start; so is one of another server.
 import { Client } from "@langchain/langgraph-sdk";
 import { WebSocket } from "ws";
 import assert from "node:assert/strict";
@@ -447,6 +447,14 @@ test("keys and handlers together are rejected as ambiguous (surface.8)", PATIENC
   assert.match(stderr, /HOLDPOINT_API_KEYS: .*auth\.path/);
 });
 
+for (const name of ["LANGGRAPH_AES_KEY", "LANGGRAPH_AES_JSON_KEYS", "LANGGRAPH_ENCRYPTION"]) {
+  test(`${name} would be a promise that nothing keeps: the server does not start (surface.8)`, PATIENCE, async () => {
+    const { code, stderr } = await start({}, { [name]: "0123456789abcdef" });
+    assert.equal(code, 78);
+    assert.match(stderr, new RegExp(`^${name}: .*plain text`, "m"));
+  });
+}
+
 test("beyond loopback without keys and handlers, the server does not start (surface.8)", PATIENCE, async () => {
   const { code, stderr } = await start({}, { HOST: "0.0.0.0" });
   assert.equal(code, 78);
@@ -470,7 +478,7 @@ async function start(
 
 test("a misspelled or former setting is named at the start, and no other variable is (surface.9)", async () => {
   const env = { HOLDPOINT_KEEP_RUN: "1d", HOLDPOINT_MAX_CRONS: "5", HOLDPOINT_KEEP_AUDIT: "1d", UNRELATED: "x" };
-  const server = await serve({}, env);
+  const server = await serve({}, { ...env, A2A_A2UI_ENABLED: "true" });
   const warned = server.logs.filter(({ event }) => event === "setting_unknown").map(({ name }) => name);
-  assert.deepEqual(warned, ["HOLDPOINT_KEEP_RUN", "HOLDPOINT_MAX_CRONS"]);
+  assert.deepEqual(warned, ["HOLDPOINT_KEEP_RUN", "HOLDPOINT_MAX_CRONS", "A2A_A2UI_ENABLED"]);
 });

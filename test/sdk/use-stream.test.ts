@@ -4,6 +4,7 @@
 //   use-stream.2. A reloaded page finds the interrupt in the thread's history, and can answer it.
 //   use-stream.3. Sending an earlier message again from its checkpoint branches the conversation.
 //   use-stream.5. A reloaded page shows the error of the failed run, with its name and message.
+//   use-stream.6. Messages submitted at once run in the order in which their requests arrive; the hook sends the first last.
 //   use-stream.4. stop() ends the run; a join of a run in progress shows it from the requested position.
 import { Client, type Interrupt } from "@langchain/langgraph-sdk";
 import { StreamOrchestrator } from "@langchain/langgraph-sdk/ui";
@@ -140,4 +141,35 @@ test("a run that is under way is joined from its beginning (use-stream.4)", asyn
   await chat.joinStream(run.run_id, "-1");
   assert.equal(chat.error, undefined);
   assert.equal(chat.values["result"], "whole");
+});
+
+test("of messages at once the hook sends the first last, and the server keeps that order (use-stream.6)", async () => {
+  const sent: string[] = [];
+  let previous: Promise<unknown> = Promise.resolve();
+  /** Requests arrive in the order in which they are sent. */
+  const inOrder: typeof fetch = (url, init) => {
+    const [, text] = /order\\":\\"(\w+)/.exec(typeof init?.body === "string" ? init.body : "") ?? [];
+    if (text === undefined) return fetch(url, init);
+    sent.push(text);
+    const reply = previous.then(() => fetch(url, init));
+    previous = reply;
+    return reply;
+  };
+  const { thread_id: threadId } = await client.threads.create();
+  const ordered = new Client({ apiUrl: server.url, apiKey: null, callerOptions: { fetch: inOrder } });
+  const chat = new StreamOrchestrator<State>(
+    { assistantId: "reviewed_agent", client: ordered },
+    { getClient: () => ordered, getAssistantId: () => "reviewed_agent", getMessagesKey: () => "messages" },
+  );
+  chat.initThreadId(threadId);
+  await Promise.all(["first", "second", "third"].map((order) => chat.submit(ask([["look_up", { order }]]))));
+  assert.deepEqual(sent, ["second", "third", "first"]);
+  for (const { run_id: id } of await client.runs.list(threadId)) await client.runs.join(threadId, id);
+  await shows(chat, "the end of all", () => chat.queueSize === 0 && !chat.isLoading);
+  const { values } = await client.threads.getState<{ messages: { type: string; content: string }[] }>(threadId);
+  const asked = values.messages.filter(({ type }) => type === "human").map(({ content }) => content);
+  assert.deepEqual(
+    asked,
+    sent.map((order) => JSON.stringify([["look_up", { order }]])),
+  );
 });

@@ -168,12 +168,54 @@ const DIFFERENCES: readonly Difference[] = [
     },
   },
   {
+    subject: "`graph_id`, `assistant_id` and `created_by` in a run's metadata",
+    reference: "the caller's values replace the server's; the hosted platform strips them",
+    here: "stripped: the server's values stay; every other key is kept",
+    check: async () => {
+      const metadata = { graph_id: "x", created_by: "x", step: 9 };
+      const run = await client.runs.create(await newThread(), "steps", { input: {}, metadata });
+      assert.deepEqual(
+        [run.metadata?.["graph_id"], run.metadata?.["created_by"], run.metadata?.["step"]],
+        ["steps", "system", 9],
+      );
+    },
+  },
+  {
     subject: "`feedback_keys`",
-    reference: "an event `feedback` with addresses of the hosted tracing backend",
+    reference: "an event `feedback` with addresses of the hosted tracing backend, and `__feedback__` in waits",
     here: "accepted, without an event",
     check: async () => {
       const events = await collect(client.runs.stream(null, "steps", { input: {}, feedbackKeys: ["score"] }));
       assert.deepEqual([...new Set(events.map(({ event }) => event))], ["metadata", "values"]);
+    },
+  },
+  {
+    subject: "`langsmith_session_name` of runs",
+    reference: "the project of the run's trace",
+    here: "absent; `/info` says so with `langsmith: false`",
+    check: async () => {
+      const { run } = await paused();
+      assert.equal("langsmith_session_name" in run, false);
+      const { flags } = (await (await fetch(`${server.url}/info`)).json()) as { flags: Record<string, unknown> };
+      assert.equal(flags["langsmith"], false);
+    },
+  },
+  {
+    subject: "A2UI parts of A2A replies",
+    reference: "with `A2A_A2UI_ENABLED`, or `a2a.a2ui` in the assistant's metadata",
+    here: "none; the variable is a warning at the start",
+    check: async () => {
+      const reply = await fetch(`${server.url}/a2a/steps/.well-known/agent-card.json`);
+      assert.doesNotMatch(await reply.text(), /a2ui/i);
+    },
+  },
+  {
+    subject: "encryption at rest (`LANGGRAPH_AES_KEY`, `encryption`)",
+    reference: "the hosted server encrypts what it stores",
+    here: "the server does not start, because it would store in plain text",
+    check: async () => {
+      const started = startServerHere({ env: { LANGGRAPH_AES_KEY: "0123456789abcdef" } });
+      await assert.rejects(started, /LANGGRAPH_AES_KEY: .*plain text/);
     },
   },
   {

@@ -17,6 +17,7 @@ import { setGraphEnvironment } from "./graph-environment.ts";
 import { type Host, productSecrets } from "./host.ts";
 import { openAccess } from "./access.ts";
 import { chooseNotify } from "./notify.ts";
+import { refuseOthers, warnOfOthers } from "./other-variables.ts";
 import { type OpenedStorage, openEngine, openStorage } from "./storage.ts";
 import { openRoutes, readSurface, openGateways, type ServerParts } from "./surface.ts";
 
@@ -36,6 +37,8 @@ export interface RunningServer extends Service {
 /** @throws {Error} the reason why it cannot start; nothing stays open then */
 export async function startAgentServer(host: Host, parts: ServerParts): Promise<RunningServer> {
   const { config, graphs, log } = parts;
+  refuseOthers(host.env);
+  warnOfOthers(host.env, log);
   await setEnvironment(host, parts);
   const [{ loadLibrary }] = await Promise.all([
     import("@holdpoint/server/graphs/langgraph/library.ts"),

@@ -1,0 +1,36 @@
+// Variables of other agent servers, which a deployment that moves here may still set.
+// Rules:
+//   other-variables.1. One whose loss would weaken a promise of the deployment stops the server.
+//   other-variables.2. Any other one with a counterpart is a warning that names it.
+import { ConfigError, type Env } from "@holdpoint/base/config/config.ts";
+import type { Log } from "@holdpoint/base/log/log.ts";
+
+const ENCRYPTION =
+  "this server does not encrypt what it stores and would store in plain text: remove the variable, and encrypt the volume or the database";
+
+const REFUSED: Readonly<Record<string, string>> = {
+  LANGGRAPH_AES_KEY: ENCRYPTION,
+  LANGGRAPH_AES_JSON_KEYS: ENCRYPTION,
+  LANGGRAPH_ENCRYPTION: ENCRYPTION,
+};
+
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  A2A_A2UI_ENABLED: "A2A replies here have no A2UI parts",
+  A2A_A2UI_TOOL_CALL_RESULTS: "A2A replies here have no A2UI parts",
+  A2A_ALLOWED_TOOL_CALL_RESULTS: "A2A replies here have no results of tools",
+  HTTP_MAX_REQUEST_BODY_BYTES: "the limit of bodies is HOLDPOINT_MAX_BODY_BYTES",
+  LSD_PROM_METRICS_ENABLED: "the metrics are served at /metrics",
+};
+
+/** @throws {ConfigError} with every variable that other-variables.1 names */
+export function refuseOthers(env: Env): void {
+  const problems = Object.entries(REFUSED).filter(([name]) => (env[name] ?? "") !== "");
+  if (problems.length > 0) throw new ConfigError(problems.map(([name, reason]) => ({ name, reason })));
+}
+
+/** other-variables.2. */
+export function warnOfOthers(env: Env, log: Log): void {
+  for (const [name, why] of Object.entries(WITHOUT_EFFECT)) {
+    if (env[name] !== undefined) log.warning("setting_unknown", { name, reason: `it has no effect: ${why}` });
+  }
+}
