@@ -19,7 +19,7 @@ type Body = Readonly<Record<string, unknown>>;
 async function send(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<Body> {
   const answer = await call(server, method, path, body, headers);
   assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
-  return answer.body as Body;
+  return answer.body;
 }
 const list = async (path: string, body: object): Promise<readonly Body[]> =>
   (await send("POST", path, body)) as unknown as readonly Body[];
