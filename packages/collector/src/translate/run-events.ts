@@ -24,7 +24,7 @@ export function eventsText(
   { start, end }: Pick<Times, "start" | "end">,
   spare: readonly JsonObject[],
 ): string {
-  const events: JsonObject[] = firstTokenAt(facts);
+  const events: JsonObject[] = firstTokenAt(facts, start);
   for (const [from, unit] of events.length > 0 ? [] : FIRST_TOKEN) {
     const wait = facts.count(from);
     if (wait === undefined) continue;
@@ -38,12 +38,14 @@ export function eventsText(
   return events.length === 0 ? "" : JSON.stringify(events);
 }
 
-function firstTokenAt(facts: Facts): JsonObject[] {
+/** Mastra gives every model call the time of the agent's first token: one before the call is none of it. */
+function firstTokenAt(facts: Facts, start: Times["start"]): JsonObject[] {
   if (!facts.has(FIRST_TOKEN_AT)) return [];
   const mark = facts.mark();
   const text = toJson(facts.value(FIRST_TOKEN_AT));
   const ms = typeof text === "string" && /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
-  if (ms >= 0) return [{ name: "new_token", time: rfc3339(unixNanoOfMs(ms)) }];
+  const startMs = start.sec * 1000 + Math.floor(start.nano / 1e6);
+  if (ms >= startMs) return [{ name: "new_token", time: rfc3339(unixNanoOfMs(ms)) }];
   facts.release(mark);
   return [];
 }

@@ -119,6 +119,17 @@ describe("Mastra", () => {
       },
     },
     {
+      name: "a second model call of an agent: the time of the first call's token is before it, and none of its own",
+      span: {
+        attributes: {
+          "gen_ai.operation.name": "chat",
+          "mastra.span.type": "model_inference",
+          "mastra.completion_start_time": "2025-11-21T08:59:59.900Z",
+        },
+      },
+      run: { type: "llm", events: null },
+    },
+    {
       name: "a span type that is newer than the table",
       span: {
         attributes: {
