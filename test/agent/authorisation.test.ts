@@ -31,12 +31,13 @@ const FULL_KEY = "key-that-writes-8a2e";
 const KEYS_OF_ROLES: Readonly<Record<Role, string>> = {
   viewer: READ_KEY,
   reviewer: "key-that-answers-52ba",
+  requester: "key-that-asks-93be",
   operator: "key-that-operates-0c7f",
   admin: FULL_KEY,
 };
 
-const { viewer, reviewer, operator } = KEYS_OF_ROLES;
-const KEYS = `ann:${FULL_KEY},eve:${viewer}:viewer,rita:${reviewer}:reviewer,otto:${operator}:operator`;
+const { requester, viewer, reviewer, operator } = KEYS_OF_ROLES;
+const KEYS = `ann:${FULL_KEY},eve:${viewer}:viewer,rita:${reviewer}:reviewer,otto:${operator}:operator,quin:${requester}:requester`;
 const server = await startServerHere({ config: TENANTS, env: { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "0" } });
 const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: KEYS } });
 after(async () => {
@@ -59,6 +60,7 @@ interface Ids {
   readonly assistant_id: string;
   readonly interrupt_id: string;
   readonly cron_id: string;
+  readonly request_id: string;
   readonly [other: string]: string;
 }
 
@@ -83,6 +85,7 @@ async function createWorld(name: string, mark: string): Promise<Ids> {
     readonly checkpoint: { readonly checkpoint_id: string };
     readonly interrupts: readonly { readonly id: string }[];
   } = await get(`/threads/${threadId}/state`);
+  const asked = await call(server, "POST", "/requests", { payload: { mark } }, as(name));
   await call(server, "PUT", "/store/items", { namespace: ["own"], key: "k", value: { mark } }, as(name));
   return {
     thread_id: threadId,
@@ -91,6 +94,7 @@ async function createWorld(name: string, mark: string): Promise<Ids> {
     assistant_id: String(assistant["assistant_id"]),
     interrupt_id: state.interrupts[0]?.id ?? "",
     cron_id: String(cron["cron_id"]),
+    request_id: String((asked.body as Record<string, unknown>)["request_id"]),
     namespace: "none",
     webhook_id: "none",
     key_id: randomUUID(),
@@ -344,6 +348,13 @@ const MATRIX: Readonly<Record<string, readonly Entry[]>> = {
       places: ["thread_id", "interrupt_id"],
     },
   ],
+
+  "POST /requests": [{ body: () => ({ payload: "x", metadata: { org: "acme" } }) }],
+  "POST /requests/search": [list, { body: () => ({ metadata: { org: "acme" } }) }, { body: () => ({ q: CANARY }) }],
+  "GET /requests/{request_id}": [{}, { query: "wait=0.01" }],
+  "GET /requests/{request_id}/events": [{ endless: true }],
+  "POST /requests/{request_id}/answer": [{ body: () => ({ answer: "taken" }) }],
+  "POST /requests/{request_id}/cancel": [{ body: () => ({ reason: "taken" }) }],
 
   "POST /keys": [{ body: () => ({ name: "taken", role: "admin" }) }],
   "GET /keys": [{}],

@@ -8,7 +8,7 @@
 //   dialects.4. A decision that the interrupt does not allow yields a reason instead of an answer.
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { SCHEMA_KEYS } from "./text/payload-content.ts";
-import { actionTitle, readDescription, readMember, readPayloadText, chooseTitle } from "./text/payload-text.ts";
+import { actionTitle, readDescription, readMember, readPayloadText, chooseTitle, short } from "./text/payload-text.ts";
 
 /**
  * | dialect | the payload is | the answer is |
@@ -60,7 +60,19 @@ export type Built = { readonly ok: true; readonly value: Json } | { readonly ok:
 
 /** @param responseSchema the interrupt's own schema beside its payload */
 export function recognise(value: Json, responseSchema: JsonObject | null): Question {
-  return humanInterrupt(value, responseSchema) ?? middleware(value, responseSchema) ?? question(value, responseSchema);
+  const schema = responseSchema !== null && isUndeclared(responseSchema) ? null : responseSchema;
+  const found = humanInterrupt(value, schema) ?? middleware(value, schema) ?? question(value, schema);
+  const title = responseSchema?.[TITLE_KEY];
+  return typeof title === "string" ? { ...found, title: short(title) } : found;
+}
+
+/** Member of a response schema with the title of its question. */
+const TITLE_KEY = "x-holdpoint-title";
+
+/** The schema carries rules of the question, and says nothing of its answer. */
+function isUndeclared(schema: JsonObject): boolean {
+  const names = Object.keys(schema);
+  return names.length > 0 && names.every((name) => name.startsWith("x-holdpoint-"));
 }
 
 /**

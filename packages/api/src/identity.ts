@@ -7,7 +7,7 @@ const TAG = "Access";
 const NAME = /^[\w.@+-]{1,128}$/;
 const EXPIRES_DAYS_MAX = 3660;
 
-const role = z.enum(["viewer", "reviewer", "operator", "admin"]);
+const role = z.enum(["requester", "viewer", "reviewer", "operator", "admin"]);
 const time = z.iso.datetime();
 
 const key = z.object({

@@ -13,6 +13,7 @@
 //   inbox.ts          the inbox, and the audit trail of a thread
 //   audit/            the audit trail of all threads
 //   items/            assignments, follow-up dates and comments of inbox items
+//   requests.ts       questions of any program
 //   inbox-filter.ts   the query of the inbox's list
 //   crons.ts          calls of crons
 //   store.ts          calls of the store
@@ -45,6 +46,11 @@ export type AccessEvent =
   | "threads:bypass"
   /** The right to set the default answer of an assistant's interrupts. */
   | "assistants:administrate"
+  /** Questions of programs, and nothing else. */
+  | "requests:create"
+  | "requests:read"
+  | "requests:search"
+  | "requests:cancel"
   | "keys:create"
   | "keys:search"
   | "keys:delete"
@@ -165,6 +171,7 @@ const MISSING: Readonly<Record<string, ErrorCode>> = {
   checkpoint_id: "checkpoint_not_found",
   cron_id: "cron_not_found",
   key_id: "key_not_found",
+  request_id: "request_not_found",
 };
 
 /** Unless the operation says otherwise, a malformed id gets the reply of an unknown one. Ids are lower case from here on. */

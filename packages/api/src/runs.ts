@@ -254,7 +254,7 @@ const webhook = z
     run_id: uuid.describe("the first of the runs"),
     thread_id: uuid,
     url: z.string(),
-    format: z.enum(["event", "a2a", "a2a_0.3"]),
+    format: z.enum(["event", "request", "a2a", "a2a_0.3"]),
     created_at: z.string(),
   })
   .meta({ id: "RunWebhook" });

@@ -1,6 +1,7 @@
 // Notes: a description and an example for each operation of the OpenAPI document.
 // Invariant notes.1: an example of a body, a query or a reply is valid for the schema of its operation.
 import type { Note } from "./note.ts";
+import { requestNotes } from "./request-notes.ts";
 import { runNotes, streamNotes } from "./run-notes.ts";
 import { assistantNotes, threadNotes } from "./state-notes.ts";
 import * as value from "./values.ts";
@@ -231,6 +232,7 @@ export const NOTES: Readonly<Record<string, Note>> = {
   ...crons,
   ...store,
   ...inbox,
+  ...requestNotes,
   ...access,
   ...meta,
 };
@@ -242,6 +244,7 @@ export const PATH_EXAMPLES: Readonly<Record<string, string>> = {
   checkpoint_id: CHECKPOINT_ID,
   cron_id: value.CRON_ID,
   interrupt_id: INTERRUPT_ID,
+  request_id: THREAD_ID,
   key_id: value.KEY_ID,
   person: "ann@example.com",
   namespace: "review",
@@ -252,6 +255,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Threads: "State, history and metadata of conversations and tasks.",
   Runs: "Executions of a graph on a thread, and the answers to its pauses.",
   Streams: "Server-sent events of runs and threads.",
+  Requests: "Questions of any program, each answered once.",
   Inbox: "Open interrupts of all threads: lists, claims, answers, audit trail.",
   Crons: "Runs on a schedule.",
   Store: "Long-term memory that graphs share.",

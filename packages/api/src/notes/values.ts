@@ -5,7 +5,7 @@ export const ASSISTANT_ID = "fe096781-5601-53d2-b2f6-0d3403f7e9ca";
 export const CHECKPOINT_ID = "1f0b2c3d-4e5f-6a7b-8001-2b3c4d5e6f70";
 export const CRON_ID = "01a1feb0-17eb-712d-8bbc-b68e064df3c3";
 export const INTERRUPT_ID = "9f0104dd304e94ad537429520432b873";
-const AT = "2026-01-15T09:30:00.000Z";
+export const AT = "2026-01-15T09:30:00.000Z";
 
 export const assistantExample = {
   assistant_id: ASSISTANT_ID,

@@ -7,6 +7,7 @@
 //   notify-callers.3. Without sign-in, people answer as reviewers; handlers of the deployment decide about every call.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { programCaller } from "@holdpoint/server/auth/role-access.ts";
+import { roleMay } from "@holdpoint/server/auth/roles.ts";
 import { NO_LIMITS } from "@holdpoint/server/auth/role-limits.ts";
 import type { Caller, Origin, Person } from "@holdpoint/server/model/model.ts";
 import type { Access, Storage, Tx } from "@holdpoint/server/ports/ports.ts";
@@ -41,7 +42,7 @@ function buildCaller(
   { role, limits }: Required<Pick<Caller, "role" | "limits">>,
   origin: Origin,
 ): Caller {
-  const caller = programCaller(name, role === "viewer" ? "viewer" : "reviewer", limits);
+  const caller = programCaller(name, roleMay(role, "threads:answer") ? "reviewer" : role, limits);
   return { ...caller, user: { ...caller.user, email, groups }, groups, origin };
 }
 

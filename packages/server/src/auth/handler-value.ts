@@ -7,6 +7,7 @@
 //     namespace.
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import type { Json, JsonObject } from "@holdpoint/base/json/json.ts";
+import { REQUEST_GRAPH } from "../model/built-in-assistant.ts";
 
 export interface RequestParts {
   readonly ids: Readonly<Record<string, string>>;
@@ -23,9 +24,9 @@ const NAMESPACE_NAMES: Readonly<Record<string, string>> = {
   "store:list_namespaces": "prefix",
 };
 
-/** Answers make a run, so they have the members of one. */
+/** Answers and requests make a run, so they have the members of one. */
 export function isRunEvent(event: AccessEvent): boolean {
-  return event === "threads:create_run" || event === "threads:answer";
+  return event === "threads:create_run" || event === "threads:answer" || event === "requests:create";
 }
 
 export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestParts): JsonObject {
@@ -34,7 +35,7 @@ export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestP
     const kwargs = Object.entries(body).filter(([name]) => !RUN_MEMBERS.includes(name));
     return {
       ...query,
-      assistant_id: body["assistant_id"] ?? null,
+      assistant_id: event === "requests:create" ? REQUEST_GRAPH : (body["assistant_id"] ?? null),
       status: "pending",
       metadata: metadata ?? {},
       prevent_insert_if_inflight: body["multitask_strategy"] === "reject",
@@ -51,6 +52,7 @@ export function toAccessValue(event: AccessEvent, { ids, query, body }: RequestP
     isNew ||
     event.endsWith(":update") ||
     event === "threads:claim" ||
+    event === "requests:cancel" ||
     (event.endsWith(":search") && event !== "store:search");
   const namespace = NAMESPACE_NAMES[event];
   return {

@@ -5,7 +5,7 @@
 //        filters of handlers do.
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import { systemClock, type Clock } from "@holdpoint/base/clock.ts";
-import type { Caller, Person, Role, RoleLimits, Vote } from "../model/model.ts";
+import type { Caller, Condition, Person, Role, RoleLimits, Vote } from "../model/model.ts";
 import type { Access, AccessChanges, AccessRequest, Tx } from "../ports/ports.ts";
 import { createAccessChanges } from "./access-changes.ts";
 import { isLimited, scopeWithin } from "./role-limits.ts";
@@ -54,14 +54,20 @@ export function createRoleAccess(
         throw new ApiError(error.code, error.message, { ...error.extra, sign_in: people.path }, error.headers);
       }
     },
-    async authorize({ role = "viewer", limits }, { event, value }) {
+    async authorize({ name, role = "viewer", limits }, { event, value }) {
       if (!roleMay(role, event)) {
         const detail = `Your role is ${role}; the call needs ${event}, which the role ${leastRole(event)} has.`;
         throw new ApiError("forbidden", detail, { role, needed: leastRole(event) });
       }
-      return { scope: limits === undefined ? null : scopeWithin(limits, event, value), value }; // role-access.2
+      const within = limits === undefined ? null : scopeWithin(limits, event, value); // role-access.2
+      return { scope: role === "requester" ? [...(within ?? []), ownRequests(name)] : within, value };
     },
   };
+}
+
+/** A requester reaches the requests that it made: creation stamps them with its name. */
+function ownRequests(name: string): Condition {
+  return { key: "requested_by", op: "eq", value: name };
 }
 
 /** The claims of a role that only a sign-in shows are unknown here: such a person counts while the directory has them. */

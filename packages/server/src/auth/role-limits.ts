@@ -58,7 +58,11 @@ export function scopeWithin(limits: RoleLimits, event: string, value: JsonObject
     throw new ApiError("forbidden", "Your access is limited to some objects, so you cannot change assistants.");
   }
   const named = value["assistant_id"];
-  if (assistants !== null && event === "threads:create_run" && typeof named === "string") {
+  if (
+    assistants !== null &&
+    (event === "threads:create_run" || event === "requests:create") &&
+    typeof named === "string"
+  ) {
     if (!assistants.includes(toAssistantId(named)))
       throw new ApiError("forbidden", `Your access does not include the assistant ${named}.`);
   }

@@ -1,13 +1,17 @@
 // Roles: the least role for each event, and the rights that a role has. Pure.
 // Invariants:
-//   roles.1. Each role includes the rights of those before it: viewer, reviewer, operator, admin.
+//   roles.1. Each role includes the rights of those before it: viewer, reviewer, operator, admin. A requester has rights
+//        of its own only.
 //   roles.2. An event that this table does not list is for administrators.
 import type { AccessEvent } from "@holdpoint/api/operation.ts";
 import type { Role } from "../model/model.ts";
 import { ROLES } from "../model/identity.ts";
 
 const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
+  requester: [],
   viewer: [
+    "requests:read",
+    "requests:search",
     "threads:read",
     "threads:search",
     "assistants:read",
@@ -20,6 +24,8 @@ const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
   ],
   reviewer: ["threads:answer", "threads:claim", "people:search"],
   operator: [
+    "requests:create",
+    "requests:cancel",
     "threads:create",
     "threads:update",
     "threads:delete",
@@ -36,6 +42,13 @@ const EVENTS: Readonly<Record<Role, readonly AccessEvent[]>> = {
   admin: ["threads:bypass", "assistants:administrate", "keys:create", "keys:search", "keys:delete", "people:delete"],
 };
 
+const REQUESTER: ReadonlySet<string> = new Set<AccessEvent>([
+  "requests:create",
+  "requests:read",
+  "requests:search",
+  "requests:cancel",
+]);
+
 const LEAST: ReadonlyMap<string, Role> = new Map(
   ROLES.flatMap((role) => EVENTS[role].map((event): [string, Role] => [event, role])),
 );
@@ -45,6 +58,7 @@ export function leastRole(event: string): Role {
 }
 
 export function roleMay(role: Role, event: string): boolean {
+  if (role === "requester") return REQUESTER.has(event);
   return ROLES.indexOf(role) >= ROLES.indexOf(leastRole(event)); // roles.1
 }
 

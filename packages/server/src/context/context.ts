@@ -30,6 +30,8 @@ export interface AgentContext {
   readonly limits: AgentLimits;
   readonly queueLimit: QueueLimit;
   readonly search: SearchIndex;
+  /** Address of the server for links to the console. */
+  readonly publicUrl: () => string;
   /** Reports a new or changed cron, so that the scheduler recalculates its next tick. */
   readonly wakeCrons: () => void;
 }

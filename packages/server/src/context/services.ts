@@ -16,8 +16,11 @@ export type InboxChanges = Omit<InboxFeed, "close">;
 export type WebhookOutbox = Pick<Webhooks, "check" | "wake">;
 
 export interface Worker extends Service {
-  /** A free slot for a run at acceptance, or null. */
-  reserve(): Slot | null;
+  /**
+   * A free slot for a run at acceptance, or null.
+   * @param isRequest the run only asks a person, or takes the answer: it does not wait for slots of long runs
+   */
+  reserve(isRequest?: boolean): Slot | null;
   /** Signals that a run may be claimable. */
   wake(): void;
   /** Aborts a running run in this or another process. @returns false if the run is not in this process */

@@ -12,6 +12,7 @@
 //   langgraph/     the parts of LangGraph in use, its ids and its control values
 //   config/        langgraph.json, section by section
 //   graphs.ts      the port itself
+import { REQUEST_GRAPH } from "../model/built-in-assistant.ts";
 import type { Run } from "../model/model.ts";
 import type {
   GraphRunResult,
@@ -35,6 +36,7 @@ import { createGraphStore } from "./extensions/langgraph-store.ts";
 import { rejectControlValues } from "./langgraph/control-values.ts";
 import { localSubgraphs } from "./langgraph/compiled-graph.ts";
 import { createInterruptIds } from "./langgraph/interrupt-ids.ts";
+import { buildRequestGraph, withRequestSchema } from "./langgraph/request-graph.ts";
 import type { Library } from "./langgraph/library.ts";
 import { checkContext } from "./loading/check-context.ts";
 import {
@@ -92,6 +94,7 @@ interface Deployment {
 export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Promise<DeployedGraphs> {
   const context = await buildContext(config, ports);
   const deployment: Deployment = { config, ports, context, graphs: new Map(), failed: new Map() };
+  await deploy(deployment, requestSource(config, ports));
   for (const source of config.graphs) {
     await deploy(deployment, source).catch((error: unknown) => {
       if (!ports.leavesOutFailed) throw error;
@@ -99,7 +102,7 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
   }
   return {
     deploy: (source) => deploy(deployment, source),
-    list: () => [...deployment.graphs.values()],
+    list: () => [...deployment.graphs.values()].filter(({ graphId }) => graphId !== REQUEST_GRAPH),
     checkGiven: rejectControlValues,
     describe: (graphId) => deployment.graphs.get(graphId) ?? null,
     loadProblem: (graphId) => deployment.failed.get(graphId)?.message ?? null,
@@ -109,6 +112,14 @@ export async function createGraphs(config: GraphsConfig, ports: GraphsPorts): Pr
     ...schemaOperations(deployment),
     ...textOperations(context.codec),
   };
+}
+
+/** @throws {GraphLoadError} if the deployment has a graph of this name */
+function requestSource({ folder, graphs }: GraphsConfig, { library }: GraphsPorts): GraphSource {
+  const taken = graphs.find(({ graphId }) => graphId === REQUEST_GRAPH);
+  if (taken !== undefined) throw new GraphLoadError(taken, "the name belongs to the server: choose another one");
+  const place = { file: folder, exportName: REQUEST_GRAPH, description: "questions of programs" };
+  return { ...place, graphId: REQUEST_GRAPH, given: buildRequestGraph(library) };
 }
 
 async function buildContext({ folder }: GraphsConfig, ports: GraphsPorts): Promise<RunContext> {
@@ -168,7 +179,8 @@ async function runDeployed(deployment: Deployment, run: Run, runPorts: RunPorts)
     const bound = withOwnBreakpoints(run, deployed(deployment, run.graphId), own.graph);
     return runGraph(context, { ...runPorts, ...own, run: bound, callbacks });
   });
-  return withAnswerRules(withDeadlines(result, config.deadlines, run.graphId), config.answers);
+  const asked = withRequestSchema(result, run.graphId);
+  return withAnswerRules(withDeadlines(asked, config.deadlines, run.graphId), config.answers);
 }
 
 type StateOperations = Pick<Graphs, "state" | "history" | "build" | "update" | "readValues">;

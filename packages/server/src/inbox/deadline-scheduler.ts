@@ -20,10 +20,9 @@ import type { AuditEntry, Caller, Interrupt } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { escalateDue } from "./escalate-items.ts";
 import { continuation } from "../runs/accept/continuation.ts";
-import { NOTE_KEPT_MS, noteClosed } from "../events/thread-note.ts";
 import { startRun } from "../runs/accept/start-run.ts";
-import { removeIfDone } from "../threads/ephemeral-thread.ts";
-import { nextThreadStatus } from "../model/status.ts";
+import { EXPIRED } from "../model/request.ts";
+import { failPaused } from "./fail-paused.ts";
 
 const NAME = "deadline";
 
@@ -147,34 +146,24 @@ async function answerByDefault(agent: AgentContext, due: readonly Interrupt[]): 
 
 async function failThread(agent: AgentContext, due: readonly Interrupt[]): Promise<void> {
   const threadId = due[0]?.threadId ?? "";
-  const failed = await agent.storage.transaction(async (tx) => {
-    const thread = await tx.thread(threadId);
-    if (thread === null || thread.status !== "interrupted") return null;
-    const open = await tx.interrupts(threadId, "open");
-    const expired = open.filter(({ interruptId }) => due.some((one) => one.interruptId === interruptId));
-    const [first] = expired;
+  const isDue = ({ interruptId }: Interrupt): boolean => due.some((one) => one.interruptId === interruptId);
+  const failed = await failPaused(agent, threadId, (open, at) => {
+    const first = open.find(isDue);
     if (first === undefined) return null; // deadline-scheduler.1
-    const at = agent.clock.now();
-    const closed = open.map((interrupt): Interrupt => ({ ...interrupt, state: "abandoned" }));
-    const error = { error: "DeadlineExpired", message: expiredText(first) };
-    await tx.putInterrupts(closed);
-    await noteClosed(tx, closed, "expired", { newId: agent.newId, at, goneAt: at + NOTE_KEPT_MS });
-    await tx.audit(
-      open.map((interrupt) => buildEntry(interrupt, expired.includes(interrupt) ? "expired" : "abandoned", at, null)),
-    );
-    const status = nextThreadStatus(thread.status, "fail");
-    await tx.updateThread(threadId, { status, pause: null, error, stateUpdatedAt: at, updatedAt: at });
-    await tx.queueNext(threadId);
-    await removeIfDone(tx, threadId);
-    const isExpired = ({ interruptId }: Interrupt) => expired.some((one) => one.interruptId === interruptId);
-    return { thread, expired: closed.filter(isExpired), others: closed.filter((one) => !isExpired(one)) };
+    return {
+      error: { error: EXPIRED, message: expiredText(first) },
+      how: "expired",
+      audit: open.map((interrupt) => buildEntry(interrupt, isDue(interrupt) ? "expired" : "abandoned", at, null)),
+    };
   });
   if (failed === null) return;
-  agent.events.wakes.wake(threadId);
-  agent.inbox.expired(failed.expired, failed.thread.metadata);
-  agent.inbox.closed(failed.others, failed.thread.metadata);
-  agent.worker.wake(); // pending runs held by the pause
-  agent.log.warning("deadline_failed_thread", { thread_id: threadId, interrupts: failed.expired.length });
+  const expired = failed.closed.filter(isDue);
+  agent.inbox.expired(expired, failed.metadata);
+  agent.inbox.closed(
+    failed.closed.filter((one) => !isDue(one)),
+    failed.metadata,
+  );
+  agent.log.warning("deadline_failed_thread", { thread_id: threadId, interrupts: expired.length });
 }
 
 function expiredText({ interruptId, node, expiresAt }: Interrupt): string {

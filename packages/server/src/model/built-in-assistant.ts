@@ -1,3 +1,6 @@
+/** The graph of requests: it is part of the server, and in no list of graphs and assistants. */
+export const REQUEST_GRAPH = "holdpoint-request";
+
 import { isUuid, uuidV5 } from "@holdpoint/base/ids.ts";
 
 /** UUID namespace of built-in assistants. Clients derive the same id from the graph name. */

@@ -1,8 +1,8 @@
 // Identity: people who have signed in, their sessions, and the keys of programs.
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 
-/** From the fewest rights to all: each role includes those before it. */
-export const ROLES = ["viewer", "reviewer", "operator", "admin"] as const;
+/** From the fewest rights to all: each role from `viewer` on includes those before it, up to `viewer`. */
+export const ROLES = ["requester", "viewer", "reviewer", "operator", "admin"] as const;
 
 export type Role = (typeof ROLES)[number];
 

@@ -186,8 +186,11 @@ export interface Run {
   readonly pausedOn: readonly string[];
 }
 
-/** Body of a delivery. `event`: our JSON event. The others: an update of the task in the protocol's version. */
-export type WebhookFormat = "event" | "a2a" | "a2a_0.3";
+/**
+ * Body of a delivery. `event`: our JSON event. `request`: the request at its end. The others: an update of the task in
+ * the protocol's version.
+ */
+export type WebhookFormat = "event" | "request" | "a2a" | "a2a_0.3";
 
 /** Webhook for every end of a run and of the runs that continue it. */
 export interface RunWebhook {

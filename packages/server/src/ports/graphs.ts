@@ -203,6 +203,7 @@ export interface StateValues {
 }
 
 export interface Graphs {
+  /** Those of the deployment: without the graph of requests. */
   list(): readonly GraphDescription[];
   describe(graphId: string): GraphDescription | null;
   /** Why a configured graph is not deployed, with its file and the cause; null for any other graph. */

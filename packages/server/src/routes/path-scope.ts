@@ -6,10 +6,11 @@ import type { Scope } from "../model/model.ts";
 import type { Tx } from "../ports/ports.ts";
 import { inScope } from "../auth/scope.ts";
 import { requireThread, threadNotFound } from "../threads/find-thread.ts";
+import { requireRequest } from "../requests/read-request.ts";
 
 /**
  * Checks that the objects in a path exist and are within the caller's scope (authorize.1).
- * @throws {ApiError} `thread_not_found`, `assistant_not_found`, `cron_not_found`
+ * @throws {ApiError} `thread_not_found`, `request_not_found`, `assistant_not_found`, `cron_not_found`
  */
 export async function requireInScope(
   agent: AgentContext,
@@ -18,6 +19,7 @@ export async function requireInScope(
 ): Promise<void> {
   await agent.storage.transaction(async (tx) => {
     if (ids["thread_id"] !== undefined) await requireThreadInScope(tx, ids["thread_id"], scope);
+    if (ids["request_id"] !== undefined) await requireRequest(tx, ids["request_id"], scope);
     if (ids["cron_id"] !== undefined) await requireCron(tx, ids["cron_id"], scope);
     if (ids["assistant_id"] !== undefined) await findAssistant(agent, tx, ids["assistant_id"], { scope });
   });

@@ -54,7 +54,7 @@ const GROUPS: readonly (readonly [path: RegExp, groups: readonly string[]])[] = 
   [/^(\/threads\/\{thread_id\})?\/runs(\/|$)/, ["runs"]],
   [/^\/threads(\/|$)/, ["threads"]],
   [/^\/store(\/|$)/, ["store"]],
-  [/^\/inbox(\/|$)/, ["inbox"]],
+  [/^\/(inbox|requests)(\/|$)/, ["inbox"]],
   [/^\/(keys|people)(\/|$)/, []],
 ];
 

@@ -12,6 +12,7 @@ import { cronRoutes } from "../routes/crons.ts";
 import { identityRoutes } from "../routes/identity/identity.ts";
 import { auditRoutes } from "../routes/audit/audit.ts";
 import { inboxRoutes } from "../routes/inbox/inbox.ts";
+import { requestRoutes } from "../routes/inbox/requests.ts";
 import { metaRoutes } from "../routes/meta.ts";
 import type { AgentRoute } from "../routes/route.ts";
 import { runRoutes } from "../routes/runs.ts";
@@ -140,6 +141,7 @@ function operationRoutes(config: AgentConfig, agent: AgentContext): readonly Age
     ...runRoutes(agent, config.keepAliveMs),
     ...statelessRoutes(agent, config.keepAliveMs),
     ...inboxRoutes(agent, config.streamHeartbeatMs),
+    ...requestRoutes(agent, config.streamHeartbeatMs),
     ...auditRoutes(agent),
     ...assistantRoutes(agent),
     ...storeRoutes(agent),

@@ -82,6 +82,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     },
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),
     search: { catchUp: () => search.catchUp() },
+    publicUrl: links.publicUrl,
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);

@@ -13,6 +13,7 @@ import type { Caller, Interrupt, Thread, WriteSet } from "../model/model.ts";
 import { nameAuthor } from "../model/audit-author.ts";
 import type { CheckpointQuery, StateAddress, StateCheckpoint, StateSnapshot, StateUpdate, Tx } from "../ports/ports.ts";
 import { removeIfDone } from "./ephemeral-thread.ts";
+import { refuseChange } from "../model/request.ts";
 import { nextThreadStatus } from "../model/status.ts";
 import { excludeAuthors, lostVotes, underSameRules } from "../model/review/four-eyes.ts";
 import { withStarter } from "./starters.ts";
@@ -186,8 +187,9 @@ export async function editState(
   return checkpoint;
 }
 
-/** @throws {ApiError} `forbidden` */
+/** @throws {ApiError} `forbidden`, `request_fixed` */
 function requireToEdit(thread: Thread, edit: StateEdit): void {
+  refuseChange(thread);
   const goesAround = edit.checkpointId !== null || thread.status === "interrupted";
   if (goesAround && actsFor(edit).length > 0) requireRight(edit.right, "threads:bypass", thread);
 }

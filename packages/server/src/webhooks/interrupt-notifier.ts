@@ -13,7 +13,7 @@ import type { Tx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
 import { noticeRow } from "./notice-row.ts";
 import { outboxId } from "./outbox-id.ts";
-import { STAMPED } from "./run-ended-event.ts";
+import { STAMPED } from "./webhook-row.ts";
 
 /** Interrupts pending after a run, and the metadata of its assistant. */
 export interface RunEndItems {

@@ -8,6 +8,8 @@ import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
 import { serializeInterrupt, serializeRun, withoutStack } from "../wire/api-objects.ts";
 import { a2aEvent } from "./a2a-event.ts";
 import { outboxId } from "./outbox-id.ts";
+import { putRequestEvents } from "./request-event.ts";
+import { buildWebhookRow, STAMPED } from "./webhook-row.ts";
 
 /** Ended run as the event describes it. */
 export interface EndedRun {
@@ -36,24 +38,14 @@ export function announcer(graphs: Pick<Graphs, "toClientJson">, valuesText: () =
     const text = (): string =>
       eventText(ended, run.input === null ? null : graphs.toClientJson(run.input), valuesText());
     if (url !== undefined) await tx.putWebhook(buildWebhookRow(run, { id: run.runId, url, headers: {}, body: text() })); // run-ended-event.1
+    await putRequestEvents(tx, run, webhooks, run.updatedAt);
     for (const { webhookId, format, ...target } of webhooks) {
+      if (format === "request") continue;
       const body = format === "event" ? text() : a2aEvent(run, open, format);
       await tx.putWebhook(buildWebhookRow(run, { ...target, id: outboxId(`${run.runId} ${webhookId}`), body }));
     }
   };
 }
-
-interface Delivery extends Pick<Webhook, "url" | "headers" | "body"> {
-  readonly id: string;
-}
-
-function buildWebhookRow({ updatedAt: at }: Run, { id, url, headers, body }: Delivery): Webhook {
-  const host = url.startsWith("/") ? "" : new URL(url).host; // "": a route of the custom app
-  return { runId: id, url, host, body, headers, channel: "http", batch: null, attempts: 0, dueAt: at, createdAt: at };
-}
-
-/** First member of an event, filled in with the time of each attempt by webhook-sender.ts. */
-export const STAMPED = '{"webhook_sent_at":"",';
 
 function eventText(ended: EndedRun, input: Parameters<typeof serializeRun>[1], valuesText: string | null): string {
   const { run, startedAt, pause, interrupts } = ended;

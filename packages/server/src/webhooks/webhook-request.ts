@@ -8,7 +8,7 @@ import type { Post } from "@holdpoint/base/http/outbound/guarded-post.ts";
 import { isNamed } from "@holdpoint/base/http/outbound/outbound-url.ts";
 import type { Webhook } from "../model/model.ts";
 import type { WebhookPolicy } from "../ports/ports.ts";
-import { STAMPED } from "./run-ended-event.ts";
+import { STAMPED } from "./webhook-row.ts";
 
 export interface RequestOptions {
   readonly policy: WebhookPolicy;

@@ -9,7 +9,7 @@ export function registerAccess(program: Command, cli: Cli): void {
   ofServer(keys.command("create <name>").description("create a key, and print it once"))
     .addOption(
       new Option("--role <role>", "rights of the key")
-        .choices(["viewer", "reviewer", "operator", "admin"])
+        .choices(["requester", "viewer", "reviewer", "operator", "admin"])
         .makeOptionMandatory(),
     )
     .option("--expires <time>", "12h, 90d or 52w; without it, never")

@@ -139,6 +139,10 @@ const EXPLICIT: ReadonlySet<string> = new Set([
 const WIDER: ReadonlyMap<string, string> = new Map([
   ["threads:answer", "threads:create_run"],
   ["threads:claim", "threads:update"],
+  ["requests:create", "threads:create_run"],
+  ["requests:read", "threads:read"],
+  ["requests:search", "threads:search"],
+  ["requests:cancel", "threads:update"],
 ]);
 
 /** The event as the handlers know it: a handler of exactly this name, otherwise the wider event. */

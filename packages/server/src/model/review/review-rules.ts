@@ -69,8 +69,14 @@ export function buildReview({ value, responseSchema, assistant, startedBy, at }:
 /** @returns the reason why the metadata of an assistant cannot be stored; null without a fault */
 export function assistantRulesFault(metadata: JsonObject): string | null {
   const given = metadata[ASSISTANT_KEY];
-  const error = given === undefined ? undefined : RULES.safeParse(given).error;
-  return error === undefined ? null : `${ASSISTANT_KEY}: ${faultText(error)}`;
+  const fault = given === undefined ? null : findRulesFault(given);
+  return fault === null ? null : `${ASSISTANT_KEY}: ${fault}`;
+}
+
+/** @returns why the rules are malformed; null if they are not */
+export function findRulesFault(rules: Json): string | null {
+  const { error } = RULES.safeParse(rules);
+  return error === undefined ? null : faultText(error);
 }
 
 /** The members of an assistant's metadata that say who decides: review rules, and answers at a deadline. */

@@ -2,7 +2,6 @@
 import * as contract from "@holdpoint/api/inbox.ts";
 import { facetInbox } from "@holdpoint/api/items/inbox-facets.ts";
 import * as actions from "@holdpoint/api/items/item-actions.ts";
-import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { problemObject } from "@holdpoint/base/http/server/problem.ts";
 import { SSE_HEADERS, sseText, withHeartbeats } from "@holdpoint/base/http/server/sse.ts";
@@ -15,12 +14,12 @@ import { serializeAuditEntry, serializeInboxItem } from "../../wire/inbox-item.t
 import { serializeReview } from "../../wire/review-object.ts";
 import { countInbox, countFacets, metadataFacets } from "../../inbox/inbox-counts.ts";
 import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
-import type { Caller } from "../../model/model.ts";
 import { showAll, type Show } from "../../model/payload/mask-secrets.ts";
 import { createSight, type Reading } from "../../auth/sight.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { readIdempotencyKey } from "../idempotency-key.ts";
 import { id, json, route, type AgentRoute } from "../route.ts";
+import { chooseAuthor } from "./author.ts";
 import { encodeCursor, toInboxSearch, searchedBy } from "./inbox-query.ts";
 
 export function inboxRoutes(agent: AgentContext, keepAliveMs: number): readonly AgentRoute[] {
@@ -159,13 +158,6 @@ function itemObject({ clock }: AgentContext, { interrupt, thread }: Item, show: 
 
 function readItemAddress(ids: Readonly<Record<string, string>>): ItemAddress {
   return { threadId: id(ids, "thread_id"), interruptId: id(ids, "interrupt_id") };
-}
-
-/** @throws {ApiError} `invalid_request`: an authenticated caller cannot use another name */
-function chooseAuthor(agent: AgentContext, caller: Caller, by: string | undefined): Caller {
-  if (by === undefined || by === caller.name) return caller;
-  if (agent.access === null) return { ...caller, name: by };
-  throw new ApiError("invalid_request", "`by` is only for servers without authentication: omit it.");
 }
 
 function resultObject(result: AnswerResult): object {

@@ -23,6 +23,7 @@ import { type RunCall, buildRunRequest } from "./run-request.ts";
 import { continuesThread, scopeIdempotencyKey, readNewest, readStartSnapshot } from "./start-snapshot.ts";
 import { findFirstRun } from "../../webhooks/a2a-event.ts";
 import { findTraceLink } from "./trace-link.ts";
+import { refuseOnRequest } from "./request-only.ts";
 import type { RunStart, GivenStart, StartRequest } from "./run-start.ts";
 import { type Target, chooseTarget, answeredWaits } from "./run-target.ts";
 import { placeInQueue } from "./queue-placement.ts";
@@ -90,6 +91,8 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const { assistant, known, stored } = asked.snapshot;
   const thread =
     visibleThread(threadId, call, stored) ?? (await createThread(tx, agent.limits.threadTtl, asked.start, at));
+  const asksRequest = call.asksRequest === true;
+  refuseOnRequest({ thread, graphId: assistant.graphId, intent: asked.intent, asksRequest });
   const { request, waits } = await inViewOfPause(agent, tx, thread, asked);
   const { start, snapshot } = request;
   const withoutLost = (items: readonly Interrupt[]) => dropLostVotes(agent, tx, items);

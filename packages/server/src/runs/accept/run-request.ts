@@ -57,6 +57,8 @@ export interface RunCall {
   readonly atBreakpoint?: string;
   /** What the caller may do beyond running (bypass.ts). */
   readonly rights?: Rights;
+  /** The run asks a request, on its new thread. */
+  readonly asksRequest?: true;
   /** Request headers that the graph may see. */
   readonly headers?: JsonObject;
 }

@@ -12,6 +12,7 @@
 import { ApiError } from "@holdpoint/base/api-error.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { Caller, MultitaskStrategy, Run } from "../../model/model.ts";
+import { REQUEST_ASSISTANT } from "../../model/request.ts";
 import type { Slot } from "../../ports/ports.ts";
 import { approvalsPending } from "../../interrupts/settle-votes.ts";
 import { type Accepted, acceptRun, type StartedRun, type VotesOnly } from "./accept-run.ts";
@@ -62,7 +63,7 @@ async function startAll(
       }),
     );
   }
-  const slots: (Slot | null)[] = starts.map(() => agent.worker.reserve());
+  const slots: (Slot | null)[] = starts.map(({ call }) => agent.worker.reserve(call.assistantId === REQUEST_ASSISTANT));
   const isDecided = agent.worker.ends.expect();
   const acceptAll = (): Promise<readonly (Accepted | VotesOnly)[]> =>
     agent.storage.transaction(async (tx) => {
@@ -93,7 +94,10 @@ async function startAll(
     const runs = accepted.flatMap((one) => (one.run === null ? [] : one));
     afterCommit(agent, runs, slots);
     for (const { voted, metadata } of accepted)
-      for (const item of voted) agent.inbox.changed("updated", item, metadata);
+      for (const item of voted) {
+        agent.inbox.changed("updated", item, metadata);
+        agent.events.wakes.wake(item.threadId);
+      }
     if (runs.length < accepted.length) throw approvalsPending(accepted.flatMap(({ voted }) => voted)); // start-run.7
     return runs;
   } finally {

@@ -10,7 +10,8 @@ import { createQuarantine } from "./quarantine.ts";
 import type { UnknownClaims } from "./recovery.ts";
 
 export interface RunSlots {
-  readonly reserve: () => Slot | null;
+  /** @param isRequest takes one of the slots that are kept for requests, if there is one */
+  readonly reserve: (isRequest?: boolean) => Slot | null;
   readonly inProgress: () => readonly string[];
   readonly isInProgress: (runId: string) => boolean;
   readonly used: () => number;
@@ -31,12 +32,16 @@ export interface SlotPorts extends WorkerPorts {
   readonly unknownClaims: UnknownClaims;
 }
 
+/** Slots beside those of the setting. A run of a request takes milliseconds. */
+const REQUEST_SLOTS = 32;
+
 export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlots {
   const { queue, lease } = ports.engine;
   const inProgress = new Map<string, { readonly abort: (reason: AbortReason) => void; readonly done: Promise<void> }>();
   const claims = createClaims(ports);
   const quarantine = createQuarantine(ports.clock, () => queue.slotFree());
   let free = options.slots;
+  let freeForRequests = options.slots === 0 ? 0 : REQUEST_SLOTS;
   let begun = 0;
   let draining = false;
 
@@ -44,6 +49,7 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
     free++;
     queue.slotFree();
   };
+  const freeRequestSlot = (): void => void freeForRequests++;
   const attemptPorts = {
     ...ports,
     options,
@@ -53,27 +59,30 @@ export function createRunSlots(options: WorkerOptions, ports: SlotPorts): RunSlo
       draining || !quarantine.isOpen(runId) ? null : claims.claim(tx, queue.next, null),
   };
   /** Occupies one slot with a run, and then with each run claimed by the end of the previous one. */
-  const begin = (claimed: Claimed): void => {
+  const begin = (claimed: Claimed, release: () => void): void => {
     const { run, cancelled } = claimed;
     begun++;
     const controller = new AbortController();
     const reason = claims.started(run.runId) ?? cancelled;
     if (reason !== null) controller.abort(reason satisfies AbortReason);
-    const done = executeAttempt(claimed, controller, attemptPorts).then((next) => {
+    const ports = release === freeSlot ? attemptPorts : { ...attemptPorts, claimNext: () => null };
+    const done = executeAttempt(claimed, controller, ports).then((next) => {
       if (inProgress.get(run.runId) === entry) inProgress.delete(run.runId); // it may be here in a later attempt
       quarantine.left(run.runId);
-      if (next === null) freeSlot();
-      else begin(next);
+      if (next === null) release();
+      else begin(next, release);
     });
     const entry = { abort: (reason: AbortReason) => controller.abort(reason), done };
     inProgress.set(run.runId, entry);
   };
 
   return {
-    reserve() {
-      if (free === 0 || draining || !lease.holds() || !quarantine.isOpen()) return null;
-      free--; // worker.1
-      return createSlot(ports, claims, { begin, release: freeSlot });
+    reserve(isRequest = false) {
+      const forRequest = isRequest && freeForRequests > 0;
+      if ((free === 0 && !forRequest) || draining || !lease.holds() || !quarantine.isOpen()) return null;
+      if (forRequest) freeForRequests--;
+      else free--; // worker.1
+      return createSlot(ports, claims, { begin, release: forRequest ? freeRequestSlot : freeSlot });
     },
     inProgress: () => [...inProgress.keys()],
     isInProgress: (runId) => inProgress.has(runId),
@@ -134,7 +143,7 @@ function createClaims({ engine, clock, events }: WorkerPorts): Claims {
 function createSlot(
   { storage, unknownClaims }: SlotPorts,
   claims: Claims,
-  { begin, release }: { readonly begin: (claimed: Claimed) => void; readonly release: () => void },
+  { begin, release }: { readonly begin: (claimed: Claimed, release: () => void) => void; readonly release: () => void },
 ): Slot {
   let held = true;
   const releaseOnce = (): void => {
@@ -143,7 +152,7 @@ function createSlot(
   };
   const start = (claimed: Claimed): void => {
     held = false;
-    begin(claimed);
+    begin(claimed, release);
   };
   return {
     release: releaseOnce,

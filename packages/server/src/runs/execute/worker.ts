@@ -32,7 +32,7 @@ export function createWorker(options: WorkerOptions, ports: WorkerPorts): Worker
   return {
     name: "worker",
     ends,
-    reserve: () => (queue.mayStartDirectly() ? slots.reserve() : null),
+    reserve: (isRequest = false) => (isRequest || queue.mayStartDirectly() ? slots.reserve(isRequest) : null),
     wake: queue.wake,
     claimFailed: unknownClaims.failed,
     id: lease.workerId,

@@ -8,7 +8,7 @@ import { isUuid } from "@holdpoint/base/ids.ts";
 import { inScope } from "../../auth/scope.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { DefaultsByGraph } from "../../model/assistant-defaults.ts";
-import { toAssistantId, builtInAssistantId } from "../../model/built-in-assistant.ts";
+import { REQUEST_GRAPH, toAssistantId, builtInAssistantId } from "../../model/built-in-assistant.ts";
 import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
 import type { AssistantFilter, AssistantQuery, GraphDescription, GraphDrawing, Graphs, Tx } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
@@ -28,7 +28,7 @@ export async function registerGraphs(
 ): Promise<void> {
   const at = clock.now();
   await storage.transaction(async (tx) => {
-    for (const graph of graphs.list()) {
+    for (const graph of [...graphs.list(), ...ownGraph(graphs)]) {
       await tx.putFingerprint(graph.fingerprint, at);
       const assistant = { ...builtIn(graph, at), ...defaults.get(graph.graphId) };
       const stored = await tx.assistant(assistant.assistantId, true); // other servers may start at the same time
@@ -39,6 +39,12 @@ export async function registerGraphs(
       await tx.insertAssistantVersion(toVersion(assistant));
     }
   });
+}
+
+/** The graph of requests: part of the server, and not of the deployment. */
+function ownGraph(graphs: Pick<Graphs, "describe">): readonly GraphDescription[] {
+  const own = graphs.describe(REQUEST_GRAPH);
+  return own === null ? [] : [own];
 }
 
 function builtIn({ graphId, description }: GraphDescription, at: number): Assistant {
