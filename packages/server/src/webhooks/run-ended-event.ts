@@ -3,7 +3,7 @@
 //   run-ended-event.1. The transaction that ends the run stores the event: neither exists without the other.
 //   run-ended-event.2. The event is a snapshot of the end: later changes of the thread do not affect it.
 import { isoTime } from "@holdpoint/base/clock.ts";
-import type { Interrupt, PauseKind, Run, RunWebhook, Webhook } from "../model/model.ts";
+import type { Interrupt, PauseKind, Run, RunWebhook } from "../model/model.ts";
 import type { Awaitable, Graphs, Tx } from "../ports/ports.ts";
 import { serializeInterrupt, serializeRun, withoutStack } from "../wire/api-objects.ts";
 import { a2aEvent } from "./a2a-event.ts";
