@@ -99,7 +99,8 @@ test("calls at the same time with one key make one request (requests.1)", async 
     Array.from({ length: 10 }, () => call(server, "POST", "/requests", { payload: key }, key)),
   );
   assert.deepEqual(new Set(replies.map(({ body }) => (body as WireRequest).request_id)).size, 1);
-  assert.deepEqual(replies.map(({ status }) => status).toSorted(), [...Array.from({ length: 9 }, () => 200), 201]);
+  assert.equal(replies.filter(({ status }) => status === 201).length, 1);
+  assert.equal(replies.filter(({ status }) => status === 200).length, 9);
 });
 
 const ENDS: readonly [how: string, end: (id: string) => Promise<Answer>, status: string][] = [

@@ -1,6 +1,6 @@
 // API contract of requests: questions that any program asks. A request is a thread of a built-in graph that asks once.
 import * as z from "zod";
-import { isJsonObject, type JsonObject } from "@holdpoint/base/json/json.ts";
+import { isJsonObject } from "@holdpoint/base/json/json.ts";
 import { operation } from "./operation.ts";
 import { personName, searchText, SECONDS_MAX } from "./inbox-filter.ts";
 import { json, jsonObject, limit, uuid } from "./schemas.ts";
@@ -83,7 +83,7 @@ export const createRequest = operation("createRequest", "post", "/requests", {
   tag: TAG,
   access: "requests:create",
   summary: "Ask a person: stores a question that waits for its answer",
-  body: requestBody as z.ZodType<RequestBody>,
+  body: requestBody,
   large: ["payload", "response_schema", "on_deadline"],
   reply: requestObject,
   status: 201,
@@ -147,10 +147,7 @@ export const answerRequest = operation("answerRequest", "post", "/requests/{requ
       answer: json,
       by: personName.nullish().describe("name of the person, on a server without authentication"),
     })
-    .refine(({ answer }) => answer !== undefined, { path: ["answer"], message: "is missing" }) as z.ZodType<{
-    readonly answer?: JsonObject[string] | undefined;
-    readonly by?: string | null | undefined;
-  }>,
+    .refine(({ answer }) => answer !== undefined, { path: ["answer"], message: "is missing" }),
   large: ["answer"],
   reply: requestObject,
   refusals: ["request_not_found", "request_ended", "answer_invalid", "approvals_pending", "answer_too_large"],
