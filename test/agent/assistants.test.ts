@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, temporaryFolder } from "../harness/server.ts";
-import { newNotes, until } from "../harness/threads.ts";
+import { newNotes } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const CONFIG = join(ROOT, "test", "graphs", "described.json");
@@ -247,7 +247,7 @@ suite("deleting", () => {
     await client.threads.update(busy.thread_id, { metadata: { assistant_id: slowId } });
     const notes = newNotes(folder);
     await client.runs.create(busy.thread_id, slowId, { input: { notes: notes.notes, waitMs: 60_000 } });
-    await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+    await notes.reached("waits");
     const other = await client.threads.create({ metadata: { assistant_id: NOWHERE } });
 
     await client.assistants.delete(id, { deleteThreads: true });
@@ -264,7 +264,7 @@ suite("deleting", () => {
     const { thread_id: marked } = await client.threads.create({ metadata: { assistant_id: id } });
     const notes = newNotes(folder);
     const run = await client.runs.create(threadId, id, { input: { notes: notes.notes, waitMs: 60_000 } });
-    await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+    await notes.reached("waits");
     await client.threads.update(threadId, { metadata: { assistant_id: null } });
     for (const deleteThreads of [false, true]) {
       await assert.rejects(client.assistants.delete(id, { deleteThreads }), (error) => {
@@ -306,7 +306,7 @@ suite("running", () => {
     const { thread_id: threadId } = await client.threads.create();
     const notes = newNotes(folder);
     const first = await client.runs.create(threadId, "slow", { input: { notes: notes.notes, waitMs: 60_000 } });
-    await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+    await notes.reached("waits");
     const queued = await client.runs.create(threadId, id, { input: {} });
     await client.assistants.update(id, { graphId: "agent", config: { configurable: { model: "big" } } });
     await client.runs.cancel(threadId, first.run_id, true);

@@ -22,7 +22,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import { raw, rawHead, type RawRequest } from "../harness/raw.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
-import { newNotes, newThread, until } from "../harness/threads.ts";
+import { newNotes, newThread } from "../harness/threads.ts";
 
 const APP = "https://app.example.com";
 const EVIL = "https://evil.example";
@@ -200,7 +200,7 @@ test("HEAD on a stream ends at once and leaves the run alone (foreign-requests.5
   const thread = await newThread(agent, "slow");
   const notes = newNotes(folder);
   const run = await thread.begin({ input: { notes: notes.notes, waitMs: 500 } });
-  await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+  await notes.reached("waits");
   const at = `${thread.path}/runs/${run.run_id}`;
   const query = "?cancel_on_disconnect=true";
   for (const path of [

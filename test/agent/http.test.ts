@@ -151,7 +151,7 @@ test(
     const notes = newNotes(folder);
     const input = { notes: notes.notes, waitMs: 200 };
     await hangUp(`${thread.path}/runs/wait`, { assistant_id: "slow", input, on_disconnect: "continue" }, () =>
-      until("the node waits", () => (notes.count("waits") === 1 ? true : undefined)),
+      notes.reached("waits"),
     );
     const [run] = await thread.runs();
     assert.ok(run);
@@ -179,7 +179,7 @@ test("a join with cancel_on_disconnect cancels the run on disconnect (agent/http
   const thread = await newThread(server, "slow");
   const notes = newNotes(folder);
   const run = await thread.begin({ input: { notes: notes.notes, waitMs: 60_000 } });
-  const started = () => until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+  const started = () => notes.reached("waits");
   await started();
   const at = `${thread.path}/runs/${run.run_id}/join`;
   await hangUp(`${at}?cancel_on_disconnect=1`, null, null);
@@ -413,7 +413,7 @@ test(
     const thread = await newThread(server, "slow");
     const notes = newNotes(folder);
     const waiting = thread.wait({ input: { notes: notes.notes, waitMs: 60_000 } });
-    await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+    await notes.reached("waits");
     assert.equal((await call(server, "DELETE", thread.path)).status, 204);
     assert.equal(((await waiting).body as Result).__error__?.error, "Deleted");
     for (const [method, path] of [

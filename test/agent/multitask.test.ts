@@ -45,7 +45,7 @@ async function busyThread(): Promise<{ readonly thread: TestThread; readonly fir
   const thread = await newThread(server, "slow");
   const input = { waitMs: 60_000, notes: notes.notes, failures: 7 };
   const first = await thread.begin({ input, durability: "sync" });
-  await until("the first run is in its second node", () => (notes.count("waits") > 0 ? true : undefined));
+  await notes.reached("waits");
   return { thread, first };
 }
 
@@ -121,7 +121,7 @@ suite("a run that was answering (multitask.2)", PATIENCE, () => {
       const thread = await newThread(server, "ask_slowly");
       const question = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
       const answering = await thread.begin({ command: { resume: { [question.id]: "yes" } } });
-      await until("the node that has the answer works", () => (notes.count("works") > 0 ? true : undefined));
+      await notes.reached("works");
       const asked = onlyQuestion(await thread.run({ input: { notes: notes.notes }, multitask_strategy: strategy }));
       assert.equal(
         await waitForEnd(thread, answering),
@@ -139,7 +139,7 @@ suite("a run that was answering (multitask.2)", PATIENCE, () => {
     const thread = await newThread(server, "ask_slowly");
     const question = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
     const answering = await thread.begin({ command: { resume: { [question.id]: "yes" } } });
-    await until("the node that has the answer works", () => (notes.count("works") > 0 ? true : undefined));
+    await notes.reached("works");
     await call(server, "POST", `${thread.path}/runs/${answering.run_id}/cancel?wait=1`);
     assert.deepEqual(
       (await thread.open()).map(({ id }) => id),

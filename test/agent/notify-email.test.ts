@@ -17,7 +17,7 @@ import { ok, type WireAudit } from "../harness/inbox.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { NotStarted, type ServerHere, startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
-import { newThread, type TestThread, until } from "../harness/threads.ts";
+import { newThread, type TestThread } from "../harness/threads.ts";
 
 const mailbox = await startMailbox();
 const folder = temporaryFolder();
@@ -231,7 +231,7 @@ suite("a mail server in trouble (agent/notify-email.4)", PATIENCE, () => {
     mailbox.refuse(2, 550);
     const thread = await newThread(server, "echo");
     await thread.run({ input: { payload: APPROVAL } });
-    const lines = await until("both are given up", () =>
+    const lines = await server.whenLogged("both are given up", () =>
       given(server).length >= before + 2 ? given(server) : undefined,
     );
     assert.deepEqual([lines.at(-1)?.["channel"], lines.at(-1)?.["attempts"]], ["email", 1]);

@@ -7,7 +7,7 @@ import { WebSocket } from "ws";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder } from "../harness/server.ts";
-import { until } from "../harness/threads.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 const server = await startServerHere();
 after(async () => {
@@ -87,23 +87,21 @@ suite("members of the reference", PATIENCE, () => {
   test("a subscription over a socket is told how many events from the past follow, and gets as many", async () => {
     const threadId = await newThread();
     const socket = new WebSocket(`${server.url.replace("http", "ws")}/threads/${threadId}/stream/events`);
-    const frames: Frame[] = [];
-    socket.on("message", (data) => void frames.push(JSON.parse((data as Buffer).toString("utf8")) as Frame));
+    const { list: frames, add, when } = createArrivals<Frame>();
+    socket.on("message", (data) => add(JSON.parse((data as Buffer).toString("utf8")) as Frame));
     await once(socket, "open");
     const subscribe = async (id: number, channels: readonly string[]) => {
       socket.send(JSON.stringify({ id, method: "subscription.subscribe", params: { channels } }));
-      return until(`the reply ${id}`, async () => frames.find((frame) => frame.id === id));
+      return when(`the reply ${id}`, () => frames.find((frame) => frame.id === id));
     };
     assert.equal((await subscribe(1, ["values"])).result?.replayed_events, 0);
     socket.send(JSON.stringify({ id: 2, method: "run.start", params: { assistant_id: "steps", input: {} } }));
-    await until("the last state", async () => frames.find((frame) => frame.params?.data?.visited?.length === 3));
+    await when("the last state", () => frames.find((frame) => frame.params?.data?.visited?.length === 3));
     const live = frames.filter(({ method }) => method === "values").length;
     frames.length = 0;
     const reply = await subscribe(3, ["values"]);
     assert.equal(reply.result?.replayed_events, live);
-    await until("the replay", async () =>
-      frames.filter(({ method }) => method === "values").length === live ? true : undefined,
-    );
+    await when("the replay", () => frames.filter(({ method }) => method === "values").length === live);
     socket.close();
     await once(socket, "close");
   });

@@ -20,6 +20,7 @@ import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
 import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 const KEY = "a-key-of-some-length";
 const server = await startServerHere({ limits: { streamHeartbeatMs: 100 } });
@@ -38,17 +39,18 @@ const address = (threadId: string): string => `${server.url.replace("http", "ws"
 
 async function open(threadId: string, headers: Readonly<Record<string, string>> = {}) {
   const socket = new WebSocket(address(threadId), { headers });
-  const frames: Frame[] = [];
-  socket.on("message", (data) => frames.push(JSON.parse((data as Buffer).toString()) as Frame));
+  const { list: frames, add, when } = createArrivals<Frame>();
+  socket.on("message", (data) => add(JSON.parse((data as Buffer).toString()) as Frame));
   await once(socket, "open");
   return {
     socket,
     frames,
+    when,
     send: (id: number, method: string, params: object) => socket.send(JSON.stringify({ id, method, params })),
     reply: (id: number) =>
-      until(`reply ${id}`, async () => frames.find((frame) => frame["id"] === id && frame["type"] !== "event")),
+      when(`reply ${id}`, () => frames.find((frame) => frame["id"] === id && frame["type"] !== "event")),
     ended: (runId: unknown) =>
-      until("the end", async () => {
+      when("the end", () => {
         const at = frames.findIndex((frame) => frame["type"] === "event" && isRunEnd(runId)(wireEvent(frame)));
         return at < 0 ? undefined : at;
       }),
@@ -91,10 +93,10 @@ test("more sockets and commands than the limits (thread-connections.1)", PATIENC
   const threadId = randomUUID();
   const sockets = await Promise.all(Array.from({ length: 64 }, () => open(threadId)));
   assert.equal(await closeCode(new WebSocket(address(threadId))), 4429);
-  const { frames, send } = sockets[0] ?? (await open(threadId));
+  const { frames, send, when } = sockets[0] ?? (await open(threadId));
   const count = 200; // in one packet
   for (let id = 1; id <= count; id++) send(id, "agent.getTree", {});
-  await until("every reply", async () => (frames.length === count ? true : undefined));
+  await when("every reply", () => frames.length === count);
   const errors = new Set(frames.map(({ message }) => message));
   assert.ok(errors.has("too many commands at once"), [...errors].join());
   for (const { socket } of sockets) socket.terminate();

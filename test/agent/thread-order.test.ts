@@ -21,6 +21,7 @@ import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 const server = await startServerHere({ limits: { protocolCompactSecs: 0 } });
 const folder = temporaryFolder();
@@ -131,13 +132,13 @@ testInShort("since in a frame of a socket (thread-order.4)", PATIENCE, async () 
   const all = await reader.until(isRunEnd(result["run_id"]));
   reader.close();
   const socket = new WebSocket(`${server.url.replace("http", "ws")}/threads/${threadId}/stream/events`);
-  const frames: string[] = [];
-  socket.on("message", (data) => frames.push((data as Buffer).toString()));
+  const { list: frames, add, when } = createArrivals<string>();
+  socket.on("message", (data) => add((data as Buffer).toString()));
   await once(socket, "open");
   const since = all[3]?.seq;
   socket.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params: { ...ALL, since } }));
   const isLast = (text: string): boolean => text.includes(`synth:${String(result["run_id"])}:completed`);
-  await until("the end", async () => (frames.some(isLast) ? true : undefined));
+  await when("the end", () => frames.some(isLast));
   const [reply, ...events] = frames;
   assert.match(reply ?? "", /"type":"success"/);
   assert.ok(events.map(parseEvent).every(({ seq }) => seq > (since ?? 0)));

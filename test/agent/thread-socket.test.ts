@@ -19,6 +19,7 @@ import { isEnd } from "../harness/protocol/thread-page.ts";
 import { parseEvent, openEvents, type ProtocolEvent, sendCommand } from "../harness/thread-protocol.ts";
 import { until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 const server = await startServerHere();
 const keyed = await startServerHere({ env: { HOLDPOINT_API_KEYS: "ann:a-key-of-some-length" } });
@@ -33,14 +34,14 @@ type Frame = Readonly<Record<string, unknown>>;
 
 async function open(threadId: string, on = server, protocols: string[] = []) {
   const socket = new WebSocket(`${on.url.replace("http", "ws")}/threads/${threadId}/stream/events`, protocols);
-  const frames: Frame[] = [];
-  socket.on("message", (data) => frames.push(JSON.parse((data as Buffer).toString()) as Frame));
+  const arrivals = createArrivals<Frame>();
+  socket.on("message", (data) => arrivals.add(JSON.parse((data as Buffer).toString()) as Frame));
   await once(socket, "open");
-  return { socket, frames };
+  return { socket, frames: arrivals.list, when: arrivals.when };
 }
 
-const ended = (frames: readonly Frame[]): true | undefined =>
-  frames.some((frame) => JSON.stringify(frame).includes('"event":"completed"')) ? true : undefined;
+const ended = (frames: readonly Frame[]): boolean =>
+  frames.some((frame) => JSON.stringify(frame).includes('"event":"completed"'));
 
 test("the official client over a socket, with a reload while paused (thread-socket.1)", PATIENCE, async () => {
   const threadId = randomUUID();
@@ -56,12 +57,12 @@ test("the official client over a socket, with a reload while paused (thread-sock
   const second = page();
   second.startLifecycleWatcher();
   const asked = await until("the question again", async () => second.interrupts[0]);
-  let done = false;
+  const ends = createArrivals<boolean>();
   second.onEvent((event) => {
-    done ||= event.method === "lifecycle" && event.params.data.event === "completed";
+    if (event.method === "lifecycle" && event.params.data.event === "completed") ends.add(true);
   });
   await second.respondInput({ namespace: asked.namespace, interrupt_id: asked.interruptId, response: "yes" });
-  await until("the end", async () => (done ? true : undefined));
+  await ends.when("the end", ([end]) => end);
   await second.close();
 });
 
@@ -70,23 +71,23 @@ test("sockets and streams side by side (thread-socket.2)", PATIENCE, async () =>
   const [one, other] = [await open(threadId), await open(threadId)];
   const subscribe = { id: 1, method: "subscription.subscribe", params: { channels: ["lifecycle"] } };
   for (const { socket } of [one, other]) socket.send(JSON.stringify(subscribe));
-  await until("the reply", async () => other.frames[0]);
+  await other.when("the reply", ([frame]) => frame);
   const stream = await openEvents(server, threadId, { channels: ["lifecycle"] });
   one.socket.send(JSON.stringify({ id: 2, method: "run.start", params: { assistant_id: "teller", input: {} } }));
-  await until("the end on one", async () => ended(one.frames));
-  await until("the end on the other", async () => ended(other.frames));
+  await one.when("the end on one", ended);
+  await other.when("the end on the other", ended);
   await stream.until(({ data, namespace }) => data["event"] === "completed" && namespace.length === 0);
   one.socket.close();
   await once(one.socket, "close");
   const before = other.frames.length;
   await sendCommand(server, threadId, "run.start", { assistant_id: "teller", input: {} });
-  await until("the second end", async () => ended(other.frames.slice(before)));
+  await other.when("the second end", (frames) => ended(frames.slice(before)));
   other.socket.close();
   stream.close();
 });
 
 test("malformed frames are answered (thread-socket.3)", PATIENCE, async () => {
-  const { socket, frames } = await open(randomUUID());
+  const { socket, frames, when } = await open(randomUUID());
   const bad = ["{", "[]", '{"id":1.5,"method":"x"}', '{"id":3}', '{"id":4,"method":"nonesuch"}'];
   const more = [
     '{"id":5,"method":"subscription.subscribe","params":{"channels":["nonesuch"]}}',
@@ -95,7 +96,7 @@ test("malformed frames are answered (thread-socket.3)", PATIENCE, async () => {
     '{"id":8,"method":"state.get"}',
   ];
   for (const text of [...bad, ...more]) socket.send(text);
-  await until("all replies", async () => (frames.length === bad.length + more.length ? true : undefined));
+  await when("all replies", () => frames.length === bad.length + more.length);
   assert.deepEqual(
     frames.map(({ id, error }) => [id, error]),
     [
@@ -122,7 +123,7 @@ test("authentication of a socket (thread-socket.4)", PATIENCE, async () => {
   const allowed = await open(randomUUID(), keyed, ["holdpoint", token]);
   assert.equal(allowed.socket.protocol, "holdpoint");
   allowed.socket.send('{"id":1,"method":"run.start","params":{"assistant_id":"echo"}}');
-  await until("the reply", async () => allowed.frames[0]);
+  await allowed.when("the reply", ([frame]) => frame);
   allowed.socket.close();
 });
 
@@ -138,7 +139,7 @@ test("refused sockets hold no place of their thread (thread-socket.4)", PATIENCE
   const token = `bearer.${Buffer.from("a-key-of-some-length").toString("base64url")}`;
   const allowed = await open(threadId, keyed, ["holdpoint", token]);
   allowed.socket.send('{"id":1,"method":"run.start","params":{"assistant_id":"echo"}}');
-  assert.equal((await until("the reply", async () => allowed.frames[0]))["id"], 1);
+  assert.equal((await allowed.when("the reply", ([frame]) => frame))["id"], 1);
   for (const socket of [...sockets, allowed.socket]) socket.terminate();
 });
 
@@ -150,13 +151,13 @@ async function overSocket(
   since: number | null,
   send: () => Promise<unknown>,
 ): Promise<readonly ProtocolEvent[]> {
-  const { socket, frames } = await open(threadId);
+  const { socket, when } = await open(threadId);
   const params = since === null ? FOLLOWED : { ...FOLLOWED, since };
   socket.send(JSON.stringify({ id: 1, method: "subscription.subscribe", params }));
-  const reply = await until("the reply", async () => frames[0]);
+  const reply = await when("the reply", ([frame]) => frame);
   assert.deepEqual([reply["id"], reply["type"]], [1, "success"]);
   await send();
-  const events = await until("the end", async () => {
+  const events = await when("the end", (frames) => {
     const seen = frames.slice(1).map((frame) => parseEvent(JSON.stringify(frame)));
     return seen.some(isEnd) ? seen : undefined;
   });

@@ -18,6 +18,7 @@ import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 const server = await startServerHere({ config: join(ROOT, "test", "graphs", "cookies", "langgraph.json") });
 after(async () => {
@@ -63,16 +64,16 @@ test("the official client requests a ticket for each of its sockets (thread-tick
   };
   for (const answer of [null, "yes"]) {
     const stream = client.threads.stream(threadId, { assistantId: "echo", transport: "websocket", webSocketFactory });
-    let ends = 0;
+    const ends = createArrivals<boolean>();
     stream.onEvent((event) => {
-      if (event.method === "lifecycle" && event.params.data.event === "completed") ends++;
+      if (event.method === "lifecycle" && event.params.data.event === "completed") ends.add(true);
     });
     if (answer === null) await stream.submitRun({ input: { payload: "sure?" } });
     else stream.startLifecycleWatcher();
     const asked = await until("the question", async () => stream.interrupts[0]);
     if (answer !== null) {
       await stream.respondInput({ namespace: [], interrupt_id: asked.interruptId, response: answer });
-      await until("the end", async () => (ends > 0 ? true : undefined));
+      await ends.when("the end", ([end]) => end);
     }
     await stream.close();
   }

@@ -213,7 +213,7 @@ test("a paused thread expires if the settings allow it, with a log line (test/th
   await paused.run({ input: {} });
   await ok(call(from, "PATCH", paused.path, { ttl: 0.0001 }));
   await until("the paused thread is gone", isGone(from, paused.path));
-  const logged = await until("it is logged", () => from.logs.find(({ event }) => event === "paused_threads_expired"));
+  const logged = await from.whenLogged("it", (logs) => logs.find(({ event }) => event === "paused_threads_expired"));
   assert.deepEqual(logged["threads"], [paused.threadId]);
   await from.end();
 });

@@ -20,7 +20,6 @@ import {
   onlyQuestion,
   readProblem,
   listQuestions,
-  until,
   type Result,
   type TestThread,
   type WireState,
@@ -118,7 +117,7 @@ suite("from an older checkpoint (time-travel.1)", PATIENCE, () => {
     const { checkpoint } = await stateBefore(thread, "first");
     const gate = join(folder, "gate-of-the-queued");
     await thread.begin({ input: { waitMs: 200, gate, notes: notes.notes } });
-    await until("it waits", () => (notes.count("waits") > 0 ? true : undefined));
+    await notes.reached("waits");
     const queued = await thread.begin({ input: null, checkpoint });
     assert.equal(queued.status, "pending");
     writeFileSync(gate, "");

@@ -15,7 +15,7 @@ import { brokenSlackRules } from "../fakes/slack/slack-rules.ts";
 import { startWebhookReceiver } from "../fakes/webhook-receiver.ts";
 import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder, TEST_GRAPHS } from "../harness/server.ts";
-import { newThread, onlyQuestion, readProblem, until, type WireRun } from "../harness/threads.ts";
+import { newThread, onlyQuestion, readProblem, type WireRun } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
 
 const SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM=";
@@ -66,8 +66,8 @@ after(async () => {
 const hook = (path: string): string => `${receiver.url}${path}`;
 
 function given(up: ServerHere, runId: string): Promise<Record<string, unknown>> {
-  return until("the webhook is given up", () =>
-    up.logs.find(({ event, run_id }) => event === "webhook_given_up" && run_id === runId),
+  return up.whenLogged("the webhook is given up", (logs) =>
+    logs.find(({ event, run_id }) => event === "webhook_given_up" && run_id === runId),
   );
 }
 
@@ -330,7 +330,7 @@ suite("a receiver that fails (agent/webhooks.2, agent/webhooks.3)", PATIENCE, ()
     const one = await startServerHere({ config, env, limits: slow });
     const thread = await newThread(one, "steps");
     const run: WireRun = await thread.begin({ input: {}, webhook: `${receiver.url}/restart` });
-    await until("a first try has failed", () => one.logs.find(({ event }) => event === "webhook_failed"));
+    await one.whenLogged("a first try has failed", (logs) => logs.find(({ event }) => event === "webhook_failed"));
     assert.equal(await one.stop(), 0);
     isUp = true;
     const before = receiver.received.length;
@@ -401,8 +401,8 @@ suite("addresses that are refused (agent/webhooks.4)", PATIENCE, () => {
     const thread = await newThread(names, "steps");
     // A name that most hosts files have for ::1. Where they do not, it leads nowhere, which is as good.
     const run = await thread.begin({ input: {}, webhook: `http://ip6-localhost:${receiver.port}/canary` });
-    const log = await until("it is given up or fails", () =>
-      names.logs.find(({ event, run_id }) => String(event).startsWith("webhook_") && run_id === run.run_id),
+    const log = await names.whenLogged("it is given up or fails", (logs) =>
+      logs.find(({ event, run_id }) => String(event).startsWith("webhook_") && run_id === run.run_id),
     );
     assert.match(String(log["reason"]), /which is not allowed|ENOTFOUND|EAI_AGAIN/);
     assert.equal(receiver.received.filter(({ path }) => path === "/canary").length, 0);

@@ -2,7 +2,7 @@
 // restarts and kills lose nothing that was acknowledged.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { describe } from "node:test";
@@ -17,6 +17,7 @@ import { field, jsonRequest, protobufAttributes, protobufRequest, buildSpan } fr
 import { startCollectorProcess } from "../fakes/processes.ts";
 import { testInLong, testInShort } from "../harness/long.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { createArrivals } from "../harness/arrivals.ts";
 
 interface Taken {
   readonly path: string;
@@ -29,7 +30,7 @@ async function startReceiver(
   status: (index: number, arrived: Taken) => number = () => 200,
   reply: Buffer = Buffer.alloc(0),
 ) {
-  const arrived: Taken[] = [];
+  const { list: arrived, add, when } = createArrivals<Taken>();
   let requests = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -39,7 +40,7 @@ async function startReceiver(
       const body = request.headers["content-encoding"] === "gzip" ? gunzipSync(whole) : whole;
       const one = { path: request.url ?? "", headers: request.headers, body };
       const code = status(requests++, one);
-      if (code === 200) arrived.push(one);
+      if (code === 200) add(one);
       response.writeHead(code, { "content-type": "application/x-protobuf" }).end(reply);
     });
   });
@@ -48,6 +49,7 @@ async function startReceiver(
   return {
     url: `http://127.0.0.1:${port}/base/`,
     arrived,
+    when,
     requests: () => requests,
     async close() {
       server.closeAllConnections();
@@ -119,7 +121,7 @@ describe("forwarding", PATIENCE, () => {
           200,
         );
         assert.equal((await post("/v1/metrics", metrics)).status, 200);
-        await until(() => receiver.arrived.length === 4);
+        await receiver.when("all", ({ length }) => length === 4);
         await collector.stop();
         assert.deepEqual(
           receiver.arrived.map(({ path, headers }) => [
@@ -185,14 +187,14 @@ describe("forwarding", PATIENCE, () => {
         };
         const collector = await startCollector(backend.url, env);
         for (let trace = 1; trace <= 10; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
-        await Promise.all([backend.whenRuns(10), until(() => namesIn(good.arrived).length === 10)]);
+        await Promise.all([backend.whenRuns(10), good.when("all", (arrived) => namesIn(arrived).length === 10)]);
         await until(() => collector.log.some((line) => line.includes("forward_paused")));
         assert.match(
           await (await fetch(`${collector.url}/metrics`)).text(),
           /forward_queue_requests\{destination="bad"\} 10/,
         );
         isUp = true;
-        await until(() => new Set(namesIn(bad.arrived)).size === 10);
+        await bad.when("all", (arrived) => new Set(namesIn(arrived)).size === 10);
         await until(async () =>
           /forward_queue_requests\{destination="bad"\} 0/.test(await (await fetch(`${collector.url}/metrics`)).text()),
         );
@@ -205,8 +207,8 @@ describe("forwarding", PATIENCE, () => {
 
   testInShort("a destination that never replies delays neither the other one nor the backend", async () => {
     await withFolder(async (_dir, rules) => {
-      let held = 0;
-      const hanging = createServer(() => held++);
+      const held = createArrivals<IncomingMessage>();
+      const hanging = createServer(held.add);
       await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve));
       const { port } = hanging.address() as AddressInfo;
       const [backend, good] = await Promise.all([startBackend(), startReceiver()]);
@@ -219,10 +221,10 @@ describe("forwarding", PATIENCE, () => {
         SHUTDOWN_TIMEOUT_MS: "2100",
       });
       await collector.send(protobufRequest([buildSpan(1, 0)]));
-      await until(() => held === 1);
+      await held.when("the request", ({ length }) => length === 1);
       for (let trace = 2; trace <= 5; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
-      await Promise.all([backend.whenRuns(5), until(() => namesIn(good.arrived).length === 5)]);
-      assert.equal(held, 1);
+      await Promise.all([backend.whenRuns(5), good.when("all", (arrived) => namesIn(arrived).length === 5)]);
+      assert.equal(held.list.length, 1);
       hanging.closeAllConnections();
       hanging.close();
       await collector.stop();
@@ -245,13 +247,13 @@ describe("forwarding", PATIENCE, () => {
         await first.stop();
         isUp = true;
         const second = await startCollector(backend.url, env);
-        await until(() => namesIn(receiver.arrived).length === 5);
+        await receiver.when("all", (arrived) => namesIn(arrived).length === 5);
         await second.send(protobufRequest([buildSpan(6, 0)]));
-        await until(() => namesIn(receiver.arrived).length === 6);
+        await receiver.when("all", (arrived) => namesIn(arrived).length === 6);
         await second.stop(); // waits for the reply in flight: without it, the request would be sent again
         const third = await startCollector(backend.url, env);
         await third.send(protobufRequest([buildSpan(7, 0)]));
-        await until(() => namesIn(receiver.arrived).length === 7);
+        await receiver.when("all", (arrived) => namesIn(arrived).length === 7);
         await untilSent(third.url, "a");
         await third.stop();
         assert.deepEqual(
@@ -276,7 +278,7 @@ describe("forwarding", PATIENCE, () => {
         RETRY_BACKOFF_MS: "100",
       });
       for (let trace = 1; trace <= 5; trace++) await collector.send(protobufRequest([buildSpan(trace, 0)]));
-      await until(() => namesIn(receiver.arrived).length === 4);
+      await receiver.when("all", (arrived) => namesIn(arrived).length === 4);
       await until(async () =>
         /forward_refused_requests_total\{destination="a"\} 1/.test(
           await (await fetch(`${collector.url}/metrics`)).text(),
@@ -341,7 +343,7 @@ describe("forwarding", PATIENCE, () => {
       const text = "x".repeat(200_000);
       for (let trace = 1; trace <= 10; trace++) {
         await collector.send(protobufRequest([buildSpan(trace, 0, undefined, { attributes: { text } })]));
-        await until(() => namesIn(good.arrived).length === trace);
+        await good.when("all", (arrived) => namesIn(arrived).length === trace);
       }
       const metrics = await (await fetch(`${collector.url}/metrics`)).text();
       assert.match(metrics, /forward_lost_requests_total\{destination="good"\} 0/);

@@ -35,7 +35,7 @@ async function waitingRun(bench: Bench): Promise<{ readonly thread: string; read
 
 async function stopping(bench: Bench): Promise<void> {
   bench.server.process.kill("SIGTERM");
-  await until("it is stopping", () => bench.server.logs.some(({ event }) => event === "stopping"));
+  await bench.server.whenLogged("it is stopping", (logs) => logs.some(({ event }) => event === "stopping"));
 }
 
 test("SIGTERM: waiting calls get their result or a join URL, new runs get 503, exit code 0 (agent-lifecycle.1)", async (t) => {

@@ -64,7 +64,7 @@ for (const durability of ["sync", "async"] as const) {
       bench.arm({ point: "statement: checkpoints", action: "throw", thread: bad, nth, times: FOR_EVER });
       const other = bench.post(`/threads/${good}/runs/wait`, STEPS);
       const answer = bench.call("POST", `/threads/${bad}/runs/wait`, { ...STEPS, durability });
-      await until("two attempts have failed", () => logged("run_storage_failed") >= failures + 2);
+      await bench.server.whenLogged("two attempts have failed", () => logged("run_storage_failed") >= failures + 2);
       assert.equal(bench.listEffects(bad, "three starts").length, 0, "no further node started");
       if (durability === "sync") assert.equal(bench.listEffects(bad, "two starts").length, 0);
       assert.equal(await bench.status(bad), "busy");
@@ -187,7 +187,7 @@ test("nothing can be written for a while: new calls get 503, the run in progress
   }
   assert.equal((await bench.call("GET", "/ok")).status, 200);
   bench.release(held, "two");
-  await until("the requeue has failed twice", () => logged("run_requeue_failed") >= refusals + 2);
+  await bench.server.whenLogged("the requeue has failed twice", () => logged("run_requeue_failed") >= refusals + 2);
   assert.equal(answered, false, "an accepted call is not refused");
   assert.equal(bench.listEffects(held, "three starts").length, 0);
   bench.disarm();

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Client } from "pg";
-import { only, resumeBody, until } from "../harness/faults/fault-server.ts";
+import { only, resumeBody } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 import { PATIENCE } from "../harness/patience.ts";
@@ -45,7 +45,7 @@ async function failTwice(thread: string, go: () => void): Promise<void> {
   const known = failures();
   await database.query("INSERT INTO full_threads VALUES ($1)", [thread]);
   go();
-  await until("two attempts have failed", () => failures() >= known + 2);
+  await fleet.bench.server.whenLogged("two attempts have failed", () => failures() >= known + 2);
   await database.query("DELETE FROM full_threads");
 }
 

@@ -225,7 +225,7 @@ test("a server stopped under load requeues its runs, and disconnects no caller (
       const waitsThere = [waited, streamed].map((held) => call(other, "GET", join(held)));
       await call(stopping, "GET", "/ready"); // earlier calls arrive earlier
       const ended = stopping.stop();
-      await until("it is stopping", () => stopping.logs.some(({ event }) => event === "stopping"));
+      await stopping.whenLogged("it is stopping", (logs) => logs.some(({ event }) => event === "stopping"));
       bench().release(inTime.thread, "two");
       assert.deepEqual((await inTime.answer).body, WHOLE);
       for (const answer of [await waited.answer, await waitsHere]) {

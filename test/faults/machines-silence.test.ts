@@ -204,7 +204,7 @@ test("a claim with an unknown commit outcome continues (machines-silence.4)", { 
   const { status, headers, body } = await answer;
   assert.deepEqual([status, (body as { readonly code: string }).code], [503, "commit_unknown"]);
   assert.notEqual(headers.get("retry-after"), null);
-  await until("so it is with the other one", () => server.logs.some(({ event }) => event === "claim_failed"));
+  await server.whenLogged("so it is with the other one", (logs) => logs.some(({ event }) => event === "claim_failed"));
   await db.query("ROLLBACK");
   assert.deepEqual((await again(start)).body, WHOLE);
   assert.deepEqual((await fleet.bench.call("GET", `/threads/${queued}/runs/${run}/join`)).body, WHOLE);
@@ -241,7 +241,7 @@ test("a run whose claim meets a database outage starts after it (machines-silenc
   const before = server.logs.length;
   proxy.refuse();
   const failures = (): number => server.logs.slice(before).filter(({ event }) => event === "claim_failed").length;
-  await until("the queue has tried again, in vain", () => failures() > 1);
+  await server.whenLogged("the queue has tried again, in vain", () => failures() > 1);
   await db.query("ROLLBACK");
   proxy.flow();
   await fleet.bench.sees(thread, "three ends", 1, SOON_MS);

@@ -12,8 +12,12 @@ import {
   type ServerOptions,
   type TestServer,
 } from "./server.ts";
+import { createArrivals } from "./arrivals.ts";
 
-export type ServerHere = Pick<TestServer, "url" | "dataDir" | "databaseUri" | "logs" | "output" | "stop">;
+export type ServerHere = Pick<
+  TestServer,
+  "url" | "dataDir" | "databaseUri" | "logs" | "whenLogged" | "output" | "stop"
+>;
 
 /** A failed start: the exit code of the process, and its output. */
 export class NotStarted extends Error {
@@ -30,7 +34,7 @@ export async function startServerHere(
   options: Pick<ServerOptions, "config" | "dataDir" | "env"> & { readonly limits?: Partial<Limits> } = {},
 ): Promise<ServerHere> {
   const dataDir = options.env?.["HOLDPOINT_DATA_DIR"] ?? options.dataDir ?? temporaryFolder();
-  const logs: Record<string, unknown>[] = [];
+  const logs = createArrivals<Readonly<Record<string, unknown>>>();
   let output = "";
   const databaseUri = options.env?.["DATABASE_URI"] ?? (await databaseFor(dataDir));
   const host: Host = {
@@ -52,7 +56,7 @@ export async function startServerHere(
       output += text;
       for (const line of text.split("\n")) {
         const entry = parseLine(line);
-        if (entry !== null) logs.push(entry);
+        if (entry !== null) logs.add(entry);
       }
     },
     program: "holdpoint",
@@ -63,12 +67,12 @@ export async function startServerHere(
     const running = await serve(host, { config: options.config ?? TEST_GRAPHS });
     if (running === null) throw new Error("a server that prints its configuration only was not asked for");
     await running.announce();
-    const url = String(logs.find(({ event }) => event === "listening")?.["url"]);
+    const url = String(logs.list.find(({ event }) => event === "listening")?.["url"]);
     const stop = async (): Promise<number> => {
       await running.stop();
       return running.exitCode();
     };
-    return { url, dataDir, databaseUri, logs, output: () => output, stop };
+    return { url, dataDir, databaseUri, logs: logs.list, whenLogged: logs.when, output: () => output, stop };
   } catch (error) {
     const { message, exitCode } = toRefusal(error);
     throw new NotStarted(exitCode, `${output}holdpoint: ${message}\n`);

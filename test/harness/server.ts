@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { TEST_GRAPHS } from "./langgraph.ts";
+import { type Arrivals, createArrivals } from "./arrivals.ts";
 
 export const ROOT = join(import.meta.dirname, "..", "..");
 export { TEST_GRAPHS };
@@ -27,7 +28,9 @@ export interface TestServer {
   readonly databaseUri: string;
   readonly process: ChildProcess;
   /** Everything that it has logged so far, one object a line. */
-  readonly logs: readonly Record<string, unknown>[];
+  readonly logs: readonly Readonly<Record<string, unknown>>[];
+  /** Waits for a log entry. */
+  readonly whenLogged: Arrivals<Readonly<Record<string, unknown>>>["when"];
   /** Everything that it has written to either output. */
   readonly output: () => string;
   /** SIGTERM; resolves with the exit code. */
@@ -88,7 +91,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       stdio: ["ignore", "pipe", "pipe"],
     },
   );
-  const logs: Record<string, unknown>[] = [];
+  const logs = createArrivals<Readonly<Record<string, unknown>>>();
   let output = "";
   const exited = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) => {
     child.on("close", (code, signal) => resolve([code, signal])); // with all of its output
@@ -99,7 +102,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       output += `${line}\n`;
       const entry = parseLine(line);
       if (entry === null) return;
-      logs.push(entry);
+      logs.add(entry);
       if (entry["event"] === "listening") resolve(String(entry["url"]));
     });
     void exited.then(([code, signal]) =>
@@ -111,7 +114,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     dataDir,
     databaseUri,
     process: child,
-    logs,
+    logs: logs.list,
+    whenLogged: logs.when,
     exited,
     output: () => output,
     async stop() {

@@ -1,6 +1,6 @@
 // Threads over HTTP: one object per thread, calls with their expectations, snapshots to compare.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 import { call, type Answer } from "./server.ts";
 
@@ -173,6 +173,8 @@ export interface Notes {
   readonly notes: string;
   readonly lines: () => readonly string[];
   readonly count: (line: string) => number;
+  /** Resolves once a line is there. */
+  reached(line: string, times?: number): Promise<void>;
 }
 
 let notesMade = 0;
@@ -181,5 +183,20 @@ let notesMade = 0;
 export function newNotes(folder: string): Notes {
   const file = join(folder, `notes-${++notesMade}.txt`);
   const lines = (): readonly string[] => (existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : []);
-  return { notes: file, lines, count: (line) => lines().filter((one) => one === line).length };
+  const count = (line: string): number => lines().filter((one) => one === line).length;
+  return {
+    notes: file,
+    lines,
+    count,
+    reached: (line, times = 1) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (count(line) < times) return;
+          watcher.close();
+          resolve();
+        };
+        const watcher = watch(folder, look);
+        look();
+      }),
+  };
 }

@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder, ROOT, startServer, temporaryFolder } from "../harness/server.ts";
-import { newNotes, newThread, onlyQuestion, openThread, until } from "../harness/threads.ts";
+import { newNotes, newThread, onlyQuestion, openThread } from "../harness/threads.ts";
 
 const graphs = (name: string): string => join(ROOT, "test", "graphs", "remote", name);
 const there = await startServerHere({ config: graphs("there.json") });
@@ -30,7 +30,7 @@ test(
       const notes = newNotes(folder);
       const { id } = onlyQuestion(await thread.run({ input: { notes: notes.notes } }));
       await thread.begin({ command: { resume: { [id]: "yes" } } });
-      await until("the other node has the answer", () => (notes.count('there <- "yes"') === 1 ? true : undefined));
+      await notes.reached('there <- "yes"');
       await here.kill();
       if (isOver) {
         writeFileSync(`${notes.notes}.go`, "");

@@ -194,7 +194,7 @@ for (const { action, wait, status, kept } of [
     const { thread_id: id } = await client.threads.create();
     const notes = newNotes(folder);
     const run = await client.runs.create(id, "slow", { input: { notes: notes.notes, waitMs: 60_000 } });
-    await until("the node waits", () => (notes.count("waits") === 1 ? true : undefined));
+    await notes.reached("waits");
     await client.runs.cancel(id, run.run_id, wait, action);
     const statusNow = async () => (await client.runs.get(id, run.run_id)).status;
     if (wait) assert.equal(await statusNow(), status);

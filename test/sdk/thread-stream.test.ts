@@ -10,6 +10,7 @@ import { startServerHere, type ServerHere } from "../harness/server-here.ts";
 import { removeFolder } from "../harness/server.ts";
 import { until } from "../harness/threads.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { type Arrivals, createArrivals } from "../harness/arrivals.ts";
 
 let server: ServerHere = await startServerHere();
 after(async () => {
@@ -23,12 +24,12 @@ const page = (assistantId: string, threadId: string) =>
 type Page = ReturnType<typeof page>;
 
 /** The root ends that a page sees, as they come. */
-function listEnds(thread: Page): string[] {
-  const ends: string[] = [];
+function listEnds(thread: Page): Arrivals<string> {
+  const ends = createArrivals<string>();
   thread.onEvent((event) => {
     if (event.method !== "lifecycle" || event.params.namespace.length > 0) return;
     const { event: name } = event.params.data as { readonly event: string };
-    if (name !== "running") ends.push(name);
+    if (name !== "running") ends.add(name);
   });
   return ends;
 }
@@ -36,21 +37,21 @@ function listEnds(thread: Page): string[] {
 test("text and states of two runs in a row (thread-stream.1)", PATIENCE, async () => {
   const thread = page("teller", randomUUID());
   // The client ends an iteration of `thread.messages` with the run: its listeners see all runs.
-  const texts: unknown[] = [];
+  const texts = createArrivals<unknown>();
   thread.onEvent((event) => {
     if (event.method !== "messages") return;
     const data = event.params.data as { readonly event: string; readonly content?: { readonly text?: unknown } };
-    if (data.event === "content-block-finish") texts.push(data.content?.text);
+    if (data.event === "content-block-finish") texts.add(data.content?.text);
   });
   await thread.subscribe(["messages"]);
   const ends = listEnds(thread);
   await thread.submitRun({ input: {} });
-  await until("the first end", async () => (ends.length >= 1 ? true : undefined));
+  await ends.when("the first end", ({ length }) => length >= 1);
   await thread.submitRun({ input: {} });
-  await until("the second end", async () => (ends.length >= 2 ? true : undefined));
-  assert.deepEqual(ends, ["completed", "completed"]);
-  await until("two texts", async () => (texts.length >= 2 ? true : undefined));
-  assert.deepEqual(texts, ["Hi!", "Hi!"]);
+  await ends.when("the second end", ({ length }) => length >= 2);
+  assert.deepEqual(ends.list, ["completed", "completed"]);
+  await texts.when("two texts", ({ length }) => length >= 2);
+  assert.deepEqual(texts.list, ["Hi!", "Hi!"]);
   await thread.close();
 });
 
@@ -59,8 +60,8 @@ test("a question is answered by a page that is loaded anew, after a restart (thr
   const first = page("echo", threadId);
   const ends = listEnds(first);
   await first.submitRun({ input: { payload: "sure?" } });
-  await until("the pause", async () => (ends.length >= 1 ? true : undefined));
-  assert.deepEqual(ends, ["interrupted"]);
+  await ends.when("the pause", ({ length }) => length >= 1);
+  assert.deepEqual(ends.list, ["interrupted"]);
   assert.equal(first.interrupts.length, 1);
   await first.close();
 
@@ -73,7 +74,7 @@ test("a question is answered by a page that is loaded anew, after a restart (thr
   const asked = await until("the question", async () => second.interrupts[0]);
   assert.deepEqual(asked.payload, "sure?");
   await second.respondInput({ namespace: asked.namespace, interrupt_id: asked.interruptId, response: "yes" });
-  await until("the end", async () => (later.includes("completed") ? true : undefined));
+  await later.when("the end", (ends) => ends.includes("completed"));
   const { values } = await second.state.get({ namespace: [] });
   assert.deepEqual((values as { readonly answer: unknown }).answer, ["yes"]);
   await assert.rejects(
@@ -87,7 +88,7 @@ test("a failed run appears as failed (thread-stream.3)", PATIENCE, async () => {
   const thread = page("throwing", randomUUID());
   const ends = listEnds(thread);
   await thread.submitRun({ input: {} });
-  await until("the end", async () => (ends.length >= 1 ? true : undefined));
-  assert.deepEqual(ends, ["failed"]);
+  await ends.when("the end", ({ length }) => length >= 1);
+  assert.deepEqual(ends.list, ["failed"]);
   await thread.close();
 });

@@ -122,7 +122,7 @@ test("stop() ends the run, and the thread takes the next message (use-stream.4)"
   const notes = newNotes(folder);
   const chat = page("slow");
   const sent = chat.submit({ notes: notes.notes, waitMs: 600_000 });
-  await until("the node runs", async () => (notes.count("waits") > 0 ? true : undefined));
+  await notes.reached("waits");
   await chat.stop();
   await sent;
   const threadId = chat.threadId ?? "";

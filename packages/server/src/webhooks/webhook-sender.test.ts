@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { createFakeClock } from "../../../../test/fakes/clock.ts";
+import { createArrivals } from "../../../../test/harness/arrivals.ts";
 import { openStorage } from "../../../../test/harness/storage/sqlite-storage.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import type { Webhook } from "../model/model.ts";
@@ -21,12 +22,22 @@ type Send = (names: readonly string[]) => DeliveryOutcome | Promise<DeliveryOutc
 async function setUp(t: TestContext) {
   const log = createLog({ level: "error", json: true, secrets: [], now: Date.now, write: () => undefined });
   const storage = await openStorage(t);
+  const left = () => storage.transaction((tx) => tx.countWebhooks());
+  const counts = createArrivals<number>();
+  const counting: typeof storage = {
+    ...storage,
+    async transaction(work) {
+      const result = await storage.transaction(work);
+      counts.add(await left());
+      return result;
+    },
+  };
   const clock = createFakeClock();
   /** @param time of another process */
   const start = async (send: Send, time = clock) => {
     const options = { policy: {} as WebhookPolicy, secret: null, attemptsMax: 3, retryMs: 1000, userAgent: "test" };
     const webhooks = createWebhooks(options, {
-      storage,
+      storage: counting,
       clock: time,
       log,
       random: () => 0.5,
@@ -43,7 +54,9 @@ async function setUp(t: TestContext) {
     storage.transaction(async (tx) => {
       for (const name of names) await tx.putWebhook(row(name, BEGIN_MS));
     });
-  return { clock, start, put, left: () => storage.transaction((tx) => tx.countWebhooks()) };
+  /** A sender has left this many rows. */
+  const leaves = (count: number) => counts.when(`${count} left`, (all) => all.at(-1) === count);
+  return { clock, start, put, left, leaves };
 }
 
 function row(name: string, at: number): Webhook {
@@ -64,20 +77,20 @@ const names = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `item ${String(at).padStart(2, "0")}`);
 
 test("a digest of many items leaves in few messages, each item in one (webhook-sender.5)", async (t) => {
-  const { start, put, left } = await setUp(t);
+  const { start, put, leaves } = await setUp(t);
   await put(...names(45));
   const sent: (readonly string[])[] = [];
   await start((batch) => {
     sent.push(batch);
     return { kind: "sent" };
   });
-  await until(async () => (await left()) === 0);
+  await leaves(0);
   assert.deepEqual(sent.flat().toSorted(), names(45));
   assert.equal(sent.length, 3);
 });
 
 test("an item that joins while the digest leaves is in the next one (webhook-sender.5)", async (t) => {
-  const { start, put, left } = await setUp(t);
+  const { start, put, leaves } = await setUp(t);
   await put("first");
   const sent: (readonly string[])[] = [];
   const webhooks = await start(async (batch) => {
@@ -85,9 +98,9 @@ test("an item that joins while the digest leaves is in the next one (webhook-sen
     if (sent.length === 1) await put("second");
     return { kind: "sent" };
   });
-  await until(async () => (await left()) <= 1 && sent.length > 0);
+  await leaves(1);
   webhooks.wake();
-  await until(async () => (await left()) === 0);
+  await leaves(0);
   assert.deepEqual(sent, [["first"], ["second"]]);
 });
 
@@ -110,7 +123,7 @@ test("a digest that fails is repeated whole; after its last attempt it is droppe
 });
 
 test("a host over its limit rests as long as it says, and no attempt counts (webhook-sender.6)", async (t) => {
-  const { clock, start, put, left } = await setUp(t);
+  const { clock, start, put, leaves } = await setUp(t);
   await put("first");
   const times: number[] = [];
   await start(() => {
@@ -124,12 +137,12 @@ test("a host over its limit rests as long as it says, and no attempt counts (web
     assert.equal(times.length, attempt, "it rests");
     await clock.advance(1);
   }
-  await until(async () => (await left()) === 0);
+  await leaves(0);
   assert.equal(times.length, 11, "more than its attempts");
 });
 
 test("a sender that stops in the middle leaves the rows to the next one (webhook-sender.1)", async (t) => {
-  const { clock, start, put, left } = await setUp(t);
+  const { clock, start, put, leaves } = await setUp(t);
   let reached = (): void => undefined;
   const began = new Promise<void>((resolve) => (reached = resolve));
   const dead = createFakeClock(clock.now() - LEASE_MS); // it claimed so long ago
@@ -144,6 +157,6 @@ test("a sender that stops in the middle leaves the rows to the next one (webhook
     sent.push(batch);
     return { kind: "sent" };
   });
-  await until(async () => (await left()) === 0);
+  await leaves(0);
   assert.deepEqual(sent.flat().toSorted(), names(3));
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { newDatabase } from "../../../../../../test/harness/postgres/databases.ts";
-import { until } from "../../../../../../test/harness/faults/fault-server.ts";
+import { createArrivals } from "../../../../../../test/harness/arrivals.ts";
 import type { Notice } from "../../../ports/ports.ts";
 import { systemClock } from "@holdpoint/base/clock.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
@@ -13,14 +13,14 @@ const ABORT: Notice = { kind: "abort", runId: "r", reason: "cancel" };
 
 async function open(t: TestContext, uri: string, servesCalls: boolean) {
   const notices = createNotices({ uri, servesCalls, isWorker: false, clock: systemClock, log: silent });
-  const received: string[] = [];
+  const { list: received, add, when } = createArrivals<string>();
   notices.peers.listen(
-    ({ kind }) => received.push(kind),
-    () => received.push("missed"),
+    ({ kind }) => add(kind),
+    () => add("missed"),
   );
   await notices.start();
   t.after(() => notices.stop());
-  return { ...notices, received };
+  return { ...notices, received, when };
 }
 
 test("a worker gets notices of runs to cancel, a process with callers also those of ended runs (notices.5)", async (t) => {
@@ -28,10 +28,8 @@ test("a worker gets notices of runs to cancel, a process with callers also those
   const [sender, worker, server] = [await open(t, uri, true), await open(t, uri, false), await open(t, uri, true)];
   const ended: Notice = { kind: "ended", runId: "r", threadId: "t", expected: true };
   for (const notice of [ended, { kind: "gone", runId: "r" }, ABORT] as const) sender.peers.notify(notice);
-  await until("both have heard the last one", () =>
-    [worker, server].every(({ received }) => received.includes("abort")),
-  );
-  await until("and the other channel's", () => server.received.length === 3);
+  await worker.when("the last one", (received) => received.includes("abort"));
+  await server.when("those of both channels", ({ length }) => length === 3);
   assert.deepEqual(server.received.toSorted(), ["abort", "ended", "gone"]);
   assert.deepEqual([worker.received, sender.received], [["abort"], []]);
 });
@@ -44,7 +42,8 @@ test("more lines than a notice holds go in several, each to its channel (notices
     sender.peers.notify({ kind: "ended", runId: `${runId}${at}`, threadId: "t", expected: true });
     sender.peers.notify({ kind: "abort", runId: `${runId}${at}`, reason: "cancel" });
   }
-  await until("all have come", () => worker.received.length >= 300 && server.received.length >= 600);
+  await worker.when("all", ({ length }) => length >= 300);
+  await server.when("all", ({ length }) => length >= 600);
   assert.deepEqual([worker.received.length, server.received.length], [300, 600]);
 });
 
@@ -52,7 +51,5 @@ test("a wake that came before the list of its readers reaches them (notices.2)",
   const uri = await newDatabase();
   const [waker, reading] = [await open(t, uri, true), await open(t, uri, true)];
   waker.wakes.wake("thread"); // of a commit that the reader's first look missed
-  let woken = 0;
-  reading.wakes.listen("thread", () => woken++);
-  await until("the reader is woken", () => woken > 0);
+  await new Promise<void>((resolve) => void reading.wakes.listen("thread", resolve));
 });
