@@ -132,7 +132,11 @@ test("a dangerous request is confirmed, with an undo window too", async () => {
   await page.getByRole("dialog", { name: "Approve refund" }).getByText("marked as dangerous").waitFor();
   await assertAccessible(page);
   assert.equal(await page.getByRole("button", { name: "Send now" }).count(), 0);
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter"); // on Cancel
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal(await page.getByRole("button", { name: "Send now" }).count(), 0);
+  await page.keyboard.press("a");
+  await page.keyboard.press("Control+Enter");
   await page.getByRole("button", { name: "Send now" }).click();
   await page.getByText("Sent: Approve refund.").waitFor();
   assert.deepEqual(await readRunAnswer(server, threadId), APPROVED);

@@ -12,6 +12,7 @@ import {
   notifications,
   ownName,
   theme,
+  typesName,
   type Theme,
 } from "./hooks/preferences.ts";
 import { useValue } from "./hooks/value.ts";
@@ -62,6 +63,14 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
             onChange={(event) => advances.set(event.target.checked)}
           />
           Open the next item after a decision
+        </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={useValue(typesName)}
+            onChange={(event) => typesName.set(event.target.checked)}
+          />
+          Type the name of the action before a dangerous answer
         </label>
         <Notifications />
         {key === null ? null : (

@@ -6,7 +6,7 @@
 //   payload-text.4. A title has no marks of Markdown (plain-text.1). A description that only repeats the name and the
 //     arguments, as LangChain generates it, is none; one that says anything else is shown whole.
 import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
-import { formatPlainLines } from "./plain-text.ts";
+import { formatPlainLines, formatPlainText } from "./plain-text.ts";
 import { visible } from "./visible-text.ts";
 
 const TITLE_UNITS_MAX = 200;
@@ -112,7 +112,7 @@ export function short(text: string): string {
 
 /** JSON text of a value, truncated at the limit (payload-text.1). */
 function glance(value: Json, depth = 0): string {
-  if (typeof value === "string") return short(JSON.stringify(value.slice(0, TITLE_UNITS_MAX)));
+  if (typeof value === "string") return short(JSON.stringify(formatPlainText(value.slice(0, 2 * TITLE_UNITS_MAX))));
   if (typeof value !== "object" || value === null) return String(value);
   if (depth > 4) return "…";
   if (Array.isArray(value)) {

@@ -32,12 +32,14 @@ const WORDS: Readonly<Record<DecisionType, readonly [label: string, key: string]
 
 export function ActionsAnswer({
   request,
+  item,
   onReview,
   confirms,
   wanted,
   undone,
 }: EditorProps & { readonly request: Actions }): ReactNode {
   const { actions } = request;
+  const { dangerous } = item;
   const answer = useDecisions(request, onReview, undone);
   const { decisions, decide, approveRest, review } = answer;
   const rest = approvable(actions, decisions);
@@ -79,16 +81,16 @@ export function ActionsAnswer({
       }}
     >
       {actions.map((action, at) => (
-        <ActionDecision key={at} action={action} at={at} of={actions.length} answer={answer} />
+        <ActionDecision key={at} action={action} at={at} dangerous={dangerous} answer={answer} />
       ))}
       <div className="answer-foot">
         {actions.length === 1 || rest.length === 0 ? null : (
-          <Button kind="primary" hint="a" onClick={approveRest}>
+          <Button {...(dangerous ? DANGER : SAFE)} hint="a" onClick={approveRest}>
             {approveLabel(rest.length, decided, actions.length)}
           </Button>
         )}
         {decided === 0 ? null : (
-          <Button kind="primary" submit disabled={decided < actions.length || answer.isFaulty}>
+          <Button {...(dangerous ? DANGER : SAFE)} submit disabled={decided < actions.length || answer.isFaulty}>
             {sendLabel(confirms)}
           </Button>
         )}
@@ -173,16 +175,16 @@ function useDecisions(
 function ActionDecision({
   action,
   at,
-  of,
+  dangerous,
   answer,
 }: {
   readonly action: Action;
   readonly at: number;
-  /** Number of actions. */
-  readonly of: number;
+  readonly dangerous: boolean;
   readonly answer: DecisionsState;
 }): ReactNode {
   const decision = answer.decisions[at] ?? null;
+  const of = answer.decisions.length;
   const isObvious = of === 1 && answer.decisions.every((one) => one === null);
   return (
     <div className={at === answer.active ? "decide active" : "decide"} onFocus={() => answer.setActive(at)}>
@@ -196,7 +198,7 @@ function ActionDecision({
         {DECISIONS.filter((kind) => allows(action, kind)).map((kind) => (
           <Button
             key={kind}
-            kind={chooseButtonKind(kind, isObvious)}
+            {...chooseLook(kind, isObvious, dangerous)}
             pressed={decision?.type === kind}
             hint={WORDS[kind][1]}
             onClick={() => answer.decide(kind, at)}
@@ -230,10 +232,15 @@ const PAST: Readonly<Record<DecisionType, string>> = {
   ignore: "ignored",
 };
 
+const SAFE = { kind: "primary" } as const;
+/** Of a request that is marked: the button that lets it happen looks like that. */
+const DANGER = { kind: "danger", icon: "warning" } as const;
+
 /** One primary button, until another decision exists. */
-function chooseButtonKind(kind: DecisionType, obvious: boolean): "primary" | "danger" | "plain" {
-  if (kind === "approve" && obvious) return "primary";
-  return kind === "reject" ? "danger" : "plain";
+function chooseLook(kind: DecisionType, obvious: boolean, dangerous: boolean): typeof SAFE | typeof DANGER | object {
+  if (dangerous && (kind === "approve" || kind === "edit")) return DANGER;
+  if (kind === "approve" && obvious) return SAFE;
+  return kind === "reject" && !dangerous ? { kind: "danger" } : {};
 }
 
 function startDecision(kind: DecisionType, action: Action, before: Decision | null): Decision {

@@ -4,6 +4,7 @@
 //        is dangerous, and where the person has switched the undo off. It shows exactly the answer to send.
 //   answering.2. An answer goes to the interrupt of its draft, by id.
 //   answering.3. An undone answer is the draft again.
+//   answering.4. Only a rejection, a message or an ignore passes while a part of the request is folded (folds.1).
 import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
@@ -14,6 +15,7 @@ import { findPendingAnswer, post, undoneAnswer } from "../data/inbox/outbox.ts";
 import { holdSecs } from "../hooks/preferences.ts";
 import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { useValue } from "../hooks/value.ts";
+import { Folds, useUnfolded } from "../text/folds.tsx";
 import { Button } from "../ui/controls.tsx";
 import { CopyCurl } from "../ui/copy.tsx";
 import type { Draft } from "./model/draft.ts";
@@ -52,21 +54,34 @@ export function Answering({
     });
     onAnswered?.();
   };
-  const props = { item, onReview: confirms ? setDraft : send, confirms, wanted, undone };
+  const isUnfolded = useUnfolded();
+  const review = (given: Draft): void => {
+    if (!letsAct(given) || isUnfolded()) (confirms ? setDraft : send)(given); // answering.4
+  };
+  const props = { item, onReview: review, confirms, wanted, undone };
   return (
     <>
       <Editor request={request} {...props} />
       {draft === null ? null : (
-        <ConfirmDialog
-          title={draft.label}
-          draft={draft}
-          dangerous={item.dangerous}
-          curl={<CopyCurl method="POST" path="/inbox/answers" body={answersBody([answerTo(item, draft)])} />}
-          onConfirm={() => send(draft)}
-          onClose={() => setDraft(null)}
-        />
+        <Folds>
+          <ConfirmDialog
+            title={draft.label}
+            draft={draft}
+            dangerous={item.dangerous}
+            curl={<CopyCurl method="POST" path="/inbox/answers" body={answersBody([answerTo(item, draft)])} />}
+            onConfirm={() => send(draft)}
+            onClose={() => setDraft(null)}
+          />
+        </Folds>
       )}
     </>
+  );
+}
+
+/** An approval, an edit, an answer, a breakpoint passed: the graph goes on with what was asked. */
+function letsAct({ parts }: Draft): boolean {
+  return parts.some(
+    (part) => part.kind !== "decision" || !["reject", "respond", "ignore"].includes(part.decision.type),
   );
 }
 

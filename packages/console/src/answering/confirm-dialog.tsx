@@ -1,6 +1,9 @@
-// Confirm dialog: shows the answer exactly as sent. Enter confirms.
-import type { ReactNode } from "react";
-import { Button, Chip, type Tone } from "../ui/controls.tsx";
+// Confirm dialog: shows the answer exactly as sent. Enter confirms, but for a dangerous answer: there the focus is on
+// Cancel, Ctrl+Enter or the button confirms, and a preference asks for the name of the action first.
+import { useState, type ReactNode } from "react";
+import { typesName } from "../hooks/preferences.ts";
+import { useValue } from "../hooks/value.ts";
+import { Button, Chip, Field, type Tone } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { JsonDiff } from "../diff/json-diff.tsx";
 import { Visible } from "../text/visible.tsx";
@@ -25,28 +28,53 @@ export function ConfirmDialog({
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }): ReactNode {
+  const asksName = useValue(typesName) && dangerous;
+  const name = readName(draft);
+  const [typed, setTyped] = useState("");
+  const isHeld = asksName && typed.trim() !== name;
+  const confirm = (): void => {
+    if (!isHeld) onConfirm();
+  };
   return (
     <Dialog
       title={title}
       {...(dangerous ? { description: "The request is marked as dangerous." } : {})}
       wide
       onClose={onClose}
-      shortcuts={[{ keys: "Enter", label: "Confirm", run: onConfirm, once: true }]}
+      shortcuts={dangerous ? [] : [{ keys: "Enter", label: "Confirm", run: confirm, once: true }]}
       footer={
         <>
           {curl}
           <span className="spread" />
-          <Button hint="Esc" onClick={onClose}>
+          <Button hint="Esc" autoFocus={dangerous && !asksName} form={FORM} onClick={onClose}>
             Cancel
           </Button>
-          {/* The dialog is there to be confirmed, and Enter does that wherever the focus was. */}
-          <Button kind="primary" icon="check" autoFocus onClick={onConfirm} aria-keyshortcuts="Enter">
+          {/* A harmless answer is there to be confirmed, and Enter does that wherever the focus was. */}
+          <Button
+            {...(dangerous ? ({ kind: "danger", icon: "warning", hint: "Ctrl ↵" } as const) : CONFIRM)}
+            autoFocus={!dangerous}
+            submit
+            form={FORM}
+            disabled={isHeld}
+          >
             Confirm
           </Button>
         </>
       }
     >
-      <div className="stack">
+      <form
+        id={FORM}
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          confirm();
+        }}
+      >
+        {asksName ? (
+          <Field label={`Type ${name} to confirm`}>
+            <input autoFocus value={typed} onChange={(event) => setTyped(event.target.value)} />
+          </Field>
+        ) : null}
         {draft.parts.map((part, at) => (
           <PartView key={at} part={part} />
         ))}
@@ -56,9 +84,19 @@ export function ConfirmDialog({
             <JsonView value={draft.resume} label="the answer" openLevels={6} />
           </details>
         )}
-      </div>
+      </form>
     </Dialog>
   );
+}
+
+const FORM = "confirm-answer";
+const CONFIRM = { kind: "primary", icon: "check", "aria-keyshortcuts": "Enter" } as const;
+
+/** The name to type: of the first action that the answer lets happen, or of the node. */
+function readName({ parts, label }: Draft): string {
+  const [first] = parts;
+  if (first?.kind === "decision") return first.action.name;
+  return first?.kind === "text" ? first.title : (label.split(" ")[0] ?? "");
 }
 
 const TONES: Readonly<Record<Decision["type"], Tone>> = {

@@ -3,9 +3,10 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { ANSWER_FORM, useShortcuts } from "../hooks/shortcuts.ts";
 import { JsonEditor } from "../json/editor.tsx";
 import type { Json, JsonObject } from "../json/json.ts";
+import { loadPatterns } from "../json/patterns.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { SchemaForm, isWhole } from "../json/schema-form.tsx";
-import { findFaults, toField, buildInitial } from "../json/schema.ts";
+import { findFaults, toField, buildInitial, withoutEmpty } from "../json/schema.ts";
 import { Button } from "../ui/controls.tsx";
 import { sendLabel, type EditorProps } from "./editor-props.ts";
 
@@ -22,14 +23,16 @@ export function FormAnswer({
   const [tried, setTried] = useState(false);
   const [asJson, setAsJson] = useState(field.control === "json");
   const [broken, setBroken] = useState<string | null>(null);
-  const faults = useMemo(() => findFaults(field, value), [field, value]);
+  const checksPatterns = usePatterns(schema);
+  const faults = useMemo(() => findFaults(field, value), [field, value, checksPatterns]);
   const review = (): void => {
     setTried(true);
-    if (value === undefined || broken !== null || faults.length > 0 || !isWhole(value)) return;
+    if (value === undefined || broken !== null || faults.length > 0 || !isWhole(value)) return focusFault();
+    const answer = asJson ? value : withoutEmpty(field, value);
     onReview({
       label: `Answer ${item.title}`,
-      resume: value,
-      parts: [{ kind: "value", before: undefined, after: value }],
+      resume: answer,
+      parts: [{ kind: "value", before: undefined, after: answer }],
     });
   };
   useShortcuts("This item", [
@@ -77,6 +80,11 @@ export function FormAnswer({
       ) : (
         <SchemaForm field={field} value={value} faults={tried ? faults : []} onChange={setValue} />
       )}
+      {tried && !asJson && faults.length > 1 ? (
+        <span className="field-error" role="alert">
+          {faults.length} fields need a correction.
+        </span>
+      ) : null}
       <div className="answer-foot">
         <Button kind="primary" submit>
           {sendLabel(confirms)}
@@ -92,6 +100,24 @@ function Faults({ faults }: { readonly faults: readonly string[] }): ReactNode {
       {fault}
     </span>
   ));
+}
+
+/** True once the patterns of a schema can be checked. */
+function usePatterns(schema: JsonObject): boolean {
+  const [isLoaded, setLoaded] = useState(false);
+  useEffect(() => {
+    if (!JSON.stringify(schema).includes('"pattern"')) return;
+    loadPatterns().then(
+      () => setLoaded(true),
+      () => undefined, // the server checks them
+    );
+  }, [schema]);
+  return isLoaded;
+}
+
+/** The first of all faults, which are all marked by then. */
+function focusFault(): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>(".answer [aria-invalid=true]")?.focus());
 }
 
 export function focusForm(): void {

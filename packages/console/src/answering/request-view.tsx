@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { readContent } from "@holdpoint/api/text/payload-content.ts";
 import { isObject, type Json } from "../json/json.ts";
-import { Markdown } from "../text/markdown.tsx";
+import { LongText } from "../text/long-text.tsx";
 import { ValueTable } from "../json/value-table.tsx";
 import type { Action, Request } from "./model/request.ts";
 
@@ -38,7 +38,7 @@ function ActionView({ action, place }: { readonly action: Action; readonly place
         {place === null ? null : <span className="place">{place}</span>}
         <code>{action.name}</code>
       </h3>
-      {action.description === null ? null : <Markdown text={action.description} />}
+      {action.description === null ? null : <LongText text={action.description} rendered />}
       <ValueTable value={action.args} label={`Arguments of ${action.name}`} />
     </section>
   );
@@ -54,7 +54,7 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
         {payload.trim() === "" ? (
           <p className="muted">The question is an empty string.</p>
         ) : (
-          <Markdown text={payload} />
+          <LongText text={payload} rendered />
         )}
       </section>
     );
@@ -67,7 +67,7 @@ function Payload({ payload }: { readonly payload: Json }): ReactNode {
   const isEmpty = isObject(rest) && Object.keys(rest).length === 0;
   return (
     <section className="block question">
-      {typeof question === "string" ? <Markdown text={question} /> : null}
+      {typeof question === "string" ? <LongText text={question} rendered /> : null}
       {isEmpty && name === undefined ? <p className="muted">The question is an empty object.</p> : null}
       {isEmpty ? null : <ValueTable value={rest} label="Request" />}
     </section>

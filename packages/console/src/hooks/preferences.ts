@@ -40,6 +40,9 @@ export const HOLD_CHOICES_SECS = [0, 5, 10, 30] as const;
 /** Undo window before an answer is sent; 0 confirms every answer instead. */
 export const holdSecs = preference<number>("hold_secs", 5, HOLD_CHOICES_SECS);
 
+/** Whether a dangerous answer asks for the name of its action. */
+export const typesName = preference<boolean>("types_name", false, null);
+
 /** Whether the inbox opens the next item after a decision. */
 export const advances = preference<boolean>("advance", true, null);
 

@@ -88,7 +88,9 @@ function onKeyDown(event: KeyboardEvent): void {
 
 /** Presses the form's own button, so that a disabled one refuses the key too. */
 function submitForm(event: KeyboardEvent): void {
-  const form = event.target instanceof Element ? event.target.closest("form") : null;
+  const { target } = event;
+  const outside = target instanceof HTMLButtonElement ? target.form : null; // a button below its form names it
+  const form = target instanceof Element ? (target.closest("form") ?? outside) : null;
   const button = [...(form?.elements ?? [])].find(
     (one): one is HTMLButtonElement => one instanceof HTMLButtonElement && one.type === "submit",
   );

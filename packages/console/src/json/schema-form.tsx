@@ -56,7 +56,7 @@ function Labelled({
       {field.description === null ? null : <span className="field-hint">{field.description}</span>}
       {fault === null ? null : (
         <span className="field-error" id={`${id}-fault`}>
-          {fault}
+          {field.label === "" ? "Answer" : field.label} {fault}
         </span>
       )}
     </div>
@@ -165,12 +165,20 @@ function List({ field, value, path, faults, onChange, id }: FieldProps & { reado
             <IconButton
               icon="cross"
               label={`Remove ${own.label}`}
-              onClick={() => onChange(items.filter((_, index) => index !== at))}
+              onClick={() => {
+                const rest = items.filter((_, index) => index !== at);
+                onChange(rest.length === 0 && !field.required ? undefined : rest);
+              }}
             />
           </div>
         );
       })}
-      <Button kind="quiet" onClick={() => onChange([...items, buildInitial(item) ?? item.choices[0] ?? ""])}>
+      <Button
+        kind="quiet"
+        onClick={() =>
+          onChange([...items, buildInitial(item) ?? item.choices[0] ?? (item.control === "boolean" ? false : "")])
+        }
+      >
         Add {field.label}
       </Button>
     </div>
@@ -182,7 +190,8 @@ function Group({ field, value, path, faults, onChange }: FieldProps): ReactNode 
   const members = isObject(value) ? value : {};
   const put = (name: string, next: Json | undefined): void => {
     const { [name]: _old, ...rest } = members;
-    if (next === undefined) return onChange(rest);
+    // An optional object without members is not sent.
+    if (next === undefined) return onChange(Object.keys(rest).length === 0 && !field.required ? undefined : rest);
     onChange(Object.hasOwn(members, name) ? { ...members, [name]: next } : { ...rest, [name]: next });
   };
   const fields = field.fields.map((member) => (

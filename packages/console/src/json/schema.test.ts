@@ -43,12 +43,17 @@ const ORDER: JsonObject = {
   type: "object",
   required: ["sku", "count", "gift"],
   properties: {
-    sku: { type: "string", title: "Article", minLength: 1, pattern: "^[A-Z]" },
+    sku: { type: "string", title: "Article", minLength: 1, pattern: "^[A-Z]", description: "a capital first" },
     count: { type: "integer", minimum: 1, maximum: 9 },
     gift: { type: "boolean" },
     price: { type: "number", exclusiveMinimum: 0, default: 9.5 },
     note: { anyOf: [{ type: "string" }, { type: "null" }] },
     tags: { type: "array", items: { type: "string", maxLength: 3 }, maxItems: 2 },
+    guests: {
+      type: "array",
+      minItems: 1,
+      items: { type: "object", required: ["name"], properties: { name: { type: "string" } } },
+    },
     address: { type: "object", required: ["city"], properties: { city: { type: "string" } } },
   },
 };
@@ -64,6 +69,7 @@ test("an object is a group of its members, with their names, titles and needs", 
       ["price", "price", false, false],
       ["note", "note", false, true],
       ["tags", "tags", false, false],
+      ["guests", "guests", false, false],
       ["address", "address", false, false],
     ],
   );
@@ -79,7 +85,7 @@ const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
   [{ sku: "A1", count: 2, gift: true, note: null, tags: ["a"], address: { city: "Ulm" } }, []],
   [{ count: 2, gift: true }, ["sku is required"]],
   [{ sku: "", count: 2, gift: true }, ["sku is required"]],
-  [{ sku: "a", count: 2, gift: true }, ["sku must match ^[A-Z]"]],
+  [{ sku: "a", count: 2, gift: true }, ["sku must be: a capital first"]],
   [{ sku: "A", count: 2.5, gift: true }, ["count must be a whole number"]],
   [{ sku: "A", count: 0, gift: true }, ["count must be at least 1"]],
   [{ sku: "A", count: 10, gift: true }, ["count must be at most 9"]],
@@ -87,7 +93,10 @@ const FAULTS: readonly (readonly [value: Json, faults: readonly string[]])[] = [
   [{ sku: "A", count: 2, gift: "yes", price: 0 }, ["gift must be yes or no", "price must be greater than 0"]],
   [{ sku: "A", count: 2, gift: true, tags: ["long"] }, ["tags[0] must have at most 3 characters"]],
   [{ sku: "A", count: 2, gift: true, tags: ["a", "b", "c"] }, ["tags must have at most 2 entries"]],
-  [{ sku: "A", count: 2, gift: true, address: {} }, ["address.city is required"]],
+  [{ sku: "A", count: 2, gift: true, address: {} }, []],
+  [{ sku: "A", count: 2, gift: true, address: { zip: 1 } }, ["address.city is required"]],
+  [{ sku: "A", count: 2, gift: true, guests: [] }, []],
+  [{ sku: "A", count: 2, gift: true, guests: [{}] }, ["guests[0].name is required"]],
   ["A", [" must be an object"]],
 ];
 

@@ -3,6 +3,8 @@
 // Invariants:
 //   schema.1. An untouched value stays unchanged, with its type.
 //   schema.2. A part without its own control becomes a JSON field: a form omits nothing.
+//   schema.3. An optional list or object is no fault while it is empty, whatever its own parts require.
+//   schema.4. A fault says what is wanted in the words of the schema: of its description, not of its pattern.
 import { isObject, readMember, sameJson, readJsonText, type Json, type JsonObject } from "./json.ts";
 import { matches } from "./patterns.ts";
 import { isDate, isZonedTime } from "./typed-input.ts";
@@ -71,8 +73,7 @@ function field({ name, schema: given, required }: Member, root: JsonObject, dept
   if (control === "list" && depth < DEPTH_MAX) {
     const items = readMember(schema, "items") as JsonObject;
     const item = field({ name: "", schema: items, required: true }, root, depth + 1);
-    if (["text", "date", "number", "integer", "choice"].includes(item.control))
-      return { ...base, control, fields: [item] };
+    if (item.control !== "json" && item.control !== "list") return { ...base, control, fields: [item] };
   }
   return { ...base, control: control === "group" || control === "list" ? "json" : control }; // schema.2
 }
@@ -191,11 +192,12 @@ export function findFaults(one: FormField, value: Json | undefined, path = ""): 
   const fault = (message: string): readonly Fault[] => [{ path, message }];
   if (value === undefined) return one.required ? fault("is required") : [];
   if (value === null && one.nullable) return [];
+  if (!one.required && isEmpty(value)) return []; // schema.3
   const { schema, control, choices } = one;
   switch (control) {
     case "text":
     case "long_text":
-      return typeof value === "string" ? textFaults(schema, value).flatMap(fault) : fault("must be a text");
+      return typeof value === "string" ? textFaults(one, value).flatMap(fault) : fault("must be a text");
     case "date":
       return typeof value === "string" && isDate(value) ? [] : fault("must be a date");
     case "date_time":
@@ -228,13 +230,41 @@ const limit = (schema: JsonObject, name: string): number | null => {
   return typeof value === "number" ? value : null;
 };
 
-function textFaults(schema: JsonObject, value: string): readonly string[] {
+/** Without the optional parts that are empty and would not match as they are (schema.3). */
+export function withoutEmpty(one: FormField, value: Json): Json {
+  if (one.control === "list" && Array.isArray(value) && one.fields[0] !== undefined) {
+    const [item] = one.fields;
+    return (value as readonly Json[]).map((entry) => withoutEmpty(item, entry));
+  }
+  if (one.control !== "group" || !isObject(value)) return value;
+  const isLeftOut = (member: FormField | undefined, given: Json): boolean =>
+    member !== undefined &&
+    !member.required &&
+    isEmpty(given) &&
+    findFaults({ ...member, required: true }, given).length > 0;
+  const fields = new Map(one.fields.map((member) => [member.name, member]));
+  const members = Object.entries(value).filter(([name, given]) => !isLeftOut(fields.get(name), given));
+  return Object.fromEntries(
+    members.map(([name, given]) => {
+      const member = fields.get(name);
+      return [name, member === undefined ? given : withoutEmpty(member, given)];
+    }),
+  );
+}
+
+function isEmpty(value: Json): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+function textFaults({ schema, description }: FormField, value: string): readonly string[] {
   const [least, most] = [limit(schema, "minLength"), limit(schema, "maxLength")];
   if (least !== null && value.length < least)
     return [least === 1 ? "is required" : `must have at least ${least} characters`];
   if (most !== null && value.length > most) return [`must have at most ${most} characters`];
   const { pattern } = schema;
-  return typeof pattern === "string" && !matches(pattern, value) ? [`must match ${pattern}`] : [];
+  return typeof pattern === "string" && !matches(pattern, value)
+    ? [description === null ? "does not have the expected form" : `must be: ${description}`] // schema.4
+    : [];
 }
 
 function numberFaults(schema: JsonObject, control: "number" | "integer", value: number): readonly string[] {

@@ -1,14 +1,20 @@
 // Rendered markdown: in its own chunk; pages use text/markdown.tsx.
 import type { ReactNode } from "react";
-import ReactMarkdown, { type Components } from "react-markdown";
+import ReactMarkdown, { defaultUrlTransform, type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { isPicture } from "./picture.ts";
 
 /** Tables, strikethrough, task lists, bare links. */
 const PLUGINS = [remarkGfm];
 
 const COMPONENTS: Components = {
-  // The page's policy would block it: the text shows the URL instead.
-  img: ({ alt, src }) => <code>{`[${alt ?? "image"}] ${typeof src === "string" ? src : ""}`}</code>,
+  // The page's policy would block another site's: the text shows the URL instead.
+  img: ({ alt, src }) =>
+    typeof src === "string" && isPicture(src) ? (
+      <img className="message-image" src={src} alt={alt ?? "picture"} />
+    ) : (
+      <code>{`[${alt ?? "image"}] ${typeof src === "string" ? src : ""}`}</code>
+    ),
   a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noreferrer noopener">
       {children}
@@ -16,10 +22,14 @@ const COMPONENTS: Components = {
   ),
 };
 
+function readAddress(url: string): string {
+  return isPicture(url) ? url : defaultUrlTransform(url);
+}
+
 export default function RenderedMarkdown({ text }: { readonly text: string }): ReactNode {
   return (
     <div className="markdown">
-      <ReactMarkdown components={COMPONENTS} remarkPlugins={PLUGINS}>
+      <ReactMarkdown components={COMPONENTS} remarkPlugins={PLUGINS} urlTransform={readAddress}>
         {text}
       </ReactMarkdown>
     </div>

@@ -74,6 +74,16 @@ export function Key({ keys }: { readonly keys: string }): ReactNode {
 
 export type Tone = "neutral" | "accent" | "amber" | "red" | "green";
 
+/** Beside whatever may do damage. */
+export function DangerChip(): ReactNode {
+  return (
+    <span className="chip red" title="The request is marked as dangerous.">
+      <Icon name="warning" />
+      dangerous
+    </span>
+  );
+}
+
 export function Chip({
   tone = "neutral",
   title,

@@ -9,12 +9,14 @@ import { buildKey } from "../../data/inbox/item.ts";
 import { INBOX } from "../../data/inbox/live.ts";
 import { outbox, findPendingAnswer } from "../../data/inbox/outbox.ts";
 import { markSeen } from "../../data/inbox/seen.ts";
-import { Button, Chip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
+import { Button, Chip, DangerChip, EmptyState, Failure, IconButton, Loading } from "../../ui/controls.tsx";
 import { copy } from "../../ui/copy.tsx";
 import { glance } from "../../json/excerpt.ts";
 import { JsonView } from "../../json/json-view.tsx";
 import { READ_ONLY, useReadOnly } from "../../api/caller.ts";
 import { apiKey } from "../../api/credentials.ts";
+import { readDirection } from "../../text/direction.ts";
+import { Folds } from "../../text/folds.tsx";
 import { useShortcuts } from "../../hooks/shortcuts.ts";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
@@ -80,7 +82,7 @@ function Heading({ item, onMove }: { readonly item: InboxItem; readonly onMove: 
   useEffect(() => markSeen(buildKey(item)), [item.thread_id, item.id]);
   return (
     <>
-      <h2 className="item-title" dir="auto">
+      <h2 className="item-title" dir={readDirection(item.title)}>
         {item.title}
       </h2>
       <div className="row spread">
@@ -96,6 +98,7 @@ function Heading({ item, onMove }: { readonly item: InboxItem; readonly onMove: 
 function ItemFacts({ item }: { readonly item: InboxItem }): ReactNode {
   return (
     <div className="item-facts">
+      {item.dangerous ? <DangerChip /> : null}
       <KindChip kind={item.kind} />
       <span>
         {item.graph_id} <span className="muted">›</span> {item.node}
@@ -171,27 +174,29 @@ function Body({ item, onAnswered }: { readonly item: InboxItem; readonly onAnswe
   const request = readRequest(item);
   const readOnly = useReadOnly();
   return (
-    <div className="item-body">
-      <div className="item-left">
-        <RequestView request={request} item={item} />
-        <Conversation threadId={item.thread_id}>
-          <details className="fold">
-            <summary>Raw payload</summary>
-            <JsonView value={item.value} label="the payload" />
-          </details>
-          <Comments item={item} readOnly={readOnly} />
-          <Audit item={item} />
-        </Conversation>
+    <Folds withKey>
+      <div className="item-body">
+        <div className="item-left">
+          <RequestView request={request} item={item} />
+          <Conversation threadId={item.thread_id}>
+            <details className="fold">
+              <summary>Raw payload</summary>
+              <JsonView value={item.value} label="the payload" />
+            </details>
+            <Comments item={item} readOnly={readOnly} />
+            <Audit item={item} />
+          </Conversation>
+        </div>
+        <aside className="item-right" aria-label="Answer">
+          <ReviewPanel item={item} />
+          <FailedAnswer item={item} />
+          <Outcome item={item} request={request} />
+          <Pending item={item}>
+            <Answer key={buildKey(item)} item={item} request={request} onAnswered={onAnswered} />
+          </Pending>
+        </aside>
       </div>
-      <aside className="item-right" aria-label="Answer">
-        <ReviewPanel item={item} />
-        <FailedAnswer item={item} />
-        <Outcome item={item} request={request} />
-        <Pending item={item}>
-          <Answer key={buildKey(item)} item={item} request={request} onAnswered={onAnswered} />
-        </Pending>
-      </aside>
-    </div>
+    </Folds>
   );
 }
 

@@ -7,6 +7,7 @@ import type { ApiProblem } from "../../../api/problem.ts";
 import { refusal } from "../../../answering/model/report.ts";
 import { buildKey, type ListedItem } from "../../../data/inbox/item.ts";
 import { createValue, useValue } from "../../../hooks/value.ts";
+import { readDirection } from "../../../text/direction.ts";
 import { Chip } from "../../../ui/controls.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { showToast } from "../../../ui/toast.tsx";
@@ -94,7 +95,7 @@ export function BulkRows<Row extends Pick<BulkResult, "item">>({
         renderRow={(row) => (
           <div role="listitem" className="bulk-row">
             {onOpen === undefined ? (
-              <span className="truncate" dir="auto">
+              <span className="truncate" dir={readDirection(row.item.title)}>
                 {row.item.title}
               </span>
             ) : (
@@ -102,7 +103,7 @@ export function BulkRows<Row extends Pick<BulkResult, "item">>({
                 to="/inbox/$threadId/$interruptId"
                 params={{ threadId: row.item.thread_id, interruptId: row.item.id }}
                 className="truncate"
-                dir="auto"
+                dir={readDirection(row.item.title)}
                 onClick={onOpen}
               >
                 {row.item.title}

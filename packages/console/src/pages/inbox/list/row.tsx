@@ -5,7 +5,8 @@ import { formatEnd, buildKey, kindLabel, type ListedItem } from "../../../data/i
 import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { seen } from "../../../data/inbox/seen.ts";
 import { useNow } from "../../../hooks/clock.ts";
-import { Chip, type Tone } from "../../../ui/controls.tsx";
+import { readDirection } from "../../../text/direction.ts";
+import { Chip, DangerChip, type Tone } from "../../../ui/controls.tsx";
 import { absoluteTime, relativeTime, shortId } from "../../../ui/format.ts";
 import { Age } from "../../../ui/time.tsx";
 import { useValue } from "../../../hooks/value.ts";
@@ -64,12 +65,13 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
         onClick={(event) => onSelect(event.shiftKey)}
       />
       <div className="row-title">
+        {item.dangerous && !ended && !narrow ? <DangerChip /> : null}
         <Link
           to="/inbox/$threadId/$interruptId"
           params={params}
           search={filters}
           className="row-link"
-          dir="auto"
+          dir={readDirection(item.title)}
           aria-current={open ? "true" : undefined}
         >
           {item.title}
@@ -83,6 +85,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
       </div>
       {narrow ? (
         <div className="row-second">
+          {item.dangerous && !ended ? <DangerChip /> : null}
           {ended ? null : <KindChip kind={item.kind} />}
           <State item={item} />
           <Place item={item} />

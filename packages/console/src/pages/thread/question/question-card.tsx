@@ -2,10 +2,12 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { recognise } from "@holdpoint/api/dialects.ts";
+import { isDangerous } from "@holdpoint/api/text/payload-excerpt.ts";
 import { callText } from "@holdpoint/api/text/payload-text.ts";
 import type { Interrupt } from "../../../api/types.ts";
 import type { Json } from "../../../json/json.ts";
-import { Chip } from "../../../ui/controls.tsx";
+import { readDirection } from "../../../text/direction.ts";
+import { Chip, DangerChip } from "../../../ui/controls.tsx";
 
 export function QuestionCard({
   question,
@@ -22,9 +24,10 @@ export function QuestionCard({
     <section className="question-card" aria-label="Pending answer">
       <div className="row">
         <Chip tone="amber">pending answer</Chip>
+        {isDangerous((question.value ?? null) as Json) ? <DangerChip /> : null}
         <span className="muted truncate">{node}</span>
       </div>
-      <p className="question-text" dir="auto">
+      <p className="question-text" dir={readDirection(title)}>
         {title}
       </p>
       <p className="muted small">{hint}</p>

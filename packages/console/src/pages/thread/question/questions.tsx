@@ -13,6 +13,7 @@ import { getItem } from "../../../data/inbox/calls.ts";
 import { buildKey } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
+import { Folds } from "../../../text/folds.tsx";
 import { useValue } from "../../../hooks/value.ts";
 import { Button, Chip, Failure, Loading } from "../../../ui/controls.tsx";
 import { QuestionCard } from "./question-card.tsx";
@@ -51,26 +52,28 @@ function AnswerHere({ threadId, id }: { readonly threadId: string; readonly id: 
   if (item === undefined) return <Loading />;
   const request = readRequest(item);
   return (
-    <div className="stack">
-      <RequestView request={request} item={item} />
-      <FailedAnswer item={item} />
-      {item.state !== "open" ? (
-        <Chip tone="green">{item.state}</Chip>
-      ) : readOnly ? (
-        <p className="note amber">{READ_ONLY} A reviewer can answer this item.</p>
-      ) : pendingAnswer === undefined ? (
-        <Answering item={item} request={request} />
-      ) : (
-        <p className="note accent">
-          <strong>{pendingAnswer.label}</strong>
-          <span>
-            {pendingAnswer.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}
-          </span>
-        </p>
-      )}
-      <Link to="/inbox/$threadId/$interruptId" params={{ threadId, interruptId: id }}>
-        Open in the inbox
-      </Link>
-    </div>
+    <Folds>
+      <div className="stack">
+        <RequestView request={request} item={item} />
+        <FailedAnswer item={item} />
+        {item.state !== "open" ? (
+          <Chip tone="green">{item.state}</Chip>
+        ) : readOnly ? (
+          <p className="note amber">{READ_ONLY} A reviewer can answer this item.</p>
+        ) : pendingAnswer === undefined ? (
+          <Answering item={item} request={request} />
+        ) : (
+          <p className="note accent">
+            <strong>{pendingAnswer.label}</strong>
+            <span>
+              {pendingAnswer.state === "failed" ? "The answer could not be sent." : "Sent soon. Press u to undo."}
+            </span>
+          </p>
+        )}
+        <Link to="/inbox/$threadId/$interruptId" params={{ threadId, interruptId: id }}>
+          Open in the inbox
+        </Link>
+      </div>
+    </Folds>
   );
 }
