@@ -174,3 +174,50 @@ test("a form has rows for repeated objects, sends no empty optional part, and na
   assert.deepEqual(await readRunAnswer(server, threadId), { city: "Ulm", zip: "89073" });
   await page.close();
 });
+
+test("many items of several graphs are read in one call, listed with their arguments, and stay selected on cancel", async () => {
+  const metadata = { batch: "mixed" };
+  const refund = (args: object): object => ({ action_requests: [{ name: "refund", args }] });
+  for (const payload of [refund({ eur: 1 }), refund({ note: "x".repeat(400) }), "Why?"]) {
+    await ask(server, payload, metadata);
+  }
+  await ask(server, { action_requests: [{ name: "mail", args: { to: "ann" } }] }, metadata);
+  const page = await browser.open("/inbox?metadata=batch%3Dmixed", { name: "Ada", holdSecs: 5 });
+  await page.getByText("4 waiting").waitFor();
+  const read: string[] = [];
+  page.on("request", (request) => {
+    if (/\/inbox(\?|\/[0-9a-f-]{36}\/)/.test(request.url())) read.push(request.url());
+  });
+  await page.keyboard.press("j");
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: "Select all 4" }).click();
+  await page.keyboard.press("a");
+  const dialog = page.getByRole("dialog", { name: "Approve 3 items of 2 groups" });
+  await dialog.getByText("1 selected items do not allow this").waitFor();
+  assert.equal(read.length, 1);
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Confirm");
+  await page.keyboard.press("Escape");
+  await page.getByText("4 selected").waitFor();
+  await page.keyboard.press("a");
+  await dialog.getByText('{"eur":1}').waitFor();
+  await dialog.getByRole("button", { name: "Show the arguments" }).waitFor();
+  await page.keyboard.press("Enter");
+  await dialog.getByText("x".repeat(400)).waitFor();
+  await assertAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Send now" }).click();
+  await page.getByText("Approved 3.").waitFor();
+  await page.close();
+});
+
+test("the state of the thread is beside the question, with what changed, and the graph with the node that asks", async () => {
+  const { page } = await openItem({ question: "Ship it?", order: { sku: "A1" } });
+  await page.getByText(/^State of the thread · \d+ changed by the last step/).waitFor();
+  const state = page.getByLabel("State of the thread", { exact: true });
+  await state.getByText("changed").first().waitFor();
+  await state.getByText("A1").waitFor();
+  await page.getByText("Graph · waiting at ask").click();
+  await page.getByText("asks here").waitFor();
+  await assertAccessible(page);
+  await page.close();
+});

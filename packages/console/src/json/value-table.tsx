@@ -8,7 +8,7 @@ import { useFold } from "../text/folds.tsx";
 import { LongText } from "../text/long-text.tsx";
 import { isPicture } from "../text/picture.ts";
 import { Doubt, Visible } from "../text/visible.tsx";
-import { Key } from "../ui/controls.tsx";
+import { Chip, Key } from "../ui/controls.tsx";
 import { isObject } from "./json.ts";
 
 const DEPTH_MAX = 6;
@@ -24,7 +24,13 @@ interface ValueProps {
   readonly depth?: number;
 }
 
-export function ValueTable({ value, label, depth = 0 }: ValueProps): ReactNode {
+/** @param marked names of members with a mark beside them: changed ones */
+export function ValueTable({
+  value,
+  label,
+  depth = 0,
+  marked = [],
+}: ValueProps & { readonly marked?: readonly string[] }): ReactNode {
   const members = isObject(value) ? Object.entries(value) : [];
   const { isFolded, open, place } = useFold<HTMLDListElement>(members.length > ROWS_SHOWN);
   if (members.length === 0) return <Value value={value} label={label} depth={depth} />;
@@ -37,6 +43,7 @@ export function ValueTable({ value, label, depth = 0 }: ValueProps): ReactNode {
             <dt>
               <Visible text={name} />
               <Doubt reason={doubts.get(name)} />
+              {marked.includes(name) ? <Chip tone="amber">changed</Chip> : null}
             </dt>
             <dd>
               <Value value={member} label={name} depth={depth} />

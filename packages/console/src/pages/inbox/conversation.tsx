@@ -2,31 +2,27 @@
 // Invariants:
 //   inbox/conversation.1. The content below it appears once the conversation has its height, and then stays: messages
 //        that arrive late do not move a button under the pointer.
-import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState, type ReactNode } from "react";
-import { call } from "../../api/client.ts";
+import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { Failure, Loading } from "../../ui/controls.tsx";
 import { glance } from "../../json/excerpt.ts";
 import { isObject, readMember, readJsonText, type Json } from "../../json/json.ts";
 import { Markdown } from "../../text/markdown.tsx";
+import { GraphPanel, StatePanel, useThreadState } from "./thread-context.tsx";
 
 const SHOWN_MAX = 6;
 const OPEN_KEY = "holdpoint.conversation";
 
 export function Conversation({
-  threadId,
+  item,
   children,
 }: {
-  readonly threadId: string;
+  readonly item: InboxItem;
   /** The content below it. */
   readonly children: ReactNode;
 }): ReactNode {
   const [open, setOpen] = useState(() => localStorage.getItem(OPEN_KEY) !== "closed");
-  const { data, error } = useQuery({
-    queryKey: ["threads", threadId, "state"],
-    queryFn: ({ signal }) => call<{ readonly values: Json }>("GET", `/threads/${threadId}/state`, { signal }),
-    enabled: open,
-  });
+  const { data, error } = useThreadState(item.thread_id, open);
   const messages = readMember(data?.values, "messages");
   const list: readonly Json[] = Array.isArray(messages) ? messages : [];
   const [isSettled, setSettled] = useState(!open);
@@ -35,7 +31,20 @@ export function Conversation({
     if (hasEnded) setSettled(true); // inbox/conversation.1
   }, [hasEnded]);
   const below = isSettled || hasEnded ? children : null;
-  if (data !== undefined && list.length === 0) return <>{below}</>;
+  const panels =
+    below === null ? null : (
+      <>
+        <StatePanel key={String(list.length === 0)} item={item} isMain={data !== undefined && list.length === 0} />
+        <GraphPanel item={item} />
+      </>
+    );
+  if (data !== undefined && list.length === 0)
+    return (
+      <>
+        {panels}
+        {below}
+      </>
+    );
   return (
     <>
       <details
@@ -55,6 +64,7 @@ export function Conversation({
           ))}
         </ol>
       </details>
+      {panels}
       {below}
     </>
   );

@@ -178,7 +178,7 @@ function Body({ item, onAnswered }: { readonly item: InboxItem; readonly onAnswe
       <div className="item-body">
         <div className="item-left">
           <RequestView request={request} item={item} />
-          <Conversation threadId={item.thread_id}>
+          <Conversation item={item}>
             <details className="fold">
               <summary>Raw payload</summary>
               <JsonView value={item.value} label="the payload" />

@@ -15,11 +15,11 @@ import "./inbox.css";
 import { ItemPane } from "./item-pane.tsx";
 import { EmptyInbox } from "./list/empty-inbox.tsx";
 import { FilterBar } from "./list/filter-bar.tsx";
-import { type Filters, readFilters } from "./list/filters.ts";
+import { type Filters, buildQuery, readFilters } from "./list/filters.ts";
 import { HEADINGS, Row } from "./list/row.tsx";
 import { useCursor } from "./list/use-cursor.ts";
 import { useInboxKeys } from "./list/use-inbox-keys.ts";
-import { useList } from "./list/use-list.ts";
+import { useList, useMe } from "./list/use-list.ts";
 import { useNarrow } from "./list/use-narrow.ts";
 
 const inboxRoute = getRouteApi("/inbox");
@@ -45,7 +45,8 @@ function InboxPage(): ReactNode {
     if (openKey === null) setTitle("Inbox");
   }, [openKey]);
   useFollowedNotification(filters);
-  const bulk = useBulk(cursor, selection);
+  const me = useMe();
+  const bulk = useBulk(cursor, selection, buildQuery(filters, me));
   useInboxKeys({ cursor, selection, isOpen: openKey !== null, onClose: close, onBulk: bulk.start });
   return (
     <div className={openKey === null ? "inbox" : "inbox with-item"}>
@@ -57,7 +58,7 @@ function InboxPage(): ReactNode {
             onBulk={bulk.start}
             onClear={selection.clear}
             onAll={selection.all}
-            total={items.length}
+            total={list.total?.count ?? items.length}
           />
         )}
         {list.error === null ? null : <Failure error={list.error} onRetry={list.reload} />}

@@ -12,15 +12,17 @@ import { inTurn } from "./load-items.ts";
 export function BulkAssign({
   items,
   onClose,
+  onDone,
 }: {
   readonly items: readonly ListedItem[];
   readonly onClose: () => void;
+  readonly onDone: () => void;
 }): ReactNode {
   const queries = useQueryClient();
   const [force, setForce] = useState(false);
   const claimed = items.filter(({ claim }) => claim !== null).length;
   const assign = async (to: string): Promise<void> => {
-    onClose();
+    onDone();
     const rows = await inTurn(items, async (item): Promise<BulkResult> => {
       try {
         await assignItem(item, to, force);

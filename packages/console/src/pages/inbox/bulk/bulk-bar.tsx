@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { useReadOnly } from "../../../api/caller.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import type { BulkKind } from "./bulk.ts";
+import { count } from "../../../ui/format.ts";
+import { SELECTED_MAX } from "./selection.ts";
 import { Button } from "../../../ui/controls.tsx";
 
 export function BulkBar({
@@ -31,10 +33,14 @@ export function BulkBar({
       <Button hint="w" needs="threads:claim" disabled={readOnly} onClick={() => onBulk("assign")}>
         Assign {chosen.length}
       </Button>
-      {chosen.length < total ? (
+      {chosen.length < Math.min(total, SELECTED_MAX) ? (
         <Button kind="quiet" onClick={onAll}>
-          Select all {total}
+          {total > SELECTED_MAX ? `Select ${count(SELECTED_MAX)} of ${count(total)}` : `Select all ${count(total)}`}
         </Button>
+      ) : total > SELECTED_MAX ? (
+        <span className="muted">
+          {count(SELECTED_MAX)} of {count(total)} at once
+        </span>
       ) : null}
       <Button kind="quiet" hint="Esc" onClick={onClear}>
         Clear

@@ -1,21 +1,25 @@
 // Bulk dialog: one approval or rejection for many items. It lists all of them before it sends.
 // Invariants:
-//   bulk-dialog.1. Only items of one graph and one action are decided together: the dialog excludes the others and
-//        reports them.
-//   bulk-dialog.2. Many items are always confirmed, and the answers can be undone as any other.
+//   bulk-dialog.1. Items are listed by graph and action, each with its arguments; those that do not allow the decision are
+//        left out and counted.
+//   bulk-dialog.2. Many items are always confirmed, and the answers can be undone as any other. A cancelled decision keeps
+//        the selection.
+//   bulk-dialog.3. An approval waits until the arguments of every item have been open (folds.1).
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState, type ReactNode } from "react";
-import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { answersBody, type Answer } from "../../../data/inbox/calls.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { INBOX } from "../../../data/inbox/live.ts";
 import { post } from "../../../data/inbox/outbox.ts";
-import { holdSecs } from "../../../hooks/preferences.ts";
+import { holdSecs, typesName } from "../../../hooks/preferences.ts";
+import { useValue } from "../../../hooks/value.ts";
 import { Button, Failure, Field, Loading } from "../../../ui/controls.tsx";
 import { CopyCurl } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { glance } from "../../../json/excerpt.ts";
-import { BulkRows, reportBulk } from "./bulk-results.tsx";
+import { Folds, useUnfolded } from "../../../text/folds.tsx";
+import type { Query } from "../list/filters.ts";
+import { BulkGroups } from "./bulk-groups.tsx";
+import { reportBulk } from "./bulk-results.tsx";
 import { buildPlan, type Plan } from "./bulk.ts";
 import { useWholeItems } from "./load-items.ts";
 
@@ -24,61 +28,71 @@ type Kind = "approve" | "reject";
 const FORM = "bulk";
 
 const WORDS = {
-  approve: {
-    verb: "Approve",
-    done: "approved",
-    list: "Arguments to approve",
-    effect: "Approves all of these unchanged.",
-  },
-  reject: { verb: "Reject", done: "rejected", list: "Arguments to reject", effect: "Rejects all of these." },
+  approve: { verb: "Approve", done: "approved", effect: "Approves all of these unchanged." },
+  reject: { verb: "Reject", done: "rejected", effect: "Rejects all of these." },
 } as const satisfies Readonly<Record<Kind, object>>;
 
 interface BulkProps {
   readonly kind: Kind;
+  readonly items: readonly ListedItem[];
+  /** Of the list that they are from. */
+  readonly query: Query;
   readonly onClose: () => void;
+  /** The answers are on their way. */
+  readonly onDone: () => void;
 }
 
-export function BulkDialog({ items, ...props }: BulkProps & { readonly items: readonly ListedItem[] }): ReactNode {
-  const { items: whole, error } = useWholeItems(items);
-  if (whole !== undefined) return <Loaded items={whole} {...props} />;
+export function BulkDialog(props: BulkProps): ReactNode {
   return (
-    <Dialog title={`${WORDS[props.kind].verb} ${items.length}`} onClose={props.onClose}>
-      {error === null ? <Loading /> : <Failure error={error} />}
-    </Dialog>
+    <Folds>
+      <Decision {...props} />
+    </Folds>
   );
 }
 
-function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly InboxItem[] }): ReactNode {
+function Decision({ kind, items, query, onClose, onDone }: BulkProps): ReactNode {
+  const { items: whole, error } = useWholeItems(items, query);
   const [message, setMessage] = useState("");
+  const onlySafe = useValue(typesName); // a name is typed for one item
   const plan = useMemo(
-    () => buildPlan(items, kind === "approve" ? { type: kind } : { type: kind, message }),
-    [items, kind, message],
+    () => buildPlan(whole ?? [], kind === "approve" ? { type: kind, onlySafe } : { type: kind, message }),
+    [whole, kind, message, onlySafe],
   );
   const answers = useMemo(() => listAnswers(plan), [plan]);
   const sendPlan = useSend(kind);
-  const { verb, list, effect } = WORDS[kind];
-  const title = `${verb} ${plan.planned.length} × ${plan.what}`;
+  const isUnfolded = useUnfolded();
+  const { verb, effect } = WORDS[kind];
+  const title = whole === undefined ? `${verb} ${items.length}` : nameTitle(verb, plan);
+  const isReady = plan.planned.length > 0;
+  const isDangerous = kind === "approve" && items.some(({ dangerous }) => dangerous);
   const send = (): void => {
-    if (plan.planned.length === 0) return;
-    onClose();
+    if (!isReady || (kind === "approve" && !isUnfolded())) return; // bulk-dialog.3
+    onDone();
     sendPlan(title, plan, answers);
   };
-  const left = `${plan.left.length} selected items belong to another graph or action, or do not allow this, and are excluded.`;
+  const left = `${plan.left.length} selected items do not allow this, and are left out.`;
   return (
     <Dialog
       title={title}
       description={plan.left.length === 0 ? effect : left}
       wide
       onClose={onClose}
-      shortcuts={[{ keys: "Enter", label: "Confirm", run: send, once: true }]}
+      shortcuts={isDangerous ? [] : [{ keys: "Enter", label: "Confirm", run: send, once: true }]}
       footer={
         <>
           <CopyCurl method="POST" path="/inbox/answers" body={answersBody(answers)} />
           <span className="spread" />
-          <Button hint="Esc" onClick={onClose}>
+          <Button hint="Esc" autoFocus={isDangerous} form={FORM} onClick={onClose}>
             Cancel
           </Button>
-          <Button kind="primary" icon="check" autoFocus submit form={FORM} disabled={plan.planned.length === 0}>
+          {/* It has the focus while the items are read: a press is not lost, and does nothing before. */}
+          <Button
+            {...(isDangerous ? ({ kind: "danger", icon: "warning", hint: "Ctrl ↵" } as const) : PLAIN)}
+            autoFocus={!isDangerous}
+            submit
+            form={FORM}
+            aria-disabled={!isReady}
+          >
             Confirm
           </Button>
         </>
@@ -92,23 +106,25 @@ function Loaded({ kind, items, onClose }: BulkProps & { readonly items: readonly
           send();
         }}
       >
+        {error === null ? whole === undefined ? <Loading /> : null : <Failure error={error} />}
         {kind === "approve" ? null : (
           <Field label="Why" hint="For each of them; optional unless the request needs a message.">
             <textarea rows={2} value={message} onChange={(event) => setMessage(event.target.value)} />
           </Field>
         )}
-        <BulkRows
-          rows={plan.planned}
-          label={list}
-          second={({ args }) => (
-            <code className="truncate muted" title={glance(args, 2000)}>
-              {glance(args, 200)}
-            </code>
-          )}
-        />
+        <BulkGroups groups={plan.groups} />
       </form>
     </Dialog>
   );
+}
+
+const PLAIN = { kind: "primary", icon: "check" } as const;
+
+/** `Approve 3 × refund`, `Approve 14 items of 2 groups` */
+function nameTitle(verb: string, { groups, planned }: Plan): string {
+  const [only] = groups;
+  if (groups.length === 1 && only !== undefined) return `${verb} ${planned.length} × ${only.what}`;
+  return `${verb} ${planned.length} items of ${groups.length} groups`;
 }
 
 function listAnswers({ planned }: Plan): readonly Answer[] {

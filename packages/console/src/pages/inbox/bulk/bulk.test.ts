@@ -28,7 +28,10 @@ const ids = (list: readonly { readonly id: string }[]): readonly string[] => lis
 test("items of one graph and one action are approved together, each with its own args", () => {
   const [one, two] = [refund(1), refund(2)];
   const plan = buildPlan([one, two], APPROVE);
-  assert.equal(plan.what, "refund");
+  assert.deepEqual(
+    plan.groups.map(({ what }) => what),
+    ["refund"],
+  );
   assert.deepEqual(plan.left, []);
   assert.deepEqual(
     plan.planned.map(({ resume, args }) => [resume, args]),
@@ -39,12 +42,15 @@ test("items of one graph and one action are approved together, each with its own
   );
 });
 
-test("excludes another graph, another action, another number of actions, items that do not allow approval, and closed items", () => {
+test("items of other graphs and actions are groups of their own; those that do not allow approval are left out", () => {
   const first = refund(1);
-  const others = [
-    refund(2, { graph_id: "bank" }),
-    item({ action_requests: [{ name: "mail", args: {} }] }),
-    item({ action_requests: [{ name: "refund" }, { name: "refund" }] }),
+  const groups = [
+    [first, refund(4)],
+    [refund(2, { graph_id: "bank" })],
+    [item({ action_requests: [{ name: "mail", args: {} }] }, { action: "mail" })],
+    [item({ action_requests: [{ name: "refund" }, { name: "refund" }] }, { action: "refund" })],
+  ];
+  const left = [
     item({
       action_requests: [{ name: "refund" }],
       review_configs: [{ action_name: "refund", allowed_decisions: ["reject"] }],
@@ -52,26 +58,32 @@ test("excludes another graph, another action, another number of actions, items t
     refund(3, { state: "answered" }),
     item("Why?", { kind: "question" }),
   ];
-  const plan = buildPlan([first, ...others], APPROVE);
-  assert.deepEqual(ids(plan.planned.map(({ item: planned }) => planned)), ids([first]));
-  assert.deepEqual(ids(plan.left), ids(others));
-});
-
-test("the first approvable item determines the group", () => {
-  const plan = buildPlan([item("Why?"), refund(1), refund(2)], APPROVE);
-  assert.equal(plan.planned.length, 2);
+  const dangerous = refund(9, { dangerous: true });
+  assert.deepEqual(ids(buildPlan([dangerous, first], { ...APPROVE, onlySafe: true }).left), ids([dangerous]));
+  const plan = buildPlan([item("Why not?"), ...groups.flat(), ...left], APPROVE);
+  assert.deepEqual(
+    plan.groups.map(({ graph, what, planned }) => [graph, what, ids(planned.map(({ item: one }) => one))]),
+    [
+      ["shop", "refund", ids(groups[0] ?? [])],
+      ["bank", "refund", ids(groups[1] ?? [])],
+      ["shop", "mail", ids(groups[2] ?? [])],
+      ["shop", "refund", ids(groups[3] ?? [])],
+    ],
+  );
+  assert.deepEqual(ids(plan.left).slice(1), ids(left));
   assert.equal(buildPlan([item("Why?")], APPROVE).planned.length, 0);
 });
 
 test("breakpoints before the same node are passed together, without an answer", () => {
   const stop = () => item(null, { kind: "breakpoint", node: "send" });
   const plan = buildPlan([stop(), stop(), item(null, { kind: "breakpoint", node: "plan" })], APPROVE);
-  assert.equal(plan.what, "send");
   assert.deepEqual(
-    plan.planned.map(({ resume }) => resume),
-    [undefined, undefined],
+    plan.groups.map(({ what, planned }) => [what, planned.map(({ resume }) => resume)]),
+    [
+      ["send", [undefined, undefined]],
+      ["plan", [undefined]],
+    ],
   );
-  assert.equal(plan.left.length, 1);
 });
 
 test("a rejection has the message in the terms of each dialect, and leaves out items that do not allow it", () => {

@@ -6,7 +6,9 @@ import { buildApproval, readRequest, type Request } from "../../../answering/mod
 
 export type BulkKind = "approve" | "reject" | "assign";
 
-export type BulkDecision = { readonly type: "approve" } | { readonly type: "reject"; readonly message: string };
+export type BulkDecision =
+  /** onlySafe leaves out dangerous items: a person decides them one by one. */
+  { readonly type: "approve"; readonly onlySafe?: boolean } | { readonly type: "reject"; readonly message: string };
 
 export interface Planned {
   readonly item: InboxItem;
@@ -16,31 +18,38 @@ export interface Planned {
   readonly args: unknown;
 }
 
-export interface Plan {
+export interface Group {
   /** "refund", or the name of the node at breakpoints. */
   readonly what: string;
+  readonly graph: string;
   readonly planned: readonly Planned[];
-  /** Items of another kind than the first one that allows the decision (bulk-dialog.1), or without it. */
+}
+
+export interface Plan {
+  /** Items of one graph and one action together, in the order of the first of each (bulk-dialog.1). */
+  readonly groups: readonly Group[];
+  readonly planned: readonly Planned[];
+  /** Items that do not allow the decision, or are no longer open. */
   readonly left: readonly InboxItem[];
 }
 
 export function buildPlan(items: readonly InboxItem[], decision: BulkDecision): Plan {
-  const planned: Planned[] = [];
+  const groups = new Map<string, Group & { readonly planned: Planned[] }>();
   const left: InboxItem[] = [];
-  let like: string | null = null;
-  let what = "nothing";
   for (const item of items) {
     const request = readRequest(item);
     const resume = buildResume(request, decision);
-    const group = nameGroup(item, request);
-    if (item.state !== "open" || resume === null || (like !== null && group !== like)) left.push(item);
+    const isUnsafe = item.dangerous && decision.type === "approve" && decision.onlySafe === true;
+    if (item.state !== "open" || resume === null || isUnsafe) left.push(item);
     else {
-      if (like === null) what = item.action ?? item.node;
-      like = group;
-      planned.push({ item, resume, args: selectArgs(request) });
+      const key = nameGroup(item, request);
+      const group = groups.get(key) ?? { what: item.action ?? item.node, graph: item.graph_id, planned: [] };
+      groups.set(key, group);
+      group.planned.push({ item, resume, args: selectArgs(request) });
     }
   }
-  return { what, planned, left };
+  const all = [...groups.values()];
+  return { groups: all, planned: all.flatMap(({ planned }) => planned), left };
 }
 
 /** Undefined to continue at a breakpoint; null if the request does not allow the decision. */
@@ -53,7 +62,7 @@ function buildResume(request: Request, decision: BulkDecision): Json | null | un
   return built.ok ? built.value : null;
 }
 
-/** Items with the same key can be decided together. */
+/** Items with the same key are one group. */
 function nameGroup(item: InboxItem, request: Request): string {
   const names = request.kind === "actions" ? request.actions.map(({ name }) => name) : [item.node];
   return JSON.stringify([item.graph_id, request.kind, ...names]);

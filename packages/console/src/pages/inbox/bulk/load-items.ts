@@ -1,25 +1,42 @@
 // Load items: the selected items with their values, which rows of a list do not have.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
-import { getItem } from "../../../data/inbox/calls.ts";
+import { getItem, listInbox } from "../../../data/inbox/calls.ts";
 import { buildKey, type ListedItem } from "../../../data/inbox/item.ts";
-import { INBOX } from "../../../data/inbox/live.ts";
+import type { Query } from "../list/filters.ts";
 
 const AT_ONCE = 8;
 
-/** Undefined while they load. */
-export function useWholeItems(items: readonly ListedItem[]): {
+const PAGE_ITEMS = 1000;
+const PAGES_MAX = 12;
+
+/**
+ * The list once more, with values, until all of the items are there; the ones that have left it meanwhile, one by one.
+ * @returns items undefined while they load
+ */
+export function useWholeItems(
+  items: readonly ListedItem[],
+  query: Query,
+): {
   readonly items: readonly InboxItem[] | undefined;
   readonly error: unknown;
 } {
-  const queries = useQueryClient();
   const { data, error } = useQuery({
     queryKey: ["bulk", items.map(buildKey)],
-    queryFn: ({ signal }) =>
-      inTurn(items, (item) =>
-        queries.fetchQuery({ queryKey: [INBOX, "item", buildKey(item)], queryFn: () => getItem(item, signal) }),
-      ),
+    queryFn: async ({ signal }) => {
+      const missing = new Set(items.map(buildKey));
+      const found = new Map<string, InboxItem>();
+      let cursor: string | null | undefined;
+      for (let page = 0; page < PAGES_MAX && missing.size > 1 && cursor !== null; page++) {
+        const wanted = { ...query, values: undefined, limit: PAGE_ITEMS, cursor };
+        const { items: whole, next_cursor: next } = await listInbox(wanted, signal);
+        for (const item of whole) if (missing.delete(buildKey(item))) found.set(buildKey(item), item as InboxItem);
+        cursor = next;
+      }
+      return inTurn(items, async (item) => found.get(buildKey(item)) ?? getItem(item, signal));
+    },
     gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
   });
   return { items: data, error };
 }

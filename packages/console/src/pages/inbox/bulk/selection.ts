@@ -14,14 +14,14 @@ export interface Selection {
 }
 
 /** As many as one call answers. */
-const SELECTED_MAX = 1000;
+export const SELECTED_MAX = 1000;
 const NONE: ReadonlySet<string> = new Set();
 
 export function useSelection(items: readonly ListedItem[]): Selection {
   const [picked, setPicked] = useState(NONE);
   const [last, setLast] = useState<string | null>(null);
   const chosen = useMemo(
-    () => items.filter((item) => item.state === "open" && picked.has(buildKey(item))),
+    () => items.filter((item) => item.state === "open" && picked.has(buildKey(item))).slice(0, SELECTED_MAX),
     [items, picked],
   );
   const keys = useMemo(() => new Set(chosen.map(buildKey)), [chosen]);

@@ -4,6 +4,7 @@ import type { ListedItem } from "../../../data/inbox/item.ts";
 import { BulkAssign } from "./bulk-assign.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import type { BulkKind } from "./bulk.ts";
+import type { Query } from "../list/filters.ts";
 import type { Selection } from "./selection.ts";
 
 export interface Bulk {
@@ -11,8 +12,14 @@ export interface Bulk {
   readonly dialog: ReactNode;
 }
 
-export function useBulk({ current }: { readonly current: ListedItem | undefined }, selection: Selection): Bulk {
+/** @param query of the list that the items are from */
+export function useBulk(
+  { current }: { readonly current: ListedItem | undefined },
+  selection: Selection,
+  query: Query,
+): Bulk {
   const [at, setAt] = useState<{ readonly kind: BulkKind; readonly items: readonly ListedItem[] } | null>(null);
+  const cancel = (): void => setAt(null); // the selection stays
   const end = (): void => {
     setAt(null);
     selection.clear();
@@ -26,9 +33,9 @@ export function useBulk({ current }: { readonly current: ListedItem | undefined 
   const { kind, items } = at;
   const dialog =
     kind === "assign" ? (
-      <BulkAssign items={items} onClose={end} />
+      <BulkAssign items={items} onClose={cancel} onDone={end} />
     ) : (
-      <BulkDialog kind={kind} items={items} onClose={end} />
+      <BulkDialog kind={kind} items={items} query={query} onClose={cancel} onDone={end} />
     );
   return { start, dialog };
 }
