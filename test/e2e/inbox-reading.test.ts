@@ -195,7 +195,7 @@ test("many items of several graphs are read in one call, listed with their argum
   const dialog = page.getByRole("dialog", { name: "Approve 3 items of 2 groups" });
   await dialog.getByText("1 selected items do not allow this").waitFor();
   assert.equal(read.length, 1);
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "Confirm");
+  assert.equal(await page.locator(":focus").textContent(), "Confirm");
   await page.keyboard.press("Escape");
   await page.getByText("4 selected").waitFor();
   await page.keyboard.press("a");
