@@ -47,10 +47,12 @@ export function useFold<Place extends HTMLElement>(
   const [isOpen, setOpen] = useState(false);
   const isFolded = isLong && !isOpen;
   useEffect(() => {
-    if (!isFolded) return;
+    if (!isFolded) return undefined;
     const fold: Fold = { open: () => setOpen(true), place };
     folds.add(fold);
-    return () => void folds.delete(fold);
+    return () => {
+      folds.delete(fold);
+    };
   }, [folds, isFolded]);
   return { isFolded, open: () => setOpen(true), place };
 }

@@ -6,7 +6,7 @@ import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { call } from "../../api/client.ts";
 import type { Drawing, ThreadState } from "../../api/types.ts";
 import type { GraphMarks } from "../../graph/graph-view.tsx";
-import { isObject, sameJson, type JsonObject, type Json } from "../../json/json.ts";
+import { isObject, sameJson, type JsonObject } from "../../json/json.ts";
 import { ValueTable } from "../../json/value-table.tsx";
 import { Folds } from "../../text/folds.tsx";
 import { Failure, Loading } from "../../ui/controls.tsx";
@@ -56,9 +56,7 @@ export function StatePanel({ item, isMain }: { readonly item: InboxItem; readonl
 
 /** The conversation shows them. */
 function withoutMessages(values: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => name !== "messages")) as Readonly<
-    Record<string, Json>
-  >;
+  return Object.fromEntries(Object.entries(values).filter(([name]) => name !== "messages"));
 }
 
 export function GraphPanel({ item }: { readonly item: InboxItem }): ReactNode {

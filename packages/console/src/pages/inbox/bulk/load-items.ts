@@ -30,7 +30,7 @@ export function useWholeItems(
       for (let page = 0; page < PAGES_MAX && missing.size > 1 && cursor !== null; page++) {
         const wanted = { ...query, values: undefined, limit: PAGE_ITEMS, cursor };
         const { items: whole, next_cursor: next } = await listInbox(wanted, signal);
-        for (const item of whole) if (missing.delete(buildKey(item))) found.set(buildKey(item), item as InboxItem);
+        for (const item of whole) if (missing.delete(buildKey(item))) found.set(buildKey(item), item);
         cursor = next;
       }
       return inTurn(items, async (item) => found.get(buildKey(item)) ?? getItem(item, signal));
