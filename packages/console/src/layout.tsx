@@ -19,16 +19,31 @@ import { SavedViews } from "./saved-views.tsx";
 import { ShortcutHelp } from "./ui/shortcut-help.tsx";
 import { SUBMIT, useShortcuts } from "./hooks/shortcuts.ts";
 import { Toasts, showToast } from "./ui/toast.tsx";
+import { views } from "./hooks/views.ts";
+import { Dialog } from "./ui/dialog.tsx";
 import { useValue } from "./hooks/value.ts";
 
-type Open = "help" | "palette" | "preferences" | null;
+type Open = "help" | "palette" | "preferences" | "more" | null;
+
+/** Pages with a tab of their own on a phone; More has the others. */
+const TABS = 4;
+
+function nameTab(isGroup: boolean, at: number): string | undefined {
+  const names = [isGroup ? "nav-group" : "", at < TABS ? "" : "nav-rest"].filter((name) => name !== "");
+  return names.length === 0 ? undefined : names.join(" ");
+}
 
 export function Layout(): ReactNode {
   const [open, setOpen] = useState<Open>(null);
   const navigate = useNavigate();
   useShortcuts("Everywhere", [
     { keys: "?", label: "Show keyboard shortcuts", run: () => setOpen("help") },
-    { keys: "Mod+k", label: "Find a page or an action", run: () => setOpen("palette"), inFields: true },
+    {
+      keys: "Mod+k",
+      label: "Find a page, an action, an item, a thread",
+      run: () => setOpen("palette"),
+      inFields: true,
+    },
     SUBMIT,
     ...DESTINATIONS.map(({ key, label, to }) => ({
       keys: `g ${key}`,
@@ -40,24 +55,43 @@ export function Layout(): ReactNode {
   useCallerLoaded();
   useInboxLive();
   const signIn = useValue(signInAt);
+  const asksKey = useValue(keyRequired);
+  const isOutside = asksKey || signIn !== null;
   return (
-    <div className="frame">
-      <a className="skip-link" href="#main">
-        Skip to content
-      </a>
-      <Navigation onOpen={setOpen} />
-      <main id="main" className="main" tabIndex={-1}>
-        <Outlet />
-      </main>
-      <div className="notices">
-        <Toasts />
-        <OutboxView />
+    <>
+      {isOutside ? <Entrance signIn={asksKey ? null : signIn} /> : null}
+      {/* It stays: who signs in again after the end of a session goes on where they were. */}
+      <div className="frame" hidden={isOutside}>
+        <a className="skip-link" href="#main">
+          Skip to content
+        </a>
+        <Navigation onOpen={setOpen} />
+        <main id="main" className="main" tabIndex={-1}>
+          <Outlet />
+        </main>
+        <div className="notices">
+          <Toasts />
+          <OutboxView />
+        </div>
+        {open === "more" ? <More onClose={close} onOpen={setOpen} /> : null}
+        {open === "help" ? <ShortcutHelp onClose={close} /> : null}
+        {open === "palette" ? <Palette onClose={close} onOpen={setOpen} /> : null}
+        {open === "preferences" ? <PreferencesDialog onClose={close} /> : null}
       </div>
-      {useValue(keyRequired) ? <KeyDialog /> : signIn === null ? null : <SignInDialog path={signIn} />}
-      {open === "help" ? <ShortcutHelp onClose={close} /> : null}
-      {open === "palette" ? <Palette onClose={close} onOpen={setOpen} /> : null}
-      {open === "preferences" ? <PreferencesDialog onClose={close} /> : null}
-    </div>
+    </>
+  );
+}
+
+/** Before sign-in nothing of the server is on the page but the product's name. @param signIn null: a key is asked for */
+function Entrance({ signIn }: { readonly signIn: string | null }): ReactNode {
+  return (
+    <main className="entrance">
+      <div className="nav-brand">
+        <span className="nav-mark" aria-hidden="true" />
+        <span>Holdpoint</span>
+      </div>
+      {signIn === null ? <KeyDialog /> : <SignInDialog path={signIn} />}
+    </main>
   );
 }
 
@@ -70,8 +104,8 @@ function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): Reac
         <span className="nav-name">Holdpoint</span>
       </div>
       <ul className="nav-list">
-        {DESTINATIONS.map((one) => (
-          <li key={one.to} className={"group" in one ? "nav-group" : undefined}>
+        {DESTINATIONS.map((one, at) => (
+          <li key={one.to} className={nameTab("group" in one, at)}>
             <Link to={one.to} className="nav-link" activeProps={{ className: "active" }} title={one.label}>
               <Icon name={one.icon} />
               <span className="nav-label">{one.label}</span>
@@ -83,15 +117,60 @@ function Navigation({ onOpen }: { readonly onOpen: (what: Open) => void }): Reac
             </Link>
           </li>
         ))}
+        <li className="nav-more">
+          <button type="button" className="nav-link" onClick={() => onOpen("more")}>
+            <Icon name="more" />
+            <span className="nav-label">More</span>
+          </button>
+        </li>
       </ul>
       <SavedViews />
       <Account />
       <div className="nav-tools">
-        <IconButton icon="search" label="Find a page or an action" onClick={() => onOpen("palette")} />
+        <IconButton icon="search" label="Find" onClick={() => onOpen("palette")} />
         <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={() => onOpen("help")} />
         <IconButton icon="person" label="Name, theme and other preferences" onClick={() => onOpen("preferences")} />
       </div>
     </nav>
+  );
+}
+
+/** On a phone: the pages without a tab, saved views, and the tools of the navigation. */
+function More({ onClose, onOpen }: { readonly onClose: () => void; readonly onOpen: (what: Open) => void }): ReactNode {
+  const all = useValue(views);
+  return (
+    <Dialog title="More" onClose={onClose}>
+      <ul className="more-list">
+        {DESTINATIONS.slice(TABS).map(({ to, label, icon }) => (
+          <li key={to}>
+            <Link to={to} className="nav-link" onClick={onClose}>
+              <Icon name={icon} />
+              {label}
+            </Link>
+          </li>
+        ))}
+        {all.map(({ name, path, search }) => (
+          <li key={name}>
+            <Link to={path} search={search} className="nav-link" onClick={onClose}>
+              <Icon name="filter" />
+              {name}
+            </Link>
+          </li>
+        ))}
+        <li>
+          <button type="button" className="nav-link" onClick={() => onOpen("palette")}>
+            <Icon name="search" />
+            Find
+          </button>
+        </li>
+        <li>
+          <button type="button" className="nav-link" onClick={() => onOpen("preferences")}>
+            <Icon name="person" />
+            Preferences
+          </button>
+        </li>
+      </ul>
+    </Dialog>
   );
 }
 

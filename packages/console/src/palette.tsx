@@ -1,6 +1,14 @@
-// Palette: pages and actions by name. Actions are the current shortcuts.
+// Palette: pages and actions by name, and items, threads, traces and people that a search finds. Actions are the current
+// shortcuts.
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState, type KeyboardEvent, type ReactNode } from "react";
+import type { TraceItem } from "@holdpoint/api/traces/traces.ts";
+import { call } from "./api/client.ts";
+import type { Thread } from "./api/types.ts";
+import { countChoices, listInbox } from "./data/inbox/calls.ts";
+import { glance } from "./json/excerpt.ts";
+import { shortId } from "./ui/format.ts";
+import { useEffect, useState, type KeyboardEvent, type ReactNode } from "react";
 import { DESTINATIONS } from "./navigation.ts";
 import { Key } from "./ui/controls.tsx";
 import { Dialog } from "./ui/dialog.tsx";
@@ -8,12 +16,85 @@ import { views } from "./hooks/views.ts";
 import { reachable } from "./hooks/shortcuts.ts";
 
 interface Action {
+  /** What a search found; undefined for pages and actions. */
+  readonly kind?: string;
   readonly label: string;
   readonly keys: string;
   readonly run: () => void;
 }
 
 const ROWS_MAX = 50;
+const FOUND_MAX = 5;
+const WAIT_MS = 150;
+
+/** What the server knows under these words; empty while it is asked. A part that is absent or refused is left out. */
+function useFound(text: string): readonly Action[] {
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const enabled = asked.length > 1;
+  const q = asked;
+  const options = { enabled, retry: false } as const;
+  const items = useQuery({
+    queryKey: ["palette", "items", q],
+    queryFn: ({ signal }) => listInbox({ q, limit: FOUND_MAX, values: "false" }, signal),
+    ...options,
+  });
+  const threads = useQuery({
+    queryKey: ["palette", "threads", q],
+    queryFn: ({ signal }) =>
+      call<readonly Thread[]>("POST", "/threads/search", { body: { q, limit: FOUND_MAX }, signal }),
+    ...options,
+  });
+  const traces = useQuery({
+    queryKey: ["palette", "traces", q],
+    queryFn: ({ signal }) =>
+      call<{ readonly items: readonly TraceItem[] }>("GET", "/console/api/traces", {
+        query: { name: q, limit: FOUND_MAX },
+        signal,
+      }),
+    ...options,
+  });
+  const people = useQuery({
+    queryKey: ["palette", "people"],
+    queryFn: ({ signal }) => countChoices({}, signal),
+    ...options,
+  });
+  if (!enabled) return [];
+  const has = (name: string | null): name is string => name !== null && name.toLowerCase().includes(q.toLowerCase());
+  return [
+    ...(items.data?.items ?? []).map(({ thread_id: threadId, id: interruptId, title }) => ({
+      kind: "Item",
+      label: title,
+      keys: "",
+      run: () => void navigate({ to: "/inbox/$threadId/$interruptId", params: { threadId, interruptId } }),
+    })),
+    ...(threads.data ?? []).map(({ thread_id: threadId, metadata, status }) => ({
+      kind: "Thread",
+      label: `${shortId(threadId)} ${glance(metadata["graph_id"] ?? "", 40)} · ${status}`,
+      keys: "",
+      run: () => void navigate({ to: "/threads/$threadId", params: { threadId } }),
+    })),
+    ...(traces.data?.items ?? []).slice(0, FOUND_MAX).map(({ trace_id: traceId, name }) => ({
+      kind: "Trace",
+      label: `${name} ${shortId(traceId)}`,
+      keys: "",
+      run: () => void navigate({ to: "/traces/$traceId", params: { traceId } }),
+    })),
+    ...(people.data?.claimed_by ?? [])
+      .map(({ value }) => value)
+      .filter(has)
+      .map((name) => ({
+        kind: "Person",
+        label: `Items of ${name}`,
+        keys: "",
+        run: () => void navigate({ to: "/inbox", search: { claim: name } }),
+      })),
+  ];
+}
 
 export function Palette({
   onClose,
@@ -37,9 +118,8 @@ export function Palette({
     { label: "Preferences", keys: "", run: () => onOpen("preferences") },
   ]);
   const words = text.toLowerCase().split(/\s+/);
-  const found = actions
-    .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
-    .slice(0, ROWS_MAX);
+  const named = actions.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)));
+  const found = [...named, ...useFound(text)].slice(0, ROWS_MAX);
   const choose = (action: Action | undefined): void => {
     if (action === undefined) return;
     onClose();
@@ -57,8 +137,8 @@ export function Palette({
       <input
         className="palette-input"
         autoFocus
-        aria-label="Page or action"
-        placeholder="Page or action"
+        aria-label="Page, action, item, thread, trace or person"
+        placeholder="Page, action, item, thread, trace or person"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
@@ -73,7 +153,7 @@ export function Palette({
       <ul id="palette-list" className="palette-list" role="listbox" aria-label="Results">
         {found.map((action, index) => (
           <li
-            key={`${action.keys} ${action.label}`}
+            key={`${action.keys} ${action.kind ?? ""} ${action.label} ${index}`}
             id={`palette-${index}`}
             role="option"
             aria-selected={index === at}
@@ -81,7 +161,8 @@ export function Palette({
             onClick={() => choose(action)}
             onPointerMove={() => setAt(index)}
           >
-            {action.label}
+            {action.kind === undefined ? null : <span className="muted palette-kind">{action.kind} </span>}
+            <span className="truncate">{action.label}</span>
             {action.keys === "" ? null : <Key keys={action.keys} />}
           </li>
         ))}

@@ -8,6 +8,7 @@ import { Dialog } from "./ui/dialog.tsx";
 import {
   HOLD_CHOICES_SECS,
   advances,
+  columns,
   holdSecs,
   notifications,
   ownName,
@@ -55,6 +56,12 @@ export function PreferencesDialog({ onClose }: { readonly onClose: () => void })
               </option>
             ))}
           </select>
+        </Field>
+        <Field
+          label="More columns of the inbox"
+          hint="Metadata, arguments, claim, run: customer, amount_eur. At most 4."
+        >
+          <input value={useValue(columns)} maxLength={200} onChange={(event) => columns.set(event.target.value)} />
         </Field>
         <label className="check">
           <input

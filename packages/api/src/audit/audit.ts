@@ -22,6 +22,10 @@ const foundEntry = auditEntry
     node: z.string().nullable(),
     kind: z.enum(["tool_approval", "form", "question", "breakpoint"]).nullable(),
     title: z.string().nullable().describe("the request of the item, one line"),
+    answer: z
+      .string()
+      .nullable()
+      .describe("an answer in words, one line: approved, rejected: too late, edited: amount 129.9 → 64.95"),
     run_status: z.string().nullable().describe("state of the run that followed; null once it is deleted"),
     run_ended_by: z.string().nullable(),
   })

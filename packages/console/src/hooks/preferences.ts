@@ -40,6 +40,15 @@ export const HOLD_CHOICES_SECS = [0, 5, 10, 30] as const;
 /** Undo window before an answer is sent; 0 confirms every answer instead. */
 export const holdSecs = preference<number>("hold_secs", 5, HOLD_CHOICES_SECS);
 
+/** More columns of the inbox: names of metadata or arguments, `claim`, `run`, with commas between. */
+export const columns = preference<string>("columns", "", null);
+export const COLUMNS_MAX = 4;
+
+export function readColumns(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  return [...new Set(names.filter((name) => name !== ""))].slice(0, COLUMNS_MAX);
+}
+
 /** Whether a dangerous answer asks for the name of its action. */
 export const typesName = preference<boolean>("types_name", false, null);
 

@@ -16,6 +16,12 @@ export function markSeen(key: string): void {
   localStorage.setItem(KEY, JSON.stringify(next));
 }
 
+export function markUnseen(key: string): void {
+  const next = [...new Set([...read(), ...seen.get()])].filter((one) => one !== key);
+  seen.set(new Set(next));
+  localStorage.setItem(KEY, JSON.stringify(next));
+}
+
 function read(): readonly string[] {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");

@@ -99,9 +99,7 @@ function Row({ entry, className }: { readonly entry: FoundAuditEntry; readonly c
       </span>
       <span className="truncate" title={place}>
         {entry.title ?? <span className="muted">a run of the thread</span>}
-        {entry.action.startsWith("answered") ? (
-          <span className="muted answered-value">{glance(entry.value, 80)}</span>
-        ) : null}
+        {entry.answer === null ? null : <span className="muted answered-value">{entry.answer}</span>}
       </span>
       <span className="truncate">{entry.by}</span>
       <span className="muted truncate" title={entry.address ?? undefined}>

@@ -16,7 +16,7 @@ import { ItemPane } from "./item-pane.tsx";
 import { EmptyInbox } from "./list/empty-inbox.tsx";
 import { FilterBar } from "./list/filter-bar.tsx";
 import { type Filters, buildQuery, readFilters } from "./list/filters.ts";
-import { HEADINGS, Row } from "./list/row.tsx";
+import { Headings, Row } from "./list/row.tsx";
 import { useCursor } from "./list/use-cursor.ts";
 import { useInboxKeys } from "./list/use-inbox-keys.ts";
 import { useList, useMe } from "./list/use-list.ts";
@@ -66,7 +66,7 @@ function InboxPage(): ReactNode {
         {!list.isLoading && items.length === 0 && list.error === null ? <EmptyInbox filters={filters} /> : null}
         {items.length === 0 ? null : (
           <>
-            {narrow ? null : HEADINGS}
+            {narrow ? null : <Headings />}
             <VirtualList
               items={items}
               rowHeight={narrow ? NARROW_ROW_PX : WIDE_ROW_PX}

@@ -37,7 +37,12 @@ function buildColumns(
     { title: "BY", cell: (entry) => entry.by, least: 6 },
     { title: "VIA", cell: (entry) => entry.via, optional: true },
     { title: "TITLE", cell: (entry) => entry.title ?? "", least: 10 },
-    { title: "VALUE", cell: (entry) => (entry.value === null ? "" : jsonText(entry.value)), least: 8, optional: true },
+    {
+      title: "ANSWER",
+      cell: (entry) => entry.answer ?? (entry.value === null ? "" : jsonText(entry.value)),
+      least: 8,
+      optional: true,
+    },
     { title: "RUN", cell: (entry) => entry.run_status ?? "", optional: true },
     { title: "THREAD", cell: (entry) => thread(entry.thread_id), optional: true },
   ];

@@ -1,6 +1,8 @@
 // Search of the audit trail over all threads: author, decision, place and time, and the end of the run that followed.
 // Invariant search-audit.1: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
 // page all the same.
+import { recognise, type Question } from "@holdpoint/api/dialects.ts";
+import { formatAnswer } from "@holdpoint/api/text/answer-words.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { AuditQuery, AuditRows, FoundAudit } from "../../ports/ports.ts";
@@ -41,6 +43,7 @@ const COLUMNS = [
   "by",
   "via",
   "title",
+  "answer",
   "kind",
   "graph_id",
   "assistant_id",
@@ -63,8 +66,10 @@ export async function foundObjects(rows: readonly FoundAudit[], sight: Sight): P
 }
 
 function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
+  const said = serializeAuditEntry(entry, item?.responseSchema ?? null, show);
   return {
-    ...serializeAuditEntry(entry, item?.responseSchema ?? null, show),
+    ...said,
+    answer: entry.action.startsWith("answered") ? formatAnswer(said["value"] ?? null, readAsked(item)) : null,
     graph_id: item?.graphId ?? null,
     assistant_id: item?.assistantId ?? null,
     node: item?.node ?? null,
@@ -73,6 +78,11 @@ function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
     run_status: run?.status ?? null,
     run_ended_by: run?.endedBy ?? null,
   };
+}
+
+/** The arguments that an edit changed; null without the request. */
+function readAsked(item: FoundAudit["item"]): Question | null {
+  return item === null || item.isLong || item.kind === "breakpoint" ? null : recognise(item.value, item.responseSchema);
 }
 
 function formatTitle({ kind, node, value, responseSchema, isLong }: NonNullable<FoundAudit["item"]>): string {

@@ -4,6 +4,8 @@ import { memo, type ReactNode } from "react";
 import { formatEnd, buildKey, kindLabel, type ListedItem } from "../../../data/inbox/item.ts";
 import { outbox, findPendingAnswer } from "../../../data/inbox/outbox.ts";
 import { seen } from "../../../data/inbox/seen.ts";
+import { columns, readColumns } from "../../../hooks/preferences.ts";
+import { glance } from "../../../json/excerpt.ts";
 import { useNow } from "../../../hooks/clock.ts";
 import { readDirection } from "../../../text/direction.ts";
 import { Chip, DangerChip, type Tone } from "../../../ui/controls.tsx";
@@ -23,17 +25,39 @@ interface RowProps {
   readonly onSelect: (range: boolean) => void;
 }
 
-export const HEADINGS = (
-  <div className="inbox-row headings" aria-hidden="true">
-    <span />
-    <span>Interrupt</span>
-    <span>Kind</span>
-    <span>Graph › node</span>
-    <span>Run</span>
-    <span>Claimed by</span>
-    <span className="numeric">Age</span>
-  </div>
-);
+/** The chosen columns stand between the place and the age. */
+function layOut(names: readonly string[]): { readonly gridTemplateColumns: string } {
+  const more = names.map(() => "minmax(0, 120px)").join(" ");
+  return { gridTemplateColumns: `16px minmax(0, 1fr) 88px minmax(0, 190px) ${more} 44px` };
+}
+
+export function Headings(): ReactNode {
+  const names = readColumns(useValue(columns));
+  return (
+    <div className="inbox-row headings" aria-hidden="true" style={layOut(names)}>
+      <span />
+      <span>Interrupt</span>
+      <span>Kind</span>
+      <span>Graph › node</span>
+      {names.map((name) => (
+        <span key={name} className="truncate">
+          {name}
+        </span>
+      ))}
+      <span className="numeric">Age</span>
+    </div>
+  );
+}
+
+/** `claim`, `run`, a member of the metadata, or an argument as the excerpt of the row has it. */
+function Cell({ item, name }: { readonly item: ListedItem; readonly name: string }): ReactNode {
+  if (name === "claim") return <Claim item={item} />;
+  if (name === "run") return <span className="mono muted">{item.run_id === null ? "–" : shortId(item.run_id)}</span>;
+  const given = item.metadata[name];
+  if (given !== undefined) return glance(given, 40);
+  const part = item.excerpt.split(" · ").find((one) => one.startsWith(`${name}: `));
+  return part?.slice(name.length + 2) ?? "";
+}
 
 /** The arguments of an approval, unless its title has them. */
 function formatHint({ kind, title, action, excerpt }: ListedItem): string {
@@ -54,8 +78,13 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
     unread ? "unread" : "",
   ];
   const params = { threadId: item.thread_id, interruptId: item.id };
+  const names = readColumns(useValue(columns));
   return (
-    <div role="listitem" className={className.filter((one) => one !== "").join(" ")}>
+    <div
+      role="listitem"
+      className={className.filter((one) => one !== "").join(" ")}
+      {...(narrow ? {} : { style: layOut(names) })}
+    >
       <input
         type="checkbox"
         aria-label={`Select ${item.title}`}
@@ -82,6 +111,7 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
         </span>
         {item.actions > 1 ? <Chip title={`${item.actions} actions in one item`}>{item.actions} actions</Chip> : null}
         {narrow ? null : <State item={item} />}
+        {narrow || ended || names.includes("claim") ? null : <Claim item={item} />}
       </div>
       {narrow ? (
         <div className="row-second">
@@ -97,12 +127,11 @@ function RowView({ item, filters, narrow, active, open, selected, onSelect }: Ro
             <KindChip kind={item.kind} />
           </span>
           <Place item={item} />
-          <span className="mono muted truncate" title={item.run_id ?? undefined}>
-            {item.run_id === null ? "–" : shortId(item.run_id)}
-          </span>
-          <span className="truncate">
-            <Claim item={item} />
-          </span>
+          {names.map((name) => (
+            <span key={name} className="truncate">
+              <Cell item={item} name={name} />
+            </span>
+          ))}
         </>
       )}
       <WaitingAge at={item.created_at} />

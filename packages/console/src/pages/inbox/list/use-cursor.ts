@@ -3,6 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import { type ListedItem, buildKey } from "../../../data/inbox/item.ts";
 import { findPendingAnswer } from "../../../data/inbox/outbox.ts";
+import { seen } from "../../../data/inbox/seen.ts";
+import { showToast } from "../../../ui/toast.tsx";
 import { advances } from "../../../hooks/preferences.ts";
 import type { Filters } from "./filters.ts";
 
@@ -12,7 +14,10 @@ export interface Cursor {
   readonly at: number;
   readonly current: ListedItem | undefined;
   readonly open: (item: ListedItem) => void;
+  /** Infinity is the last, -Infinity the first. */
   readonly move: (step: number) => void;
+  /** Opens the next item that is unread, below the place, then from the top. */
+  readonly openUnread: () => void;
   /** Opens the item after an answered one; closes without another. */
   readonly advance: () => void;
 }
@@ -54,5 +59,10 @@ export function useCursor(items: readonly ListedItem[], openKey: string | null, 
     if (next === undefined) void navigate({ to: "/inbox", search: filters });
     else open(next, true);
   };
-  return { key, at, current: items[at], open, move, advance };
+  const openUnread = (): void => {
+    const next = findNext(items, at, (item) => seen.get().has(buildKey(item)));
+    if (next === undefined) showToast("Nothing is unread.");
+    else open(next, openKey !== null);
+  };
+  return { key, at, current: items[at], open, move, openUnread, advance };
 }

@@ -3,6 +3,7 @@ import { READ_ONLY, useReadOnly } from "../../../api/caller.ts";
 import { problemMessage } from "../../../api/problem.ts";
 import { claimItem, releaseItem } from "../../../data/inbox/calls.ts";
 import { type ListedItem, buildKey } from "../../../data/inbox/item.ts";
+import { markUnseen } from "../../../data/inbox/seen.ts";
 import { useShortcuts } from "../../../hooks/shortcuts.ts";
 import { showToast } from "../../../ui/toast.tsx";
 import type { BulkKind } from "../bulk/bulk.ts";
@@ -51,6 +52,11 @@ export function useInboxKeys({
       intent.set({ key: buildKey(current), kind });
       open(current);
     });
+  const unread = (): void => {
+    if (current === undefined) return;
+    if (isOpen) onClose();
+    markUnseen(buildKey(current));
+  };
   const escape = (): void => {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && focused.matches("input, textarea, select, [contenteditable]")) focused.blur();
@@ -62,6 +68,10 @@ export function useInboxKeys({
     { keys: "k", label: "Previous", run: () => move(-1) },
     { keys: "ArrowDown", label: "Next", run: () => move(1) },
     { keys: "ArrowUp", label: "Previous", run: () => move(-1) },
+    { keys: "Home", label: "First", run: () => move(-Infinity) },
+    { keys: "End", label: "Last", run: () => move(Infinity) },
+    { keys: "n", label: "Open the next unread", run: cursor.openUnread },
+    { keys: "Shift+u", label: "Mark as unread", run: unread },
     { keys: "Enter", label: "Open", run: () => current !== undefined && open(current) },
     { keys: "x", label: "Select", run: () => current !== undefined && selection.toggle(buildKey(current)) },
     {

@@ -19,7 +19,11 @@ export function ItemWork({ item, readOnly }: { readonly item: InboxItem; readonl
   const [open, setOpen] = useState<Open>(null);
   const change = useChange(item);
   const isOpen = item.state === "open" && !readOnly;
-  useShortcuts("Work", isOpen ? [{ keys: "w", label: "Assign", run: () => setOpen("assign") }] : []);
+  const keys = [
+    { keys: "w", label: "Assign", run: () => setOpen("assign") },
+    { keys: "z", label: "Snooze", run: () => setOpen("snooze") },
+  ];
+  useShortcuts("Work", isOpen ? keys : []);
   const snoozed = isSnoozed(item) ? item.snoozed_until : undefined;
   if (!isOpen) return null;
   return (
@@ -28,7 +32,9 @@ export function ItemWork({ item, readOnly }: { readonly item: InboxItem; readonl
         Assign
       </Button>
       {snoozed === undefined ? (
-        <Button onClick={() => setOpen("snooze")}>Snooze</Button>
+        <Button hint="z" onClick={() => setOpen("snooze")}>
+          Snooze
+        </Button>
       ) : (
         <>
           <Chip tone="amber">
@@ -103,11 +109,20 @@ function SnoozeDialog({
   const chosen = new Date(text);
   const isValid = !Number.isNaN(chosen.getTime()) && chosen.getTime() > Date.now();
   return (
-    <Dialog title="Snooze" description="The item stays open. Its deadline does not move." onClose={onClose}>
+    <Dialog
+      title="Snooze"
+      description="The item stays open. Its deadline does not move."
+      onClose={onClose}
+      shortcuts={CHOICES.map(([label, ms], at) => ({
+        keys: String(at + 1),
+        label,
+        run: () => onSnooze(new Date(Date.now() + ms)),
+      }))}
+    >
       <div className="stack">
         <div className="actions">
-          {CHOICES.map(([label, ms]) => (
-            <Button key={label} onClick={() => onSnooze(new Date(Date.now() + ms))}>
+          {CHOICES.map(([label, ms], at) => (
+            <Button key={label} hint={String(at + 1)} onClick={() => onSnooze(new Date(Date.now() + ms))}>
               {label}
             </Button>
           ))}

@@ -1,0 +1,115 @@
+// A reviewer's day in a real browser: keys for everything, what Ctrl+K finds, chosen columns, answers in words, the
+// phone's tabs.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { ask, assertAccessible, startConsole, stopConsole, type ConsoleBrowser } from "../harness/console.ts";
+import { answer, readItems } from "../harness/inbox.ts";
+import type { TestServer } from "../harness/server.ts";
+
+let server: TestServer;
+let browser: ConsoleBrowser;
+
+before(async () => {
+  ({ server, browser } = await startConsole());
+});
+
+after(() => stopConsole({ server, browser }));
+
+const refund = (eur: number): object => ({ action_requests: [{ name: "refund", args: { eur } }] });
+
+async function openBatch(batch: string, count: number, options: object = {}): Promise<Page> {
+  for (let at = 1; at <= count; at++) await ask(server, refund(at), { batch, customer: `c${at}` });
+  const page = await browser.open(`/inbox?metadata=batch%3D${batch}`, { name: "Ada", holdSecs: 5, ...options });
+  await page.getByText(`${count} waiting`).waitFor();
+  return page;
+}
+
+const heading = (page: Page, eur: number): Promise<void> =>
+  page.getByRole("heading", { name: `refund(eur: ${eur})` }).waitFor();
+
+test("keys move to the ends and to the next unread, mark as unread, snooze, and the help lists them", async () => {
+  const page = await openBatch("keys", 4);
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await heading(page, 4);
+  await page.keyboard.press("Home");
+  await heading(page, 1);
+  await page.keyboard.press("n");
+  await heading(page, 2);
+  await page.keyboard.press("Shift+U");
+  await page.getByRole("link", { name: "refund(eur: 2) (unread)" }).waitFor();
+  await page.keyboard.press("n");
+  await heading(page, 3);
+  await page.keyboard.press("n");
+  await heading(page, 2);
+  await page.keyboard.press("z");
+  await page.getByRole("dialog", { name: "Snooze" }).waitFor();
+  await assertAccessible(page);
+  await page.keyboard.press("2");
+  await page.getByText(/^snoozed, due/).waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Keys" });
+  for (const label of ["Open the next unread", "Mark as unread", "Snooze", "Show all of the folded texts", "Last"]) {
+    await help.getByText(label, { exact: true }).waitFor();
+  }
+  await page.close();
+});
+
+test("Ctrl+K finds items, threads and people, and opens them", async () => {
+  const threadId = await ask(server, { question: "Where is the walrus?" }, { batch: "find" });
+  const [item] = await readItems(server, threadId);
+  const page = await browser.open("/threads", { name: "Ada" });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("walrus");
+  await page.getByRole("option", { name: /^Item Where is the walrus/ }).waitFor();
+  await assertAccessible(page);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Where is the walrus?" }).waitFor();
+  assert.ok(page.url().includes(`/inbox/${threadId}/${item?.id}`));
+  await page.keyboard.press("c");
+  await page.getByText("claimed by you").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("ada");
+  await page.getByRole("option", { name: "Person Items of Ada" }).click();
+  await page.getByText("1 waiting").waitFor();
+  await page.close();
+});
+
+test("a person chooses columns of metadata and arguments", async () => {
+  const page = await openBatch("columns", 2);
+  assert.equal(await page.getByText("Claimed by", { exact: true }).count(), 0);
+  await page.getByRole("button", { name: "Name, theme and other preferences" }).click();
+  await page.getByLabel("More columns of the inbox").fill("customer, eur");
+  await assertAccessible(page);
+  await page.keyboard.press("Escape");
+  const row = page.getByRole("listitem").filter({ hasText: "refund(eur: 2)" });
+  await row.getByText("c2", { exact: true }).waitFor();
+  await row.getByText("2", { exact: true }).waitFor();
+  await page.close();
+});
+
+test("answers are words in the list of answered items, whatever client gave them", async () => {
+  const threadId = await ask(server, refund(129.9), { batch: "words" });
+  const [item] = await readItems(server, threadId);
+  const resume = { decisions: [{ type: "edit", edited_action: { name: "refund", args: { eur: 64.95 } } }] };
+  await answer(server, { by: "Ann", answers: [{ thread_id: threadId, interrupt_id: item?.id, resume }] });
+  const page = await browser.open("/answered", { name: "Ada" });
+  await page.getByText("edited: eur 129.9 → 64.95").waitFor();
+  await page.close();
+});
+
+test("a phone has four tabs and More, which leads to every other page", async () => {
+  const page = await browser.open("/inbox", { name: "Ada", width: 390, height: 844 });
+  const tabs = page.getByRole("navigation", { name: "Console" });
+  await tabs.getByRole("link", { name: "Traces" }).waitFor();
+  assert.equal(await tabs.getByRole("link", { name: "Store" }).isVisible(), false);
+  await tabs.getByRole("button", { name: "More" }).click();
+  await page.getByRole("dialog", { name: "More" }).getByRole("link", { name: "Settings" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("dialog", { name: "More" }).getByRole("link", { name: "Store" }).click();
+  await page.waitForURL(/\/store/);
+  assert.equal(await page.locator("html").evaluate((root) => root.scrollWidth), 390);
+  await page.close();
+});
