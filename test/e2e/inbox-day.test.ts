@@ -61,7 +61,9 @@ test("Ctrl+K finds items, threads and people, and opens them", async () => {
   const threadId = await ask(server, { question: "Where is the walrus?" }, { batch: "find" });
   const [item] = await readItems(server, threadId);
   const page = await browser.open("/threads", { name: "Ada" });
+  await page.getByRole("heading", { name: "Threads" }).waitFor();
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
   await page.keyboard.type("walrus");
   await page.getByRole("option", { name: /^Item Where is the walrus/ }).waitFor();
   await assertAccessible(page);
@@ -71,6 +73,7 @@ test("Ctrl+K finds items, threads and people, and opens them", async () => {
   await page.keyboard.press("c");
   await page.getByText("claimed by you").waitFor();
   await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
   await page.keyboard.type("ada");
   await page.getByRole("option", { name: "Person Items of Ada" }).click();
   await page.getByText("1 waiting").waitFor();

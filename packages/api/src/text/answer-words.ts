@@ -33,7 +33,7 @@ function joinWords(words: readonly string[], asked: Asked | null): string {
 function formatDecision(decision: Json, before: Json): string | null {
   const message = readPayloadText(readMember(decision, "message"));
   const given = readMember(decision, "args");
-  switch (readMember(decision, "type")) {
+  switch (readPayloadText(readMember(decision, "type")) ?? "") {
     case "approve":
     case "accept":
       return "approved";

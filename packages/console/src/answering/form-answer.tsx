@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../json/json.ts";
 import { loadPatterns } from "../json/patterns.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { SchemaForm, isWhole } from "../json/schema-form.tsx";
-import { findFaults, toField, buildInitial, withoutEmpty } from "../json/schema.ts";
+import { findFaults, toField, buildInitial, withoutEmpty, type Fault, type FormField } from "../json/schema.ts";
 import { Button } from "../ui/controls.tsx";
 import { sendLabel, type EditorProps } from "./editor-props.ts";
 
@@ -67,30 +67,61 @@ export function FormAnswer({
           </button>
         )}
       </div>
-      {asJson ? (
-        <>
-          <JsonEditor
-            initial={value === undefined ? "" : JSON.stringify(value, null, 2)}
-            label="Answer"
-            onChange={type}
-          />
-          {broken === null ? null : <span className="field-error">{broken}</span>}
-          {tried ? <Faults faults={faults.map(({ path, message }) => `${path} ${message}`)} /> : null}
-        </>
-      ) : (
-        <SchemaForm field={field} value={value} faults={tried ? faults : []} onChange={setValue} />
-      )}
-      {tried && !asJson && faults.length > 1 ? (
-        <span className="field-error" role="alert">
-          {faults.length} fields need a correction.
-        </span>
-      ) : null}
+      <Fields
+        field={field}
+        value={value}
+        faults={tried ? faults : []}
+        broken={asJson ? broken : null}
+        onType={asJson ? type : null}
+        onChange={setValue}
+      />
       <div className="answer-foot">
         <Button kind="primary" submit>
           {sendLabel(confirms)}
         </Button>
       </div>
     </form>
+  );
+}
+
+/** @param onType takes the answer as JSON; null: fields */
+function Fields({
+  field,
+  value,
+  faults,
+  broken,
+  onType,
+  onChange,
+}: {
+  readonly field: FormField;
+  readonly value: Json | undefined;
+  readonly faults: readonly Fault[];
+  readonly broken: string | null;
+  readonly onType: ((text: string) => void) | null;
+  readonly onChange: (value: Json | undefined) => void;
+}): ReactNode {
+  if (onType !== null) {
+    return (
+      <>
+        <JsonEditor
+          initial={value === undefined ? "" : JSON.stringify(value, null, 2)}
+          label="Answer"
+          onChange={onType}
+        />
+        {broken === null ? null : <span className="field-error">{broken}</span>}
+        <Faults faults={faults.map(({ path, message }) => `${path} ${message}`)} />
+      </>
+    );
+  }
+  return (
+    <>
+      <SchemaForm field={field} value={value} faults={faults} onChange={onChange} />
+      {faults.length > 1 ? (
+        <span className="field-error" role="alert">
+          {faults.length} fields need a correction.
+        </span>
+      ) : null}
+    </>
   );
 }
 

@@ -9,7 +9,6 @@ import { useCursorList } from "../../frames/list-page.tsx";
 import { useGraphNames } from "../../graph/graph-names.ts";
 import { Button, Chip } from "../../ui/controls.tsx";
 import { saveFile } from "../../ui/save-file.ts";
-import { glance } from "../../json/excerpt.ts";
 import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";

@@ -17,7 +17,7 @@ import { Button, Failure, Field, Loading } from "../../../ui/controls.tsx";
 import { CopyCurl } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Folds, useUnfolded } from "../../../text/folds.tsx";
-import type { Query } from "../list/filters.ts";
+import type { InboxQuery } from "../../../data/inbox/calls.ts";
 import { BulkGroups } from "./bulk-groups.tsx";
 import { reportBulk } from "./bulk-results.tsx";
 import { buildPlan, type Plan } from "./bulk.ts";
@@ -36,7 +36,7 @@ interface BulkProps {
   readonly kind: Kind;
   readonly items: readonly ListedItem[];
   /** Of the list that they are from. */
-  readonly query: Query;
+  readonly query: InboxQuery;
   readonly onClose: () => void;
   /** The answers are on their way. */
   readonly onDone: () => void;

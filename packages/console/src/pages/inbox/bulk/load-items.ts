@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { InboxItem } from "@holdpoint/api/inbox.ts";
 import { getItem, listInbox } from "../../../data/inbox/calls.ts";
 import { buildKey, type ListedItem } from "../../../data/inbox/item.ts";
-import type { Query } from "../list/filters.ts";
+import type { InboxQuery } from "../../../data/inbox/calls.ts";
 
 const AT_ONCE = 8;
 
@@ -16,7 +16,7 @@ const PAGES_MAX = 12;
  */
 export function useWholeItems(
   items: readonly ListedItem[],
-  query: Query,
+  query: InboxQuery,
 ): {
   readonly items: readonly InboxItem[] | undefined;
   readonly error: unknown;

@@ -4,7 +4,7 @@ import type { ListedItem } from "../../../data/inbox/item.ts";
 import { BulkAssign } from "./bulk-assign.tsx";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import type { BulkKind } from "./bulk.ts";
-import type { Query } from "../list/filters.ts";
+import type { InboxQuery } from "../../../data/inbox/calls.ts";
 import type { Selection } from "./selection.ts";
 
 export interface Bulk {
@@ -16,7 +16,7 @@ export interface Bulk {
 export function useBulk(
   { current }: { readonly current: ListedItem | undefined },
   selection: Selection,
-  query: Query,
+  query: InboxQuery,
 ): Bulk {
   const [at, setAt] = useState<{ readonly kind: BulkKind; readonly items: readonly ListedItem[] } | null>(null);
   const cancel = (): void => setAt(null); // the selection stays

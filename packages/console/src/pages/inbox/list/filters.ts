@@ -62,7 +62,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
 
 const PAGE_ITEMS = 100;
 
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** The list; rows have no values. @param me author name of this browser. */
 export function buildQuery(filters: Filters, me: string): Query {
