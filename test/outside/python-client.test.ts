@@ -2,6 +2,7 @@
 // that package is installed.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
@@ -17,4 +18,10 @@ test("the tests of clients/python pass", PATIENCE, (t) => {
   assert.match(stderr, /^Ran (?:2[0-9]|[3-9][0-9]) tests/m);
   const skipped = /skipped '([^']*)'/.exec(stderr)?.[1];
   if (skipped !== undefined) t.diagnostic(skipped);
+});
+
+test("the Python client has the version of the package", () => {
+  const readText = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+  const { version } = JSON.parse(readText("package.json")) as { readonly version: string };
+  assert.match(readText("clients/python/pyproject.toml"), new RegExp(`^version = "${version}"$`, "m"));
 });

@@ -10,10 +10,11 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, test, type TestContext } from "node:test";
 import { readExampleCode } from "../fixtures/how-to.ts";
-import { holdpoint } from "../harness/cli.ts";
+import { holdpoint, verb } from "../harness/cli.ts";
 import { readAudit } from "../harness/inbox.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { writeFiles } from "../harness/project.ts";
+import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 
 const PAGE = "ask-from-any-program.md";
@@ -22,9 +23,9 @@ const page = readFileSync(join(ROOT, "docs/how-to", PAGE), "utf8");
 const folder = mkdtempSync(join(ROOT, "test", ".work-requests-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 writeFiles(folder, readExampleCode(PAGE));
-const [, python = ""] = /^```python\n# deploy\.py\n(.*?)^```$/ms.exec(page) ?? [];
+const python = page.matchAll(/^```python\n# (\S+)\n(.*?)^```$/gms);
+writeFiles(folder, Object.fromEntries([...python].map(([, name = "", code = ""]) => [name, code])));
 const [, curl = ""] = /^## curl\n\n```sh\n(.*?)^```$/ms.exec(page) ?? [];
-writeFileSync(join(folder, "deploy.py"), python);
 writeFileSync(join(folder, "deploy.sh"), curl);
 
 const MAIN = join(ROOT, "packages/holdpoint/src/main.ts");
@@ -96,7 +97,7 @@ interface Found {
   readonly answered_by?: string;
 }
 
-async function search(server: TestServer): Promise<readonly Found[]> {
+async function search(server: { readonly url: string }): Promise<readonly Found[]> {
   const { items } = (await call(server, "POST", "/requests/search", {})).body as { readonly items: readonly Found[] };
   return items;
 }
@@ -162,3 +163,29 @@ for (const [index, [name, program]] of Object.entries(PROGRAMS).entries())
       assert.equal(entries.filter(({ action }) => action === "answered").length, 1);
     },
   );
+
+const DECISIONS: readonly (readonly [verb: string, option: string, value: string, printed: string])[] = [
+  ["edit", "--set", "amount=20", "refunded 20 for 4711\n"],
+  ["reject", "--message", "not today", "rejected: not today\n"],
+];
+for (const [command, file] of [
+  ["python3", "refund.py"],
+  [process.execPath, "refund.ts"],
+] as const)
+  for (const [name, option, value, printed] of DECISIONS)
+    test(`${file}: a person decides with inbox ${name} what the function does`, PATIENCE, async (t) => {
+      const server = await startServerHere();
+      t.after(async () => {
+        await server.stop();
+        removeFolder(server.dataDir);
+      });
+      const relay = await startRelay(t);
+      relay.lead(server);
+      const program = runProgram([command, join(folder, file)], relay.url);
+      t.after(() => program.kill());
+      await relay.seen("GET /requests/");
+      const [asked] = await search(server);
+      const decided = await verb(["inbox", name, asked?.interrupt_id ?? "", option, value, "--url", server.url]);
+      assert.equal(decided.code, 0, decided.err);
+      assert.deepEqual(await program.printed, [printed, ""]);
+    });
