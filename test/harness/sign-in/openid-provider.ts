@@ -12,10 +12,23 @@ export interface Account {
   readonly email_verified?: boolean;
   readonly name?: string;
   readonly groups?: readonly string[];
+  /** Claims of the ID token. The others are in the user info alone, as this provider has it. */
+  readonly id_token?: Readonly<Record<string, unknown>>;
   readonly [claim: string]: unknown;
 }
 
+/** A reply in place of the provider's own user info. */
+export interface UserInfoReply {
+  readonly status?: number;
+  readonly type?: string;
+  readonly body: string;
+}
+
 export interface OpenIdProvider {
+  /** Subject → reply, for providers whose user info is another one. */
+  readonly userInfo: Map<string, UserInfoReply>;
+  /** A JWT with these claims, signed by the provider unless `isForged`. */
+  readonly sign: (claims: JWTPayload, isForged?: boolean) => Promise<string>;
   readonly issuer: string;
   /** Settings of a server that signs in here. */
   readonly env: Readonly<Record<string, string>>;
@@ -32,6 +45,7 @@ const CLIENT = { id: "holdpoint", secret: "a-secret-of-the-test-client-4d1c" };
 
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   const accounts = new Map<string, Account>();
+  const userInfo = new Map<string, UserInfoReply>();
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const signingKey = { ...(await exportJWK(privateKey)), kid: "test", use: "sig", alg: "RS256" };
   let handle: ReturnType<Provider["callback"]> | null = null;
@@ -42,14 +56,19 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const sign = async (claims: JWTPayload, isForged = false): Promise<string> => {
+    const key = isForged ? (await generateKeyPair("RS256")).privateKey : privateKey;
+    return new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: "test" }).sign(key);
+  };
   return {
     issuer,
     accounts,
+    userInfo,
+    sign,
     async logoutToken(claims, isForged = false) {
-      const key = isForged ? (await generateKeyPair("RS256")).privateKey : privateKey;
       const now = Math.floor(Date.now() / 1000);
       const usual = { iss: issuer, aud: CLIENT.id, iat: now, exp: now + 120, jti: randomUUID(), events: LOGOUT };
-      return new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg: "RS256", kid: "test" }).sign(key);
+      return sign({ ...usual, ...claims }, isForged);
     },
     env: {
       HOLDPOINT_OIDC_ISSUER: issuer,
@@ -57,7 +76,7 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
       HOLDPOINT_OIDC_CLIENT_SECRET: CLIENT.secret,
     },
     allow(...serverUrls) {
-      handle = createProvider({ issuer, accounts, signingKey }, serverUrls).callback();
+      handle = createProvider({ issuer, accounts, userInfo, signingKey }, serverUrls).callback();
     },
     async stop() {
       server.closeAllConnections();
@@ -72,10 +91,14 @@ const LOGOUT = { "http://schemas.openid.net/event/backchannel-logout": {} };
 interface ProviderParts {
   readonly issuer: string;
   readonly accounts: Map<string, Account>;
+  readonly userInfo: Map<string, UserInfoReply>;
   readonly signingKey: object;
 }
 
-function createProvider({ issuer, accounts, signingKey }: ProviderParts, serverUrls: readonly string[]): Provider {
+function createProvider(
+  { issuer, accounts, userInfo, signingKey }: ProviderParts,
+  serverUrls: readonly string[],
+): Provider {
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -87,7 +110,11 @@ function createProvider({ issuer, accounts, signingKey }: ProviderParts, serverU
         backchannel_logout_session_required: true,
       },
     ],
-    claims: { openid: ["sub", "sid"], email: ["email", "email_verified"], profile: ["name", "groups", "department"] },
+    claims: {
+      openid: ["sub", "sid", ...SHAPES],
+      email: ["email", "email_verified"],
+      profile: ["name", "groups", "department"],
+    },
     pkce: { required: () => true },
     jwks: { keys: [signingKey] },
     features: { backchannelLogout: { enabled: true } },
@@ -96,7 +123,9 @@ function createProvider({ issuer, accounts, signingKey }: ProviderParts, serverU
     cookies: { keys: ["a-key-of-the-test-provider"] },
     async findAccount(_context, id) {
       const claims = accounts.get(id);
-      return claims === undefined ? undefined : { accountId: id, claims: async () => ({ sub: id, ...claims }) };
+      if (claims === undefined) return undefined;
+      const { id_token: own = {}, ...rest } = claims;
+      return { accountId: id, claims: async (use) => ({ sub: id, ...(use === "id_token" ? own : rest) }) };
     },
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
@@ -108,8 +137,22 @@ function createProvider({ issuer, accounts, signingKey }: ProviderParts, serverU
       return grant;
     },
   });
+  provider.use(async (context, next) => {
+    await next();
+    const reply = context.path === "/me" ? userInfo.get(context.oidc?.account?.accountId ?? "") : undefined;
+    if (reply === undefined) return;
+    context.status = reply.status ?? 200;
+    context.type = reply.type ?? "application/json";
+    context.body = reply.body;
+  });
   return provider;
 }
+
+/** Claims that some provider puts into its ID token. */
+const SHAPES = [
+  ...["email", "email_verified", "preferred_username", "groups", "department", "realm_access", "resource_access"],
+  ...["_claim_names", "_claim_sources", "hasgroups"],
+];
 
 export interface Visit {
   readonly status: number;

@@ -84,7 +84,7 @@ const NAMES: readonly (readonly [claims: JsonObject, claim: string | null, name:
 for (const [claims, claim, name, email] of NAMES) {
   test(`${JSON.stringify(claims).slice(0, 60)} by ${claim ?? "default"} is ${name} (person-claims.1, person-claims.2)`, () => {
     const person = readPerson(
-      { issuer: "i", subject: "subject", claims, idToken: "" },
+      { issuer: "i", subject: "subject", claims, idToken: "", userInfoFault: null },
       { name: claim, groups: "groups" },
       1,
     );
@@ -100,7 +100,13 @@ for (const [claims, path, groups] of [
   [{}, "groups.constructor", []],
 ] as const) {
   test(`groups of ${JSON.stringify(claims)} at ${path}: ${groups.join(" ") || "none"} (person-claims.2)`, () => {
-    const identity = { issuer: "i", subject: "s", claims: claims as unknown as JsonObject, idToken: "" };
+    const identity = {
+      issuer: "i",
+      subject: "s",
+      claims: claims as unknown as JsonObject,
+      idToken: "",
+      userInfoFault: null,
+    };
     assert.deepEqual(readPerson(identity, { name: null, groups: path }, 1).groups, groups);
   });
 }

@@ -3,6 +3,7 @@
 //   role-rules.1. Of the rules that fit, the one with the highest role decides; of several, the first. Without one, a
 //        person has no access.
 //   role-rules.2. An unverified e-mail address fits no rule.
+//   role-rules.3. `/platform` is the group `platform`: Keycloak sends paths. `/a/platform` is another one.
 import { setting, type Setting } from "@holdpoint/base/config/config.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { ROLES } from "../model/identity.ts";
@@ -84,7 +85,7 @@ function parseRule(given: JsonObject): RoleRule | string {
 /** role-rules.1. */
 export function findGrant(rules: readonly RoleRule[], groups: readonly string[], claims: JsonObject): Grant | null {
   const fits = ({ group, claim }: RoleRule): boolean => {
-    if (group !== null) return groups.includes(group);
+    if (group !== null) return groups.some((own) => own === group || trimRoot(own) === trimRoot(group));
     if (claim === null) return true;
     const own = Object.hasOwn(claims, claim.name) ? claims[claim.name] : undefined;
     return own === claim.value || (Array.isArray(own) && own.includes(claim.value));
@@ -94,6 +95,11 @@ export function findGrant(rules: readonly RoleRule[], groups: readonly string[],
     if (fits(rule) && (best === null || ROLES.indexOf(rule.role) > ROLES.indexOf(best.role))) best = rule;
   }
   return best === null ? null : { role: best.role, limits: best.limits };
+}
+
+/** role-rules.3. */
+function trimRoot(group: string): string {
+  return group.startsWith("/") ? group.slice(1) : group;
 }
 
 /** True if a claim that only a sign-in shows may give a role. */

@@ -1,34 +1,45 @@
 // Sign-in: from the address of the provider to a session. States of one attempt:
-//   begun      its secrets are in a cookie of the browser, named after its state; ten minutes
+//   begun      its secrets are in a cookie of the browser; ten minutes
 //   returned   the provider sent the browser back with a code and the state
 //   identified the code is redeemed, and state, nonce and PKCE verifier have been checked
 //   signed in  the person is in the directory, the browser has a new session
 // Invariants:
 //   sign-in.1. An attempt ends in the browser that began it: without its cookie, a code is worth nothing here.
-//   sign-in.2. Every end removes the cookie, so an attempt has one end.
+//   sign-in.2. Every end removes the cookie, so an attempt has one end. A success removes those of all attempts.
 //   sign-in.3. The page afterwards is one of this server.
 //   sign-in.4. A name belongs to the subject that signed in with it first. Another subject with the same name is
 //        refused: it would act in the audit trail as the first one.
 //   sign-in.7. A sign-in without any role takes the rights of earlier ones: sessions end, and votes do not count.
 //   sign-in.6. A person never has the name of a key: a program and a person would be one in votes and in the audit trail.
+//   sign-in.8. Attempts share five cookie names, whatever number of pages begins one: more would make every request too
+//        large. A sixth takes the place of the oldest.
+//   sign-in.9. The state carries the wanted page, so that an attempt that is over (the back button, a page left open)
+//        still leads there. The provider's word that its own page has expired begins one more attempt, once.
+//   sign-in.10. Without the user info, the ID token has to give a name and a role; a sign-in that fails for want of it
+//        takes no rights.
 //   sign-in.5. A person without a role does not enter the directory, and no session begins.
 import type { Clock } from "@holdpoint/base/clock.ts";
-import { describeError } from "@holdpoint/base/api-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Person } from "../model/model.ts";
-import type { AccessRequest, Identity, IdentityProvider, SignInAttempt, Storage } from "../ports/ports.ts";
+import type { AccessRequest, Identity, IdentityProvider, SignInAttempt, SignInStep, Storage } from "../ports/ports.ts";
 import type { Cookies } from "./cookies.ts";
-import { readPerson, type PersonClaims } from "./person-claims.ts";
+import { describeGroups, findName, hasUnreadGroups, readPerson, type PersonClaims } from "./person-claims.ts";
 import { claimsNamedBy, findGrant, type RoleRule } from "./role-rules.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** Reason for a failed sign-in, for its page. */
 export type SignInFailure = "expired" | "denied" | "failed" | "unreachable" | "no_role" | "name_taken";
 
-export type SignInEnd =
-  | { readonly returnTo: string; readonly cookies: readonly string[] }
-  | { readonly failure: SignInFailure; readonly cookies: readonly string[] };
+/** `returnTo` is the wanted page, unchecked; null if nobody knows it any more. */
+export interface SignInEnd {
+  readonly returnTo: string | null;
+  /** Null for a person who is signed in now. */
+  readonly failure: SignInFailure | null;
+  /** The provider's page had expired: begin again, unless that was done before (sign-in.9). */
+  readonly again: boolean;
+  readonly cookies: readonly string[];
+}
 
 export interface SignInPorts {
   readonly storage: Storage;
@@ -44,62 +55,105 @@ export interface SignInPorts {
 }
 
 const ATTEMPT_MS = 10 * 60 * 1000;
-const STATE = /^[\w-]{16,128}$/;
-const RETURN_UNITS_MAX = 2000;
+const STATE = /^[\w-]{16,128}(\.[\w-]{1,1000})?$/;
+const RETURN_UNITS_MAX = 700;
 
 interface Attempt extends SignInAttempt {
-  readonly returnTo: string;
   readonly at: number;
 }
 
-const cookieName = (state: string): string => `holdpoint-sign-in-${state.slice(0, 16)}`;
+/** sign-in.8. */
+const COOKIE_NAMES = [1, 2, 3, 4, 5].map((place) => `holdpoint-sign-in-${place}`);
 
-/** @param returnTo path of the page to show afterwards @throws {Error} if the provider cannot be reached */
+/**
+ * @param returnTo path of the page to show afterwards
+ * @param isSecond whether the provider ended the attempt before this one (sign-in.9)
+ * @throws {Error} if the provider cannot be reached
+ */
 export async function beginSignIn(
-  { provider, cookies, clock }: SignInPorts,
-  redirectUri: string,
-  returnTo: string,
+  ports: SignInPorts,
+  request: AccessRequest,
+  { redirectUri, returnTo, isSecond }: Readonly<{ redirectUri: string; returnTo: string; isSecond: boolean }>,
 ): Promise<{ readonly url: string; readonly cookie: string }> {
-  const secrets = provider.newAttempt();
-  const attempt: Attempt = { ...secrets, returnTo, at: clock.now() };
+  const { provider, cookies, clock } = ports;
+  const fresh = provider.newAttempt();
+  const page = Buffer.from(`${isSecond ? "2" : "1"}${returnTo}`).toString("base64url");
+  const attempt: Attempt = { ...fresh, state: `${fresh.state}.${page}`, at: clock.now() };
   const value = Buffer.from(JSON.stringify(attempt)).toString("base64url");
   return {
-    url: await provider.authorizationUrl(secrets, redirectUri),
-    cookie: cookies.write(cookieName(secrets.state), value, ATTEMPT_MS / 1000),
+    url: await provider.authorizationUrl(attempt, redirectUri),
+    cookie: cookies.write(choosePlace(ports, request, attempt.state), value, ATTEMPT_MS / 1000),
   };
+}
+
+/** A free name, else the one of the oldest attempt. Pages that begin at the same time seldom meet on one. */
+function choosePlace(ports: SignInPorts, request: AccessRequest, state: string): string {
+  const begunAt = (name: string): number => readAttempt(ports, request, name)?.at ?? 0;
+  const start = Buffer.from(state)[0] ?? 0;
+  const names = COOKIE_NAMES.map((_, index) => COOKIE_NAMES[(start + index) % COOKIE_NAMES.length] ?? "");
+  return names.reduce((oldest, name) => (begunAt(name) < begunAt(oldest) ? name : oldest));
+}
+
+/** sign-in.9. */
+function readPage(state: string): { readonly returnTo: string | null; readonly isSecond: boolean } {
+  const page = Buffer.from(state.split(".")[1] ?? "", "base64url").toString();
+  return { returnTo: page === "" ? null : page.slice(1), isSecond: page.startsWith("2") };
 }
 
 /** @param callback the address of the callback, with its query */
 export async function endSignIn(ports: SignInPorts, request: AccessRequest, callback: URL): Promise<SignInEnd> {
-  const state = callback.searchParams.get("state") ?? "";
-  const attempt = STATE.test(state) ? attemptIn(ports, request, state) : null;
-  if (attempt === null) return { failure: "expired", cookies: [] }; // sign-in.1
-  const removed = ports.cookies.write(cookieName(state), "", 0); // sign-in.2
-  const failed = (failure: SignInFailure, reason: string): SignInEnd => {
-    ports.log.warning("sign_in_failed", { failure, reason });
-    return { failure, cookies: [removed] };
-  };
+  const given = callback.searchParams.get("state") ?? "";
+  const state = STATE.test(given) ? given : "";
+  const { returnTo, isSecond } = readPage(state);
+  const place = state === "" ? null : findPlace(ports, request, state);
+  const attempt = place === null ? null : readAttempt(ports, request, place);
+  const cookies = place === null ? [] : [ports.cookies.write(place, "", 0)]; // sign-in.2
   const refusal = callback.searchParams.get("error");
-  if (refusal !== null) return failed(refusal === "access_denied" ? "denied" : "failed", refusal.slice(0, 200));
-  let identity: Identity;
-  try {
-    identity = await ports.provider.identify(callback, attempt);
-  } catch (error) {
-    return failed("failed", formatReason(error));
+  const description = callback.searchParams.get("error_description") ?? "";
+  const again = !isSecond && [refusal, description].includes("authentication_expired"); // sign-in.9
+  const failed = (failure: SignInFailure, reason: string, step: SignInStep | null = null): SignInEnd => {
+    ports.log.warning("sign_in_failed", { failure, ...(step === null ? {} : { step }), reason });
+    return { returnTo, failure, again: false, cookies };
+  };
+  if (attempt === null) return { returnTo, failure: "expired", again, cookies }; // sign-in.1
+  if (again) return { returnTo, failure: "expired", again, cookies };
+  if (refusal !== null) {
+    const reason = `${refusal} ${description}`.trim().slice(0, 300);
+    return failed(refusal === "access_denied" ? "denied" : "failed", reason);
   }
+  const identity = await ports.provider.identify(callback, attempt);
+  if ("step" in identity) return failed("failed", identity.reason, identity.step);
+  const fault = identity.userInfoFault;
+  if (fault !== null) ports.log.warning("sign_in_user_info_unread", { step: "userinfo", reason: fault });
   const person = readPerson(identity, ports.claims, ports.clock.now());
-  if (findGrant(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims)) === null) {
+  const seen = describeGroups(identity.claims, ports.claims);
+  if (hasUnreadGroups(identity.claims, ports.claims))
+    ports.log.warning("sign_in_groups_unread", { name: person.name, seen });
+  const grant = findGrant(ports.rules, person.groups, claimsNamedBy(ports.rules, identity.claims));
+  if (fault !== null && (grant === null || findName(identity, ports.claims) === null))
+    return failed("failed", `the ID token alone has no name or no role: ${fault}; ${seen}`, "userinfo"); // sign-in.10
+  if (grant === null) {
     await loseRole(ports, person); // sign-in.7
-    return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES`); // sign-in.5
+    return failed("no_role", `${person.name} has no group or claim of HOLDPOINT_ROLES: ${seen}`); // sign-in.5
   }
   const cookie = await enter(ports, request, person, identity);
   if (cookie === null) return failed("name_taken", `${person.name} belongs to another subject or to a key`);
   ports.log.info("signed_in", { name: person.name });
-  return { returnTo: attempt.returnTo, cookies: [removed, cookie] };
+  const open = COOKIE_NAMES.filter((name) => name === place || ports.cookies.read(request, name) !== null);
+  return {
+    returnTo,
+    failure: null,
+    again: false,
+    cookies: [...open.map((name) => ports.cookies.write(name, "", 0)), cookie],
+  };
 }
 
-function attemptIn({ cookies, clock }: SignInPorts, request: AccessRequest, state: string): Attempt | null {
-  const value = cookies.read(request, cookieName(state));
+function findPlace(ports: SignInPorts, request: AccessRequest, state: string): string | null {
+  return COOKIE_NAMES.find((name) => readAttempt(ports, request, name)?.state === state) ?? null;
+}
+
+function readAttempt({ cookies, clock }: SignInPorts, request: AccessRequest, name: string): Attempt | null {
+  const value = cookies.read(request, name);
   if (value === null) return null;
   let parsed: Json;
   try {
@@ -107,10 +161,10 @@ function attemptIn({ cookies, clock }: SignInPorts, request: AccessRequest, stat
   } catch {
     return null;
   }
-  if (!isJsonObject(parsed) || parsed["state"] !== state) return null;
-  const { nonce, verifier, returnTo, at } = parsed as JsonObject & Attempt;
-  if (![nonce, verifier, returnTo].every((one) => typeof one === "string") || typeof at !== "number") return null;
-  return clock.now() - at < ATTEMPT_MS ? { state, nonce, verifier, returnTo, at } : null;
+  if (!isJsonObject(parsed)) return null;
+  const { state, nonce, verifier, at } = parsed as JsonObject & Attempt;
+  if (![state, nonce, verifier].every((one) => typeof one === "string") || typeof at !== "number") return null;
+  return clock.now() - at < ATTEMPT_MS ? { state, nonce, verifier, at } : null;
 }
 
 /** sign-in.7. Somebody who never had a role stays unknown. */
@@ -148,16 +202,9 @@ async function enter(
 }
 
 /** The path as a page of this server; anything else leads to `fallback` (sign-in.3). */
-export function safeReturn(given: string | undefined, base: string, fallback: string): string {
-  if (given === undefined || given.length > RETURN_UNITS_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given))
+export function safeReturn(given: string | null | undefined, base: string, fallback: string): string {
+  if (typeof given !== "string" || given.length > RETURN_UNITS_MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(given))
     return fallback;
   const { origin } = new URL(base);
   return URL.canParse(given, base) && new URL(given, base).origin === origin ? given : fallback;
-}
-
-/** Errors of the library carry the provider's own code as their cause. */
-function formatReason(error: unknown): string {
-  const { message } = describeError(error);
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  return `${message}${cause}`.slice(0, 500);
 }

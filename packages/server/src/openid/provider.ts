@@ -4,23 +4,28 @@
 //        delays no agent. A failure is not kept.
 //   openid/provider.2. Plain http is for a provider on this machine only.
 //   openid/provider.3. Every claim comes from a checked ID token, or from the user info of the same subject.
+//   openid/provider.4. The secret goes where the provider's document says that it takes it.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
   buildEndSessionUrl,
   calculatePKCECodeChallenge,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
   type Configuration,
   discovery,
-  fetchUserInfo,
   None,
   randomNonce,
   randomPKCECodeVerifier,
   randomState,
 } from "openid-client";
-import type { Identity, IdentityProvider } from "../ports/ports.ts";
+import { describeError } from "@holdpoint/base/api-error.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
+import type { Identity, IdentityProvider, SignInRefusal, SignInStep } from "../ports/ports.ts";
 import { createLogoutTokens } from "./logout-token.ts";
+import { mergeClaims, readUserInfo } from "./user-info.ts";
 
 export interface ProviderOptions {
   readonly issuer: string;
@@ -62,7 +67,12 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
     },
     async identify(callback, { state, nonce, verifier }) {
       const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
-      return readIdentity(await configuration(), callback, checks);
+      try {
+        return await readIdentity(await configuration().catch(refuseAt("discovery")), callback, checks);
+      } catch (error) {
+        if (error instanceof Refused) return error.refusal;
+        throw error;
+      }
     },
     async signOutUrl(idToken, returnTo) {
       const config = await configuration();
@@ -76,21 +86,67 @@ export function createIdentityProvider(options: ProviderOptions, monotonic: () =
 
 function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<Configuration> {
   const url = new URL(issuer);
-  const auth = clientSecret === null ? None() : undefined;
+  const auth = clientSecret === null ? None() : authenticate(clientSecret);
   const execute = url.protocol === "http:" ? [allowInsecureRequests] : []; // openid/provider.2: the setting checks the host
   return discovery(url, clientId, clientSecret ?? undefined, auth, { execute, timeout: TIMEOUT_S });
 }
 
+/** openid/provider.4. */
+function authenticate(secret: string): ClientAuth {
+  const [post, basic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
+  return (server, ...rest) => {
+    const taken = server.token_endpoint_auth_methods_supported;
+    const onlyBasic = taken?.includes("client_secret_post") === false && taken.includes("client_secret_basic");
+    return (onlyBasic ? basic : post)(server, ...rest);
+  };
+}
+
+class Refused extends Error {
+  readonly refusal: SignInRefusal;
+  constructor(refusal: SignInRefusal) {
+    super(refusal.reason);
+    this.refusal = refusal;
+  }
+}
+
+function refuseAt(step: SignInStep): (error: unknown) => never {
+  return (error) => {
+    throw new Refused({ step, reason: formatReason(error) });
+  };
+}
+
+/** @throws {Refused} */
 async function readIdentity(
   config: Configuration,
   callback: URL,
   checks: Parameters<typeof authorizationCodeGrant>[2],
 ): Promise<Identity> {
-  const tokens = await authorizationCodeGrant(config, callback, checks);
+  const tokens = await authorizationCodeGrant(config, callback, checks).catch((error: unknown) =>
+    refuseAt(isAboutToken(error) ? "id_token" : "code")(error),
+  );
   const claims = tokens.claims();
-  if (claims === undefined || tokens.id_token === undefined) throw new Error("the reply has no ID token");
+  if (claims === undefined || tokens.id_token === undefined)
+    throw new Refused({ step: "id_token", reason: "the reply has no ID token" });
   const { iss: issuer, sub: subject } = claims;
-  const hasUserInfo = config.serverMetadata().userinfo_endpoint !== undefined;
-  const more = hasUserInfo ? await fetchUserInfo(config, tokens.access_token, subject) : {}; // openid/provider.3
-  return { issuer, subject, claims: { ...more, ...claims } as JsonObject, idToken: tokens.id_token };
+  const more = await readUserInfo(config, tokens.access_token, subject).catch(refuseAt("userinfo")); // openid/provider.3
+  return {
+    issuer,
+    subject,
+    claims: mergeClaims(claims as JsonObject, more.claims),
+    idToken: tokens.id_token,
+    userInfoFault: more.fault,
+  };
+}
+
+/** The library's errors about a JWT say so in code or text; the others are about the callback and the exchange. */
+function isAboutToken(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return /JWT|ID Token|id_token|signature/i.test(`${String(code)} ${String(message)}`);
+}
+
+/** Errors of the library carry the provider's own code as their cause. */
+function formatReason(error: unknown): string {
+  const { message } = describeError(error);
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return `${message}${cause}`.slice(0, 500);
 }

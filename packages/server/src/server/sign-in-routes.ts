@@ -22,13 +22,20 @@ const LOGOUT_TOKEN_UNITS_MAX = 16_384;
 export function signInRoutes(ports: SignInPorts, publicUrl: () => string): readonly HttpRoute[] {
   const console = (): string => `${publicUrl()}/console/inbox`;
   const callback = (): string => `${publicUrl()}${PATHS.callback}`;
-  const failed = (failure: SignInFailure, cookies: readonly string[]): HttpReply =>
-    redirect(`${console()}?sign_in_error=${failure}`, cookies);
+  /** The console says why, on the wanted page if that is one of its own. */
+  const failed = (failure: SignInFailure, page: string | null, cookies: readonly string[] = []): HttpReply => {
+    const own = new URL(console());
+    const wanted = new URL(safeReturn(page, own.href, own.pathname), own);
+    const shown = wanted.pathname.startsWith(new URL(".", own).pathname) ? wanted : own;
+    shown.searchParams.set("sign_in_error", failure);
+    return redirect(shown.href, cookies);
+  };
   return [
     {
       method: "get",
       path: PATHS.signIn,
-      async handle({ query, headers }) {
+      async handle(request) {
+        const { query, headers } = request;
         const own = publicUrl();
         const returnTo = safeReturn(query["return_to"], own, new URL(console()).pathname);
         // The cookies of an attempt belong to one host: the one that the provider sends the browser back to.
@@ -37,11 +44,16 @@ export function signInRoutes(ports: SignInPorts, publicUrl: () => string): reado
             `${own}${PATHS.signIn}?${new URLSearchParams({ return_to: returnTo, at: "host" }).toString()}`,
           );
         try {
-          const { url, cookie } = await beginSignIn(ports, callback(), returnTo);
+          const isSecond = query["again"] !== undefined;
+          const { url, cookie } = await beginSignIn(ports, request, { redirectUri: callback(), returnTo, isSecond });
           return redirect(url, [cookie]);
         } catch (error) {
-          ports.log.warning("sign_in_failed", { failure: "unreachable", reason: describeError(error).message });
-          return failed("unreachable", []);
+          ports.log.warning("sign_in_failed", {
+            failure: "unreachable",
+            step: "discovery",
+            reason: describeError(error).message,
+          });
+          return failed("unreachable", returnTo);
         }
       },
     },
@@ -51,14 +63,29 @@ export function signInRoutes(ports: SignInPorts, publicUrl: () => string): reado
       async handle(request) {
         const url = new URL(callback());
         url.search = new URL(request.url, url).search;
-        const end = await endSignIn(ports, request, url);
-        if ("failure" in end) return failed(end.failure, end.cookies);
-        return redirect(new URL(end.returnTo, publicUrl()).href, end.cookies);
+        const { failure, returnTo, again, cookies } = await endSignIn(ports, request, url);
+        const own = publicUrl();
+        const wanted = new URL(safeReturn(returnTo, own, new URL(console()).pathname), own);
+        if (failure === null) return redirect(wanted.href, cookies);
+        const isOver = failure === "expired";
+        if (isOver && (await isSignedIn(ports, request))) return redirect(wanted.href, cookies); // the back button
+        if (isOver && again) {
+          const query = new URLSearchParams({ return_to: `${wanted.pathname}${wanted.search}`, again: "1" });
+          return redirect(`${own}${PATHS.signIn}?${query.toString()}`, cookies);
+        }
+        return failed(failure, returnTo, cookies);
       },
     },
     { method: "post", path: PATHS.signOut, handle: (request) => signOut(ports, request, console()) },
     { method: "post", path: PATHS.backChannel, handle: (request) => signOutByProvider(ports, request) },
   ];
+}
+
+function isSignedIn({ sessions }: SignInPorts, request: HttpRequest): Promise<boolean> {
+  return sessions.source(request).then(
+    (caller) => caller !== null,
+    () => false,
+  );
 }
 
 /** Replies as OpenID Connect Back-Channel Logout 1.0 defines them. */

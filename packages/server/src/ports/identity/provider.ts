@@ -16,6 +16,17 @@ export interface Identity {
   /** Claims of the ID token, completed by those of the user info. */
   readonly claims: JsonObject;
   readonly idToken: string;
+  /** Why the user info is left out; null if it was read, or if the provider has none. */
+  readonly userInfoFault: string | null;
+}
+
+/** Where a sign-in failed: the provider's document, the exchange of the code, the ID token or the user info. */
+export type SignInStep = "discovery" | "code" | "id_token" | "userinfo";
+
+/** A sign-in that the provider, or a check of its replies, ended. */
+export interface SignInRefusal {
+  readonly step: SignInStep;
+  readonly reason: string;
 }
 
 /** A logout at the provider: of one session there, or of all sessions of a person. At least one of both is known. */
@@ -33,9 +44,9 @@ export interface IdentityProvider {
   /**
    * Redeems the code of the callback, once.
    * @param callback the address that the provider sent the browser to, with its query
-   * @throws {Error} for a code, state, nonce or token that does not fit
+   * @returns a refusal for a code, state, nonce or token that does not fit
    */
-  identify(callback: URL, attempt: SignInAttempt): Promise<Identity>;
+  identify(callback: URL, attempt: SignInAttempt): Promise<Identity | SignInRefusal>;
   /** Address that ends the session at the provider; null if it has none. @param idToken null if it is not known */
   signOutUrl(idToken: string | null, returnTo: string): Promise<string | null>;
   /**
