@@ -149,10 +149,10 @@ function createProvider(
 }
 
 /** Claims that some provider puts into its ID token. */
-const SHAPES = [
-  ...["email", "email_verified", "preferred_username", "groups", "department", "realm_access", "resource_access"],
-  ...["_claim_names", "_claim_sources", "hasgroups"],
-];
+const SHAPES =
+  "email email_verified preferred_username groups department realm_access resource_access _claim_names _claim_sources hasgroups".split(
+    " ",
+  );
 
 export interface Visit {
   readonly status: number;
