@@ -278,7 +278,7 @@ for (const [error, description] of EXPIRED)
         if (keeps === "no cookie") browser.cookies.clear();
         const state = new URL(headers.get("location") ?? "").searchParams.get("state") ?? "";
         const query = new URLSearchParams({ state, error, ...(description && { error_description: description }) });
-        return (await browser.visit(`${server.url}/auth/callback?${query}`)).headers.get("location") ?? "";
+        return (await browser.visit(`${server.url}/auth/callback?${query.toString()}`)).headers.get("location") ?? "";
       };
       const again = await expire(`${server.url}/auth/sign-in?return_to=/console/threads`);
       assert.match(again, /\/auth\/sign-in\?return_to=%2Fconsole%2Fthreads&again=1$/);
