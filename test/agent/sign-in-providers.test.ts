@@ -1,9 +1,7 @@
-// Sign-in at providers of every shape, over a real one on a real socket. Checked:
-//   user-info.1 to user-info.3, person-claims.4, role-rules.3: what a provider sends is read, or the log names the step
-//        and what was seen.
-//   sign-in.8. Attempts keep at most five cookies, and a success removes them all.
-//   sign-in.9. The back button and an expired page of the provider lead to the wanted page.
-//   sign-in.10. A sign-in that fails for want of the user info takes no rights.
+// Sign-in at providers of every shape, over a real one on a real socket. Checked: user-info.1 to user-info.3,
+// person-claims.4 and role-rules.3 (what a provider sends is read, or the log names the step and what was seen), sign-in.8
+// (at most five cookies of attempts), sign-in.9 (the back button, and an expired page of the provider), sign-in.10 (a
+// sign-in that fails for want of the user info takes no rights).
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
