@@ -267,7 +267,7 @@ suite("limits (streaming.5, streaming.7)", PATIENCE, async () => {
       for await (const { event } of official.runs.joinStream(thread.threadId, run.run_id)) seen.push(event);
     })();
     const rest = raw.rest();
-    await until("two heartbeats", () => (raw.comments.length >= 2 ? true : undefined));
+    await raw.whenComments("two heartbeats", ({ length }) => length >= 2);
     open();
     assert.equal(joinEventNames(await rest), "metadata custom custom custom");
     assert.deepEqual(new Set(raw.comments), new Set(["hb"]));

@@ -153,7 +153,8 @@ test("waiting runs are shared fairly, those that resume a pause come first, and 
     assert.deepEqual([refused.status, (refused.body as { readonly code: string }).code], [503, "overloaded"]);
     assert.notEqual(refused.headers.get("retry-after"), null);
     own.bench.release(first, "two");
-    await until("all have run", () => own.bench.effects().filter(({ node }) => node === "three ends").length === 25);
+    const ended = () => own.bench.effects().filter(({ node }) => node === "three ends").length === 25;
+    await own.bench.whenEffects("all have run", ended);
     const order = own.bench.effects().filter(({ node }) => node === "one starts" || node === "answered");
     const place = (thread: string): number => order.findIndex((effect) => effect.thread === thread);
     assert.equal(place(paused), 1, "right after the run that had the slot");

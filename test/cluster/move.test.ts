@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, test } from "node:test";
+import { createArrivals } from "../harness/arrivals.ts";
 import { holdpoint } from "../harness/cli.ts";
 import { inboxPage, readItems } from "../harness/inbox.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
@@ -178,15 +179,17 @@ test("a backup among pauses and answers: it has the acknowledged ones, and open 
   const server = await startServerHere();
   const threads = await Promise.all(Array.from({ length: 4 }, () => newThread(server, "series")));
   const acknowledged = new Map<string, number>();
+  const answered = createArrivals<string>();
   const done = new AbortController();
   const working = threads.map(async (thread, at) => {
     await thread.run({ input: {} });
     for (let given = 0; given < STEPS.length && (!done.signal.aborted || given <= at); given++) {
       await thread.resume(`first ${given}`);
       acknowledged.set(thread.threadId, given + 1);
+      answered.add(thread.threadId);
     }
   });
-  await until("some answers", () => (acknowledged.size === threads.length ? true : undefined));
+  await answered.when("an answer of each", () => acknowledged.size === threads.length);
   const before = new Map(acknowledged);
   const copied = await move("backup", "busy.db", server.dataDir);
   done.abort();

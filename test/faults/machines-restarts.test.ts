@@ -9,7 +9,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import { each, FULL, only, pause, questionsIn, resumeBody, until } from "../harness/faults/fault-server.ts";
+import { each, FULL, only, pause, questionsIn, resumeBody } from "../harness/faults/fault-server.ts";
 import { Fleet } from "../harness/faults/fleet.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres/server.ts";
 import { call, type Answer, type TestServer } from "../harness/server.ts";
@@ -272,7 +272,7 @@ test(`the database is restarted ${RESTARTS} times, at once or in order, under lo
   const { threads, tally } = await underLoad(async () => {
     for (const { size } of Array.from({ length: RESTARTS }, () => ({ size: CYCLES / RESTARTS / 2 }))) {
       const before = bench().effects().length;
-      await until("there is load", () => bench().effects().length >= before + size, PATIENCE_MS);
+      await bench().whenEffects("there is load", () => bench().effects().length >= before + size, PATIENCE_MS);
       if (restarts++ % 2 === 0) await database.crash();
       else await database.shutDown();
       await database.start();

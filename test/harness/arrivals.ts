@@ -3,7 +3,10 @@
 export interface Arrivals<T> {
   readonly list: T[];
   readonly add: (one: T) => void;
-  /** Resolves with the first result of `look` that is neither undefined nor false. @throws {Error} after a minute */
+  /**
+   * Resolves with the first result of `look` that is neither undefined nor false.
+   * @throws {Error} after a minute without arrivals
+   */
   readonly when: <R>(what: string, look: (list: readonly T[]) => R | undefined | false) => Promise<R>;
 }
 
@@ -25,6 +28,7 @@ export function createArrivals<T>(): Arrivals<T> {
           reject(new Error(`waited in vain: ${what}`));
         }, BOUND_MS);
         const tryOnce = (): void => {
+          late.refresh();
           const found = look(list);
           if (found === undefined || found === false) return;
           clearTimeout(late);

@@ -1,5 +1,6 @@
 // Server-sent events in tests: one stream, event after event, with the comments between them.
 import assert from "node:assert/strict";
+import { type Arrivals, createArrivals } from "./arrivals.ts";
 
 export interface WireEvent {
   readonly event: string;
@@ -15,6 +16,7 @@ export interface EventReader {
   rest(): Promise<readonly WireEvent[]>;
   /** Comments that have come so far. */
   readonly comments: readonly string[];
+  readonly whenComments: Arrivals<string>["when"];
   /** Hangs up. */
   leave(): void;
 }
@@ -36,15 +38,16 @@ export async function readEvents(
     signal: controller.signal,
   });
   assert.equal(response.headers.get("content-type"), "text/event-stream", `${response.status} ${path}`);
-  const comments: string[] = [];
-  const events = eventsIn(readLines(response), comments);
+  const comments = createArrivals<string>();
+  const events = eventsIn(readLines(response), comments.add);
   const next = async (): Promise<WireEvent | null> => {
     const { value, done } = await events.next();
     return done === true ? null : value;
   };
   return {
     headers: response.headers,
-    comments,
+    comments: comments.list,
+    whenComments: comments.when,
     next,
     async rest() {
       const left: WireEvent[] = [];
@@ -66,10 +69,13 @@ async function* readLines(response: Response): AsyncGenerator<string> {
   assert.equal(rest, "", "the stream ends with a whole line");
 }
 
-async function* eventsIn(lines: AsyncIterable<string>, comments: string[]): AsyncGenerator<WireEvent, undefined> {
+async function* eventsIn(
+  lines: AsyncIterable<string>,
+  onComment: (text: string) => void,
+): AsyncGenerator<WireEvent, undefined> {
   let [event, data, id]: [string | null, string, string | null] = [null, "", null];
   for await (const line of lines) {
-    if (line.startsWith(": ")) comments.push(line.slice(2));
+    if (line.startsWith(": ")) onComment(line.slice(2));
     else if (line.startsWith("event: ")) event = line.slice(7);
     else if (line.startsWith("data: ")) data = line.slice(6);
     else if (line.startsWith("id: ")) id = line.slice(4);

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
 import { startFront } from "../harness/protocol/front.ts";
-import { officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
+import { officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { removeFolder, temporaryFolder } from "../harness/server.ts";
 import { openThread, until } from "../harness/threads.ts";
@@ -27,8 +27,6 @@ after(async () => {
   for (const path of [server.dataDir, folder]) removeFolder(path);
 });
 
-const shows = (what: string, done: () => boolean): Promise<true> =>
-  until(what, async () => (done() ? true : undefined));
 const say = (content: string): object => ({ messages: [{ type: "human", content }] });
 let gates = 0;
 const newGate = (): string => join(folder, `gate-${++gates}`);

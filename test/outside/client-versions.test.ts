@@ -12,7 +12,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { PATIENCE } from "../harness/patience.ts";
-import { CLIENT_VERSIONS, officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
+import { CLIENT_VERSIONS, officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
 import { newNotes, newThread, openThread, until } from "../harness/threads.ts";
 
@@ -31,8 +31,6 @@ const newGate = (): string => join(folder, `gate-${++gates}`);
 const say = (content: string): object => ({ messages: [{ type: "human", content }] });
 const WHOLE = "This half came first. This half came after the wait.";
 
-const shows = (what: string, done: () => boolean): Promise<true> =>
-  until(what, async () => (done() ? true : undefined));
 /** The stream has shown the interrupts that the state did: later ones are new to the page. */
 const isReplayed = (page: Page): boolean => {
   const told = page.hook.getThread()?.interrupts.map(({ interruptId }) => interruptId) ?? [];

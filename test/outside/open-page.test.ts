@@ -12,9 +12,9 @@ import { after, describe, test, type TestContext } from "node:test";
 import { startFront, type Front } from "../harness/protocol/front.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { newDatabase } from "../harness/postgres/databases.ts";
-import { officialClient, openPage, type Page } from "../harness/protocol/sdk-clients.ts";
+import { officialClient, openPage, shows, type Page } from "../harness/protocol/sdk-clients.ts";
 import { removeFolder, startServer, temporaryFolder, type TestServer } from "../harness/server.ts";
-import { openThread, until } from "../harness/threads.ts";
+import { openThread } from "../harness/threads.ts";
 
 const folder = temporaryFolder();
 after(() => removeFolder(folder));
@@ -25,8 +25,6 @@ const HALF = "This half came first. ";
 const WHOLE = `${HALF}This half came after the wait.`;
 
 const say = (content: string): object => ({ messages: [{ type: "human", content }] });
-const shows = (what: string, done: () => boolean): Promise<true> =>
-  until(what, async () => (done() ? true : undefined));
 let gates = 0;
 const newGate = (): string => join(folder, `gate-${++gates}`);
 

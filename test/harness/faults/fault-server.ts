@@ -1,6 +1,6 @@
 // A server with fault injection, and helpers of the fault tests: effects of nodes, gates, seeds, polls.
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { call, removeFolder, ROOT, startServer, temporaryFolder, type Answer, type TestServer } from "../server.ts";
 
@@ -144,7 +144,17 @@ export class Bench {
 
   /** Waits for this effect of a node. */
   sees(thread: string, node: string, times = 1, boundMs?: number): Promise<void> {
-    return until(`${node} on ${thread}`, () => this.listEffects(thread, node).length >= times, boundMs);
+    return this.whenEffects(`${node} on ${thread}`, () => this.listEffects(thread, node).length >= times, boundMs);
+  }
+  /** Waits until the effects are such. */
+  whenEffects(what: string, holds: () => boolean, boundMs?: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (holds()) resolve();
+    };
+    const watcher = watch(this.effectsFile, look);
+    look();
+    return within(what, promise, boundMs).finally(() => watcher.close());
   }
 
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {

@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { until } from "../threads.ts";
 import { nestedProject } from "../../outside/nested-project.ts";
 import type * as Sdk from "@langchain/langgraph-sdk";
 import type * as Stream from "@langchain/langgraph-sdk/stream";
@@ -75,3 +76,7 @@ export async function openPage(
     },
   };
 }
+
+/** Waits until a page shows something. */
+export const shows = (what: string, done: () => boolean): Promise<true> =>
+  until(what, async () => (done() ? true : undefined));

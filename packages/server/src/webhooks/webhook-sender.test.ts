@@ -125,13 +125,13 @@ test("a digest that fails is repeated whole; after its last attempt it is droppe
 test("a host over its limit rests as long as it says, and no attempt counts (webhook-sender.6)", async (t) => {
   const { clock, start, put, leaves } = await setUp(t);
   await put("first");
-  const times: number[] = [];
+  const { list: times, add, when } = createArrivals<number>();
   await start(() => {
-    times.push(clock.monotonic());
+    add(clock.monotonic());
     return times.length <= 10 ? { kind: "limited", afterMs: 5000 } : { kind: "sent" };
   });
   for (let attempt = 1; attempt <= 10; attempt++) {
-    await until(() => times.length === attempt);
+    await when("an attempt", () => times.length === attempt);
     await until(() => clock.timers() > 0);
     await clock.advance(4999);
     assert.equal(times.length, attempt, "it rests");

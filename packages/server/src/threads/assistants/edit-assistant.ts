@@ -15,7 +15,7 @@ import type { AgentContext } from "../../context/context.ts";
 import { findAssistant, requireGraph, toVersion } from "./assistants.ts";
 import { checkOnPaused } from "../../interrupts/on-paused.ts";
 import type { Assistant, AssistantVersion, Scope } from "../../model/model.ts";
-import { builtInAssistantId } from "../../model/built-in-assistant.ts";
+import { builtInAssistantId, REQUEST_GRAPH } from "../../model/built-in-assistant.ts";
 import type { AssistantVersionQuery, Tx } from "../../ports/ports.ts";
 import { readRows } from "../../context/read-rows.ts";
 import { inScope, stamped } from "../../auth/scope.ts";
@@ -57,7 +57,8 @@ export async function createAssistant(
       throw new ApiError("assistant_exists", `Assistant with ID ${assistantId} already exists`);
     }
     const { assistantsMax } = agent.limits;
-    if ((await tx.countAllAssistants()) >= assistantsMax) {
+    const own = agent.graphs.describe(REQUEST_GRAPH) === null ? 0 : 1; // the server's own takes no place
+    if ((await tx.countAllAssistants()) - own >= assistantsMax) {
       throw new ApiError("assistant_limit", `The limit of ${assistantsMax} assistants is reached.`, {
         limit: assistantsMax,
       });
