@@ -56,6 +56,23 @@ test("SIGTERM: waiting calls get their result or a join URL, new runs get 503, e
   assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
 });
 
+test("SIGTERM with a paused run: it drains at once, and the next process takes the answer (agent-lifecycle.1)", async (t) => {
+  // Nothing runs, so a drain that waited for the pause would last an hour.
+  const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
+  const thread = await bench.newThread();
+  await bench.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "ask", input: {} });
+  const asked = await bench.call("GET", "/inbox");
+  assert.ok(asked.text.includes(thread), asked.text);
+  await stopping(bench);
+  assert.deepEqual(await within("it ends", bench.server.exited), [0, null]);
+  await bench.start();
+  assert.deepEqual((await bench.call("GET", "/inbox")).body, asked.body, "the same question is open");
+  const answer = { assistant_id: "ask", command: { resume: "yes" } };
+  const ended = await bench.call("POST", `/threads/${thread}/runs/wait`, answer);
+  assert.match(ended.text, /"yes"/);
+  assert.ok(!(await bench.call("GET", "/inbox")).text.includes(thread));
+});
+
 test("a signal that arrives twice is one: the server drains (agent-lifecycle.1)", async (t) => {
   const bench = await started(t, { BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "3600" });
   const { thread, answer } = await waitingRun(bench);

@@ -1,146 +1,24 @@
 // Tests of deploy/: no container engine runs here, so the tests search the files for errors that an engine would
 // report.
-//   deploy.1. kustomization.yaml has every manifest. outside/schemas.test.ts compares them with their schemas.
-//   deploy.2. Every variable they set is one of ours, and every secret and variable they name exists.
-//   deploy.3. Containers run without root, write to nothing but volumes, and use no shell.
+//   deploy.2. Every variable that the Compose file sets is one of ours, and example.env has those that it takes.
+//   deploy.3. The image runs without root, and uses no shell.
 //   deploy.4. Files that the Dockerfile copies exist, and reach the engine.
 //   deploy.5. OpenTelemetry Collectors keep a trace together and pass the sender on.
-//   deploy.6. Probes use paths of the servers, on ports of the container; the autoscaler uses a metric of ours.
+//   deploy.6. Compose waits longer than the server's grace period.
 //   deploy.7. Third-party images have digests, and the image's Node is the tested one.
+// outside/chart.test.ts has those of the Helm chart.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { parse, parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { AGENT_SETTINGS } from "@holdpoint/server/server/settings.ts";
-import { getLive, getReady } from "@holdpoint/api/meta.ts";
-import type { Setting } from "@holdpoint/base/config/config.ts";
 import { readHead } from "@holdpoint/collector/receive/request-head.ts";
-import { collectorSettings } from "@holdpoint/collector/service/settings.ts";
-import { TELEMETRY_SETTINGS } from "@holdpoint/server/telemetry/settings.ts";
-import { TRACE_SETTINGS } from "@holdpoint/collector/traces/settings.ts";
+import { isRead } from "./read-variables.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const DEPLOY = join(ROOT, "deploy");
 const text = (path: string): string => readFileSync(join(DEPLOY, path), "utf8");
-
-interface Container {
-  readonly image: string;
-  readonly env?: readonly {
-    readonly name: string;
-    readonly valueFrom?: { readonly secretKeyRef: { readonly key: string } };
-  }[];
-  readonly securityContext?: Readonly<Record<string, unknown>>;
-  readonly name: string;
-  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly startupProbe?: Probe;
-  readonly livenessProbe?: Probe;
-  readonly readinessProbe?: Probe;
-}
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
-}
-interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly stringData?: Readonly<Record<string, string>>;
-  readonly spec?: {
-    readonly template?: {
-      readonly spec: {
-        readonly securityContext?: Readonly<Record<string, unknown>>;
-        readonly automountServiceAccountToken?: boolean;
-        readonly terminationGracePeriodSeconds?: number;
-        readonly containers: readonly Container[];
-      };
-    };
-  };
-}
-
-const parseManifests = (source: string): Manifest[] =>
-  parseAllDocuments(source, { merge: true }).map((document) => document.toJS() as Manifest);
-const files = readdirSync(join(DEPLOY, "kubernetes")).filter((name) => name !== "kustomization.yaml");
-const manifests = files.flatMap((name) => parseManifests(text(`kubernetes/${name}`)));
-const pods = manifests.flatMap(({ metadata: { name }, spec }) =>
-  spec?.template ? [{ name, ...spec.template.spec }] : [],
-);
-
-test("kustomization.yaml has every manifest (deploy.1)", () => {
-  const { resources } = parse(text("kubernetes/kustomization.yaml")) as { readonly resources: readonly string[] };
-  assert.deepEqual([...resources].sort(), [...files].sort());
-});
-
-const SETTINGS = new Set(
-  [AGENT_SETTINGS, collectorSettings, TELEMETRY_SETTINGS, TRACE_SETTINGS].flatMap((table) =>
-    Object.values<Setting<unknown>>(table).flatMap(({ name, aliases }) => [name, ...(aliases ?? [])]),
-  ),
-).add("HEALTH_PORT"); // the image's own
-/** OpenTelemetry's libraries read these. */
-const STANDARD = /^OTEL_/;
-const isRead = (name: string): boolean => SETTINGS.has(name) || STANDARD.test(name);
-
-test("every variable of a pod is a setting, and every secret it names is in secret.yaml (deploy.2)", () => {
-  const secret = manifests.find(({ kind }) => kind === "Secret")?.stringData ?? {};
-  let count = 0;
-  for (const { containers } of pods) {
-    for (const { name, valueFrom } of containers.flatMap(({ env = [] }) => env)) {
-      count++;
-      assert.ok(isRead(name), name);
-      if (valueFrom !== undefined) assert.ok(valueFrom.secretKeyRef.key in secret, name);
-    }
-  }
-  assert.ok(count > 10);
-});
-
-test("no container has root, a file system to write to, or a token (deploy.3)", () => {
-  assert.ok(pods.length >= 4);
-  for (const { name, securityContext, automountServiceAccountToken, containers } of pods) {
-    assert.equal(securityContext?.["runAsNonRoot"], true, name);
-    assert.equal(automountServiceAccountToken, false, name);
-    for (const container of containers) {
-      const { readOnlyRootFilesystem, allowPrivilegeEscalation, capabilities } = container.securityContext ?? {};
-      assert.deepEqual(
-        [readOnlyRootFilesystem, allowPrivilegeEscalation, capabilities],
-        [true, false, { drop: ["ALL"] }],
-        name,
-      );
-    }
-  }
-});
-
-test("probes ask for liveness and readiness on ports that the container names (deploy.6)", () => {
-  const probed = pods.flatMap(({ name, containers }) =>
-    containers.filter(({ image }) => image === "holdpoint" && name !== "holdpoint-migrate"),
-  );
-  assert.equal(probed.length, 3);
-  for (const { ports = [], startupProbe, livenessProbe, readinessProbe } of probed) {
-    const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
-    const [{ name: port } = { name: "" }] = ports;
-    assert.deepEqual(asked, [
-      { path: getLive.path, port },
-      { path: getLive.path, port },
-      { path: getReady.path, port },
-    ]);
-  }
-});
-
-test("workers grow with a metric that servers have (deploy.6)", () => {
-  const scaled = manifests.filter(({ kind }) => kind === "HorizontalPodAutoscaler");
-  const names = [...JSON.stringify(scaled).matchAll(/"metric":\{"name":"(\w+)"/g)].map(([, name]) => name);
-  assert.deepEqual(names, ["agent_runs_pending"]);
-  const metrics = readFileSync(join(ROOT, "packages/server/src/server/metrics.ts"), "utf8");
-  for (const name of names) assert.ok(metrics.includes(`"${name}"`), name);
-});
-
-test("the wait for a stop is longer than the server's grace period (deploy.6)", () => {
-  const grace = AGENT_SETTINGS.shutdownGraceSecs.fallback;
-  for (const { name, terminationGracePeriodSeconds = 0 } of pods)
-    if (/-(?:api|worker)$/.test(name)) assert.ok(terminationGracePeriodSeconds >= grace + 15, name);
-  for (const name of ["api", "worker"]) {
-    const { stop_grace_period: given = "" } = compose.services[name] ?? {};
-    assert.ok(Number.parseInt(given, 10) >= grace + 10, name);
-  }
-});
 
 interface Compose {
   readonly name: string;
@@ -157,6 +35,14 @@ interface Compose {
   >;
 }
 const compose = parse(text("compose.yaml"), { merge: true }) as Compose;
+
+test("Compose waits longer than the server's grace period (deploy.6)", () => {
+  const grace = AGENT_SETTINGS.shutdownGraceSecs.fallback;
+  for (const name of ["api", "worker"]) {
+    const { stop_grace_period: given = "" } = compose.services[name] ?? {};
+    assert.ok(Number.parseInt(given, 10) >= grace + 10, name);
+  }
+});
 
 test("the Compose file sets our settings only, from variables that example.env has (deploy.2)", () => {
   for (const { image, environment = {} } of Object.values(compose.services)) {
@@ -188,7 +74,6 @@ test("images of others are named by version and digest, and Node is that of pack
   );
   assert.equal(bases.length, 4);
   for (const image of bases) assert.match(image, new RegExp(`^node:${node}-slim@sha256:[0-9a-f]{64}$`));
-  assert.match(text("kubernetes/kustomization.yaml"), /^ {4}digest: sha256:[0-9a-f]{64} # [\d.]+$/m);
   const services = [...text("compose.yaml").matchAll(/^\s+image: (\S+)$/gm)].map(([, image = ""]) => image);
   const others = services.filter((image) => !image.includes("holdpoint"));
   assert.ok(others.length > 0);
@@ -234,7 +119,7 @@ interface OpenTelemetryCollector {
 test("accepts a sender without a key and with an empty key header (deploy.5)", () => {
   let headers: Readonly<Record<string, string>> = { authorization: "Bearer token" };
   for (const name of ["gateway", "sidecar"]) {
-    const { extensions } = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
+    const { extensions } = parse(text(`helm/files/${name}.yaml`)) as OpenTelemetryCollector;
     // The rule of headers_setter: an absent header gets the default, or stays empty.
     const passed = extensions.headers_setter.headers.map(
       ({ key, from_context: from, default_value: given = "" }) => [key, headers[from] ?? given] as const,
@@ -245,18 +130,11 @@ test("accepts a sender without a key and with an empty key header (deploy.5)", (
   const raw = Object.entries({ ...headers, "x-api-key": "ours", "content-type": "application/json" }).flat();
   const head = readHead(raw, { apiKey: "ours", ingestToken: "token" });
   assert.deepEqual("refusal" in head ? head : [head.apiKey, head.tenantId, head.project], ["ours", "", ""]);
-  const [gateway] = pods
-    .filter(({ name }) => name === "opentelemetry-collector")
-    .flatMap(({ containers }) => containers);
-  assert.deepEqual(
-    gateway?.env?.map(({ name }) => name),
-    ["TRACING_API_KEY"],
-  );
 });
 
 for (const name of ["gateway", "sidecar"])
-  test(`opentelemetry-collector/${name}.yaml passes the sender on, and queues nothing (deploy.5)`, () => {
-    const config = parse(text(`opentelemetry-collector/${name}.yaml`)) as OpenTelemetryCollector;
+  test(`${name}.yaml passes the sender on, and queues nothing (deploy.5)`, () => {
+    const config = parse(text(`helm/files/${name}.yaml`)) as OpenTelemetryCollector;
     for (const key of config.service.extensions) assert.ok(key in config.extensions, key);
     for (const pipeline of Object.values(config.service.pipelines)) {
       for (const [kind, names] of Object.entries(pipeline)) {

@@ -14,6 +14,8 @@ export const kinds = {
   ...(await import("kubernetes-models/apps/v1")),
   ...(await import("kubernetes-models/autoscaling/v2")),
   ...(await import("kubernetes-models/batch/v1")),
+  ...(await import("kubernetes-models/networking.k8s.io/v1")),
   ...(await import("kubernetes-models/policy/v1")),
+  ...(await import("@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1")),
   ...(await import("kubernetes-models/v1")),
 };
