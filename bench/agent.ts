@@ -5,7 +5,6 @@ import { setTimeout } from "node:timers/promises";
 import { compare, startInProcess } from "./agent/compare.ts";
 import { measureLists } from "./agent/lists.ts";
 import { runScript } from "./measure.ts";
-import { measurePeer } from "./agent/peer.ts";
 import { multiplyPausedThread } from "./agent/many-paused.ts";
 import { removeFolder, startServer, type MeasuredServer } from "./agent/server.ts";
 import { measureFlushes, measureStatements } from "./agent/statements.ts";
@@ -17,7 +16,6 @@ const HERE = join(import.meta.dirname, "agent");
 const script = (name: string): string => join(HERE, name);
 
 export interface AgentOptions {
-  readonly peer: boolean;
   readonly short: boolean;
   /** Only a cycle's cost, with a short warm-up. */
   readonly quick: boolean;
@@ -45,19 +43,18 @@ export async function benchAgent(options: AgentOptions): Promise<void> {
   const { note } = table;
   const server = await startServer();
   const idle = await server.metrics();
-  const busy = await measureCycles(note, server, sizes);
+  await measureCycles(note, server, sizes);
   if (!options.quick) await measureBoundText(note, server, options.short);
   await server.stop();
   removeFolder(server.folder);
   await measureStatements(note, sizes.cycles, Math.min(sizes.warmUp, 300));
   if (!options.quick) await measureFlushes(note, Math.min(sizes.cycles, 300));
-  if (!options.quick) await measureOthers(note, options, { idle, busy, cycles: sizes.cycles });
+  if (!options.quick) await measureOthers(note, options, { idle, cycles: sizes.cycles });
   table.close();
   if (options.quick) console.log("quick: the counts hold; figures of CPU and time need the full run");
 }
 
-/** @returns CPU seconds of the server a cycle */
-async function measureCycles(note: Note, server: MeasuredServer, sizes: Sizes): Promise<number> {
+async function measureCycles(note: Note, server: MeasuredServer, sizes: Sizes): Promise<void> {
   const { warmUp, rounds } = sizes;
   const library = await startInProcess(STATE_BYTES, warmUp);
   await load(server, warmUp, 32, STATE_BYTES);
@@ -77,7 +74,6 @@ async function measureCycles(note: Note, server: MeasuredServer, sizes: Sizes): 
     asked: "at most 5",
   });
   await library.stop();
-  return many.server;
 }
 
 async function measureBoundText(note: Note, server: MeasuredServer, short: boolean): Promise<void> {
@@ -98,11 +94,7 @@ async function measureBoundText(note: Note, server: MeasuredServer, short: boole
 async function measureOthers(
   note: Note,
   options: AgentOptions,
-  {
-    idle,
-    busy,
-    cycles,
-  }: { readonly idle: { readonly residentBytes: number }; readonly busy: number; readonly cycles: number },
+  { idle, cycles }: { readonly idle: { readonly residentBytes: number }; readonly cycles: number },
 ): Promise<void> {
   const start = await runScript(script("start.ts"), [options.short ? 3 : 7]);
   note({
@@ -114,15 +106,6 @@ async function measureOthers(
   await measureStreams(note, options.short);
   await measureMemory(note, idle.residentBytes, options.short ? 500 : 5000);
   await measureManyPaused(note, options.short ? 2000 : 200_000, cycles);
-  if (options.peer) {
-    const peer = await measurePeer(options.short ? 60 : 500);
-    note({
-      what: "CPU a cycle, 32 clients (peer / server)",
-      measured: `${ms(peer)} / ${ms(busy)}`,
-      ratio: peer / busy,
-      asked: "at least 5",
-    });
-  }
 }
 
 async function measureMemory(note: Note, idleBytes: number, threads: number): Promise<void> {

@@ -60,6 +60,29 @@ const LOADS: readonly (readonly [name: string, asked: number, options: readonly 
   ["gzipped JSON, 64 a request", 0.65, ["PER=64", "FORMAT=json", "GZIP=1"]],
 ];
 
+/** In turns. @returns the best of both, and the spans that the collector lost */
+async function compareWithFloor(
+  options: readonly string[],
+): Promise<{ readonly floor: Measured; readonly own: Measured; readonly lost: number }> {
+  const floors: Measured[] = [];
+  const all: Measured[] = [];
+  for (let round = 0; round < rounds; round++) {
+    floors.push(await measure("floor", FLOOR, options));
+    all.push(await measure("collector", collector(LARGE_QUEUE), options));
+  }
+  return { floor: best(floors), own: best(all), lost: all.reduce((sum, { lost }) => sum + lost, 0) };
+}
+
+/** Spans a CPU-second of the floor and of the collector, for each load. */
+export async function measureFloors(): Promise<readonly (readonly [load: string, floor: number, own: number])[]> {
+  const rows: (readonly [string, number, number])[] = [];
+  for (const [name, , options] of LOADS) {
+    const { floor, own } = await compareWithFloor(options);
+    rows.push([name, floor.spansPerCpuS, own.spansPerCpuS]);
+  }
+  return rows;
+}
+
 /**
  * Returns the collector's best result of the first load, as the base of later comparisons; without `whole`, only that
  * load.
@@ -67,18 +90,12 @@ const LOADS: readonly (readonly [name: string, asked: number, options: readonly 
 async function againstTheFloor(whole: boolean): Promise<Measured> {
   let first: Measured | null = null;
   for (const [name, asked, options] of whole ? LOADS : LOADS.slice(0, 1)) {
-    const floors: Measured[] = [];
-    const ours: Measured[] = [];
-    for (let round = 0; round < rounds; round++) {
-      floors.push(await measure("floor", FLOOR, options));
-      ours.push(await measure("collector", collector(LARGE_QUEUE), options));
-    }
-    row(name, "floor", best(floors));
-    row(name, "collector, memory", best(ours));
-    missing += ours.reduce((sum, { lost }) => sum + lost, 0);
-    const ratio = (best(ours).spansPerCpuS / best(floors).spansPerCpuS).toFixed(2);
-    ratios.push(`${name}: ${ratio} of the floor (asked ${asked})`);
-    first ??= best(ours);
+    const { floor, own, lost } = await compareWithFloor(options);
+    row(name, "floor", floor);
+    row(name, "collector, memory", own);
+    missing += lost;
+    ratios.push(`${name}: ${(own.spansPerCpuS / floor.spansPerCpuS).toFixed(2)} of the floor (asked ${asked})`);
+    first ??= own;
   }
   return first ?? NOTHING;
 }

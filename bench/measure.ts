@@ -17,13 +17,26 @@ export function cpuSecondsOfTree(pid: number): number | null {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
     const own = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0); // utime to cstime
-    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean),
-    );
-    return children.reduce((sum, child) => sum + (cpuSecondsOfTree(Number(child)) ?? 0), own / TICKS);
+    return listChildren(pid).reduce((sum, child) => sum + (cpuSecondsOfTree(child) ?? 0), own / TICKS);
   } catch {
     return null;
   }
+}
+
+/** Resident bytes of a process and its descendants; null where there is no /proc. */
+export function residentBytesOfTree(pid: number): number | null {
+  try {
+    const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+    return listChildren(pid).reduce((sum, child) => sum + (residentBytesOfTree(child) ?? 0), kilobytes * 1024);
+  } catch {
+    return null;
+  }
+}
+
+function listChildren(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean).map(Number),
+  );
 }
 
 export function median(values: readonly number[]): number {

@@ -1,10 +1,11 @@
-// Benchmarks: `npm run bench -- agent [--postgres] [--peer] [--short | --quick]`, `… collector [part…]`, `… traces`,
-// `… protocol [--short]`, `… long-life [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
+// Benchmarks: `npm run bench -- agent [--postgres] [--short | --quick]`, `… collector [part…]`, `… traces`,
+// `… protocol [--short]`, `… long-life [--short]`, `… peers [--short]`. Prints a table with the asked figures beside the measured ones, and one closing line of ratios.
 // Those of the agent server are also written as JSON (`--json <file>`). `--quick` measures only a cycle.
 import { parseArgs } from "node:util";
 import { benchAgent } from "./agent.ts";
 import { benchCollector } from "./collector.ts";
 import { benchPostgres } from "./agent/postgres.ts";
+import { benchPeers } from "./peers.ts";
 import { benchLongLife } from "./long-life.ts";
 import { benchProtocol } from "./protocol.ts";
 import { benchTraces } from "./traces.ts";
@@ -12,7 +13,6 @@ import { benchTraces } from "./traces.ts";
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    peer: { type: "boolean", default: false },
     postgres: { type: "boolean", default: false },
     json: { type: "string" },
     quick: { type: "boolean", default: false },
@@ -27,7 +27,8 @@ else if (what === "collector") await benchCollector(parts);
 else if (what === "traces") await benchTraces();
 else if (what === "long-life") await benchLongLife({ ...values, json: values.json ?? "dist/bench-long-life.json" });
 else if (what === "protocol") await benchProtocol(values);
+else if (what === "peers") await benchPeers(values);
 else {
-  console.error(`no such benchmark: ${what}. There are: agent, collector, long-life, protocol, traces`);
+  console.error(`no such benchmark: ${what}. There are: agent, collector, long-life, peers, protocol, traces`);
   process.exitCode = 2;
 }

@@ -1,6 +1,6 @@
 // Table of a benchmark: each figure beside the asked one, printed as it comes and written as JSON at the end.
 // Invariant table.1: a figure is a ratio of two measurements of this run, or of one and its limit: machines differ.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { dirname } from "node:path";
 
@@ -52,4 +52,14 @@ export function createTable(path: string): Table {
 
 function isMet({ ratio, asked, limit = Number(/[\d.]+/.exec(asked)?.[0]) }: Line): boolean {
   return asked.startsWith("at least") ? ratio >= limit : ratio <= limit;
+}
+
+/** Replaces what a page has between two comments: `<!-- NAME -->` and `<!-- /NAME -->`. */
+export function writeBetweenMarks(path: string, name: string, text: string): void {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const page = readFileSync(path, "utf8");
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${path} has no ${begin} … ${end}`);
+  writeFileSync(path, `${page.slice(0, from + begin.length)}\n\n${text}\n\n${page.slice(to)}`);
+  console.log(`written to ${path}`);
 }

@@ -155,7 +155,7 @@ async function rememberCommitTimes(postgres: PostgresServer): Promise<void> {
   await postgres.start();
 }
 
-async function newDatabase(postgres: PostgresServer, name: string): Promise<string> {
+export async function newDatabase(postgres: PostgresServer, name: string): Promise<string> {
   await withClient(postgres.uri, (client) => client.query(`CREATE DATABASE bench_${name}`));
   const uri = new URL(postgres.uri);
   uri.pathname = `/bench_${name}`;

@@ -1,0 +1,58 @@
+// The suite of promises, which runs on any server of the API.
+//   promises.1. Holdpoint keeps all of them, also over kills and deploys.
+//   promises.2. A server that says yes to everything keeps none.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { freePort } from "../harness/postgres/free-port.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { removeFolder, startServer } from "../harness/server.ts";
+import { askPromises } from "./promises.mjs";
+
+test("Holdpoint keeps every promise that one process can keep (promises.1)", PATIENCE, async () => {
+  const env = { PORT: String(await freePort()) };
+  const start = (graphs: string, dataDir?: string) =>
+    startServer({
+      config: join(import.meta.dirname, graphs, "langgraph.json"),
+      env,
+      ...(dataDir === undefined ? {} : { dataDir }),
+    });
+  let server = await start("graphs");
+  try {
+    const rows = await askPromises({
+      url: server.url,
+      async restart(graphs, signal) {
+        if (signal === "SIGKILL") await server.kill();
+        else await server.stop();
+        server = await start(graphs, server.dataDir);
+      },
+    });
+    assert.deepEqual(
+      rows.filter(({ kept }) => kept === false),
+      [],
+    );
+    assert.equal(rows.filter(({ kept }) => kept === true).length, 18);
+  } finally {
+    await server.stop();
+    removeFolder(server.dataDir);
+  }
+});
+
+test("a server that says yes to everything keeps none (promises.2)", PATIENCE, async () => {
+  const yes = createServer((_request, response) => response.end('{"thread_id":"one"}')).listen(0, "127.0.0.1");
+  await once(yes, "listening");
+  try {
+    const url = `http://127.0.0.1:${(yes.address() as AddressInfo).port}`;
+    const rows = await askPromises({ url, second: url, restart: async () => undefined });
+    assert.deepEqual(
+      rows.filter(({ kept }) => kept !== false),
+      [],
+    );
+    for (const { reason, request } of rows) assert.ok(reason !== "" && request.includes("→ 200"), reason);
+  } finally {
+    yes.close();
+  }
+});
