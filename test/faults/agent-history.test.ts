@@ -3,19 +3,24 @@
 //   agent-history.1. Starts, answers, cancellations and deletions of a thread take place one after the other, each once
 //        or not at all, within the time of their call, as the answers of the server say; a question takes one answer,
 //        and one more for each cancellation before its use.
-//   agent-history.2. The test prints a bad history with its seed.
+//   agent-history.2. The test prints a bad history with its seed, shrinks it, and records it for test/histories/check.ts.
 //   agent-history.3. The checker rejects a recorded history with a second use of an answer.
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { startPostgresProxy, isMarked, type Fate } from "../fakes/postgres-proxy.ts";
 import { Bench, each, FULL, pause, questionsIn, seeded, until } from "../harness/faults/fault-server.ts";
-import { linearize, printed, type Call, type Op, type Result } from "../harness/faults/linearizable.ts";
+import { ROOT } from "../harness/server.ts";
+import { linearize, printed, type Call, type Op, type Result } from "../histories/linearizable.ts";
+import { record } from "../histories/shrink.ts";
 import { PATIENCE } from "../harness/patience.ts";
 import { beforeDrop, newDatabase } from "../harness/postgres/databases.ts";
 
-const [ROUNDS, THREADS, CLIENTS, CALLS] = FULL ? [60, 12, 4, 5] : [2, 4, 3, 6];
+/** Rounds of a length in between: `npm run histories`. */
+const GIVEN = Number(process.env["HOLDPOINT_HISTORIES"] ?? 2);
+const [ROUNDS, THREADS, CLIENTS, CALLS] = FULL ? [60, 12, 4, 5] : [GIVEN, 4, 3, 6];
 const JUMP_MS = String(24 * 60 * 60 * 1000);
-const timeout = FULL ? 1_800_000 : PATIENCE.timeout;
+const timeout = FULL || GIVEN > 2 ? 1_800_000 : PATIENCE.timeout;
 const SETTINGS = { BG_JOB_MAX_RETRIES: "100", BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: "1" };
 const { seed, next } = seeded();
 
@@ -122,6 +127,9 @@ async function newThread(bench: Bench): Promise<string> {
   }
 }
 
+const recordBad = (history: readonly Call[], round: number): string =>
+  `${printed(history)}\nshrunken:\n${record(history, join(ROOT, `dist/histories/${seed}-${round}.json`))}`;
+
 async function checkHistories(
   t: TestContext,
   bench: Bench,
@@ -146,7 +154,8 @@ async function checkHistories(
       tally.calls += history.length;
       tally.lost += history.filter(({ result }) => result === "lost").length;
       tally.cancelled += history.filter(({ result }) => result === "cancelled").length;
-      assert.ok(linearize(history) !== null, `seed ${seed}, round ${round}:\n${printed(history)}`); // agent-history.2
+      const isGood = linearize(history) !== null;
+      assert.ok(isGood, isGood ? "" : `seed ${seed}, round ${round}:\n${recordBad(history, round)}`); // agent-history.2
       const bad = withSecondUse(history);
       if (bad === null) continue;
       tally.planted++;
@@ -174,7 +183,7 @@ test(
   },
 );
 
-const CUT_ROUNDS = FULL ? ROUNDS : 1;
+const CUT_ROUNDS = FULL ? ROUNDS : Math.ceil(GIVEN / 2);
 const FATES: readonly Fate[] = ["before", "after", "during", "all"];
 
 test(

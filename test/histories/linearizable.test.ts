@@ -1,7 +1,7 @@
 // Tests of the checker itself: it accepts valid histories and rejects broken ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linearize, printed, type Call, type Op, type Result } from "../harness/faults/linearizable.ts";
+import { linearize, printed, type Call, type Op, type Result } from "./linearizable.ts";
 
 const START: Op = { verb: "start", question: "first" };
 const DELETE: Op = { verb: "delete" };

@@ -1,0 +1,8 @@
+// Checks a recorded history again: `node test/histories/check.ts FILE`.
+import { linearize, printed } from "./linearizable.ts";
+import { readRecord, shrink } from "./shrink.ts";
+
+const history = readRecord(process.argv[2] ?? "");
+const isGood = linearize(history) !== null;
+console.log(isGood ? `${history.length} calls, linearizable` : `not linearizable:\n${printed(shrink(history))}`);
+process.exitCode = isGood ? 0 : 1;
