@@ -11,6 +11,7 @@ import { writeBetweenMarks } from "../../bench/table.ts";
 import { freePort } from "../harness/postgres/free-port.ts";
 import { startPostgres, type PostgresServer } from "../harness/postgres/server.ts";
 import { askPromises, type Row } from "./promises.mjs";
+import { makeTable, type Asked } from "./table.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const PAGE = join(ROOT, "docs/concepts/comparison.md");
@@ -104,56 +105,20 @@ async function askCandidate({ start, isShared }: Candidate): Promise<readonly Ro
   }
 }
 
-/** For a line of Markdown, without ids. */
-const escape = (text: string): string =>
-  text.replaceAll("`", "'").replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, "{id}");
-
-function makeTable(all: readonly (readonly [Candidate, readonly Row[]])[]): string {
-  const names = all[0]?.[1].map(({ name }) => name) ?? [];
-  const notes: string[] = [];
-  const lines = names.map((name, at) => {
-    const cells = all.map(([{ name: who, storage }, rows]) => {
-      const row = rows[at];
-      if (row?.kept === true) return "yes";
-      if (row?.kept !== false) return "—";
-      notes.push(`${notes.length + 1}. ${who} (${storage}): ${escape(row.reason)}: \`${escape(row.request)}\``);
-      return `no [${notes.length}]`;
-    });
-    return `| ${[name, ...cells].join(" | ")} |`;
-  });
-  const count = all.map(([, rows]) => rows.filter(({ kept }) => kept === true).length);
-  return [
-    `| promise | ${all.map(([{ name, storage }]) => `${name}, ${storage}`).join(" | ")} |`,
-    `| --- |${" --- |".repeat(all.length)}`,
-    ...lines,
-    `| kept | ${count.join(" | ")} |`,
-    "",
-    `Asked on ${new Date().toISOString().slice(0, 10)}, under Node ${process.versions.node}, with LangGraph ${readPeerVersion("@langchain/langgraph")}. A dash: the server has no second process on its storage. Each no, with the last request and its reply:`,
-    "",
-    ...notes,
-  ].join("\n");
-}
-
 installPeers();
 const copied = copyGraphs(join(import.meta.dirname, "graphs"), "promises/graphs");
 cpSync(join(import.meta.dirname, "changed"), join(copied, "../changed"), { recursive: true });
 mkdirSync(join(ROOT, "dist"), { recursive: true });
 const postgres = await startPostgres();
 try {
-  const all: (readonly [Candidate, readonly Row[]])[] = [];
+  const all: Asked[] = [];
   for (const candidate of await listCandidates(postgres)) {
     console.log(`${candidate.name}, ${candidate.storage}`);
-    all.push([candidate, await askCandidate(candidate)]);
+    const { name, storage } = candidate;
+    all.push({ name, storage, rows: await askCandidate(candidate) });
   }
-  writeFileSync(
-    join(ROOT, "dist/promises.json"),
-    JSON.stringify(
-      all.map(([one, rows]) => ({ ...one, rows })),
-      null,
-      2,
-    ),
-  );
-  writeBetweenMarks(PAGE, "promises", makeTable(all));
+  writeFileSync(join(ROOT, "dist/promises.json"), JSON.stringify(all, null, 2));
+  writeBetweenMarks(PAGE, "promises", makeTable(all, readPeerVersion("@langchain/langgraph")));
 } finally {
   await postgres.stop();
 }
