@@ -16,17 +16,19 @@ const ROOT = join(import.meta.dirname, "..");
 const GRAPHS = join(ROOT, "bench/graphs");
 const PAGE = join(ROOT, "docs/reference/sizing.md");
 const STATE_BYTES = 1000;
-const PAUSED = 2000;
 /** What a load leaves in the heap is collected by then. */
-const REST_MS = 20_000;
+const REST_MS = 10_000;
 
 interface Sizes {
   readonly warmUp: number;
   readonly cycles: number;
   readonly rounds: number;
+  /** Cycles of one client, each of which may take more than a second. */
+  readonly alone: number;
+  readonly paused: number;
 }
-const FULL: Sizes = { warmUp: 2000, cycles: 1000, rounds: 3 };
-const SHORT: Sizes = { warmUp: 300, cycles: 200, rounds: 3 };
+const FULL: Sizes = { warmUp: 2000, cycles: 1000, rounds: 3, alone: 100, paused: 2000 };
+const SHORT: Sizes = { warmUp: 100, cycles: 100, rounds: 2, alone: 15, paused: 500 };
 
 interface Candidate {
   readonly name: string;
@@ -79,8 +81,8 @@ export async function benchPeers({ short }: { readonly short: boolean }): Promis
   for (let round = 0; round < sizes.rounds; round++) {
     for (const [at, candidate] of candidates.entries()) await measureRound(candidate, all[at] as Figures, sizes);
   }
-  for (const [at, candidate] of candidates.entries()) await measurePaused(candidate, all[at] as Figures);
-  writeBetweenMarks(PAGE, "peers", makeTable(candidates, all, sizes, await measureFloors()));
+  for (const [at, candidate] of candidates.entries()) await measurePaused(candidate, all[at] as Figures, sizes.paused);
+  writeBetweenMarks(PAGE, "peers", makeTable(candidates, all, sizes, await measureFloors(short ? 1 : 3)));
 }
 
 /** A new server: its start, its memory at rest, its cycles with many clients and with one. */
@@ -93,7 +95,7 @@ async function measureRound(candidate: Candidate, figures: Figures, sizes: Sizes
     const before = cpuSecondsOfTree(server.pid) ?? Number.NaN;
     await load(candidate, server, sizes.cycles, 32);
     figures.cycles.push(sizes.cycles / ((cpuSecondsOfTree(server.pid) ?? Number.NaN) - before));
-    const { medianMs = Number.NaN } = await load(candidate, server, Math.min(sizes.cycles, 300), 1);
+    const { medianMs = Number.NaN } = await load(candidate, server, sizes.alone, 1);
     figures.latencies.push(medianMs);
     console.log(
       `${candidate.name}: ${figures.cycles.at(-1)?.toFixed(0)} cycles a CPU-second, ${medianMs.toFixed(1)} ms`,
@@ -101,12 +103,12 @@ async function measureRound(candidate: Candidate, figures: Figures, sizes: Sizes
   });
 }
 
-async function measurePaused(candidate: Candidate, figures: Figures): Promise<void> {
+async function measurePaused(candidate: Candidate, figures: Figures, threads: number): Promise<void> {
   await withServer(candidate, async (server) => {
-    await load(candidate, server, PAUSED, 32, "pause-only");
+    await load(candidate, server, threads, 32, "pause-only");
     await setTimeout(REST_MS);
     figures.paused = residentBytesOfTree(server.pid) ?? Number.NaN;
-    console.log(`${candidate.name}: ${megabytes(figures.paused)} with ${PAUSED} paused`);
+    console.log(`${candidate.name}: ${megabytes(figures.paused)} with ${threads} paused`);
   });
 }
 
@@ -142,14 +144,14 @@ function makeTable(
   const [processor] = cpus();
   const machine = `${cpus().length} cores of ${processor?.model ?? "an unknown processor"}, Linux ${release()}, Node ${process.versions.node}`;
   return [
-    `Measured on ${new Date().toISOString().slice(0, 10)} on ${machine}; ${sizes.rounds} rounds in turns, ${sizes.cycles} cycles each after ${sizes.warmUp} to warm up. The median of the rounds counts.`,
+    `Measured on ${new Date().toISOString().slice(0, 10)} on ${machine}; ${sizes.rounds} rounds in turns, ${sizes.cycles} cycles each after ${sizes.warmUp} to warm up, ${sizes.alone} of one client. The median of the rounds counts.`,
     "",
     `| subject | ${candidates.map(({ name }) => name).join(" | ")} |`,
     `| --- |${" --- |".repeat(candidates.length)}`,
     line("cycles a CPU-second, 32 clients", ({ cycles }) => median(cycles).toFixed(0)),
     line("median cycle of one client", ({ latencies }) => `${median(latencies).toFixed(1)} ms`),
     line("memory, idle", ({ idle }) => megabytes(idle)),
-    line(`memory with ${PAUSED} paused threads`, ({ paused }) => megabytes(paused)),
+    line(`memory with ${sizes.paused} paused threads`, ({ paused }) => megabytes(paused)),
     line("start, until the first reply of `/ok`", ({ starts }) => `${(median(starts) / 1000).toFixed(2)} s`),
     "",
     "| spans a CPU-second | floor: the least work of any proxy on Node | collector | ratio |",

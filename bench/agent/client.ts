@@ -19,7 +19,10 @@ async function post(path: string, body: unknown): Promise<Record<string, unknown
     const call = request(`${url}${path}`, { method: "POST", agent, headers }, (response) => {
       text(response).then((body) => (response.statusCode === 200 ? resolve(body) : reject(new Error(body))), reject);
     });
-    call.on("error", reject);
+    // A server may close a connection at rest just as it is used again.
+    call.on("error", (error) =>
+      call.reusedSocket ? post(path, body).then((one) => resolve(JSON.stringify(one)), reject) : reject(error),
+    );
     call.end(payload);
   });
   return JSON.parse(reply) as Record<string, unknown>;

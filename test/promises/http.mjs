@@ -139,6 +139,6 @@ export function check(isTrue, reason) {
 
 /** JSON values are the same. */
 export function equal(one, other, what) {
-  const [left, right] = [one, other].map((value) => JSON.stringify(value));
-  if (left !== right) throw new Broken(`${what}: ${show(String(left))} instead of ${show(String(right))}`);
+  const [left, right] = [one, other].map((value) => JSON.stringify(value) ?? "nothing");
+  if (left !== right) throw new Broken(`${what}: ${show(left)} instead of ${show(right)}`);
 }

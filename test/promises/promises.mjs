@@ -320,20 +320,21 @@ export async function askPromises({ url, second, restart, headers, only, onRow =
           },
   };
   const rows = [];
-  for (const { name, needs, holds } of PROMISES) {
-    if (only !== undefined && !name.includes(only)) continue;
-    const row = await askOne(server, means, { name, needs, holds });
+  for (const promise of PROMISES) {
+    if (only !== undefined && !promise.name.includes(only)) continue;
+    const row = await askOne(server, means, promise);
     rows.push(row);
     onRow(row);
   }
   return rows;
 }
 
-async function askOne(server, means, { name, needs, holds }) {
+async function askOne(server, means, promise) {
+  const { name, needs } = promise;
   if (needs !== undefined && means[needs] === undefined)
     return { name, kept: null, reason: `no --${needs}`, request: "" };
   try {
-    await holds(server, means);
+    await promise.holds(server, means);
     return { name, kept: true, reason: "", request: "" };
   } catch (error) {
     if (!(error instanceof Broken)) error.message = `${error.message} (unexpected reply)`;
