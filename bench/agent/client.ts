@@ -20,9 +20,10 @@ async function post(path: string, body: unknown): Promise<Record<string, unknown
       text(response).then((body) => (response.statusCode === 200 ? resolve(body) : reject(new Error(body))), reject);
     });
     // A server may close a connection at rest just as it is used again.
-    call.on("error", (error) =>
-      call.reusedSocket ? post(path, body).then((one) => resolve(JSON.stringify(one)), reject) : reject(error),
-    );
+    call.on("error", (error) => {
+      if (call.reusedSocket) post(path, body).then((again) => resolve(JSON.stringify(again)), reject);
+      else reject(error);
+    });
     call.end(payload);
   });
   return JSON.parse(reply) as Record<string, unknown>;
