@@ -1,7 +1,7 @@
-// Tests of a start: it loads nothing that only some servers, or only later requests, need.
+// Tests of a start: it loads nothing that only some servers, or only later requests, need; it needs no graph.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { removeFolder, startServer } from "../harness/server.ts";
+import { call, removeFolder, startServer, temporaryFolder } from "../harness/server.ts";
 
 /** Writes the packages and the built-in modules that the process has loaded, when it ends. */
 const WATCH = `import { registerHooks } from "node:module";
@@ -42,4 +42,15 @@ test("a start loads no part that only later requests or other configurations nee
     LATER.filter((name) => loaded.includes(name)),
     [],
   );
+});
+
+test("a folder without a langgraph.json serves requests", async (t) => {
+  const dataDir = temporaryFolder();
+  const server = await startServer({ dataDir, cwd: dataDir, config: null });
+  t.after(() => removeFolder(dataDir));
+  const asked = await call(server, "POST", "/requests", { payload: "Deploy?" });
+  assert.equal(asked.status, 201, asked.text);
+  assert.deepEqual((await call(server, "POST", "/assistants/search", {})).body, []);
+  assert.ok(server.logs.some(({ event }) => event === "no_graphs"));
+  await server.stop();
 });

@@ -12,7 +12,9 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 export { TEST_GRAPHS };
 
 export interface ServerOptions {
-  readonly config?: string;
+  /** Null: none, as for a command without the option. */
+  readonly config?: string | null;
+  readonly cwd?: string;
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments for Node, before main.ts: `--import` of a module that injects faults, for example. */
@@ -74,10 +76,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       ...(options.nodeArgs ?? []),
       join(ROOT, "packages/holdpoint/src/main.ts"),
       "serve",
-      "--config",
-      options.config ?? TEST_GRAPHS,
+      ...(options.config === null ? [] : ["--config", options.config ?? TEST_GRAPHS]),
     ],
     {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       env: {
         ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_TESTS.test(name))),
         DATABASE_URI: databaseUri,

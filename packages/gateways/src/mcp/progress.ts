@@ -23,13 +23,15 @@ export interface ProgressOptions {
   /** Of the request; without one nothing is read or sent. */
   readonly token: Json | undefined;
   readonly notify: (notification: ProgressNotification) => Promise<void>;
+  /** What the first notification says. */
+  readonly state?: string;
 }
 
-export function startProgress({ api, clock, everyMs, token, notify }: ProgressOptions): Progress {
+export function startProgress({ api, clock, everyMs, token, notify, state: first }: ProgressOptions): Progress {
   const over = new AbortController();
   if (typeof token !== "string" && typeof token !== "number") return { follow: () => undefined, end: () => undefined };
   let progress = 0;
-  let state = "The run starts.";
+  let state = first ?? "The run starts.";
   let cancel: () => void = () => undefined;
   const tell = async (message: string): Promise<void> => {
     if (over.signal.aborted) return;

@@ -14,6 +14,7 @@ import { configOfAssistant, configOfRun } from "../calls/assistant-config.ts";
 import type { RunPlace } from "../calls/run-object.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
 import { startRun } from "../calls/start-run.ts";
+import { APPROVE, ASK_HUMAN, callAskTool, findAskTool } from "./ask-tools.ts";
 import type { AskedForms } from "./asked-forms.ts";
 import { callAgent, callResume, finish, buildStart } from "./agent-calls.ts";
 import { parseFacts } from "./client-facts.ts";
@@ -25,7 +26,7 @@ import type { RunningCalls } from "./running-calls.ts";
 import { setTaskHandlers } from "./task-handlers.ts";
 import { taskAt, formatTaskId } from "./tasks.ts";
 import { errorResult, follow, type ToolCall } from "./tool-call.ts";
-import { type Agent, findAgent, RESUME, RESUME_TOOL, toolPage } from "./tools.ts";
+import { type Agent, findAgent, RESUME, RESUME_TOOL, type ToolPage, toolPage } from "./tools.ts";
 
 export interface McpServerParts {
   readonly api: OwnApi;
@@ -55,9 +56,12 @@ export function createMcpServer(parts: McpServerParts): Server {
     setTaskHandlers(server, parts.api, (place, context) => resultOfTask(server, parts, place, context));
   server.setRequestHandler("tools/list", async ({ params }) => {
     const offset = decodeCursor(params?.cursor);
-    const { tools, next } = await refusable(toolPage(parts.api, offset));
+    const { tools, next } = await refusable(toolPage(parts.api, offset).catch(withoutAgents));
     return {
-      tools: [...(offset === 0 ? [RESUME] : []), ...tools.map((tool) => (parts.isLegacy ? asTask(tool) : tool))],
+      tools: [
+        ...(offset === 0 ? [RESUME, ASK_HUMAN, APPROVE] : []),
+        ...tools.map((tool) => (parts.isLegacy ? asTask(tool) : tool)),
+      ],
       ...(next === null ? {} : { nextCursor: encodeCursor(next) }),
     };
   });
@@ -74,6 +78,8 @@ export function createMcpServer(parts: McpServerParts): Server {
     };
     try {
       if (params.name === RESUME_TOOL) return await callResume({ ...base, config: null }, args, configOfAssistant);
+      const ask = findAskTool(params.name);
+      if (ask !== null) return await askPeople(parts, ask, args, context);
       const tool = await findAgent(parts.api, params.name);
       if (tool === null) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: "${params.name}".`);
       const asked = (params as { readonly task?: unknown }).task;
@@ -85,6 +91,39 @@ export function createMcpServer(parts: McpServerParts): Server {
     }
   });
   return server;
+}
+
+/** A key that is limited to requests sees no assistants. */
+function withoutAgents(error: unknown): ToolPage {
+  if (error instanceof ApiRefusal && error.code === "forbidden") return { tools: [], next: null };
+  throw error;
+}
+
+async function askPeople(
+  parts: McpServerParts,
+  tool: NonNullable<ReturnType<typeof findAskTool>>,
+  args: JsonObject,
+  { mcpReq }: ServerContext,
+) {
+  const progress = startProgress({
+    api: parts.api,
+    clock: parts.clock,
+    everyMs: parts.progressEveryMs,
+    token: ((mcpReq._meta ?? {}) as JsonObject)["progressToken"],
+    notify: (notification) => mcpReq.notify(notification),
+    state: "The question waits for a person.",
+  });
+  const leave = parts.running.enter({ sessionId: parts.sessionId, requestId: mcpReq.id });
+  const signal = AbortSignal.any([mcpReq.signal, leave.signal, parts.stopping]);
+  try {
+    return await callAskTool({ api: parts.api, clock: parts.clock, marks: parts.asked, signal }, tool, args);
+  } catch (error) {
+    if (!parts.stopping.aborted) throw error;
+    return errorResult("The server stops. Call the tool again with the same arguments: the question stays.");
+  } finally {
+    progress.end();
+    leave.end();
+  }
 }
 
 async function callTool(

@@ -6,6 +6,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { contentHash } from "@holdpoint/base/ids.ts";
 import { ApiRefusal, type OwnApi } from "../calls/own-api.ts";
+import { APPROVE, ASK_HUMAN } from "./ask-tools.ts";
 import { ANY_TYPE, convertSchema } from "./tool-schema.ts";
 
 /** The assistant behind a tool. */
@@ -20,6 +21,8 @@ export interface ToolPage {
 }
 
 export const RESUME_TOOL = "resume";
+/** A graph of such a name gets a tool with another one. */
+const OWN_TOOLS: ReadonlySet<string> = new Set([RESUME_TOOL, ASK_HUMAN.name, APPROVE.name]);
 const PAGE = 50;
 const PAGES_MAX = 200;
 const NAME_UNITS_MAX = 64;
@@ -84,7 +87,7 @@ async function toTool(api: OwnApi, assistant: Assistant): Promise<Tool | null> {
 export function nameTool({ assistant_id: id, graph_id: graph, name, metadata }: Named): string {
   const isBuiltIn = metadata["created_by"] === "system";
   const own = slug(isBuiltIn ? graph : name);
-  if (isBuiltIn && own === graph && own.length <= NAME_UNITS_MAX && own !== RESUME_TOOL) return own;
+  if (isBuiltIn && own === graph && own.length <= NAME_UNITS_MAX && !OWN_TOOLS.has(own)) return own;
   const suffix = `_${contentHash(isBuiltIn ? graph : id).slice(0, HASH_UNITS)}`;
   return `${own.slice(0, NAME_UNITS_MAX - suffix.length)}${suffix}`;
 }

@@ -1,6 +1,7 @@
 // Serve: `holdpoint serve`: the agent server alone, from options and environment to a running process.
-import { relative } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import type { LocalServices } from "@holdpoint/server/server/console-api.ts";
+import { GRAPH_CONFIG_FILE, graphConfigFile } from "@holdpoint/server/model/assistant-defaults.ts";
 import type { AgentConfig } from "@holdpoint/server/server/settings.ts";
 import type { Config, Env, SettingsTable } from "@holdpoint/base/config/config.ts";
 import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
@@ -10,9 +11,17 @@ import type { TelemetryConfig } from "@holdpoint/server/telemetry/settings.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { GraphsConfig } from "@holdpoint/server/graphs/config/langgraph-json.ts";
 import { startAgentServer } from "./agent-server.ts";
-import { announced, readTableConfig, openLog, printTableConfig, readLimits, warnOfUnknown, type Host } from "./host.ts";
+import {
+  announced,
+  readTableConfig,
+  isReadable,
+  openLog,
+  printTableConfig,
+  readLimits,
+  warnOfUnknown,
+  type Host,
+} from "./host.ts";
 import type { LongRunningProcess } from "@holdpoint/base/modules/long-running-process.ts";
-import { findGraphConfig } from "./graph-config.ts";
 import { explainInUse } from "./in-use.ts";
 import { type ProcessParts, remoteParts } from "./remote-parts.ts";
 import { startServeParts } from "./serve-parts.ts";
@@ -43,7 +52,7 @@ export async function serve(host: Host, options: ServeOptions): Promise<LongRunn
   setStartFlags();
   const log = await openLog(host, table, config);
   await warnOfUnknown(host, log);
-  const graphs = await readGraphConfig(host, await findGraphConfig(config, options.config, host.program), log);
+  const graphs = await findGraphs(host, config, options, log);
   await checkAccess(config, graphs);
   const parts: Service[] = [];
   const stopParts = async (): Promise<void> => {
@@ -116,6 +125,15 @@ export function withOptions(env: Env, options: ServeOptions): Env {
     ...(role === undefined ? {} : { HOLDPOINT_ROLE: role }),
     ...(nJobsPerWorker === undefined ? {} : { N_JOBS_PER_WORKER: nJobsPerWorker }),
   };
+}
+
+/** A folder without a langgraph.json serves requests: they need no graph. */
+async function findGraphs(host: Host, config: AgentConfig, options: ServeOptions, log: Log): Promise<GraphsConfig> {
+  const path = options.config ?? graphConfigFile(config.graphConfig);
+  if (path !== GRAPH_CONFIG_FILE || isReadable(path)) return readGraphConfig(host, path, log);
+  const { givenGraphsConfig } = await import("@holdpoint/server/graphs/config/langgraph-json.ts");
+  log.warning("no_graphs", { reason: "no langgraph.json in this folder: the server takes requests only" });
+  return givenGraphsConfig({}, dirname(resolve(path)));
 }
 
 export async function readGraphConfig(host: Host, path: string, log: Log): Promise<GraphsConfig> {

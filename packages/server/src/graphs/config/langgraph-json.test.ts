@@ -93,7 +93,6 @@ const REFUSED: readonly { readonly name: string; readonly content: unknown; read
     says: /graphs: is missing.*; "graph" is not a known key and has no effect: did you mean "graphs"\?$/,
   },
   { name: "a list of graphs", content: { graphs: ["./a.ts:graph"] }, says: /graphs: is not an object: write/ },
-  { name: "an empty list of graphs", content: { graphs: {} }, says: /graphs: names no graph/ },
   { name: "a graph that is a number", content: { graphs: { a: 1 } }, says: /graphs\.a: is not of the form "\.\/agent/ },
   { name: "a graph without a path", content: { graphs: { a: { description: "x" } } }, says: /graphs\.a: / },
   { name: "a Python graph", content: { graphs: { a: "./a.py:graph" } }, says: /graphs\.a: .*Python/ },
@@ -151,6 +150,12 @@ test("auth names the handlers; other keys cause warnings (langgraph-json.1)", ()
   const openapi = { securitySchemes: { own: { type: "openIdConnect", openIdConnectUrl }, key: { type: "apiKey" } } };
   assert.deepEqual(read({ graphs, auth: { openapi } }).authorizationServers, ["https://id.example/realm"]);
   assert.equal(read({ graphs, auth: { disable_studio_auth: true } }).auth, null);
+});
+
+test("a file without a graph is for requests, and says so", () => {
+  const { graphs: none, remarks } = read({ graphs: {} });
+  assert.deepEqual(none, []);
+  assert.match(remarks.join(), /names no graph, so the server takes requests only/);
 });
 
 test("an empty http section serves all routes unchanged (langgraph-json.1)", () => {

@@ -98,7 +98,8 @@ export function readGraphsConfig(path: string, env: Readonly<Record<string, stri
   const file = resolve(path);
   const config = readConfig(file, parseJson(file), env);
   if (config.graphs.length > 0) return config;
-  throw new ConfigFileError(file, `graphs: names no graph; ${GRAPHS_EXAMPLE}`);
+  const remark = `graphs: names no graph, so the server takes requests only; ${GRAPHS_EXAMPLE}`;
+  return { ...config, remarks: [...config.remarks, remark] };
 }
 
 /** Graphs of the program itself, with the defaults of the file. @param folder where their packages are looked up */

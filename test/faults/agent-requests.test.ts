@@ -1,0 +1,246 @@
+// Tests of requests while servers die.
+//   agent-requests.1. A program that waits gets the answer once its calls reach a server again, also when it was
+//        restarted itself: the same Idempotency-Key is the same request.
+//   agent-requests.2. Histories of creations, answers, cancellations and reads at the same time, under kills: each request
+//        has one id and one end, which every later call sees, and one entry in the audit trail. On PostgreSQL two servers
+//        share the requests.
+//   agent-requests.3. The check finds a second end that is planted in a history.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { after, before, test, type TestContext } from "node:test";
+import { Bench, each, FULL, pause, seeded, until } from "../harness/faults/fault-server.ts";
+import { Fleet } from "../harness/faults/fleet.ts";
+import { PATIENCE } from "../harness/patience.ts";
+import { call, type Answer } from "../harness/server.ts";
+
+interface Wire {
+  readonly request_id: string;
+  readonly status: string;
+  readonly [member: string]: unknown;
+}
+
+const { seed, next } = seeded();
+const bench = new Bench();
+before(() => bench.start());
+after(() => bench.end());
+
+/** Repeats a call until a server replies to it. */
+async function reach(method: string, path: string, body?: unknown, key?: string): Promise<Wire> {
+  for (;;) {
+    const headers = key === undefined ? {} : { "idempotency-key": key };
+    const reply = await call(bench.server, method, path, body, headers).catch(() => null);
+    if (reply !== null && reply.status < 300) return reply.body;
+    assert.ok(reply === null || reply.status === 503, reply?.text ?? "");
+    await pause(20);
+  }
+}
+
+test("the server is killed while a program waits: the answer arrives, once (agent-requests.1)", PATIENCE, async () => {
+  const key = randomUUID();
+  const asked = await reach("POST", "/requests", { payload: "Deploy?" }, key);
+  const wait = async (): Promise<Wire> => {
+    for (;;) {
+      const seen = await reach("GET", `/requests/${asked.request_id}?wait=30`);
+      if (seen.status !== "open") return seen;
+    }
+  };
+  const waiting = wait();
+  await pause(50); // the wait is there
+  await bench.server.kill();
+  await bench.start();
+  const again = await reach("POST", "/requests", { payload: "Deploy?" }, key);
+  assert.deepEqual([again.request_id, again.status], [asked.request_id, "open"]);
+  await reach("POST", `/requests/${asked.request_id}/answer`, { answer: "yes" });
+  assert.equal((await waiting)["answer"], "yes");
+  assert.equal((await reach("POST", "/requests", { payload: "Deploy?" }, key))["answer"], "yes");
+});
+
+const POINTS = [
+  "before commit: accept",
+  "after commit: accept",
+  "before commit: pause",
+  "after commit: pause",
+] as const;
+
+for (const point of FULL ? POINTS : POINTS.slice(1, 3)) {
+  test(
+    `killed at "${point}" of its creation, the repeated call finds the request (agent-requests.1)`,
+    PATIENCE,
+    async () => {
+      bench.arm({ point, action: "kill" });
+      const key = randomUUID();
+      const asking = reach("POST", "/requests", { payload: "?" }, key);
+      await bench.restartAfterFault();
+      const asked = await asking;
+      assert.equal(asked.status, "open");
+      const { items } = await reach("POST", "/requests/search", { limit: 1 });
+      assert.equal((items as readonly Wire[])[0]?.request_id, asked.request_id);
+    },
+  );
+}
+
+interface Seen {
+  readonly verb: "create" | "answer" | "cancel" | "get";
+  readonly value: number;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Null for a lost reply. */
+  readonly request: Wire | null;
+  readonly isOk: boolean;
+}
+
+interface Watched {
+  readonly key: string;
+  id: string | null;
+  readonly history: Seen[];
+}
+
+const PASSING = new Set(["shutting_down", "storage_unavailable", "worker_not_listed", "overloaded", "thread_busy"]);
+
+type Send = (method: string, path: string, body: unknown, headers: Record<string, string>) => Promise<Answer>;
+
+interface Place {
+  readonly send: Send;
+  /** Resolves when a server is there. */
+  readonly settle: () => Promise<void>;
+}
+
+async function act(watched: Watched, { send, settle }: Place, value: number): Promise<void> {
+  const verb = watched.id === null ? "create" : chooseVerb();
+  const path = `/requests/${watched.id}`;
+  const startedAt = performance.now();
+  const calls = {
+    create: () => send("POST", "/requests", { payload: watched.key }, { "idempotency-key": watched.key }),
+    answer: () => send("POST", `${path}/answer`, { answer: value }, {}),
+    cancel: () => send("POST", `${path}/cancel`, { reason: String(value) }, {}),
+    get: () => send("GET", `${path}?wait=${next() < 0.5 ? 0 : 0.05}`, undefined, {}),
+  };
+  const reply = await calls[verb]().catch(() => null);
+  const body = reply?.body as (Wire & { readonly request?: Wire }) | undefined;
+  if (reply === null) await settle();
+  if (PASSING.has(String(body?.["code"] ?? ""))) return;
+  const isLost = reply === null || body?.["code"] === "commit_unknown";
+  assert.ok(isLost || reply.status < 300 || body?.["code"] === "request_ended", reply?.text ?? "");
+  const request = isLost ? null : ((body?.["code"] === "request_ended" ? body.request : body) ?? null);
+  if (request !== null) watched.id ??= request.request_id;
+  const isOk = !isLost && reply.status < 300;
+  watched.history.push({ verb, value, startedAt, endedAt: isLost ? Infinity : performance.now(), request, isOk });
+}
+
+function chooseVerb(): Seen["verb"] {
+  const chance = next();
+  return chance < 0.25 ? "create" : chance < 0.45 ? "answer" : chance < 0.6 ? "cancel" : "get";
+}
+
+/** @returns the fault of a history; null without one */
+function findFault(history: readonly Seen[]): string | null {
+  const seen = history.filter(({ request }) => request !== null);
+  if (new Set(seen.map(({ request }) => request?.request_id)).size > 1) return "several requests";
+  const ended = seen.filter(({ request }) => request?.status !== "open");
+  const [first] = ended;
+  if (first === undefined) return null;
+  const final = first.request as Wire;
+  const readEnd = ({ url: _url, ...end }: Wire): object => end; // each server has its address
+  if (ended.some(({ request }) => !isDeepStrictEqual(readEnd(request as Wire), readEnd(final)))) return "two ends";
+  const knownAt = Math.min(...ended.map(({ endedAt }) => endedAt));
+  if (seen.some(({ request, startedAt }) => request?.status === "open" && startedAt > knownAt))
+    return "open after its end";
+  const isWinner = ({ verb, value, startedAt }: Seen): boolean =>
+    startedAt <= knownAt &&
+    (final.status === "answered"
+      ? verb === "answer" && value === final["answer"]
+      : verb === "cancel" && String(value) === final["reason"]);
+  if (!history.some(isWinner)) return "an end that nobody made";
+  const accepted = history.filter(({ verb, isOk }) => verb === "answer" && isOk);
+  return accepted.every(isWinner) ? null : "two accepted answers";
+}
+
+/** agent-requests.3. */
+function withSecondEnd(history: readonly Seen[]): readonly Seen[] | null {
+  const last = history.findLast(({ request }) => request !== null && request.status !== "open");
+  if (last?.request === undefined || last.request === null) return null;
+  return [...history, { ...last, request: { ...last.request, status: "answered", answer: -1, answered_by: "nobody" } }];
+}
+
+const [WIDTH, CLIENTS, CALLS] = [10, 4, 8];
+
+async function checkHistories(
+  t: TestContext,
+  rounds: number,
+  place: Place,
+  trouble: () => Promise<void>,
+): Promise<void> {
+  t.diagnostic(`seed ${seed}`);
+  let [calls, lost, planted] = [0, 0, 0];
+  for (let round = 0; round < rounds; round++) {
+    const all: Watched[] = Array.from({ length: WIDTH }, () => ({ key: randomUUID(), id: null, history: [] }));
+    const clients = all.flatMap((watched) => Array.from({ length: CLIENTS }, (_, at) => ({ watched, at })));
+    const troubled = trouble();
+    await each(clients, clients.length, async ({ watched, at }) => {
+      for (let n = 0; n < CALLS; n++) await act(watched, place, at * 1000 + n);
+    });
+    await troubled;
+    await place.settle();
+    for (const { id, history } of all) {
+      const printed = `seed ${seed}, round ${round}:\n${history.map((one) => JSON.stringify(one)).join("\n")}`;
+      assert.equal(findFault(history), null, printed); // agent-requests.2
+      calls += history.length;
+      lost += history.filter(({ request }) => request === null).length;
+      const bad = withSecondEnd(history);
+      if (bad === null || id === null) continue;
+      planted++;
+      assert.notEqual(findFault(bad), null, printed); // agent-requests.3
+      const trail = await place.send("GET", `/threads/${id}/audit`, undefined, {});
+      const { items } = trail.body as { readonly items: readonly { readonly action: string }[] };
+      assert.equal(items.filter(({ action }) => action === "answered" || action === "cancelled").length, 1, printed);
+    }
+  }
+  console.log(
+    `histories of ${rounds * WIDTH} requests: ${calls} calls, ${lost} without a reply, no fault; ${planted} planted found`,
+  );
+  assert.ok(planted > 0);
+}
+
+const ROUNDS = FULL ? 50 : 2;
+
+test(
+  `${ROUNDS * WIDTH} histories of requests, with kills (agent-requests.2, agent-requests.3)`,
+  { timeout: FULL ? 1_800_000 : PATIENCE.timeout },
+  async (t) => {
+    const send: Send = (...parts) => call(bench.server, ...parts);
+    const place = {
+      send,
+      settle: () => until("a server", async () => (await bench.attempt("GET", "/ok"))?.status === 200),
+    };
+    await checkHistories(t, ROUNDS, place, async () => {
+      await pause(next() * 150);
+      if (next() < 0.5) await bench.server.kill();
+      else await bench.server.stop();
+      await bench.start();
+    });
+  },
+);
+
+const SHARED_ROUNDS = FULL ? 20 : 1;
+
+test(
+  `${SHARED_ROUNDS * WIDTH} histories of requests on two servers (agent-requests.2)`,
+  { timeout: FULL ? 1_800_000 : PATIENCE.timeout },
+  async (t) => {
+    const fleet = new Fleet();
+    try {
+      const servers = [await fleet.start("all"), await fleet.start("all")];
+      const send: Send = (...parts) => call(servers[next() < 0.5 ? 0 : 1] ?? assert.fail(), ...parts);
+      await checkHistories(t, SHARED_ROUNDS, { send, settle: async () => undefined }, async () => {
+        if (!FULL) return;
+        const at = next() < 0.5 ? 0 : 1;
+        await pause(next() * 150);
+        await (next() < 0.5 ? servers[at]?.kill() : servers[at]?.stop());
+        servers[at] = await fleet.start("all");
+      });
+    } finally {
+      await fleet.end();
+    }
+  },
+);
