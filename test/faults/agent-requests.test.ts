@@ -119,10 +119,11 @@ async function act(watched: Watched, { send, settle }: Place, value: number): Pr
   const reply = await calls[verb]().catch(() => null);
   const body = reply?.body as (Wire & { readonly request?: Wire }) | undefined;
   if (reply === null) await settle();
-  if (PASSING.has(String(body?.["code"] ?? ""))) return;
-  const isLost = reply === null || body?.["code"] === "commit_unknown";
-  assert.ok(isLost || reply.status < 300 || body?.["code"] === "request_ended", reply?.text ?? "");
-  const request = isLost ? null : ((body?.["code"] === "request_ended" ? body.request : body) ?? null);
+  const code = typeof body?.["code"] === "string" ? body["code"] : "";
+  if (PASSING.has(code)) return;
+  const isLost = reply === null || code === "commit_unknown";
+  assert.ok(isLost || reply.status < 300 || code === "request_ended", reply?.text ?? "");
+  const request = isLost ? null : ((code === "request_ended" ? body.request : body) ?? null);
   if (request !== null) watched.id ??= request.request_id;
   const isOk = !isLost && reply.status < 300;
   watched.history.push({ verb, value, startedAt, endedAt: isLost ? Infinity : performance.now(), request, isOk });
