@@ -123,7 +123,7 @@ async function act(watched: Watched, { send, settle }: Place, value: number): Pr
   if (PASSING.has(code)) return;
   const isLost = reply === null || code === "commit_unknown";
   assert.ok(isLost || reply.status < 300 || code === "request_ended", reply?.text ?? "");
-  const request = isLost ? null : ((code === "request_ended" ? body.request : body) ?? null);
+  const request = isLost ? null : ((code === "request_ended" ? body?.request : body) ?? null);
   if (request !== null) watched.id ??= request.request_id;
   const isOk = !isLost && reply.status < 300;
   watched.history.push({ verb, value, startedAt, endedAt: isLost ? Infinity : performance.now(), request, isOk });
