@@ -99,10 +99,10 @@ test("the help lists every verb in a group (cli-data.2)", async () => {
   assert.deepEqual(groups, ["Options", "Services", "Work", "Access", "Project and data", "Commands"]);
 });
 
-test("without a langgraph.json, serve, validate and doctor say the same (cli-data.8)", async (t) => {
+test("without a langgraph.json, validate and doctor say the same (cli-data.8)", async (t) => {
   const cwd = temporaryFolder();
   t.after(() => removeFolder(cwd));
-  for (const args of [["serve"], ["validate"], ["doctor"]]) {
+  for (const args of [["validate"], ["doctor"]]) {
     const { code, out, err } = await holdpoint(args, { cwd });
     assert.equal(code, args.includes("doctor") ? 0 : 78, args.join());
     assert.match(out + err, /no langgraph\.json in this folder/);

@@ -72,6 +72,10 @@ export const inboxItem = z
       .object({ by: z.string(), at: z.string(), run_id: z.string(), value: z.unknown() })
       .optional()
       .describe("present once the item is answered"),
+    answer_addresses: z
+      .array(z.object({ person: z.string(), decision: z.string(), url: z.string(), expires_at: z.string() }))
+      .optional()
+      .describe("of a single item: one-use addresses of the caller, one a decision; a POST gives it, a GET shows it"),
     failed_answer: z
       .object({
         run_id: z.string(),

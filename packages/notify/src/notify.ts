@@ -8,6 +8,7 @@ import type { Mailer, SlackApi } from "@holdpoint/server/ports/ports.ts";
 import type { Notify, NotifyPorts } from "@holdpoint/server/server/notify-service.ts";
 import { createEmailChannel } from "./email/email-channel.ts";
 import { createFanOut } from "./fan-out.ts";
+import { createAnswerAddresses } from "./links/addresses.ts";
 import { linkRoutes } from "./links/link-routes.ts";
 import { createDirectory } from "./rules/directory.ts";
 import { parseDurationMs, type Notifications } from "./rules/notifications.ts";
@@ -60,6 +61,10 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
             }),
           }),
     },
+    addresses:
+      links === null
+        ? null
+        : createAnswerAddresses({ directory, secret: links.secret, forMs: links.forMs, publicUrl, clock }),
     routes: (agent) => [
       ...(slack === null || members === null || signingSecret === null || !answers
         ? []
@@ -71,10 +76,13 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
   };
 }
 
+/** Without a section for e-mails. */
+const DEFAULT_LIFETIME = "1d";
+
 function chooseLinks({
   notifications,
   linkSecret,
 }: NotifyParts): { readonly secret: string; readonly forMs: number } | null {
-  const lifetime = notifications.email?.links ?? false;
+  const lifetime = notifications.email?.links ?? DEFAULT_LIFETIME;
   return linkSecret === null || lifetime === false ? null : { secret: linkSecret, forMs: parseDurationMs(lifetime) };
 }

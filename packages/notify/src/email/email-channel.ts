@@ -7,7 +7,7 @@ import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import type { Mailer, Storage } from "@holdpoint/server/ports/ports.ts";
 import type { Deliver } from "@holdpoint/server/webhooks/delivery.ts";
 import type { MessageBody } from "../items/open-items.ts";
-import { LINK_PATH } from "../links/link-routes.ts";
+import { LINK_PATH } from "../links/link-page.ts";
 import { writeToken } from "../links/link-token.ts";
 import { openItems } from "../items/open-items.ts";
 import { emailMessage, type ItemLinks } from "./email-message.ts";

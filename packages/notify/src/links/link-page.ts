@@ -3,6 +3,7 @@
 //   link-page.1. Every text is escaped, and nothing in it is hidden (api/text/visible-text: visible-text.1).
 //   link-page.2. The page has no scripts, and loads nothing. Other pages cannot frame it.
 //   link-page.3. The page decides nothing: every decision is a form that a person submits.
+import type { ReadToken } from "./link-token.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
@@ -24,9 +25,17 @@ form{margin:1rem 0;padding:1rem;border:1px solid #8885;border-radius:.5rem}
 textarea{width:100%;min-height:6rem;font:inherit;box-sizing:border-box}
 button{font:inherit;padding:.5rem 1rem;margin-top:.5rem}:root{color-scheme:light dark}`;
 
+export const LINK_PATH = "/answer";
+
 /** @param console address of the item in the console */
-export function questionPage(item: Interrupt, person: string, console: string, problem: string | null): HttpReply {
-  const { title, choices, text } = buildItemView(item);
+export function questionPage(
+  item: Interrupt,
+  { person, choice }: Pick<ReadToken, "person" | "choice">,
+  console: string,
+  problem: string | null,
+): HttpReply {
+  const { title, choices: all, text } = buildItemView(item);
+  const choices = all.filter((one) => (choice ?? one) === one);
   const isLong = text !== null && text.length > SHOWN_UNITS_MAX;
   const shown = isLong ? `${text.slice(0, SHOWN_UNITS_MAX).toWellFormed()}…` : text;
   return page(problem === null ? 200 : 422, title, [
@@ -34,7 +43,7 @@ export function questionPage(item: Interrupt, person: string, console: string, p
     ...(problem === null ? [] : [`<p role="alert"><strong>${escapeHtml(visible(problem))}</strong></p>`]),
     ...(shown === null ? [] : [`<pre>${escapeHtml(shown)}</pre>`]),
     `<p>You answer as <strong>${escapeHtml(visible(person))}</strong>. This link works once.</p>`,
-    ...choices.map((choice) => renderForm(item, choice)), // link-page.3
+    ...choices.map((one) => renderForm(item, one)), // link-page.3
     `<p><a href="${escapeHtml(console)}">Open in the console</a></p>`,
   ]);
 }

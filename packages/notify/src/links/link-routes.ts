@@ -16,7 +16,7 @@ import { resolveCaller } from "../items/callers.ts";
 import { answerRemotely } from "../items/remote-answer.ts";
 import type { Directory } from "../rules/directory.ts";
 import { type Choice, formatEnd, buildItemView } from "../items/item-view.ts";
-import { messagePage, questionPage } from "./link-page.ts";
+import { LINK_PATH, messagePage, questionPage } from "./link-page.ts";
 import { type ReadToken, readToken } from "./link-token.ts";
 
 export interface LinkPorts {
@@ -28,8 +28,6 @@ export interface LinkPorts {
 
 /** A used link stays marked for so long past its end: a clock that goes forward and back must not revive it. */
 const SPENT_MS = 400 * 24 * 60 * 60 * 1000;
-
-export const LINK_PATH = "/answer";
 
 export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
   const route = (
@@ -46,7 +44,7 @@ export function linkRoutes(ports: LinkPorts): readonly HttpRoute[] {
     },
   });
   return [
-    route("get", async ({ token, item }) => questionPage(item, token.person, ports.buildLink(item), null)),
+    route("get", async ({ token, item }) => questionPage(item, token, ports.buildLink(item), null)),
     route("post", (found, request) => decide(ports, found, request)),
   ];
 }
@@ -103,16 +101,19 @@ async function decide(
   request: HttpRequest,
 ): Promise<HttpReply> {
   const { agent, buildLink } = ports;
-  const { threadId, interruptId, id, person, expiresAt } = token;
-  const form = new URLSearchParams(await request.readForm());
-  const choice = buildItemView(item).choices.find((one) => one === form.get("choice"));
+  const { threadId, interruptId, id, expiresAt } = token;
+  // a workflow that gives the decision of its address needs no form
+  const isBare = token.choice !== null && request.headers["content-type"] === undefined;
+  const form = new URLSearchParams(isBare ? "" : await request.readForm());
+  const wanted = form.get("choice") ?? token.choice;
+  const choice = buildItemView(item).choices.find((one) => one === wanted && (token.choice ?? one) === one);
   const console = buildLink(item);
-  if (choice === undefined) return questionPage(item, person, console, "Choose one of the decisions.");
+  if (choice === undefined) return questionPage(item, token, console, "Choose one of the decisions.");
   const text = (form.get("text") ?? "").replaceAll("\r\n", "\n");
   const outcome = await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key: id });
   if (outcome.kind === "refused") {
     if (outcome.closed) return messagePage(410, "This question is closed", outcome.reason, console);
-    return questionPage(item, person, console, outcome.reason);
+    return questionPage(item, token, console, outcome.reason);
   }
   const now = agent.clock.now();
   await agent.storage.transaction((tx) => tx.spendToken(id, Math.max(expiresAt, now) + SPENT_MS, now)); // link-routes.2

@@ -1,7 +1,9 @@
 // Link token: the signed text of a one-use link, bound to one person and one question until a time. Pure.
 // Invariants:
 //   link-token.1. The signature covers every member. A text of another form, or of another secret, is no token.
-//   link-token.2. A token names the question, never a decision: the page asks for it.
+//   link-token.2. A token names the question; that of an answer address one of its decisions, too. Otherwise the page
+//     asks for it.
+import type { Choice } from "../items/item-view.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { contentHash } from "@holdpoint/base/ids.ts";
 
@@ -11,6 +13,8 @@ export interface LinkToken {
   /** Name of the person who answers by it. */
   readonly person: string;
   readonly expiresAt: number;
+  /** The only decision that it gives; absent or null: any. */
+  readonly choice?: Choice | null;
 }
 
 export interface ReadToken extends LinkToken {
@@ -22,8 +26,12 @@ export interface ReadToken extends LinkToken {
 const PURPOSE = "holdpoint answer link 1";
 const TEXT_UNITS_MAX = 2000;
 
-export function writeToken({ threadId, interruptId, person, expiresAt }: LinkToken, secret: string): string {
-  const body = Buffer.from(JSON.stringify([threadId, interruptId, person, expiresAt])).toString("base64url");
+export function writeToken(
+  { threadId, interruptId, person, expiresAt, choice = null }: LinkToken,
+  secret: string,
+): string {
+  const members = [threadId, interruptId, person, expiresAt, ...(choice === null ? [] : [choice])];
+  const body = Buffer.from(JSON.stringify(members)).toString("base64url");
   return `${body}.${sign(body, secret)}`;
 }
 
@@ -34,13 +42,10 @@ export function readToken(text: string, secret: string): ReadToken | null {
   const wanted = Buffer.from(sign(body, secret));
   const given = Buffer.from(signature);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
-  const [threadId, interruptId, person, expiresAt] = JSON.parse(Buffer.from(body, "base64url").toString()) as [
-    string,
-    string,
-    string,
-    number,
-  ];
-  return { threadId, interruptId, person, expiresAt, id: contentHash(`link ${body}`) };
+  const [threadId, interruptId, person, expiresAt, choice = null] = JSON.parse(
+    Buffer.from(body, "base64url").toString(),
+  ) as [string, string, string, number, Choice?];
+  return { threadId, interruptId, person, expiresAt, choice, id: contentHash(`link ${body}`) };
 }
 
 function sign(body: string, secret: string): string {

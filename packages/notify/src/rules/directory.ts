@@ -22,6 +22,8 @@ export interface Directory {
   inGroup(tx: PeopleReader, group: string): Promise<readonly Contact[]>;
   /** People who have signed in and have this role by their groups; empty without sign-in. */
   withRole(tx: PeopleReader, role: string): Promise<readonly Contact[]>;
+  /** The people of the notification file. */
+  readonly listedNames: readonly string[];
   /** The listed members of a group. */
   listedIn(group: string): readonly Contact[];
   /** A listed person, or null. */
@@ -78,6 +80,7 @@ export function createDirectory(
       const found = await signedIn(tx, null, fits);
       return found.map((person) => named(person.name) ?? unlisted(person.name, person));
     },
+    listedNames: listed.map(({ name }) => name),
     listedIn,
     bySlack: (member) => listed.find(({ slack }) => slack === member) ?? null,
     byEmail(address) {

@@ -7,6 +7,7 @@ import type { ConfigurableHeaders } from "../auth/configurable-headers.ts";
 import type { Interrupt, Thread } from "../model/model.ts";
 import type { Notifier } from "../webhooks/interrupt-notifier.ts";
 import type { Access, Graphs, Storage, Store } from "../ports/ports.ts";
+import type { AnswerAddresses } from "../ports/notify/addresses.ts";
 import type { InboxChanges, QueueLimit, RunEvents, SearchIndex, WebhookOutbox, Worker } from "./services.ts";
 
 export interface AgentContext {
@@ -32,6 +33,8 @@ export interface AgentContext {
   readonly search: SearchIndex;
   /** Address of the server for links to the console. */
   readonly publicUrl: () => string;
+  /** Null where no answer addresses are set up. */
+  readonly addresses: AnswerAddresses | null;
   /** Reports a new or changed cron, so that the scheduler recalculates its next tick. */
   readonly wakeCrons: () => void;
 }

@@ -6,6 +6,7 @@ import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
 import type { RoleRule } from "../auth/role-rules.ts";
 import type { AgentContext } from "../context/context.ts";
 import type { Interrupt } from "../model/model.ts";
+import type { AnswerAddresses } from "../ports/notify/addresses.ts";
 import type { Storage } from "../ports/ports.ts";
 import type { Channels } from "../webhooks/delivery.ts";
 
@@ -24,6 +25,8 @@ export interface Notify {
   readonly channels: Channels;
   /** Answers from outside the console. */
   readonly routes: (agent: AgentContext) => readonly HttpRoute[];
+  /** Null without a secret for links. */
+  readonly addresses: AnswerAddresses | null;
   /** Whether a person who answers by e-mail is still one. */
   readonly stillNames: AgentContext["isContact"];
   /** Null when no sent message shows the state of an item. */

@@ -56,7 +56,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
   const webhooks = createServerWebhooks(config, ports, links, notify);
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });
   const target = config.notifyUrl === null ? null : { url: config.notifyUrl, format: chooseFormat(config.notifyUrl) };
-  const notifier = createNotifier(target, links.publicUrl, ports.notify !== null);
+  const notifier = createNotifier(target, links.publicUrl, ports.notify !== null, notify?.addresses ?? null);
   const worker = createServerWorker(config, ports, { events, compaction, inbox, webhooks, notifier, ...links });
   const agent: AgentContext = {
     storage,
@@ -83,6 +83,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     queueLimit: createQueueLimit(config.pendingRunsMax, clock),
     search: { catchUp: () => search.catchUp() },
     publicUrl: links.publicUrl,
+    addresses: notify?.addresses ?? null,
     wakeCrons: () => crons.wake(),
   };
   const crons = createCronScheduler(agent);

@@ -5,10 +5,13 @@
 //   interrupt-notifier.2. Each interrupt is sent once, under its own id, for any number of pauses on it.
 //   interrupt-notifier.3. The target of the run overrides that of the assistant, which overrides that of the server. A
 //     run or an assistant that wants no notification gets none from the rules either.
+//   interrupt-notifier.4. Answer addresses go to the target of the server only: a caller who names a target could answer
+//     in the name of others.
 import { isoTime } from "@holdpoint/base/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import { itemSummary } from "../wire/inbox-item.ts";
 import type { Interrupt, Notify, Run, Webhook } from "../model/model.ts";
+import type { AnswerAddresses } from "../ports/notify/addresses.ts";
 import type { Tx } from "../ports/ports.ts";
 import { slackMessage } from "./slack-message.ts";
 import { noticeRow } from "./notice-row.ts";
@@ -50,13 +53,24 @@ const VALUE_UNITS_MAX = 1024 * 1024;
  * @param server default notification target, or null
  * @param publicUrl address of the server as reachable by recipients
  * @param hasRules the server has notification rules
+ * @param addresses null where none are set up
  */
-export function createNotifier(server: Notify | null, publicUrl: () => string, hasRules: boolean): Notifier {
+export function createNotifier(
+  server: Notify | null,
+  publicUrl: () => string,
+  hasRules: boolean,
+  addresses: AnswerAddresses | null = null,
+): Notifier {
   let stored = false;
   /** interrupt-notifier.3. */
   const chooseNotify = (run: Run | null, metadata: JsonObject): Notify | false | null =>
     run?.request.notify ?? assistantNotify(metadata) ?? server;
   const linkTo = (item: Interrupt): string => `${publicUrl()}/console/inbox/${item.threadId}/${item.interruptId}`;
+  /** interrupt-notifier.4. */
+  const listAddresses = async (tx: Tx, target: Notify, item: Interrupt): Promise<JsonObject> => {
+    if (addresses === null || target !== server || target.format !== "event") return {};
+    return { answer_addresses: (await addresses.forReviewers(tx, item)).map((one) => ({ ...one })) };
+  };
   const put = async (tx: Tx, { url }: Notify, row: Pick<Webhook, "runId" | "body" | "dueAt">): Promise<void> => {
     const { dueAt } = row;
     const sent = { headers: {}, channel: "http", batch: null, attempts: 0, createdAt: dueAt } as const;
@@ -76,7 +90,8 @@ export function createNotifier(server: Notify | null, publicUrl: () => string, h
       if (notify === null) return;
       for (const item of added) {
         const link = linkTo(item);
-        const body = notify.format === "slack" ? JSON.stringify(slackMessage(item, link)) : eventText(item, link);
+        const more = await listAddresses(tx, notify, item);
+        const body = notify.format === "slack" ? JSON.stringify(slackMessage(item, link)) : eventText(item, link, more);
         await put(tx, notify, { runId: buildOutboxId(item), body, dueAt: at }); // interrupt-notifier.1, interrupt-notifier.2
       }
     },
@@ -90,7 +105,12 @@ export function createNotifier(server: Notify | null, publicUrl: () => string, h
       const body =
         notify.format === "slack"
           ? JSON.stringify(slackMessage(item, link))
-          : eventText(item, link, { type: "interrupt.escalated", assignees: added, escalated_at: isoTime(at) });
+          : eventText(item, link, {
+              type: "interrupt.escalated",
+              assignees: added,
+              escalated_at: isoTime(at),
+              ...(await listAddresses(tx, notify, item)),
+            });
       await put(tx, notify, {
         runId: outboxId(`escalated ${item.threadId} ${item.interruptId} ${at}`),
         body,

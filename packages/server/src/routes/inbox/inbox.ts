@@ -15,6 +15,9 @@ import { serializeReview } from "../../wire/review-object.ts";
 import { countInbox, countFacets, metadataFacets } from "../../inbox/inbox-counts.ts";
 import { getItem, listInbox, type InboxSearch, type Item, type ItemAddress } from "../../inbox/inbox.ts";
 import { showAll, type Show } from "../../model/payload/mask-secrets.ts";
+import { askRight } from "../../auth/authorize.ts";
+import { toAccessValue } from "../../auth/handler-value.ts";
+import type { Caller } from "../../model/model.ts";
 import { createSight, type Reading } from "../../auth/sight.ts";
 import type { HttpReply } from "@holdpoint/base/http/server/reply.ts";
 import { readIdempotencyKey } from "../idempotency-key.ts";
@@ -108,7 +111,11 @@ function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
     return json(itemObject(agent, item, show));
   };
   return [
-    route(contract.getInboxItem, async (call) => replyTo(call, await getItem(agent, readItemAddress(call.ids)))),
+    route(contract.getInboxItem, async (call) => {
+      const item = await getItem(agent, readItemAddress(call.ids));
+      const show = await createSight(call)([item.interrupt.responseSchema]);
+      return json({ ...itemObject(agent, item, show), ...(await ownAddresses(agent, call, item)) });
+    }),
     route(contract.claimInboxItem, async (call) => {
       const { ids, body, caller } = call;
       const forMs = toMilliseconds(body.expires_in_seconds);
@@ -150,6 +157,19 @@ function itemRoutes(agent: AgentContext): readonly AgentRoute[] {
       return json({ items: items.map((entry) => serializeAuditEntry(entry, null, showAll)), next_after: next });
     }),
   ];
+}
+
+/** The addresses of the caller, who may answer. */
+async function ownAddresses(
+  { addresses }: AgentContext,
+  { ids, ask, caller }: Reading & { readonly caller: Caller },
+  { interrupt }: Item,
+): Promise<JsonObject> {
+  if (addresses === null || interrupt.state !== "open") return {};
+  const right = await askRight(ask, "threads:answer", toAccessValue("threads:answer", { ids, query: {}, body: {} }));
+  if ("refusal" in right) return {};
+  const own = addresses.forPerson(interrupt, caller.name);
+  return own.length === 0 ? {} : { answer_addresses: own.map((one) => ({ ...one })) };
 }
 
 function itemObject({ clock }: AgentContext, { interrupt, thread }: Item, show: Show): JsonObject {
