@@ -28,9 +28,9 @@ after(async () => {
 const run = async (
   args: readonly string[],
   more: Readonly<Record<string, string>> = {},
-  { input = "", how = verb } = {},
+  { input = "", how = verb, typed }: { input?: string; how?: typeof verb; typed?: readonly string[] } = {},
 ): Promise<Ended> => {
-  const ended = await how(args, { env: { ...env, ...more }, input });
+  const ended = await how(args, { env: { ...env, ...more }, input, ...(typed === undefined ? {} : { typed }) });
   assert.doesNotMatch(ended.out + ended.err, new RegExp(KEY)); // cli-inbox.4
   return ended;
 };
@@ -294,4 +294,55 @@ test("items are claimed, assigned, snoozed, commented on and released (cli-inbox
   assert.deepEqual([refused.code, refused.err.trim().split("\n").length], [1, 1]);
   const malformed = await run(["inbox", "snooze", place(item), "soon"]);
   assert.equal(malformed.code, 2);
+});
+
+test("a review shows items one after the other and sends what is typed, a dangerous one only by its name", async () => {
+  const call = (action: string, more: object = {}): object => ({
+    actionRequests: [{ name: action, args: ARGS, ...more }],
+  });
+  const marker = "reviewed-in-a-terminal";
+  const items = [
+    await asking({ ...call("pay"), marker }),
+    await asking({ ...call("drop", { dangerous: true }), marker }),
+    await asking({ ...call("mail"), marker }),
+    await asking({ question: "Why?", marker }),
+    await asking({ ...call("skip"), marker }),
+  ];
+  const typed = [
+    ...["x", "e", "amount=5", "", "y"],
+    ...["a", "drep", "a", "drop"],
+    ...["r", "too late"],
+    ...["m", "", "m", "Because."],
+    "s",
+  ];
+  const { code, out, err } = await run(["inbox", "review", "--search", marker], {}, { typed });
+  assert.equal(code, 0, err);
+  assert.match(out, /amount/);
+  assert.match(out, /DANGEROUS/);
+  assert.match(out, /4 of 5 answered\./);
+  assert.match(err, /Type one of a, e, r, s, q\./);
+  assert.doesNotMatch(out, /inbox approve/);
+  const wait = items.slice(0, 4).map(answerOn);
+  assert.deepEqual(await Promise.all(wait), [
+    { decisions: [{ type: "edit", editedAction: { name: "pay", args: { ...ARGS, amount: 5 } } }] },
+    { decisions: [{ type: "approve" }] },
+    { decisions: [{ type: "reject", message: "too late" }] },
+    "Because.",
+  ]);
+  const refused = await run(["inbox", "review"]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.err, /a review needs a terminal/);
+});
+
+test("the status of a server is three lines, or one JSON object", async () => {
+  const { out, code } = await run(["status"]);
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^server +http.*, version \d.*\ninbox +\d+ waiting, \d+ overdue\nthreads +\d+ busy, \d+ interrupted/,
+  );
+  const { items } = JSON.parse((await run(["status", "--json"])).out) as {
+    readonly items: { readonly waiting: number };
+  };
+  assert.ok(items.waiting > 0);
 });

@@ -24,6 +24,8 @@ export interface Ended {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** What a person types at the questions of an interactive terminal; without it there is none. */
+  readonly typed?: readonly string[];
   readonly cwd?: string;
 }
 
@@ -44,7 +46,14 @@ export function holdpoint(args: readonly string[], { env = {}, input = "", cwd }
 /**
  * A verb that talks to a server, run here: the same code on other streams, and the exit code it would have ended with.
  */
-export async function verb(args: readonly string[], { env = {}, input = "" }: CliOptions = {}): Promise<Ended> {
+export async function verb(args: readonly string[], { env = {}, input = "", typed }: CliOptions = {}): Promise<Ended> {
+  const replies = [...(typed ?? [])];
+  const ask = async (question: string): Promise<string> => {
+    stderr.write(question);
+    const reply = replies.shift();
+    if (reply === undefined) throw new Error(`nothing was typed at: ${question}`);
+    return reply;
+  };
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const written = Promise.all([text(stdout), text(stderr)]);
   let code: number | null = null;
@@ -59,7 +68,10 @@ export async function verb(args: readonly string[], { env = {}, input = "" }: Cl
   });
   registerClientVerbs(program, {
     program: "holdpoint",
-    terminal: createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined),
+    terminal: {
+      ...createTerminal({ stdin: Readable.from([input]), stdout, stderr }, env, () => undefined),
+      ...(typed === undefined ? {} : { ask }),
+    },
     clock: systemClock,
     config: async () => readConfig(env, CLIENT_SETTINGS, readText),
     localServer: () => Promise.resolve(null),

@@ -59,7 +59,7 @@ function useFound(text: string): readonly Action[] {
     ...options,
   });
   const people = useQuery({
-    queryKey: ["palette", "people"],
+    queryKey: ["palette", "people", q],
     queryFn: ({ signal }) => countChoices({}, signal),
     ...options,
   });

@@ -13,6 +13,7 @@ export interface InboxItem {
   readonly title: string;
   readonly action: string | null;
   readonly actions: number;
+  readonly dangerous: boolean;
   readonly created_at: string;
   readonly claim: { readonly by: string; readonly until: string | null } | null;
   readonly review?: Review;

@@ -82,11 +82,12 @@ export function readQuestion(item: InboxItem): Question {
   return recognise(item.value, item.response_schema ?? null);
 }
 
-/** One item with its question and the commands that answer it. */
+/** One item with its question and, if hinted, the commands that answer it. */
 export function itemLines(
   { terminal, program }: Pick<Cli, "terminal" | "program">,
   item: InboxItem,
   now: number,
+  hinted = true,
 ): readonly string[] {
   const { columns } = terminal;
   const fact = (name: string, text: string): string => `${paint(terminal, "dim", name.padEnd(9))} ${oneLine(text)}`;
@@ -94,6 +95,7 @@ export function itemLines(
   const block = (text: string): readonly string[] =>
     columns === null ? printable(text).split("\n") : wrap(printable(text), columns);
   return [
+    ...(item.dangerous ? [paint(terminal, "red", "DANGEROUS")] : []),
     paint(terminal, "bold", oneLine(item.title)),
     "",
     fact("id", item.id),
@@ -111,7 +113,7 @@ export function itemLines(
       : [fact("answered", `by ${answered.by} at ${answered.at}: ${jsonText(answered.value)}`)]),
     "",
     ...(item.kind === "breakpoint" ? block(`The run stopped before ${item.node}.`) : asked(terminal, item, block)),
-    ...(item.state === "open" ? ["", ...hints(item, program)] : []),
+    ...(item.state === "open" && hinted ? ["", ...hints(item, program)] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 // Terminal: the streams of a process, for CLI commands.
 // Invariants:
 //   terminal.1. If the reader closes the output early (`| head`), the process ends quietly.
-//   terminal.2. Colours only on a terminal, and never with NO_COLOR.
+//   terminal.2. Colours only on a terminal or with FORCE_COLOR, and never with NO_COLOR.
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import type { Env } from "@holdpoint/base/config/config.ts";
@@ -24,7 +24,9 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
   };
   stdout.on("error", onError);
   stderr.on("error", onError);
-  const { NO_COLOR, COLUMNS } = env;
+  const { NO_COLOR, FORCE_COLOR, COLUMNS } = env;
+  const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
+  const isForced = isSet(FORCE_COLOR) && FORCE_COLOR !== "0";
   const given = Number(COLUMNS);
   const columns = stdout.columns || (Number.isInteger(given) && given > 0 ? given : null);
   const ask = async (question: string): Promise<string> => {
@@ -39,7 +41,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: Env, end
     out: (chunk) => void stdout.write(chunk),
     err: (chunk) => void stderr.write(chunk),
     columns: columns === null ? null : Math.max(COLUMNS_LEAST, columns),
-    colour: stdout.isTTY === true && (NO_COLOR === undefined || NO_COLOR === ""), // terminal.2
+    colour: (stdout.isTTY === true || isForced) && !isSet(NO_COLOR), // terminal.2
     watched: stderr.isTTY === true,
     readInput: () => text(stdin),
     ask: stdin.isTTY === true && stderr.isTTY === true ? ask : null,

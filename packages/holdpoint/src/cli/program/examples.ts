@@ -18,6 +18,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   approve: "approve --timeout 2h -- ./deploy.sh production",
   "inbox ls": "inbox ls",
   "inbox show": "inbox show 0fb6c8e1",
+  status: "status",
+  "inbox review": "inbox review --graph refund-approval",
   "inbox approve": "inbox approve 0fb6c8e1 --wait",
   "inbox edit": "inbox edit 0fb6c8e1 --set amount_eur=20",
   "inbox reject": `inbox reject 0fb6c8e1 --message "not this customer"`,

@@ -37,6 +37,9 @@ export function registerClientVerbs(program: Command, cli: Cli): void {
   registerRun(program, cli);
   registerAsk(program, cli);
   registerInbox(program, cli);
+  ofServer(program.command("status").description("what waits, runs and fails on a server")).action((options) =>
+    cli.run(async () => (await import("../commands/status.ts")).showStatus(cli, options)),
+  );
   registerThreads(program, cli);
   registerTrace(program, cli);
   registerApi(program, cli);
@@ -58,7 +61,11 @@ export function registerVerbs(program: Command, cli: Cli, ports: VerbPorts): voi
 
 function registerInbox(program: Command, cli: Cli): void {
   const inbox = program.command("inbox").description("pending interrupts: list, show, answer");
-  const load = { show: () => import("../commands/inbox-list.ts"), answer: () => import("../commands/inbox-answer.ts") };
+  const load = {
+    show: () => import("../commands/inbox-list.ts"),
+    answer: () => import("../commands/inbox-answer.ts"),
+    review: () => import("../commands/inbox-review.ts"),
+  };
   listed(ofServer(inbox.command("ls").description("list pending interrupts, oldest first")), 50)
     .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
     .option("--graph <id>", "of this graph")
@@ -93,6 +100,11 @@ function registerInbox(program: Command, cli: Cli): void {
   )
     .option("--text <text>", "answer with plain text")
     .action((item, value, options) => cli.run(async () => (await load.answer()).answer(cli, item, value, options)));
+  working(inbox.command("review").description("answer pending items one after the other, in this terminal"))
+    .option("--limit <number>", "maximum number of entries", count, 50)
+    .option("--search <text>", "with all of these words, in the question, the thread or its metadata")
+    .option("--graph <id>", "of this graph")
+    .action((options) => cli.run(async () => (await load.review()).reviewItems(cli, options)));
   registerWork(inbox, cli);
 }
 
