@@ -23,7 +23,6 @@ const SAMPLES = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 const PAGES = [
-  "README.md",
   "docs/concepts/runs-and-pauses.md",
   "docs/how-to/a2a.md",
   "docs/how-to/backup.md",
