@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@holdpoint/base/json/json.ts";
-import { formatAnswer } from "./answer-words.ts";
+import { formatAnswer, nameDecision } from "./answer-words.ts";
 
 const REFUND = { actions: [{ name: "refund", args: { amount: 129.9, to: "ann", note: "x" } }] };
 const TWO = { actions: [...REFUND.actions, { name: "mail", args: {} }] };
@@ -50,4 +50,18 @@ for (const [answer, asked, words] of ROWS) {
 
 test("an answer of any length is one short line", () => {
   assert.equal(formatAnswer("x".repeat(1_000_000), null).length, 300);
+});
+
+test("a decision is one word for counts, in every dialect", () => {
+  const rows: readonly (readonly [Json, string])[] = [
+    [{ decisions: [{ type: "approve" }, { type: "approve" }] }, "approve"],
+    [[{ type: "accept" }], "approve"],
+    [{ decisions: [{ type: "approve" }, { type: "reject" }] }, "mixed"],
+    [[{ type: "response" }], "respond"],
+    [true, "approve"],
+    [false, "reject"],
+    ["Rome", "answer"],
+    [[1], "answer"],
+  ];
+  for (const [answer, name] of rows) assert.equal(nameDecision(answer), name, JSON.stringify(answer));
 });

@@ -22,6 +22,27 @@ export function formatAnswer(answer: Json, asked: Asked | null): string {
   return shorten(isKnown ? joinWords(words, asked) : formatValue(answer));
 }
 
+export type DecisionName = "approve" | "edit" | "reject" | "respond" | "ignore" | "answer" | "mixed";
+
+const NAMES = new Map<Json, DecisionName>([
+  ["approve", "approve"],
+  ["accept", "approve"],
+  ["edit", "edit"],
+  ["reject", "reject"],
+  ["respond", "respond"],
+  ["response", "respond"],
+  ["ignore", "ignore"],
+]);
+
+/** The decision of an answer in a word, for counts: `mixed` for several different ones, `answer` without any. */
+export function nameDecision(answer: Json): DecisionName {
+  const list = Array.isArray(answer) ? (answer as readonly Json[]) : readMember(answer, "decisions");
+  const decisions = Array.isArray(list) ? (list as readonly Json[]) : [];
+  const names = new Set(decisions.map((one) => NAMES.get(readMember(one, "type")) ?? "answer"));
+  if (names.size > 1) return "mixed";
+  return [...names][0] ?? (answer === true ? "approve" : answer === false ? "reject" : "answer");
+}
+
 /** `approved 3`, or each with its action. */
 function joinWords(words: readonly string[], asked: Asked | null): string {
   const [first = ""] = words;

@@ -12,7 +12,7 @@ import type { NewId } from "@holdpoint/base/ids.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { SseEvent } from "@holdpoint/base/http/server/sse.ts";
 import { inScope } from "../auth/scope.ts";
-import type { Interrupt, Scope } from "../model/model.ts";
+import type { AuditVia, Interrupt, Scope } from "../model/model.ts";
 import type { Wakes } from "../ports/ports.ts";
 import { itemSummary } from "../wire/inbox-item.ts";
 import { createFeedBuffer, type FeedBuffer } from "./feed-buffer.ts";
@@ -30,8 +30,8 @@ type RemovalReason = "abandoned" | "thread_busy" | "deleted";
 export interface InboxFeed {
   readonly added: (items: readonly Interrupt[], metadata: JsonObject) => void;
   changed(type: "claimed" | "released" | "updated", item: Interrupt, metadata: JsonObject): void;
-  /** Items of a thread that continued. Their states determine the events. */
-  closed(items: readonly Interrupt[], metadata: JsonObject): void;
+  /** Items of a thread that continued. Their states determine the events. @param via channel of their answers */
+  closed(items: readonly Interrupt[], metadata: JsonObject, via?: AuditVia): void;
   /** Items whose deadline failed their thread. */
   expired(items: readonly Interrupt[], metadata: JsonObject): void;
   deleted(items: readonly Interrupt[], metadata: JsonObject): void;
@@ -39,6 +39,8 @@ export interface InboxFeed {
   changedElsewhere(): void;
   /** Calls back with the items added in this process. */
   onAdded(callback: (items: readonly Interrupt[]) => void): void;
+  /** Calls back with each item that was answered in this process, and the channel of its answer. */
+  onAnswered(callback: (item: Interrupt, via: AuditVia) => void): void;
   /** @param lastId the last event of an earlier subscription. @throws {ApiError} `overloaded` */
   watch(scope: Scope, lastId: string | null): InboxSubscription;
   /** Ends every subscription. */
@@ -61,6 +63,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
   const buffer: Buffer = createFeedBuffer(newId().slice(-12));
   const readers = createFeedReaders(wakes);
   const listeners: ((items: readonly Interrupt[]) => void)[] = [];
+  const answerListeners: ((item: Interrupt, via: AuditVia) => void)[] = [];
   const closing = new AbortController();
   let watched = false;
 
@@ -80,10 +83,11 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
       if (items.length > 0) for (const listener of listeners) listener(items);
     },
     changed: (type, item, metadata) => publish(type, item, metadata),
-    closed(items, metadata) {
+    closed(items, metadata, via = "api") {
       for (const item of items) {
         const { answer } = item;
         if (item.state === "answered" && answer !== null) {
+          for (const tell of answerListeners) tell(item, via);
           publish("answered", item, metadata, { by: answer.by, at: isoTime(answer.at), answer_run_id: answer.runId });
         } else removed(item, metadata, item.state === "open" ? "thread_busy" : "abandoned");
       }
@@ -100,6 +104,7 @@ export function createInboxFeed(newId: NewId, wakes: Pick<Wakes, "listen">, onCh
       readers.wake();
     },
     onAdded: (callback) => void listeners.push(callback),
+    onAnswered: (callback) => void answerListeners.push(callback),
     watch(scope, lastId) {
       const reader = readers.enter();
       watched = true;

@@ -13,6 +13,9 @@ import { DEADLINE_POLL_MS, createDeadlines } from "../inbox/deadline-scheduler.t
 import { assistantDefaults } from "../model/assistant-defaults.ts";
 import { createListener, createUpgradeHandler } from "./http-listener.ts";
 import { createAgentMetrics } from "./metrics.ts";
+import { inboxChoices } from "@holdpoint/api/inbox-filter.ts";
+import { countInbox } from "../inbox/inbox-counts.ts";
+import { searchedBy } from "../routes/inbox/inbox-query.ts";
 import { syncWithPeers } from "./peer-sync.ts";
 import { createRetention } from "./retention.ts";
 import { createServerContext, type ServerContext, countSlots } from "./server-context.ts";
@@ -45,6 +48,7 @@ export function createAgentServer(config: AgentConfig, ports: AgentServerPorts):
     slots: countSlots(config),
     running: () => context.worker.running(),
     boundUnits: storage.boundUnits,
+    overdue: () => countInbox(context.agent, searchedBy(inboxChoices.parse({ deadline: "overdue" }), null, 0)),
   });
   const own = {
     counted,

@@ -1,22 +1,31 @@
 // Metrics of the agent server: their names and sources.
 import type { Metrics } from "@holdpoint/base/metrics.ts";
 import type { HttpRoute } from "@holdpoint/base/http/server/app.ts";
-import type { Run } from "../model/model.ts";
+import { nameDecision } from "@holdpoint/api/text/answer-words.ts";
+import type { AuditVia, Interrupt, Run } from "../model/model.ts";
 import type { Storage } from "../ports/ports.ts";
 
 export interface AgentMetrics {
   readonly onRunEnd: (run: Run, durationMs: number) => void;
+  readonly onAnswer: (item: Interrupt, via: AuditVia) => void;
   readonly onWebhook: (outcome: "sent" | "failed" | "given_up") => void;
   readonly onReply: (route: HttpRoute | null, status: number, seconds: number) => void;
 }
 
 const RUN_SECONDS = [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600, 3600];
+/** Seconds to weeks: people answer. */
+const WAIT_SECONDS = [1, 10, 60, 300, 1800, 3600, 14_400, 86_400, 259_200, 604_800, 2_592_000];
 const REQUEST_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600];
 
 export function createAgentMetrics(
   metrics: Metrics,
   storage: Storage,
-  parts: { readonly slots: number; readonly running: () => number; readonly boundUnits: () => number },
+  parts: {
+    readonly slots: number;
+    readonly running: () => number;
+    readonly boundUnits: () => number;
+    readonly overdue: () => Promise<number>;
+  },
 ): AgentMetrics {
   const runs = metrics.counter("agent_runs_total", "Runs that ended, by how", ["graph", "status", "ended_by"]);
   const duration = metrics.histogram("agent_run_duration_seconds", "Time from claim to end", RUN_SECONDS, ["graph"]);
@@ -40,10 +49,30 @@ export function createAgentMetrics(
   metrics.gauge("agent_interrupts_open", "Questions that wait for a person", async (gauge) =>
     gauge.set(await storage.read((tx) => tx.countOpenInterrupts())),
   );
+  metrics.gauge("agent_interrupts_overdue", "Questions that wait longer than their deadline", async (gauge) =>
+    gauge.set(await parts.overdue()),
+  );
+  const waits = metrics.histogram(
+    "agent_interrupt_wait_seconds",
+    "Time from a question to the answer that counted",
+    WAIT_SECONDS,
+    ["graph"],
+  );
+  const decisions = metrics.counter("agent_decisions_total", "Answers that counted, by decision and channel", [
+    "graph",
+    "decision",
+    "channel",
+  ]);
   metrics.gauge("storage_bound_characters", "Text sent to the database since the start", (gauge) =>
     gauge.set(parts.boundUnits()),
   );
   return {
+    onAnswer({ graphId: graph, kind, createdAt, answer }, channel) {
+      if (answer === null) return;
+      waits.observe({ graph }, Math.max(0, answer.at - createdAt) / 1000);
+      const decision = kind === "breakpoint" ? "continue" : nameDecision(answer.value);
+      decisions.inc({ graph, decision, channel });
+    },
     onRunEnd(run, durationMs) {
       runs.inc({ graph: run.graphId, status: run.status, ended_by: run.endedBy ?? "" });
       duration.observe({ graph: run.graphId }, durationMs / 1000);

@@ -52,6 +52,7 @@ export function createServerContext(config: AgentConfig, ports: AgentServerPorts
     engine.peers.notify({ kind: "inbox" });
     notify?.watch?.changed();
   });
+  inbox.onAnswered(links.counted.onAnswer);
   if (notify?.watch) inbox.onAdded(notify.watch.opened);
   const webhooks = createServerWebhooks(config, ports, links, notify);
   const compaction = createCompaction({ storage, clock, log, afterMs: config.protocolCompactSecs * 1000 });

@@ -10,7 +10,8 @@ import { dropLostVotes } from "../../interrupts/current-votes.ts";
 import { decideOnPaused } from "../../interrupts/on-paused.ts";
 import { storeVotes } from "../../interrupts/settle-votes.ts";
 import { resolveOnStart } from "../../interrupts/resolve-on-start.ts";
-import type { Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
+import { nameAuthor } from "../../model/audit-author.ts";
+import type { AuditVia, Caller, Interrupt, NewRunWebhook, Run, Thread } from "../../model/model.ts";
 import type { History, ThreadTx, Tx } from "../../ports/ports.ts";
 import { noteDisabledBreakpoints, requireRights } from "../../threads/bypass.ts";
 import { threadNotFound } from "../../threads/find-thread.ts";
@@ -51,6 +52,8 @@ export interface Accepted extends StartedRun {
   readonly displaced: readonly Run[];
   /** Inbox items closed by this run, with the metadata of the thread. */
   readonly closed: readonly Interrupt[];
+  /** The channel of the answers. */
+  readonly via: AuditVia;
   readonly metadata: JsonObject;
 }
 
@@ -82,7 +85,17 @@ export async function acceptRun(
 }
 
 function repeatedRun(run: Run): Accepted {
-  return { run, created: false, history: "stored", isBegun: false, displaced: [], closed: [], voted: [], metadata: {} };
+  return {
+    run,
+    created: false,
+    history: "stored",
+    isBegun: false,
+    displaced: [],
+    closed: [],
+    via: "api",
+    voted: [],
+    metadata: {},
+  };
 }
 
 async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise<Accepted | VotesOnly> {
@@ -157,7 +170,8 @@ async function decide(agent: AgentContext, tx: Tx, asked: StartRequest): Promise
   const isBegun = await store(agent, tx, { caller, start, run });
   await putWebhooks(agent, tx, run, call.webhooks ?? []);
   const history = thread.checkpointId === null ? "none" : "stored";
-  return { run, created: true, history, isBegun, displaced, closed, voted, metadata: thread.metadata };
+  const via = nameAuthor(caller, call.via).via ?? "api";
+  return { run, created: true, history, isBegun, displaced, closed, via, voted, metadata: thread.metadata };
 }
 
 /** on-paused.ts. An input that counts as the answer becomes one. */

@@ -111,7 +111,7 @@ function afterCommit(agent: AgentContext, accepted: readonly Accepted[], slots: 
   for (const [index, { run, created, history, isBegun }] of accepted.entries()) {
     if (created && run.status === "running") slots[index]?.start(run, history, isBegun);
   }
-  for (const { closed, metadata } of accepted) agent.inbox.closed(closed, metadata);
+  for (const { closed, metadata, via } of accepted) agent.inbox.closed(closed, metadata, via);
   for (const { closed, displaced, run } of accepted) {
     if (closed.length + displaced.length > 0) agent.events.wakes.wake(run.threadId);
     for (const other of displaced) endDisplaced(agent, other, run.multitaskStrategy);
