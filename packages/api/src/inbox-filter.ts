@@ -55,6 +55,13 @@ const choices = {
   claimed_by: personName.optional(),
   snoozed: z.enum(["true", "false"]).optional().describe("false leaves out items with a follow-up date in the future"),
   unclaimed: flag,
+  assigned_to: z
+    .string()
+    .max(4096)
+    .transform((text) => text.split(",").map((name) => name.trim()))
+    .optional()
+    .describe("claimed by one of these, or for one of them to review: names, addresses, group:<name>, with commas"),
+  unassigned: flag.describe("neither claimed nor for named reviewers"),
   deadline: deadlineBucket
     .optional()
     .describe("time left: passed, less than an hour, a day, a week, or longer; none: items without a deadline"),

@@ -57,6 +57,8 @@ export async function countFacets(agent: AgentContext, search: InboxSearch): Pro
     kind: null,
     claimedBy: null,
     unclaimed: false,
+    assignedTo: null,
+    unassigned: false,
     snoozed: null,
     deadline: null,
   };

@@ -20,6 +20,10 @@ export interface InboxQuery {
   readonly kind: InterruptKind | null;
   readonly claimedBy: string | null;
   readonly unclaimed: boolean;
+  /** Claimed by one of these, or with one of them among the reviewers: names, addresses, `group:<name>`; null for any. */
+  readonly assignedTo: readonly string[] | null;
+  /** Neither claimed nor for named reviewers. */
+  readonly unassigned: boolean;
   /** Items with a follow-up date in the future, or all others; null for both. */
   readonly snoozed: boolean | null;
   readonly deadline: DeadlineBucket | null;

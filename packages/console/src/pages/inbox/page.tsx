@@ -19,7 +19,7 @@ import { type Filters, buildQuery, readFilters } from "./list/filters.ts";
 import { Headings, Row } from "./list/row.tsx";
 import { useCursor } from "./list/use-cursor.ts";
 import { useInboxKeys } from "./list/use-inbox-keys.ts";
-import { useList, useMe } from "./list/use-list.ts";
+import { useList, useViewer } from "./list/use-list.ts";
 import { useNarrow } from "./list/use-narrow.ts";
 
 const inboxRoute = getRouteApi("/inbox");
@@ -45,7 +45,7 @@ function InboxPage(): ReactNode {
     if (openKey === null) setTitle("Inbox");
   }, [openKey]);
   useFollowedNotification(filters);
-  const me = useMe();
+  const me = useViewer();
   const bulk = useBulk(cursor, selection, buildQuery(filters, me));
   useInboxKeys({ cursor, selection, isOpen: openKey !== null, onClose: close, onBulk: bulk.start });
   return (

@@ -20,6 +20,8 @@ export function searchedBy(query: z.output<typeof inboxChoices>, scope: Scope, n
     kind: query.kind ?? null,
     claimedBy: query.claimed_by ?? null,
     unclaimed: query.unclaimed,
+    assignedTo: query.assigned_to ?? null,
+    unassigned: query.unassigned,
     snoozed: query.snoozed === undefined ? null : query.snoozed === "true",
     deadline: query.deadline ?? null,
     createdBefore: query.older_than === undefined ? null : now - query.older_than,

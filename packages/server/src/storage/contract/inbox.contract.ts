@@ -26,6 +26,8 @@ export const EVERYTHING: InboxQuery = {
   kind: null,
   claimedBy: null,
   unclaimed: false,
+  assignedTo: null,
+  unassigned: false,
   snoozed: null,
   deadline: null,
   now: 1000,
@@ -38,6 +40,17 @@ export const EVERYTHING: InboxQuery = {
   descending: false,
   byDeadline: false,
 };
+
+const reviewBy = (...assignees: readonly (readonly string[])[]): Interrupt["review"] => ({
+  assignees,
+  approvals: 1,
+  rejections: 1,
+  fourEyes: false,
+  excluded: [],
+  escalations: [],
+  votes: [],
+  fault: null,
+});
 
 /** The number of items that match, and the items by facet, over all parts. */
 export async function countTotals(
@@ -169,8 +182,16 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
   test("every filter holds, alone and combined (contract/inbox.10)", async (t) => {
     const storage = await open(t);
     const items: readonly (readonly [string, Partial<Interrupt>, Thread["metadata"]])[] = [
-      ["a", { graphId: "g1", node: "ask", kind: "form" }, { team: "x", n: 1, tags: ["t"] }],
-      ["b", { graphId: "g1", assistantId: "other", createdAt: 2 }, { team: "x", n: "1" }],
+      [
+        "a",
+        { graphId: "g1", node: "ask", kind: "form", review: reviewBy(["zoe"], ["ann"]) },
+        { team: "x", n: 1, tags: ["t"] },
+      ],
+      [
+        "b",
+        { graphId: "g1", assistantId: "other", createdAt: 2, review: reviewBy(["group:ops"]) },
+        { team: "x", n: "1" },
+      ],
       ["c", { kind: "breakpoint", createdAt: 3, claim: { by: "ann", at: 1, until: null } }, { team: "y", long: LONG }],
       ["d", { node: "ask", createdAt: 4, claim: { by: "ann", at: 1, until: 1000 } }, { 'odd."key"': null, ok: true }],
       ["e", { createdAt: 5, claim: { by: "bob", at: 1, until: 1001 } }, { deep: { x: 1 }, long: `${LONG}!` }],
@@ -197,6 +218,10 @@ export function inboxCases(open: OpenStorage, { newThread, newInterrupt, newId }
       [{ claimedBy: "ann", now: 999 }, "cd"],
       [{ claimedBy: "bob" }, "e"],
       [{ unclaimed: true }, "abd"],
+      [{ assignedTo: ["ann"] }, "ac"],
+      [{ assignedTo: ["group:ops", "bob"] }, "be"],
+      [{ assignedTo: ["nobody"] }, ""],
+      [{ unassigned: true }, "d"],
       [{ metadata: {} }, "abcde"],
       [{ metadata: { team: "x" } }, "ab"],
       [{ metadata: { team: "x", n: 1 } }, "a"],

@@ -62,6 +62,7 @@ export function FilterBar({
           </Button>
         </div>
       </div>
+      <Tabs tab={filters.tab} onChange={(tab) => set({ tab })} />
       {more ? <MoreFilters filters={filters} items={list.items} onChange={set} /> : null}
       {active.length === 0 ? null : (
         <ul className="filter-chips" aria-label="Active filters">
@@ -85,6 +86,31 @@ export function FilterBar({
         </ul>
       )}
     </header>
+  );
+}
+
+const TAB_WORDS = [
+  ["", "All"],
+  ["mine", "Mine"],
+  ["groups", "My groups"],
+  ["unassigned", "Unassigned"],
+] as const;
+
+function Tabs({
+  tab = "",
+  onChange,
+}: {
+  readonly tab: Filters["tab"] | "" | undefined;
+  readonly onChange: (tab: string) => void;
+}): ReactNode {
+  return (
+    <div className="switch inbox-tabs" role="group" aria-label="Whose items">
+      {TAB_WORDS.map(([value, label]) => (
+        <button key={value} type="button" aria-pressed={tab === value} onClick={() => onChange(value)}>
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }
 

@@ -30,6 +30,7 @@ const NAMES: Readonly<Record<keyof Filters, string>> = {
   claim: "Claimed by",
   due: "Deadline",
   snoozed: "Snoozed",
+  tab: "Whose",
   order: "Order",
 };
 

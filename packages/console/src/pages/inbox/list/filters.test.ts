@@ -4,6 +4,15 @@ import { test } from "node:test";
 import type { ListedItem } from "../../../data/inbox/item.ts";
 import { isWritable, matches, parseMetadata, buildQuery, readFilters, withPair } from "./filters.ts";
 
+const ADA = { name: "ada", email: "ada@example.org", groups: ["ops", "eu"] };
+
+test("tabs ask for the items of a person, of their groups, or of nobody", () => {
+  assert.equal(buildQuery({ tab: "mine" }, ADA)["assigned_to"], "ada,ada@example.org");
+  assert.equal(buildQuery({ tab: "groups" }, ADA)["assigned_to"], "group:ops,group:eu");
+  assert.equal(buildQuery({ tab: "groups" }, { ...ADA, groups: [] })["assigned_to"], "group:");
+  assert.equal(buildQuery({ tab: "unassigned" }, ADA)["unassigned"], true);
+});
+
 const ADDRESSES: readonly (readonly [search: Record<string, unknown>, filters: object])[] = [
   [{}, {}],
   [
@@ -21,18 +30,18 @@ for (const [search, filters] of ADDRESSES) {
 }
 
 test("the request contains the filters that the server supports", () => {
-  const asked = buildQuery({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, "ada");
+  const asked = buildQuery({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, ADA);
   assert.equal(asked["graph_id"], "g");
   assert.equal(asked["metadata"], '{"tier":"gold"}');
-  assert.equal(asked["claimed_by"], "ada");
+  assert.equal(asked["claimed_by"], ADA);
   assert.equal(asked["unclaimed"], undefined);
   assert.deepEqual([asked["q"], asked["sort"], asked["values"], asked["snoozed"]], ["x", "newest", "false", false]);
-  assert.deepEqual([buildQuery({}, "ada")["sort"], buildQuery({}, "ada")["values"]], ["oldest", "false"]);
-  assert.equal(buildQuery({ snoozed: "only" }, "ada")["snoozed"], true);
-  assert.equal(buildQuery({ snoozed: "all" }, "ada")["snoozed"], undefined);
-  assert.equal(buildQuery({ due: "hour" }, "ada")["deadline"], "hour");
-  assert.equal(buildQuery({ claim: "nobody" }, "ada")["unclaimed"], true);
-  assert.equal(buildQuery({ claim: "bob" }, "ada")["claimed_by"], "bob");
+  assert.deepEqual([buildQuery({}, ADA)["sort"], buildQuery({}, ADA)["values"]], ["oldest", "false"]);
+  assert.equal(buildQuery({ snoozed: "only" }, ADA)["snoozed"], true);
+  assert.equal(buildQuery({ snoozed: "all" }, ADA)["snoozed"], undefined);
+  assert.equal(buildQuery({ due: "hour" }, ADA)["deadline"], "hour");
+  assert.equal(buildQuery({ claim: "nobody" }, ADA)["unclaimed"], true);
+  assert.equal(buildQuery({ claim: "bob" }, ADA)["claimed_by"], "bob");
 });
 
 test("metadata is written as people write it, and keeps the types that JSON has", () => {

@@ -23,10 +23,14 @@ export interface Filters {
   readonly due?: Due;
   /** Items with a follow-up date in the future are hidden unless asked for. */
   readonly snoozed?: Snoozed;
+  /** Whose items; all by default. */
+  readonly tab?: Tab;
   /** Oldest first by default. */
   readonly order?: Order;
 }
 
+export const TABS = ["mine", "groups", "unassigned"] as const;
+export type Tab = (typeof TABS)[number];
 export const DUES = ["overdue", "hour", "day", "week", "later", "none"] as const;
 type Due = (typeof DUES)[number];
 export const SNOOZED = ["only", "all"] as const;
@@ -55,6 +59,8 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
   if (due !== undefined) filters.due = due;
   const snoozed = SNOOZED.find((one) => one === search["snoozed"]);
   if (snoozed !== undefined) filters.snoozed = snoozed;
+  const tab = TABS.find((one) => one === search["tab"]);
+  if (tab !== undefined) filters.tab = tab;
   const order = ORDERS.find((one) => one === search["order"]);
   if (order !== undefined) filters.order = order;
   return filters;
@@ -64,14 +70,22 @@ const PAGE_ITEMS = 100;
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The list; rows have no values. @param me author name of this browser. */
-export function buildQuery(filters: Filters, me: string): Query {
+/** Who looks at the list. */
+export interface Viewer {
+  /** Author name of this browser. */
+  readonly name: string;
+  readonly email: string | null;
+  readonly groups: readonly string[];
+}
+
+/** The list; rows have no values. */
+export function buildQuery(filters: Filters, me: Viewer): Query {
   return { ...buildChoices(filters, me), sort: filters.order ?? "oldest", limit: PAGE_ITEMS, values: "false" };
 }
 
 /** The part that also counts take. */
-export function buildChoices(filters: Filters, me: string): Query {
-  const { text, graph, assistant, node, kind, older, metadata, claim, due, snoozed } = filters;
+export function buildChoices(filters: Filters, me: Viewer): Query {
+  const { text, graph, assistant, node, kind, older, metadata, claim, due, snoozed, tab } = filters;
   return {
     q: text,
     graph_id: graph,
@@ -80,11 +94,19 @@ export function buildChoices(filters: Filters, me: string): Query {
     kind,
     older_than: older,
     metadata: metadata === undefined ? undefined : JSON.stringify(parseMetadata(metadata)),
-    claimed_by: claim === undefined || claim === "nobody" ? undefined : claim === "me" ? me : claim,
+    claimed_by: claim === undefined || claim === "nobody" ? undefined : claim === "me" ? me.name : claim,
     unclaimed: claim === "nobody" ? true : undefined,
+    assigned_to: tab === "mine" || tab === "groups" ? listAssignees(tab, me) : undefined,
+    unassigned: tab === "unassigned" ? true : undefined,
     deadline: due,
     snoozed: snoozed === "all" ? undefined : snoozed === "only",
   };
+}
+
+function listAssignees(tab: "mine" | "groups", { name, email, groups }: Viewer): string {
+  const names = tab === "mine" ? [name, email] : groups.map((group) => `group:${group}`);
+  // Someone without a group has no items of groups: an empty list would be no filter.
+  return names.filter((one) => one !== null && !one.includes(",")).join(",") || "group:";
 }
 
 /** `customer=7, tier=gold` → `{customer: 7, tier: "gold"}`: valid JSON is parsed, the rest is text. */
@@ -129,5 +151,5 @@ export function matches(item: ListedItem, { action }: Filters): boolean {
 
 /** Active filters, for the empty state and for removing them. */
 export function activeFilters(filters: Filters): readonly (keyof Filters)[] {
-  return (Object.keys(filters) as (keyof Filters)[]).filter((name) => name !== "order");
+  return (Object.keys(filters) as (keyof Filters)[]).filter((name) => name !== "order" && name !== "tab");
 }

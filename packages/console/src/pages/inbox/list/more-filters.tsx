@@ -9,7 +9,7 @@ import { Field } from "../../../ui/controls.tsx";
 import { AGES, DUE_LABELS } from "./filter-words.ts";
 import { MetadataFilter } from "./metadata-filter.tsx";
 import { buildChoices, DUES, KINDS, type Filters } from "./filters.ts";
-import { useMe } from "./use-list.ts";
+import { useViewer } from "./use-list.ts";
 
 const RECOUNT_MS = 10_000;
 interface Choice {
@@ -59,7 +59,7 @@ export function MoreFilters({
 }
 
 function useChoices(filters: Filters, items: readonly ListedItem[]) {
-  const me = useMe();
+  const me = useViewer();
   const query = useMemo(() => buildChoices(filters, me), [filters, me]);
   const { data } = useQuery({
     queryKey: [INBOX, "facets", query],

@@ -4,10 +4,11 @@ import { useEffect, useMemo } from "react";
 import { countInbox, listInbox, type Total } from "../../../data/inbox/calls.ts";
 import { INBOX, liveState, type InboxList, type ListPage } from "../../../data/inbox/live.ts";
 import type { ListedItem } from "../../../data/inbox/item.ts";
+import { useCaller } from "../../../api/caller.ts";
 import { callerName } from "../../../api/credentials.ts";
 import { ownName } from "../../../hooks/preferences.ts";
 import { createValue, useValue } from "../../../hooks/value.ts";
-import { buildChoices, matches, buildQuery, type Filters } from "./filters.ts";
+import { buildChoices, matches, buildQuery, type Filters, type Viewer } from "./filters.ts";
 
 const POLL_MS = 5000;
 const ITEMS_MAX = 10_000;
@@ -21,6 +22,15 @@ export function useMe(): string {
   const known = useValue(knownAs);
   const signedInAs = useValue(callerName);
   return known ?? signedInAs ?? (name === "" ? "anonymous" : name);
+}
+
+/** The person of this browser, with the groups of their sign-in. */
+export function useViewer(): Viewer {
+  const name = useMe();
+  const caller = useCaller();
+  const groups = caller?.groups.join("\n") ?? "";
+  const email = caller?.email ?? null;
+  return useMemo(() => ({ name, email, groups: groups === "" ? [] : groups.split("\n") }), [name, email, groups]);
 }
 
 export interface List {
@@ -37,7 +47,7 @@ export interface List {
 }
 
 export function useList(filters: Filters): List {
-  const me = useMe();
+  const me = useViewer();
   const query = useMemo(() => buildQuery(filters, me), [filters, me]);
   const live = useValue(liveState);
   const result = useInfiniteQuery<ListPage, Error, InboxList, readonly unknown[], string | null>({

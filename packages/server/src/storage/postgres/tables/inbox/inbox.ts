@@ -131,6 +131,24 @@ function buildConditions(query: InboxQuery): Conditions {
   equals("i.claimed_by", query.claimedBy);
   if (query.claimedBy !== null) search.add(CLAIM_HOLDS, query.now);
   if (query.unclaimed) search.add(`NOT (${CLAIM_HOLDS})`, query.now);
+  if (query.assignedTo !== null) {
+    const names = JSON.stringify(query.assignedTo);
+    search.add(
+      `(EXISTS (SELECT 1 FROM jsonb_array_elements(i.review::jsonb -> 'assignees') AS list,
+           jsonb_array_elements_text(list) AS person
+         WHERE person IN (SELECT jsonb_array_elements_text(?::text::jsonb)))
+        OR (${CLAIM_HOLDS} AND i.claimed_by IN (SELECT jsonb_array_elements_text(?::text::jsonb))))`,
+      names,
+      query.now,
+      names,
+    );
+  }
+  if (query.unassigned) {
+    search.add(
+      `NOT (${CLAIM_HOLDS}) AND coalesce(jsonb_array_length(i.review::jsonb -> 'assignees'), 0) = 0`,
+      query.now,
+    );
+  }
   if (query.snoozed !== null) {
     search.add(`coalesce(i.snoozed_until, 0) ${query.snoozed ? ">" : "<="} ?`, query.now);
   }

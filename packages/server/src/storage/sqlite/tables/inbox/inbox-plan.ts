@@ -119,6 +119,18 @@ function choices(
     others.push({ sql: CLAIM_HOLDS, parameters: [query.now] });
   }
   if (query.unclaimed) others.push({ sql: `NOT (i.claim IS NOT NULL AND ${CLAIM_HOLDS})`, parameters: [query.now] });
+  if (query.assignedTo !== null) {
+    const names = JSON.stringify(query.assignedTo);
+    const isReviewer = `EXISTS (SELECT 1 FROM json_tree(i.review, '$.assignees') AS r
+      WHERE r.type = 'text' AND r.value IN (SELECT value FROM json_each(?)))`;
+    const holds = `i.claim IS NOT NULL AND ${CLAIM_HOLDS} AND i.claim ->> '$.by' IN (SELECT value FROM json_each(?))`;
+    others.push({ sql: `(${isReviewer} OR (${holds}))`, parameters: [names, query.now, names] });
+  }
+  if (query.unassigned) {
+    const isFree = `NOT (i.claim IS NOT NULL AND ${CLAIM_HOLDS})`;
+    const isOpenToAll = "coalesce(json_array_length(i.review, '$.assignees'), 0) = 0";
+    others.push({ sql: `${isFree} AND ${isOpenToAll}`, parameters: [query.now] });
+  }
   if (query.snoozed !== null) {
     others.push({ sql: `coalesce(i.snoozed_until, 0) ${query.snoozed ? ">" : "<="} ?`, parameters: [query.now] });
   }
