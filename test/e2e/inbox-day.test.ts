@@ -116,3 +116,26 @@ test("a phone has four tabs and More, which leads to every other page", async ()
   assert.equal(await page.locator("html").evaluate((root) => root.scrollWidth), 390);
   await page.close();
 });
+
+test("tabs show what is mine, what is of nobody, and everything", async () => {
+  const metadata = { batch: "tabs" };
+  const rules = { assignees: ["Zoe", "Ada"] };
+  await ask(server, { ...refund(1), review_rules: rules }, metadata);
+  await ask(server, { ...refund(2), review_rules: { assignees: ["group:ops"] } }, metadata);
+  await ask(server, refund(3), metadata);
+  const page = await browser.open("/inbox?metadata=batch%3Dtabs", { name: "Ada" });
+  await page.getByText("3 waiting").waitFor();
+  const tabs = page.getByRole("group", { name: "Whose items" });
+  for (const [tab, eur] of [
+    ["Mine", 1],
+    ["Unassigned", 3],
+  ] as const) {
+    await tabs.getByRole("button", { name: tab }).click();
+    await page.getByText("1 waiting").waitFor();
+    await page.getByRole("link", { name: `refund(eur: ${eur})` }).waitFor();
+  }
+  await tabs.getByRole("button", { name: "My groups" }).click();
+  await page.getByRole("link", { name: /^refund/ }).waitFor({ state: "detached" });
+  await assertAccessible(page);
+  await page.close();
+});

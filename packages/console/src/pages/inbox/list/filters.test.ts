@@ -33,7 +33,7 @@ test("the request contains the filters that the server supports", () => {
   const asked = buildQuery({ graph: "g", metadata: "tier=gold", claim: "me", order: "newest", text: "x" }, ADA);
   assert.equal(asked["graph_id"], "g");
   assert.equal(asked["metadata"], '{"tier":"gold"}');
-  assert.equal(asked["claimed_by"], ADA);
+  assert.equal(asked["claimed_by"], "ada");
   assert.equal(asked["unclaimed"], undefined);
   assert.deepEqual([asked["q"], asked["sort"], asked["values"], asked["snoozed"]], ["x", "newest", "false", false]);
   assert.deepEqual([buildQuery({}, ADA)["sort"], buildQuery({}, ADA)["values"]], ["oldest", "false"]);

@@ -76,7 +76,7 @@ function useChoices(filters: Filters, items: readonly ListedItem[]) {
     node: data?.node ?? [],
     action: actions.map((value) => ({ value })),
     assistant: (data?.assistant_id ?? []).map((one) => ({ ...one, label: names.get(one.value) ?? one.value })),
-    claim: claims(data, me),
+    claim: claims(data, me.name),
     metadata: data?.metadata ?? [],
     due: all(DUES, (one) => DUE_LABELS[one], data?.deadline),
     snoozed: [
