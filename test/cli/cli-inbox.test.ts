@@ -309,12 +309,12 @@ test("a review shows items one after the other and sends what is typed, a danger
     await asking({ ...call("skip"), marker }),
   ];
   const typed = [
-    ...["x", "e", "amount=5", "", "y"],
-    ...["a", "drep", "a", "drop"],
-    ...["r", "too late"],
-    ...["m", "", "m", "Because."],
-    "s",
-  ];
+    ["x", "e", "amount=5", "", "y"],
+    ["a", "drep", "a", "drop"],
+    ["r", "too late"],
+    ["m", "", "m", "Because."],
+    ["s"],
+  ].flat();
   const { code, out, err } = await run(["inbox", "review", "--search", marker], {}, { typed });
   assert.equal(code, 0, err);
   assert.match(out, /amount/);

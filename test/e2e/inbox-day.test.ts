@@ -100,6 +100,11 @@ test("answers are words in the list of answered items, whatever client gave them
   await answer(server, { by: "Ann", answers: [{ thread_id: threadId, interrupt_id: item?.id, resume }] });
   const page = await browser.open("/answered", { name: "Ada" });
   await page.getByText("edited: eur 129.9 → 64.95").waitFor();
+  await page.getByText(/^Waits:/).click();
+  const waits = page.getByRole("region", { name: "Waits by action" });
+  await waits.getByRole("cell", { name: "refund" }).waitFor();
+  await waits.getByRole("cell", { name: "100 %" }).waitFor();
+  await assertAccessible(page);
   await page.close();
 });
 

@@ -26,6 +26,12 @@ const foundEntry = auditEntry
       .string()
       .nullable()
       .describe("an answer in words, one line: approved, rejected: too late, edited: amount 129.9 → 64.95"),
+    decision: z
+      .string()
+      .nullable()
+      .describe("of an answer: approve, edit, reject, respond, ignore, answer, mixed; null for other entries"),
+    tool: z.string().nullable().describe("the first action that was pending approval"),
+    asked_at: z.string().nullable().describe("when the item was asked; null for an entry about no item"),
     run_status: z.string().nullable().describe("state of the run that followed; null once it is deleted"),
     run_ended_by: z.string().nullable(),
   })

@@ -155,7 +155,7 @@ export interface FoundAudit {
   readonly entry: AuditRecord;
   /** Null if the entry is about no item. A long value is left out. */
   readonly item:
-    | (Pick<Interrupt, "graphId" | "assistantId" | "node" | "kind" | "value" | "responseSchema"> & {
+    | (Pick<Interrupt, "graphId" | "assistantId" | "node" | "kind" | "createdAt" | "value" | "responseSchema"> & {
         readonly isLong: boolean;
       })
     | null;

@@ -13,6 +13,7 @@ import { Status } from "../../ui/status.tsx";
 import { RelativeTime } from "../../ui/time.tsx";
 import { showToast } from "../../ui/toast.tsx";
 import "./answered.css";
+import { WaitsPanel } from "./waits-panel.tsx";
 import { ACTIONS, CHANNELS, PERIODS, endWords, buildSearch, type AnsweredFilters } from "./query.ts";
 
 const answeredRoute = getRouteApi("/answered");
@@ -43,24 +44,27 @@ function AnsweredPage(): ReactNode {
       title="Answered"
       list={list}
       filters={
-        <FilterFields
-          path="/answered"
-          filters={filters}
-          fields={[
-            { name: "text", label: "Search", placeholder: "Search", isSearch: true },
-            { name: "action", label: "Decision", any: "Any decision", options: ACTIONS },
-            { name: "by", label: "By", placeholder: "person" },
-            { name: "via", label: "Where", any: "Anywhere", options: CHANNELS },
-            { name: "graph", label: "Graph", any: "Any graph", options: graphs },
-            { name: "since", label: "Period", any: "Any time", options: PERIODS },
-          ]}
-        >
-          {(["csv", "ndjson"] as const).map((format) => (
-            <Button key={format} kind="quiet" onClick={() => void save(filters, format)}>
-              Save as {format === "csv" ? "CSV" : "JSON Lines"}
-            </Button>
-          ))}
-        </FilterFields>
+        <>
+          <FilterFields
+            path="/answered"
+            filters={filters}
+            fields={[
+              { name: "text", label: "Search", placeholder: "Search", isSearch: true },
+              { name: "action", label: "Decision", any: "Any decision", options: ACTIONS },
+              { name: "by", label: "By", placeholder: "person" },
+              { name: "via", label: "Where", any: "Anywhere", options: CHANNELS },
+              { name: "graph", label: "Graph", any: "Any graph", options: graphs },
+              { name: "since", label: "Period", any: "Any time", options: PERIODS },
+            ]}
+          >
+            {(["csv", "ndjson"] as const).map((format) => (
+              <Button key={format} kind="quiet" onClick={() => void save(filters, format)}>
+                Save as {format === "csv" ? "CSV" : "JSON Lines"}
+              </Button>
+            ))}
+          </FilterFields>
+          <WaitsPanel filters={filters} />
+        </>
       }
       headings={["Decision", "Request", "By", "Where", "What followed", "When"]}
       columns="answered-columns"

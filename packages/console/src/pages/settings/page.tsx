@@ -161,10 +161,44 @@ function List({ settings }: { readonly settings: readonly SettingLine[] }): Reac
       (only !== "secret" || secret),
   );
   if (found.length === 0) return <EmptyState icon="filter" title="No matching settings" />;
+  const isChanged = ({ origin }: SettingLine): boolean => origin !== "default";
+  const groups = Map.groupBy(found, (one) => (isChanged(one) ? "Changed" : nameSubject(one.name)));
   return (
-    <section className="card" aria-label="Settings">
+    <section className="stack" aria-label="Settings">
+      {["Changed", ...SUBJECTS.map(([subject]) => subject), OTHERS].map((subject) => {
+        const list = groups.get(subject);
+        return list === undefined ? null : <Group key={subject} subject={subject} settings={list} />;
+      })}
+    </section>
+  );
+}
+
+/** By the words of their names; the first that fits. */
+const SUBJECTS = [
+  ["Sign-in and access", /OIDC|KEYS?$|KEYS?_|AUTH|ROLE|SESSION|ALLOWED|COOKIE|UNAUTHENTICATED/],
+  ["Traces and collector", /TRAC|OTEL|SPOOL|COLLECT|^HTTP_|GRPC|DEAD_LETTER|PRICES|BATCH|QUEUE_BYTES|FLUSH/],
+  ["Storage and retention", /DATA_DIR|DATABASE|POSTGRES|RETENTION|TTL|KEEP|BACKUP|SQLITE/],
+  ["Messages and webhooks", /NOTIF|SLACK|SMTP|MAIL|WEBHOOK/],
+  ["Runs and limits", /MAX|LIMIT|TIMEOUT|JOBS|WORKER|_SECS|_MS|BYTES/],
+] as const;
+const OTHERS = "Server";
+
+function nameSubject(name: string): string {
+  return SUBJECTS.find(([, words]) => words.test(name))?.[0] ?? OTHERS;
+}
+
+function Group({
+  subject,
+  settings,
+}: {
+  readonly subject: string;
+  readonly settings: readonly SettingLine[];
+}): ReactNode {
+  return (
+    <section className="card" aria-label={subject}>
+      <h2>{subject}</h2>
       <ul className="settings-list">
-        {found.map((one) => (
+        {settings.map((one) => (
           <li key={one.name}>
             <div className="setting-head">
               <code className="setting-name">{one.name}</code>
@@ -172,14 +206,19 @@ function List({ settings }: { readonly settings: readonly SettingLine[] }): Reac
               <Chip tone={one.origin === "default" ? "neutral" : "accent"}>{one.origin}</Chip>
             </div>
             <p className="muted">
-              {one.meaning}
-              {one.origin === "default" ? null : ` Default: ${one.fallback}.`}
+              <Coded text={one.origin === "default" ? one.meaning : `${one.meaning} Default: ${one.fallback}.`} />
             </p>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Words between back-ticks as code. */
+function Coded({ text }: { readonly text: string }): ReactNode {
+  // Parts have no identity except their index; every second one was between back-ticks.
+  return text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
 }
 
 function Value({ setting: { value, secret } }: { readonly setting: SettingLine }): ReactNode {

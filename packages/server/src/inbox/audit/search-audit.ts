@@ -2,7 +2,8 @@
 // Invariant search-audit.1: a page reads at most SCAN_MAX entries; it may have fewer than its limit, or none, and a next
 // page all the same.
 import { recognise, type Question } from "@holdpoint/api/dialects.ts";
-import { formatAnswer } from "@holdpoint/api/text/answer-words.ts";
+import { isoTime } from "@holdpoint/base/clock.ts";
+import { formatAnswer, nameDecision } from "@holdpoint/api/text/answer-words.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import type { AgentContext } from "../../context/context.ts";
 import type { AuditQuery, AuditRows, FoundAudit } from "../../ports/ports.ts";
@@ -44,6 +45,9 @@ const COLUMNS = [
   "via",
   "title",
   "answer",
+  "decision",
+  "tool",
+  "asked_at",
   "kind",
   "graph_id",
   "assistant_id",
@@ -66,10 +70,14 @@ export async function foundObjects(rows: readonly FoundAudit[], sight: Sight): P
 }
 
 function foundObject({ entry, item, run }: FoundAudit, show: Show): JsonObject {
+  const isAnswer = entry.action.startsWith("answered");
   const said = serializeAuditEntry(entry, item?.responseSchema ?? null, show);
   return {
     ...said,
-    answer: entry.action.startsWith("answered") ? formatAnswer(said["value"] ?? null, readAsked(item)) : null,
+    answer: isAnswer ? formatAnswer(said["value"] ?? null, readAsked(item)) : null,
+    decision: isAnswer ? nameDecision(said["value"] ?? null) : null,
+    tool: readAsked(item)?.actions[0]?.name ?? null,
+    asked_at: item === null ? null : isoTime(item.createdAt),
     graph_id: item?.graphId ?? null,
     assistant_id: item?.assistantId ?? null,
     node: item?.node ?? null,

@@ -94,7 +94,7 @@ function searchPage(query: AuditQuery, { columns, end, match }: SearchedPage, { 
   if (match !== null) parts.push(match.condition);
   if (end !== null) parts.push({ sql: `${PLACE} >= (?, ?, ?)`, values: listPlaceValues(end) });
   return {
-    sql: `SELECT ${columns}, i.graph_id, i.assistant_id, i.node, i.kind, i.response_schema,
+    sql: `SELECT ${columns}, i.graph_id, i.assistant_id, i.node, i.kind, i.created_at AS asked_at, i.response_schema,
         CASE WHEN octet_length(i.value) <= ${ITEM_UNITS_MAX} THEN i.value END AS item_value,
         r.status AS run_status, r.ended_by
       FROM ${first?.sql ?? ""} ${schema}audit AS a JOIN ${schema}threads AS t ON t.thread_id = a.thread_id
@@ -164,6 +164,7 @@ function toItem(row: Row): AuditRows["rows"][number]["item"] {
     assistantId: String(assistantId),
     node: String(node),
     kind: kind as InterruptKind,
+    createdAt: Number(row["asked_at"]),
     value: typeof value === "string" ? (JSON.parse(value) as Json) : null,
     isLong: value === null,
     responseSchema: typeof schema === "string" ? (JSON.parse(schema) as JsonObject) : null,

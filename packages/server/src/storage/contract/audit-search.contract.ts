@@ -65,10 +65,10 @@ export function auditSearchCases(open: OpenStorage, { newThread, newRun, newInte
     );
     assert.equal(next, null);
     assert.equal(rows[1]?.item, null);
-    const { graphId, assistantId, node, kind, value, responseSchema } = question;
+    const { graphId, assistantId, node, kind, createdAt, value, responseSchema } = question;
     assert.deepEqual(rows[2], {
       entry: { ...byAnn, seq: 2 },
-      item: { graphId, assistantId, node, kind, value, responseSchema, isLong: false },
+      item: { graphId, assistantId, node, kind, createdAt, value, responseSchema, isLong: false },
       run: { status: "success", endedBy: "done" },
     });
     const filters: readonly (readonly [Partial<AuditQuery>, readonly number[]])[] = [
