@@ -48,12 +48,12 @@ test("an item shows the votes and who is missing, and an answer that only counts
 test("an item is assigned, snoozed and commented on", async () => {
   const { path, threadId } = await asked({ assignees: ["Grace", "Ruth"] });
   const page = await open(path, "Grace");
-  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByRole("button", { name: "Assign", exact: true }).click();
   await page.getByLabel("Name of the person").fill("Zoe");
   await assertAccessible(page);
   await page.getByRole("dialog").getByRole("button", { name: "Assign" }).click();
   await page.getByText("is assigned to Grace or Ruth").waitFor();
-  await page.getByRole("button", { name: "Assign" }).click();
+  await page.getByRole("button", { name: "Assign", exact: true }).click();
   await page.getByLabel("Name of the person").fill("Ruth");
   await page.keyboard.press("Enter");
   await page.getByText("claimed by Ruth").waitFor();
