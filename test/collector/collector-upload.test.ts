@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { SendOutcome } from "@holdpoint/collector/upload/backend/port.ts";
-import { toOutcome, retryAfterMs } from "@holdpoint/collector/upload/backend/reply.ts";
+import { retryAfterMs } from "@holdpoint/base/retry-after.ts";
+import { toOutcome } from "@holdpoint/collector/upload/backend/reply.ts";
 import { type Body, compress, splitParts, decompressBody } from "@holdpoint/collector/encode/batch-body.ts";
 import { createRunWriter, BOUNDARY } from "@holdpoint/collector/encode/multipart.ts";
 import { createTenantQueues } from "@holdpoint/collector/upload/tenant-queues.ts";

@@ -2,6 +2,7 @@
 // Invariants:
 //   outbox-attempt.1. A delivered or exhausted row is deleted; every other one stays, with a later due time.
 //   outbox-attempt.2. A destination over its limit costs no attempt.
+//   outbox-attempt.4. A destination that asks for a wait is not tried before.
 //   outbox-attempt.3. The results of a delivery are stored in the transaction that deletes its rows.
 import { backoffMs } from "@holdpoint/base/backoff.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
@@ -66,8 +67,10 @@ export async function settle(
     log.info("webhook_failed", { ...fields, reason: outcome.reason });
   }
   const waitMs = backoffMs(attempts, { baseMs: retryMs, maxMs: RETRY_MS_MAX, random: ports.random });
-  const dueAt = clock.now() + Math.ceil(waitMs);
+  const askedMs = outcome.kind === "failed" ? (outcome.afterMs ?? 0) : 0;
+  const dueAt = clock.now() + Math.ceil(Math.max(waitMs, askedMs)); // outbox-attempt.4
   await storage.transaction(async (tx) => {
+    if (outcome.kind === "refused") await outcome.record?.(tx); // outbox-attempt.3
     for (const row of given) await tx.deleteWebhook(row.runId); // outbox-attempt.1
     for (const row of kept) await tx.delayWebhook(row.runId, dueAt);
   });

@@ -1,6 +1,7 @@
 // Tests of batches and rests of the outbox, over the embedded database, with a clock that the test moves.
 // Checked: webhook-sender.5 (a batch is one delivery and loses no row), webhook-sender.6 and outbox-attempt.2 (a host over
-// its limit rests, and no attempt counts).
+// its limit rests, and no attempt counts), outbox-attempt.4 (Retry-After), webhook-sender.7 (410), webhook-sender.8 (one
+// line a host and minute).
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -8,6 +9,7 @@ import { createFakeClock } from "../../../../test/fakes/clock.ts";
 import { createArrivals } from "../../../../test/harness/arrivals.ts";
 import { openStorage } from "../../../../test/harness/storage/sqlite-storage.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
+import type { PostOutcome } from "@holdpoint/base/http/outbound/guarded-post.ts";
 import type { Webhook } from "../model/model.ts";
 import type { WebhookPolicy } from "../ports/ports.ts";
 import type { DeliveryOutcome } from "./delivery.ts";
@@ -16,6 +18,52 @@ import { createWebhooks } from "./webhook-sender.ts";
 
 const BEGIN_MS = 1_700_000_000_000;
 const LEASE_MS = 15_000;
+
+/** Rows of HTTP webhooks, and what the sender did with them. */
+async function setUpHttp(t: TestContext, reply: (nth: number) => PostOutcome) {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
+  const log = createLog({ level: "info", json: true, secrets: [], now: Date.now, write });
+  const storage = await openStorage(t);
+  const clock = createFakeClock();
+  const times: number[] = [];
+  const policy = { headerDomains: [], headers: {} } as unknown as WebhookPolicy;
+  const webhooks = createWebhooks(
+    { policy, secret: null, attemptsMax: 3, retryMs: 1000, userAgent: "test" },
+    {
+      storage,
+      clock,
+      log,
+      random: () => 0.5,
+      post: async () => {
+        times.push(clock.monotonic());
+        return reply(times.length);
+      },
+      isOwnRoute: () => false,
+      onOutcome: () => undefined,
+      channels: {},
+    },
+  );
+  t.after(() => webhooks.stop());
+  return {
+    clock,
+    times,
+    lines,
+    webhooks,
+    left: () => storage.transaction((tx) => tx.countWebhooks()),
+    put: (...names: readonly string[]) =>
+      storage.transaction(async (tx) => {
+        for (const name of names)
+          await tx.putWebhook({
+            ...row(name, BEGIN_MS),
+            channel: "http",
+            url: "http://a.example/",
+            host: "a.example",
+            batch: null,
+          });
+      }),
+  };
+}
 
 type Send = (names: readonly string[]) => DeliveryOutcome | Promise<DeliveryOutcome>;
 
@@ -159,4 +207,52 @@ test("a sender that stops in the middle leaves the rows to the next one (webhook
   });
   await leaves(0);
   assert.deepEqual(sent.flat().toSorted(), names(3));
+});
+
+for (const status of [429, 503])
+  test(`a receiver that replies ${status} with Retry-After gets nothing before (outbox-attempt.4)`, async (t) => {
+    const { clock, times, webhooks, left, put } = await setUpHttp(t, (nth) =>
+      nth === 1 ? { kind: "replied", status, afterMs: 60_000 } : { kind: "replied", status: 200 },
+    );
+    await put("first");
+    await webhooks.start();
+    await until(() => times.length === 1);
+    await until(() => clock.timers() > 0);
+    await put("second");
+    webhooks.wake();
+    for (let second = 1; second < 60; second++) await clock.advance(1000);
+    assert.equal(times.length, 1, "neither the same webhook nor another one");
+    await until(async () => {
+      await clock.advance(1000);
+      return (await left()) === 0;
+    });
+    assert.equal(times.length, 3);
+  });
+
+test("a receiver that is gone is not tried again (webhook-sender.7)", async (t) => {
+  const { times, lines, webhooks, left, put } = await setUpHttp(t, () => ({ kind: "replied", status: 410 }));
+  await put("first");
+  await webhooks.start();
+  await until(async () => (await left()) === 0);
+  assert.equal(times.length, 1);
+  assert.deepEqual(
+    lines.map(({ event, reason }) => [event, reason]),
+    [["webhook_given_up", "status 410"]],
+  );
+});
+
+test("failed attempts at one host are one line a minute, and each is counted (webhook-sender.8)", async (t) => {
+  const { clock, times, lines, webhooks, left, put } = await setUpHttp(t, () => ({ kind: "replied", status: 500 }));
+  await put(...names(30));
+  await webhooks.start();
+  await until(async () => {
+    await clock.advance(1000);
+    return (await left()) === 0;
+  });
+  await webhooks.stop();
+  assert.equal(times.length, 90);
+  const failed = lines.filter(({ event }) => event === "webhook_failed");
+  assert.ok(failed.length <= 2 + clock.monotonic() / 60_000, `${failed.length} lines`);
+  const counted = failed.reduce((sum, { repeated }) => sum + (typeof repeated === "number" ? repeated : 1), 0);
+  assert.equal(counted, 60);
 });

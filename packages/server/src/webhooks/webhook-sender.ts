@@ -10,10 +10,13 @@
 //     (base/http/outbound/guarded-post.ts).
 //   webhook-sender.5. Due rows of one batch leave as one delivery. Each row is deleted with the delivery that has it, so
 //     a row that joins the batch meanwhile is in the next one.
-//   webhook-sender.6. A host over its limit rests, with all its rows.
+//   webhook-sender.6. A host over its limit rests, with all its rows. So does one that asks for a wait (Retry-After).
+//   webhook-sender.8. Failed attempts at one host are one line of the log a minute.
+//   webhook-sender.7. A receiver that is gone (410) is not tried again.
 import type { Clock } from "@holdpoint/base/clock.ts";
 import { ApiError, describeError } from "@holdpoint/base/api-error.ts";
 import type { Service } from "@holdpoint/base/lifecycle.ts";
+import { createDeduplicatingLog, type DeduplicatingLog } from "@holdpoint/base/log/deduplicating-log.ts";
 import type { Log } from "@holdpoint/base/log/log.ts";
 import type { Post, PostLimits, PostOutcome } from "@holdpoint/base/http/outbound/guarded-post.ts";
 import { checkOutboundUrl } from "@holdpoint/base/http/outbound/outbound-url.ts";
@@ -61,6 +64,7 @@ const LIMITS: PostLimits = { timeoutMs: 10_000, replyBytesMax: 64 * 1024 };
 const LEASE_MS = LIMITS.timeoutMs + 5000;
 const BATCH_MAX = 20;
 const AGAIN_MS = 1000;
+const FAILURES_LOGGED_MS = 60_000;
 
 export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): Webhooks {
   const { policy } = options;
@@ -71,6 +75,7 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
   let claiming = false;
   let woken = false;
 
+  const quiet = createQuietLog(log, clock);
   const claimAll = async (): Promise<void> => {
     while (woken && !stopped.signal.aborted && turns.free()) {
       woken = false;
@@ -105,8 +110,8 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
   /** @returns whether the destination replied */
   const attempt = async (rows: Claimed): Promise<boolean> => {
     const outcome = await deliver(rows, options, ports, stopped.signal);
-    if (outcome.kind === "limited") turns.rest(rows[0].host, outcome.afterMs);
-    await settle(rows, outcome, options, ports);
+    if ("afterMs" in outcome) turns.rest(rows[0].host, outcome.afterMs ?? 0); // webhook-sender.6
+    await settle(rows, outcome, options, { ...ports, log: quiet });
     return outcome.kind !== "failed" || outcome.replied;
   };
 
@@ -131,16 +136,21 @@ export function createWebhooks(options: WebhookOptions, ports: WebhookPorts): We
     name: "webhooks",
     wake,
     check: (url, own) => checkAddress(url, own, policy, ports.isOwnRoute),
-    async start() {
-      wake();
-    },
+    start: async () => wake(),
     async stop() {
       stopTimer();
       turns.close();
       stopped.abort(); // interrupted attempts repeat after the next start: webhook-sender.1
       await Promise.all(inFlight.values());
+      quiet.flush();
     },
   };
+}
+
+/** webhook-sender.8. */
+function createQuietLog(log: Log, clock: Clock): DeduplicatingLog {
+  const repeated = createDeduplicatingLog(log, clock, FAILURES_LOGGED_MS);
+  return { ...log, info: (event, fields) => repeated.info(event, fields), flush: repeated.flush };
 }
 
 /** Rows of one delivery. */
@@ -195,7 +205,10 @@ async function postIt(
   if (outcome.kind === "failed") return { ...outcome, replied: false };
   if (outcome.kind === "refused") return outcome;
   if (outcome.status >= 200 && outcome.status < 300) return { kind: "sent" };
-  return { kind: "failed", reason: `status ${outcome.status}`, replied: true };
+  const reason = `status ${outcome.status}`;
+  if (outcome.status === 410) return { kind: "refused", reason }; // webhook-sender.7
+  const { afterMs } = outcome;
+  return { kind: "failed", reason, replied: true, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
 /** @throws {ApiError} `webhook_refused` */

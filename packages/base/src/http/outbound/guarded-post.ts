@@ -3,12 +3,13 @@
 //   guarded-post.1. The name resolves once. The connection uses the checked address, even if the DNS answer changes
 //        later.
 //   guarded-post.2. One disallowed address rejects the name with all its addresses.
-//   guarded-post.3. Redirects are not followed: the result is a status only.
+//   guarded-post.3. Redirects are not followed: the result is a status, and the wait that the receiver asks for.
 //   guarded-post.4. It ends within `timeoutMs` and reads at most `replyBytesMax`. It never throws.
 import { lookup } from "node:dns/promises";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { isIP, type LookupFunction } from "node:net";
 import type { Clock } from "../../clock.ts";
+import { readRetryAfter } from "../../retry-after.ts";
 import { isAllowedAddress } from "./public-address.ts";
 import { checkOutboundUrl, readHost, type OutboundRules } from "./outbound-url.ts";
 
@@ -19,7 +20,8 @@ export interface Post {
 }
 
 export type PostOutcome =
-  | { readonly kind: "replied"; readonly status: number }
+  /** `afterMs`: the wait that the receiver asks for. */
+  | { readonly kind: "replied"; readonly status: number; readonly afterMs?: number }
   | { readonly kind: "failed"; readonly reason: string }
   /** The rules reject it: a retry cannot succeed. */
   | { readonly kind: "refused"; readonly reason: string };
@@ -52,10 +54,9 @@ export async function guardedPost(
     if (wrong !== undefined) return { kind: "refused", reason: `${host} resolves to ${wrong}, which is not allowed` }; // guarded-post.2
     const [address] = addresses;
     if (address === undefined) return { kind: "failed", reason: `${host} has no address` };
-    return {
-      kind: "replied",
-      status: await exchange({ url: checked.url, address }, post, limits.replyBytesMax, either),
-    };
+    const reply = await exchange({ url: checked.url, address }, post, limits.replyBytesMax, either);
+    const afterMs = readRetryAfter(reply.headers, ports.clock.now());
+    return { kind: "replied", status: reply.status, ...(afterMs === null ? {} : { afterMs }) };
   } catch (error) {
     if (deadline.signal.aborted) return { kind: "failed", reason: `no reply within ${limits.timeoutMs} ms` };
     const code = error instanceof Error && "code" in error ? String(error.code) : null;
@@ -63,6 +64,11 @@ export async function guardedPost(
   } finally {
     cancelTimer();
   }
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
 }
 
 function rejectsOn(signal: AbortSignal): Promise<never> {
@@ -73,13 +79,13 @@ function rejectsOn(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** @returns the status, once the reply ends or reaches its limit. */
+/** @returns status and headers, once the reply ends or reaches its limit. */
 function exchange(
   { url, address }: { readonly url: URL; readonly address: string },
   post: Post,
   replyBytesMax: number,
   signal: AbortSignal,
-): Promise<number> {
+): Promise<Reply> {
   const pinned: LookupFunction = (_host, options, callback) => {
     const family = isIP(address);
     if (options.all === true) callback(null, [{ address, family }]);
@@ -87,7 +93,7 @@ function exchange(
   };
   // On use: both modules load much that a start does not need.
   const { request: send } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
-  return new Promise<number>((resolve, reject) => {
+  return new Promise<Reply>((resolve, reject) => {
     const request: ClientRequest = send(url, {
       method: "POST",
       agent: false,
@@ -97,10 +103,10 @@ function exchange(
     });
     request.once("error", reject);
     request.once("response", (response: IncomingMessage) => {
-      const status = response.statusCode ?? 0; // guarded-post.3
+      const reply: Reply = { status: response.statusCode ?? 0, headers: response.headers }; // guarded-post.3
       let bytes = 0;
       const settle = (): void => {
-        resolve(status);
+        resolve(reply);
         request.destroy();
       };
       request.off("error", reject).on("error", settle); // the reply has started: its status counts
