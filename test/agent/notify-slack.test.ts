@@ -20,6 +20,7 @@ import {
 } from "../fakes/slack/fake-slack.ts";
 import { ok, type WireAudit } from "../harness/inbox.ts";
 import { PATIENCE } from "../harness/patience.ts";
+import { newBrowser, startOpenIdProvider } from "../harness/sign-in/openid-provider.ts";
 import { startServerHere } from "../harness/server-here.ts";
 import { call, removeFolder, temporaryFolder } from "../harness/server.ts";
 import { newThread, type TestThread } from "../harness/threads.ts";
@@ -178,6 +179,43 @@ suite("answers (agent/notify-slack.2)", PATIENCE, () => {
     assert.deepEqual((await form.thread.get()).values?.["answer"], { approved: true });
   });
 
+  for (const [typed, answer] of [
+    ["{\u201capproved\u201d: true}", { approved: true }],
+    ['{\u00a0"approved"\u00a0:\u202ffalse\u00a0}', { approved: false }],
+    ["{\u201eapproved\u201c:\u00a0true}", { approved: true }],
+  ] as const)
+    test(`a form takes ${typed}, as keyboards write it`, async () => {
+      const form = await asked("?", "schema");
+      await slack.click(server.url, form.message, "respond", ADA);
+      await slack.submit(server.url, typed, ADA);
+      await form.thread.reaches("idle");
+      assert.deepEqual((await form.thread.get()).values?.["answer"], answer);
+    });
+
+  for (const [schema, label, answer] of [
+    [{ type: "string", enum: ["Bern", "Kyiv"] }, "Kyiv", "Kyiv"],
+    [{ enum: [1, "1", null] }, "1", 1],
+    [{ type: "boolean" }, "No", false],
+    [{ oneOf: [{ const: "a", title: "Small" }, { const: "b" }] }, "Small", "a"],
+  ] as const)
+    test(`choices of ${JSON.stringify(schema)} are a select`, async () => {
+      const form = await asked({ question: `Which of ${label}?`, response_schema: schema });
+      await slack.click(server.url, form.message, "respond", ADA);
+      assert.match(JSON.stringify(slack.views.at(-1)), /static_select/);
+      await slack.submit(server.url, label, ADA);
+      await form.thread.reaches("idle");
+      assert.deepEqual((await form.thread.get()).values?.["answer"], [answer]);
+    });
+
+  test("choices that do not fit into a select are an input", async () => {
+    const values = Array.from({ length: 101 }, (_, index) => `choice ${index}`);
+    const form = await asked({ question: "Which of many?", response_schema: { enum: values } });
+    await slack.click(server.url, form.message, "respond", ADA);
+    assert.match(JSON.stringify(slack.views.at(-1)), /plain_text_input/);
+    await slack.submit(server.url, "\u201cchoice 100\u201d", ADA);
+    await form.thread.reaches("idle");
+  });
+
   test("of many clicks one answers; the others learn that it is too late", async () => {
     const { thread, message } = await asked();
     await Promise.all(Array.from({ length: 20 }, () => slack.click(server.url, message, "approve", ADA)));
@@ -270,6 +308,39 @@ suite("people who may not answer (agent/notify-slack.5)", PATIENCE, () => {
 });
 
 suite("Slack in trouble (agent/notify-slack.6)", PATIENCE, () => {
+  test("a question for an archived channel reaches the administrators, with the reason", async (t) => {
+    const provider = await startOpenIdProvider();
+    const own = await startServerHere({
+      env: {
+        ...env,
+        ...provider.env,
+        HOLDPOINT_ROLES: "platform=admin,*=viewer",
+        HOLDPOINT_API_KEYS: "root:key-of-the-test-77ae-1",
+      },
+    });
+    t.after(async () => {
+      await own.stop();
+      removeFolder(own.dataDir);
+      await provider.stop();
+    });
+    provider.allow(own.url);
+    provider.accounts.set("ada", { email: "ada@example.com", groups: ["platform"] });
+    provider.accounts.set("guest", { email: "guest@example.com", groups: [] });
+    for (const subject of ["ada", "guest"]) await newBrowser().signIn(own.url, subject);
+    const archived = JSON.stringify({ ok: false, error: "is_archived" });
+    slack.fail("chat.postMessage", 1, (response) => void response.writeHead(200).end(archived));
+    const headers = { "x-api-key": "key-of-the-test-77ae-1" };
+    const { thread_id: id }: { readonly thread_id: string } = await ok(call(own, "POST", "/threads", {}, headers));
+    const body = { assistant_id: "echo", input: { payload: "Where to?" } };
+    await ok(call(own, "POST", `/threads/${id}/runs/wait`, body, headers));
+    const told = await slack.until(() => slack.messages.find(({ blocks }) => JSON.stringify(blocks).includes(id)));
+    assert.equal(told.channel, `D${ADA.slice(1)}`);
+    assert.match(JSON.stringify(told.blocks), /does not take messages to C0000000001 \(is_archived\)/);
+    assert.equal(slack.messages.filter(({ blocks }) => JSON.stringify(blocks).includes(id)).length, 1);
+    const given = own.logs.find(({ event }) => event === "webhook_given_up");
+    assert.equal(given?.["reason"], "C0000000001: is_archived");
+  });
+
   test("a message is repeated after failures, and waits for the end of a rate limit", async () => {
     slack.fail("chat.postMessage", 2, (response) => void response.writeHead(500).end());
     slack.fail("chat.postMessage", 1, limited(1));

@@ -46,7 +46,7 @@ export function createNotify(parts: NotifyParts, ports: NotifyPorts): Notify {
       notice: createFanOut(notifications, directory, { storage, clock, hosts }),
       ...(slack === null || members === null
         ? {}
-        : { slack: createSlackChannel({ storage, slack, members, clock, buildLink, answers }) }),
+        : { slack: createSlackChannel({ storage, slack, members, directory, clock, buildLink, answers }) }),
       ...(mailer === null || notifications.email === undefined
         ? {}
         : {

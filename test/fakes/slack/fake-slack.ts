@@ -52,7 +52,7 @@ export interface FakeSlack {
   fail(method: string, times: number, reply: (response: ServerResponse) => void): void;
   /** Clicks a button of a message. @returns the reply of the app */
   click(app: string, message: PostedMessage, action: string, member: string): Promise<Response>;
-  /** Submits the view that was opened last. */
+  /** Submits the view that was opened last, with this text or the option of this label. */
   submit(app: string, text: string, member: string): Promise<Response>;
   close(): Promise<void>;
 }
@@ -191,7 +191,7 @@ export async function startFakeSlack(members: readonly SlackMember[]): Promise<F
     },
     async submit(app, text, member) {
       const view = views.at(-1) ?? {};
-      const state = { values: { text: { text: { type: "plain_text_input", value: text === "" ? null : text } } } };
+      const state = { values: { text: { text: fillIn(view, text) } } };
       return send(app, { type: "view_submission", ...from(member), view: { ...view, id: `V${++count}`, state } });
     },
     async close() {
@@ -200,6 +200,19 @@ export async function startFakeSlack(members: readonly SlackMember[]): Promise<F
       await once(server, "close");
     },
   };
+}
+
+/** What Slack sends of the input of a view: a text, or the option with this label. */
+function fillIn({ blocks }: Plain, text: string): Plain {
+  const inputs = ((blocks ?? []) as readonly { readonly element?: Plain }[]).map(({ element }) => element);
+  const input = inputs.find((one) => one !== undefined);
+  const [type, options] = [input?.["type"], input?.["options"]];
+  if (type !== "static_select") return { type: "plain_text_input", value: text === "" ? null : text };
+  const found = (options as readonly { readonly text: { readonly text: string } }[]).find(
+    (one) => one.text.text === text,
+  );
+  if (found === undefined) throw new Error(`the form has no option ${text}`);
+  return { type, selected_option: found };
 }
 
 /** A request as Slack signs it. */

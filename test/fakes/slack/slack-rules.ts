@@ -46,7 +46,19 @@ function brokenRules(check: (rules: Rules) => void): readonly string[] {
     else must(typeof action === "string" && action.length > 0 && action.length <= 255, `${where}: action_id`);
     must(value === undefined || (typeof value === "string" && value.length <= 2000), `${where}: value`);
   };
+  const select = (one: Plain, where: string): void => {
+    only(one, ["type", "action_id", "options", "initial_option", "placeholder"], where);
+    const options = (one["options"] ?? []) as readonly Plain[];
+    must(options.length > 0 && options.length <= 100, `${where}: 1 to 100 options`);
+    for (const [at, option] of options.entries()) {
+      only(option, ["text", "value", "description"], `${where}.options[${at}]`);
+      text(option["text"], `${where}.options[${at}].text`, ["plain_text"], 75);
+      must(String(option["value"]).length <= 150, `${where}.options[${at}]: value`);
+    }
+    must(new Set(options.map(({ value }) => value)).size === options.length, `${where}: values are unique`);
+  };
   const input = (one: Plain, where: string): void => {
+    if (one["type"] === "static_select") return select(one, where);
     only(one, ["type", "action_id", "initial_value", "multiline", "min_length", "max_length", "placeholder"], where);
     must(one["type"] === "plain_text_input", `${where}: type ${String(one["type"])}`);
     const { max_length: max = 3000, initial_value: initial = "" } = one;

@@ -2,7 +2,7 @@
 import { type DecisionType, recognise } from "@holdpoint/api/dialects.ts";
 import { formatRequest } from "@holdpoint/api/text/payload-content.ts";
 import { visible } from "@holdpoint/api/text/visible-text.ts";
-import { isJsonObject, type Json } from "@holdpoint/base/json/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "@holdpoint/base/json/json.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
 import { maskSecrets } from "@holdpoint/server/model/payload/mask-secrets.ts";
 
@@ -18,6 +18,13 @@ export interface ItemView {
   readonly editable: Json | undefined;
   /** The answer is a text as it is, not JSON. */
   readonly plainText: boolean;
+  /** The values that the answer is one of; empty if it may be any. */
+  readonly options: readonly AnswerOption[];
+}
+
+export interface AnswerOption {
+  readonly label: string;
+  readonly value: Json;
 }
 
 export function buildItemView({ kind, node, value, responseSchema }: Interrupt): ItemView {
@@ -28,6 +35,7 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
       choices: ["continue"],
       editable: undefined,
       plainText: false,
+      options: [],
     };
   }
   const asked = recognise(value, responseSchema);
@@ -41,7 +49,27 @@ export function buildItemView({ kind, node, value, responseSchema }: Interrupt):
     choices,
     editable: isOne && choices.includes("edit") ? action?.args : undefined,
     plainText: asked.actions.length > 0 || asked.schema === null || type === "string",
+    options: asked.actions.length > 0 || asked.schema === null ? [] : listOptions(asked.schema),
   };
+}
+
+/** Of `enum`, of `oneOf` or `anyOf` with a `const` each, or of a boolean. */
+function listOptions(schema: JsonObject): readonly AnswerOption[] {
+  const label = (value: Json): string => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
+  const { enum: values, oneOf, anyOf = oneOf, type } = schema;
+  if (Array.isArray(values)) return (values as readonly Json[]).map((value) => ({ label: label(value), value }));
+  if (type === "boolean")
+    return [
+      { label: "Yes", value: true },
+      { label: "No", value: false },
+    ];
+  if (!Array.isArray(anyOf)) return [];
+  const options = (anyOf as readonly Json[]).map((one): AnswerOption | null => {
+    if (!isJsonObject(one) || one["const"] === undefined) return null;
+    const { const: value, title } = one;
+    return { label: typeof title === "string" && title !== "" ? title : label(value), value };
+  });
+  return options.every((one) => one !== null) ? options : [];
 }
 
 /** `approved`, `rejected`, …: the effect of an answer, in a word; `answered` if its form is unknown. */

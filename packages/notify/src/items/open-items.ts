@@ -7,6 +7,8 @@ import type { NoticeBody } from "@holdpoint/server/webhooks/notice-row.ts";
 export interface MessageBody extends NoticeBody {
   readonly to: string;
   readonly person: string | null;
+  /** The place that took no message, and why: the message goes to an administrator instead. */
+  readonly instead?: { readonly place: string; readonly reason: string };
 }
 
 /** The items of the messages that are still open, each once. */

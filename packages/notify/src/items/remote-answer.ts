@@ -13,6 +13,7 @@ import { answerInbox } from "@holdpoint/server/inbox/answer-inbox.ts";
 import { getItem } from "@holdpoint/server/inbox/inbox.ts";
 import type { Caller, Interrupt } from "@holdpoint/server/model/model.ts";
 import { type Choice, buildItemView } from "./item-view.ts";
+import { parseTypedJson } from "./typed-json.ts";
 
 export interface RemoteAnswer {
   readonly threadId: string;
@@ -20,6 +21,8 @@ export interface RemoteAnswer {
   readonly choice: Choice;
   /** Reason, answer or arguments, as the person wrote them; `""` without any. */
   readonly text: string;
+  /** The text is JSON of a value that the form offered. */
+  readonly picked?: boolean;
   /** The same for a repetition of the same request. */
   readonly key: string;
 }
@@ -68,26 +71,30 @@ export function toRefusedOutcome(error: unknown): RemoteOutcome {
 
 type Built = { readonly ok: true; readonly value: Json | undefined } | { readonly ok: false; readonly reason: string };
 
-function buildResume(item: Interrupt, { choice, text }: RemoteAnswer): Built {
+function buildResume(item: Interrupt, { choice, text, picked = false }: RemoteAnswer): Built {
   if (choice === "continue" || item.kind === "breakpoint") {
     if (choice === "continue" && item.kind === "breakpoint") return { ok: true, value: undefined };
     return { ok: false, reason: "the question does not allow this decision" };
   }
-  const decision = buildDecision(item, choice, text);
+  const decision = buildDecision(item, choice, { text, picked });
   return typeof decision === "string"
     ? { ok: false, reason: decision }
     : answerAll(recognise(item.value, item.responseSchema), decision);
 }
 
 /** @returns the decision, or the reason why there is none */
-function buildDecision(item: Interrupt, choice: Exclude<Choice, "continue">, text: string): Decision | string {
+function buildDecision(
+  item: Interrupt,
+  choice: Exclude<Choice, "continue">,
+  { text, picked }: Required<Pick<RemoteAnswer, "text" | "picked">>,
+): Decision | string {
   if (choice === "approve" || choice === "ignore") return { type: choice };
   if (choice === "reject") return text.trim() === "" ? { type: "reject" } : { type: "reject", message: text };
   const { plainText, editable } = buildItemView(item);
-  if (choice === "respond" && plainText) return { type: "respond", value: text };
+  if (choice === "respond" && plainText && !picked) return { type: "respond", value: text };
   if (choice === "edit" && editable === undefined) return "the arguments cannot be edited";
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parseTypedJson(text);
     return choice === "edit" ? { type: "edit", args: value } : { type: "respond", value };
   } catch (error) {
     return `the text is not JSON: ${error instanceof Error ? error.message : "unreadable"}`;

@@ -116,9 +116,9 @@ async function act(ports: InteractionPorts, interaction: Interaction, { origin, 
     if (interaction.kind === "click" && needsForm(choice)) return await openForm(ports, interaction, signal);
     const found = await members.readPerson(member, signal); // slack-interactions.3
     if (found.kind === "refused") return { ...found, closed: false };
-    const text = interaction.kind === "form" ? interaction.text : "";
+    const { text, picked } = interaction.kind === "form" ? interaction : { text: "", picked: false };
     const caller = await resolveCaller(agent, found.contact, origin);
-    return await answerRemotely(agent, caller, { threadId, interruptId, choice, text, key });
+    return await answerRemotely(agent, caller, { threadId, interruptId, choice, text, picked, key });
   } catch (error) {
     if (error instanceof ApiError && error.status < 500)
       return { kind: "refused", reason: error.message, closed: false };

@@ -1,9 +1,13 @@
 // Modal: the form of Slack for a decision that needs words: a reason, an answer, changed arguments. Pure.
-// Invariant modal.1: every text keeps to Slack's limits for views.
+// Invariants:
+//   modal.1. Every text keeps to Slack's limits for views.
+//   modal.2. An answer that is one of some values is a select, as far as they fit into one. Its options have the values
+//        as JSON.
+import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { JsonObject } from "@holdpoint/base/json/json.ts";
 import { cut, mrkdwn } from "@holdpoint/server/webhooks/slack-message.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import { type Choice, buildItemView } from "../items/item-view.ts";
+import { type AnswerOption, type Choice, buildItemView } from "../items/item-view.ts";
 import { editText, INPUT_UNITS_MAX } from "./messages.ts";
 
 /** The item, the decision and the message that a modal belongs to: `private_metadata` of the view. */
@@ -32,7 +36,8 @@ export function needsForm(choice: Choice): choice is FormChoice {
 
 export function decisionModal(item: Interrupt, choice: FormChoice, channel: string): JsonObject {
   const { title, submit, label, optional } = FORMS[choice];
-  const { title: question, editable, plainText } = buildItemView(item);
+  const { title: question, editable, plainText, options } = buildItemView(item);
+  const select = choice === "respond" ? buildSelect(options) : null;
   const state: ModalState = { thread_id: item.threadId, interrupt_id: item.interruptId, choice, channel };
   const initial = choice === "edit" && editable !== undefined ? editText(editable) : "";
   const plain = (text: string): JsonObject => ({ type: "plain_text", text });
@@ -49,8 +54,8 @@ export function decisionModal(item: Interrupt, choice: FormChoice, channel: stri
         type: "input",
         block_id: INPUT,
         optional,
-        label: plain(choice === "respond" && !plainText ? "Answer, as JSON" : label),
-        element: {
+        label: plain(choice === "respond" && !plainText && select === null ? "Answer, as JSON" : label),
+        element: select ?? {
           type: "plain_text_input",
           action_id: INPUT,
           multiline: true,
@@ -60,4 +65,20 @@ export function decisionModal(item: Interrupt, choice: FormChoice, channel: stri
       },
     ],
   };
+}
+
+/** Slack's limits for a select. */
+const OPTIONS_MAX = 100;
+const OPTION_LABEL_UNITS_MAX = 75;
+const OPTION_VALUE_UNITS_MAX = 150;
+
+/** modal.2. @returns null if the values do not fit */
+function buildSelect(options: readonly AnswerOption[]): JsonObject | null {
+  const listed = options.map(({ label, value }): JsonObject => ({
+    text: { type: "plain_text", text: cut(visible(label), OPTION_LABEL_UNITS_MAX), emoji: false },
+    value: JSON.stringify(value),
+  }));
+  const fits = listed.every(({ value }) => typeof value === "string" && value.length <= OPTION_VALUE_UNITS_MAX);
+  if (!fits || listed.length === 0 || listed.length > OPTIONS_MAX) return null;
+  return { type: "static_select", action_id: INPUT, options: listed };
 }

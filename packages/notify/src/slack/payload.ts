@@ -16,7 +16,12 @@ interface Common {
 
 export type Interaction =
   | (Common & { readonly kind: "click"; readonly ts: string; readonly trigger: string })
-  | (Common & { readonly kind: "form"; readonly text: string });
+  | (Common & {
+      readonly kind: "form";
+      readonly text: string;
+      /** The text is the JSON of an option of the form. */
+      readonly picked: boolean;
+    });
 
 /** @returns null for an interaction without an effect, such as a click on a link */
 export function readInteraction(payload: Json): Interaction | null {
@@ -49,8 +54,10 @@ function readForm(payload: Json, member: string): Interaction | null {
   const [threadId, interruptId] = [text(at(state, "thread_id")) ?? "", text(at(state, "interrupt_id")) ?? ""];
   const channel = text(at(state, "channel"));
   if (choice === null || channel === null || !isAddress(threadId, interruptId)) return null;
-  const value = text(at(payload, "view", "state", "values", INPUT, INPUT, "value")) ?? "";
-  return { kind: "form", member, threadId, interruptId, choice, channel, text: value };
+  const input = at(payload, "view", "state", "values", INPUT, INPUT);
+  const option = text(at(input, "selected_option", "value"));
+  const value = option ?? text(at(input, "value")) ?? "";
+  return { kind: "form", member, threadId, interruptId, choice, channel, text: value, picked: option !== null };
 }
 
 function isAddress(threadId: string, interruptId: string): boolean {

@@ -1,15 +1,20 @@
 // Slack channel: rows of the outbox → messages of the app, and their updates.
 // Invariants:
 //   slack-channel.1. An item that is no longer open is not asked about. Its messages are updated instead.
+//   slack-channel.3. Questions for a channel that takes no messages (archived, deleted, without the app) go to the
+//     administrators who have signed in, with the reason; what waits at the same time leaves as one message.
 //   slack-channel.2. A message and its record are two steps: after a crash in between it is sent again. Both messages
 //     lead to the same item, which takes one answer.
+import { visible } from "@holdpoint/api/text/visible-text.ts";
 import type { Clock } from "@holdpoint/base/clock.ts";
 import type { Interrupt } from "@holdpoint/server/model/model.ts";
-import type { SlackApi, Storage } from "@holdpoint/server/ports/ports.ts";
+import type { SlackApi, Storage, Tx } from "@holdpoint/server/ports/ports.ts";
 import type { Deliver, DeliveryOutcome } from "@holdpoint/server/webhooks/delivery.ts";
-import type { SlackMessage } from "@holdpoint/server/webhooks/slack-message.ts";
+import { messageRow } from "@holdpoint/server/webhooks/notice-row.ts";
+import { mrkdwn, type SlackMessage } from "@holdpoint/server/webhooks/slack-message.ts";
 import type { MessageBody } from "../items/open-items.ts";
 import { openItems } from "../items/open-items.ts";
+import type { Directory } from "../rules/directory.ts";
 import type { Members } from "./members.ts";
 import { askMessage, endMessage, listMessage } from "./messages.ts";
 import { recordNotice, type UpdateBody } from "./notices.ts";
@@ -18,6 +23,7 @@ export interface SlackChannelPorts {
   readonly storage: Pick<Storage, "transaction">;
   readonly slack: SlackApi;
   readonly members: Members;
+  readonly directory: Pick<Directory, "withRole">;
   readonly clock: Clock;
   readonly buildLink: (item: Pick<Interrupt, "threadId" | "interruptId">) => string;
   /** People may answer in Slack. */
@@ -63,12 +69,49 @@ async function ask(
   }
   const message: SlackMessage =
     items.length === 1 ? askMessage(only, buildLink(only), answers) : listMessage(items, buildLink);
-  const reply = await slack.call("chat.postMessage", { channel, unfurl_links: false, ...message }, signal);
+  const sent = explain(message, bodies);
+  const reply = await slack.call("chat.postMessage", { channel, unfurl_links: false, ...sent }, signal);
+  if (reply.kind === "refused") {
+    const reason = `${channel}: ${reply.reason}`;
+    const isPlace = bodies[0]?.person === null && bodies[0].instead === undefined;
+    if (!isPlace) return { kind: "refused", reason };
+    return { kind: "refused", reason, record: (tx) => tellAdministrators(ports, tx, bodies, reply.reason) };
+  }
   if (reply.kind !== "ok") return failed(reply);
   const { channel: where, ts } = reply.body;
   if (items.length > 1 || typeof where !== "string" || typeof ts !== "string") return { kind: "sent" };
   const at = clock.now();
   return { kind: "sent", record: (tx) => recordNotice(tx, only, { channel: where, ts }, { host: slack.host, at }) };
+}
+
+/** slack-channel.3. */
+async function tellAdministrators(
+  { slack, directory, clock }: SlackChannelPorts,
+  tx: Tx,
+  bodies: readonly MessageBody[],
+  reason: string,
+): Promise<void> {
+  const address = { channel: "slack", host: slack.host } as const;
+  for (const { slack: member, email, name } of await directory.withRole(tx, "admin")) {
+    const to = member ?? email;
+    if (to === null) continue;
+    for (const body of bodies) {
+      const instead = { place: body.to, reason };
+      const told: MessageBody = { ...body, to, person: name, instead };
+      const id = `instead ${body.event} ${body.thread_id} ${body.interrupt_id} ${body.to} ${to}`;
+      const row = messageRow(id, address, { ...told }, clock.now());
+      await tx.putWebhook({ ...row, batch: `instead ${body.to} ${to}` });
+    }
+  }
+}
+
+/** The message with the reason why it came here. */
+function explain(message: SlackMessage, bodies: readonly MessageBody[]): SlackMessage {
+  const instead = bodies[0]?.instead;
+  if (instead === undefined) return message;
+  const words = `Slack does not take messages to ${instead.place} (${instead.reason}), so this came to the administrators. Correct the notification rules, or the channel.`;
+  const text = mrkdwn(visible(words), 1000);
+  return { ...message, blocks: [{ type: "section", text: { type: "mrkdwn", text } }, ...message.blocks] };
 }
 
 function failed(
