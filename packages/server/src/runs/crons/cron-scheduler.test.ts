@@ -219,6 +219,26 @@ test("a clock that goes back repeats no tick; one that jumps ahead is noticed wi
   assert.ok((await runs()).length <= 4, "one for all that was jumped over, and one for the minute that passed");
 });
 
+for (const [name, backMs] of [
+  ["an hour", 60 * MINUTE_MS],
+  ["a year", 365 * 24 * 60 * MINUTE_MS],
+] as const)
+  test(`a clock that goes back by ${name} silences no cron, also over a restart (cron-scheduler.5)`, async (t) => {
+    const { jump, pass, runs, make, scheduler, another } = await bench(t);
+    await make();
+    await pass(MINUTE_MS);
+    assert.equal((await runs()).length, 1);
+    jump(-backMs);
+    await pass(2 * MINUTE_MS);
+    const count = (await runs()).length;
+    assert.ok(count >= 2 && count <= 3, `${count} runs`);
+    await scheduler.stop();
+    jump(-backMs);
+    await another().start();
+    await pass(2 * MINUTE_MS);
+    assert.ok((await runs()).length > count);
+  });
+
 test("the last tick is the one before end_time, also after an outage (cron-scheduler.2)", async (t) => {
   const { scheduler, another, pass, runs, make, cron } = await bench(t);
   const { cronId } = await make({ endTime: START + 2 * MINUTE_MS });

@@ -2,6 +2,9 @@
 // Invariants:
 //   cron-scheduler.1. A tick starts at most one run: one transaction claims the tick and starts the run. This holds
 //     after a crash, with a clock that goes back, and with several servers on one storage.
+//   cron-scheduler.5. A cron whose next tick lies further ahead than its schedule allows has it from a clock that was
+//     ahead: it gets the tick that the schedule has now. Steps back of up to STEP_MS leave ticks as they are, so that
+//     servers with clocks that differ by less start no tick twice.
 //   cron-scheduler.2. One run replaces all ticks missed during a downtime. No run starts after the end of the cron.
 //   cron-scheduler.3. A tick with a permanently refused run is skipped, so that it does not block others. A cron
 //     without its assistant or thread is disabled.
@@ -27,6 +30,9 @@ export interface CronScheduler extends Service {
 const LOOK_AGAIN_MS = 60_000;
 const TRY_AGAIN_MS = 5000;
 const DUE_BATCH = 100;
+const STEP_MS = 15 * 60_000;
+/** Timers and clocks differ by less than this. */
+const DRIFT_MS = 5000;
 
 export function createCronScheduler(agent: AgentContext): CronScheduler {
   const { clock, log } = agent;
@@ -36,8 +42,10 @@ export function createCronScheduler(agent: AgentContext): CronScheduler {
   let again = false;
   let cancel: () => void = () => undefined;
 
+  const wall: WallClock = { ahead: Infinity };
+
   const poll = async (): Promise<void> => {
-    const waitMs = await runDue(agent, () => running).catch((error: unknown) => {
+    const waitMs = await runDue(agent, () => running, wall).catch((error: unknown) => {
       log.warning("crons_delayed", { reason: describeError(error).message });
       return TRY_AGAIN_MS;
     });
@@ -56,6 +64,9 @@ export function createCronScheduler(agent: AgentContext): CronScheduler {
     wake,
     async start() {
       running = true;
+      await noteClock(agent, wall).catch((error: unknown) =>
+        log.warning("crons_delayed", { reason: describeError(error).message }),
+      );
       wake();
     },
     async stop() {
@@ -70,8 +81,9 @@ export function createCronScheduler(agent: AgentContext): CronScheduler {
  * @returns the time until the next tick
  * @throws on a temporary failure (cron-scheduler.4)
  */
-async function runDue(agent: AgentContext, mayGoOn: () => boolean): Promise<number> {
+async function runDue(agent: AgentContext, mayGoOn: () => boolean, wall: WallClock): Promise<number> {
   const { storage, clock } = agent;
+  if (hasGoneBack(agent, wall)) await noteClock(agent, wall);
   for (;;) {
     const due = await storage.transaction((tx) => tx.dueCrons(clock.now(), DUE_BATCH));
     for (const cron of due) if (mayGoOn()) await runTick(agent, cron);
@@ -79,6 +91,52 @@ async function runDue(agent: AgentContext, mayGoOn: () => boolean): Promise<numb
   }
   const next = await storage.transaction((tx) => tx.nextCronAt());
   return next === null ? LOOK_AGAIN_MS : Math.min(Math.max(next - clock.now(), 0), LOOK_AGAIN_MS);
+}
+
+interface WallClock {
+  /** How far it was ahead of the monotonic clock when crons were last compared with it; infinite before. */
+  ahead: number;
+}
+
+function hasGoneBack({ clock }: AgentContext, { ahead }: WallClock): boolean {
+  return clock.now() - clock.monotonic() < ahead - DRIFT_MS;
+}
+
+async function noteClock(agent: AgentContext, wall: WallClock): Promise<void> {
+  const ahead = agent.clock.now() - agent.clock.monotonic();
+  await resetTicks(agent);
+  wall.ahead = ahead;
+}
+
+/** cron-scheduler.5, over all crons, the one furthest ahead first. */
+async function resetTicks({ storage, clock, log }: AgentContext): Promise<void> {
+  const filter = { scope: null, metadata: null, assistantId: null, threadId: null, enabled: true };
+  const order = { sortBy: "next_run_date", descending: true, limit: DUE_BATCH } as const;
+  let offset = 0;
+  for (let count = DUE_BATCH; count === DUE_BATCH; offset += count) {
+    const at = offset;
+    count = await storage.transaction(async (tx) => {
+      const found = await tx.searchCrons({ ...filter, ...order, offset: at });
+      for (const { id } of found) {
+        const cron = await tx.cron(id);
+        if (cron === null || cron.nextAt === null || isDueInTime(cron, clock.now())) continue;
+        const nextAt = nextTick(cron, clock.now());
+        if (await tx.claimTick(id, cron.nextAt, nextAt))
+          log.warning("cron_tick_reset", { cron_id: id, from: isoTime(cron.nextAt), to: nextAt && isoTime(nextAt) });
+      }
+      return found.length;
+    });
+  }
+}
+
+/** A schedule that is no longer valid is left to its tick. */
+function isDueInTime(cron: Cron, now: number): boolean {
+  try {
+    const latest = nextTick(cron, now + STEP_MS);
+    return latest === null || cron.nextAt === null || cron.nextAt <= latest;
+  } catch {
+    return true;
+  }
 }
 
 class TickClaimed extends Error {}
