@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { ConfigError, printConfig, readConfig, listSecrets } from "@holdpoint/base/config/config.ts";
 import { LOG_SETTINGS } from "@holdpoint/base/config/log-settings.ts";
 import { warnOfUnknown } from "@holdpoint/base/config/unknown-settings.ts";
+import { formatStartFailure } from "@holdpoint/base/log/start-failure.ts";
 import { createLog } from "@holdpoint/base/log/log.ts";
 import { stopOnSignals } from "@holdpoint/base/modules/long-running-process.ts";
 import { setStartFlags } from "@holdpoint/base/modules/start-flags.ts";
@@ -62,7 +63,10 @@ else if (more.length > 0 || (option !== undefined && option !== "--print-config"
   process.exit(EXIT_USAGE);
 } else {
   await start().catch((error: unknown) => {
-    process.stderr.write(`holdpoint-collector: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
+    const message = error instanceof Error ? error.message : String(error);
+    const exitCode = error instanceof ConfigError ? EXIT_CONFIG : 1;
+    const output = { logJson: process.env["LOG_JSON"], isTerminal: process.stderr.isTTY, now: Date.now() };
+    process.stderr.write(formatStartFailure({ program: "holdpoint-collector", message, exitCode }, output));
+    process.exit(exitCode);
   });
 }

@@ -122,14 +122,19 @@ function addCollector(program: Program): void {
 }
 
 /** Runs a command, and prints the error that stopped it. */
-async function command(work: () => Promise<void>): Promise<void> {
+async function command(work: () => Promise<void>, isService = false): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const { toRefusal } = await import("./cli/errors/refusal.ts");
-    const { message, exitCode } = toRefusal(error);
-    host.err(`holdpoint: ${message}\n`);
-    process.exit(exitCode);
+    const [{ toRefusal }, { formatStartFailure }] = await Promise.all([
+      import("./cli/errors/refusal.ts"),
+      import("@holdpoint/base/log/start-failure.ts"),
+    ]);
+    const refusal = toRefusal(error);
+    const logJson = isService ? host.env["LOG_JSON"] : "false";
+    const output = { logJson, isTerminal: host.isTerminal.err, now: Date.now() };
+    host.err(formatStartFailure({ program: "holdpoint", ...refusal }, output));
+    process.exit(refusal.exitCode);
   }
 }
 
@@ -139,6 +144,7 @@ function judged(work: () => Promise<boolean>): Promise<void> {
   });
 }
 
+/** Where the log is JSON, so is the reason why a service did not start. */
 function lasting(work: () => Promise<LongRunningProcess | null>): Promise<void> {
   return command(async () => {
     const started = await work();
@@ -147,7 +153,7 @@ function lasting(work: () => Promise<LongRunningProcess | null>): Promise<void> 
     // Code of a graph may leave a promise unhandled. Its run has its own end; the process continues.
     process.on("unhandledRejection", (reason) => started.log.error("unhandled_rejection", { reason: String(reason) }));
     await started.announce(); // after the signal handlers: a reader of this output may send a signal
-  });
+  }, true);
 }
 
 /** The process's ports for the commands of packages/holdpoint/src/cli. */

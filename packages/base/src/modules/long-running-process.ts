@@ -17,7 +17,7 @@ export interface LongRunningProcess {
 const ONE_SIGNAL_MS = 1000;
 
 /**
- * Stops it at SIGTERM and SIGINT. The first signal drains, within a limit whatever hangs; a second one ends at once.
+ * Stops it at SIGTERM, SIGINT and SIGHUP (a closed terminal). The first signal drains, within a limit whatever hangs; a second one ends at once.
  * @param host the process of the program
  */
 export function stopOnSignals(
@@ -49,4 +49,5 @@ export function stopOnSignals(
   };
   host.on("SIGTERM", onSignal);
   host.on("SIGINT", onSignal);
+  host.on("SIGHUP", onSignal);
 }

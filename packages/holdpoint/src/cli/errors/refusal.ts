@@ -14,4 +14,4 @@ export function toRefusal(error: unknown): Refusal {
   return { message, exitCode: CONFIGURED.has(name) ? EXIT.config : EXIT.failed };
 }
 
-const CONFIGURED: ReadonlySet<string> = new Set(["ConfigFileError", "NewerDatabaseError"]);
+const CONFIGURED: ReadonlySet<string> = new Set(["ConfigFileError", "DataFolderError", "NewerDatabaseError"]);

@@ -26,7 +26,7 @@ import { openDatabase, type Database } from "./client/database.ts";
 import { createGroupCommit, type GroupCommit } from "./client/group-commit.ts";
 import { createLogCheckpoints, type LogCheckpoints } from "./client/log-checkpoints.ts";
 import { lockFolder } from "./client/folder-lock.ts";
-import { openingFailure } from "./client/storage-faults.ts";
+import { findOpenFolder, openingFailure } from "./client/storage-faults.ts";
 import { createVerbs } from "./tables/verbs.ts";
 import { createReader, type Reader } from "./reader/reader.ts";
 import { createLongReads } from "../shared/long-reads.ts";
@@ -106,6 +106,8 @@ function openFiles({ folder, owner, versions, log, clock = systemClock }: Sqlite
   try {
     const file = join(folder, "holdpoint.db");
     closeSync(openSync(file, "a", 0o600)); // SQLite gives its other files the mode of this one
+    const isOpen = findOpenFolder(folder, file);
+    if (isOpen !== null) log.warning("data_folder_open", { ...isOpen });
     const db = openDatabase(file);
     try {
       migrate(db, versions);
