@@ -14,9 +14,12 @@ export interface Validation {
     readonly graph_id: string;
     readonly source: string;
     readonly nodes: readonly string[];
+    /** Null if it loads. */
     readonly problem: string | null;
   }[];
+  /** Further errors, each with its position. */
   readonly problems: readonly string[];
+  /** Entries without effect. */
   readonly remarks: readonly string[];
 }
 

@@ -2,14 +2,17 @@ import type {
   AssistantTx,
   CronTx,
   FingerprintTx,
+  IdempotencyTx,
   KeyTx,
   NoticeTx,
   PeopleTx,
   PruneTx,
   SessionTx,
+  SocketTicketTx,
   WebhookTx,
 } from "../../ports/ports.ts";
 import { assistantVerbs } from "./assistants.ts";
+import { callVerbs } from "./calls.ts";
 import type { ColdSql } from "./cold-sql.ts";
 import { cronVerbs } from "./crons.ts";
 import { fingerprintVerbs } from "./fingerprints.ts";
@@ -23,17 +26,20 @@ import { webhookVerbs } from "./webhooks.ts";
 export type ColdTx = AssistantTx &
   CronTx &
   FingerprintTx &
+  IdempotencyTx &
   KeyTx &
   NoticeTx &
   PeopleTx &
   PruneTx &
   SessionTx &
+  SocketTicketTx &
   WebhookTx;
 
 /** The operations on the tables of this folder. */
 export function coldVerbs(sql: ColdSql): ColdTx {
   return {
     ...assistantVerbs(sql),
+    ...callVerbs(sql),
     ...cronVerbs(sql),
     ...fingerprintVerbs(sql),
     ...keyVerbs(sql),

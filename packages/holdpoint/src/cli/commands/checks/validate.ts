@@ -1,23 +1,9 @@
 // Validate: loads everything that a langgraph.json names, before deployment.
+import type { Validation } from "@holdpoint/server/graphs/validate.ts";
 import type { Cli } from "../../client/command-context.ts";
 import { EXIT, type ExitCode } from "../../errors/cli-error.ts";
 import { type PrintOptions, paint, printJson } from "../../output/print.ts";
 import { oneLine } from "../../output/sanitize.ts";
-
-export interface Validation {
-  readonly file: string;
-  readonly graphs: readonly {
-    readonly graph_id: string;
-    readonly source: string;
-    readonly nodes: readonly string[];
-    /** Null if it loads. */
-    readonly problem: string | null;
-  }[];
-  /** Further errors, each with its position. */
-  readonly problems: readonly string[];
-  /** Entries without effect. */
-  readonly remarks: readonly string[];
-}
 
 export type Validate = (file: string | undefined) => Promise<Validation>;
 

@@ -3,17 +3,16 @@
 //   postgres/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
 //        valid.
 //   postgres/events.2. Rows of one thread come in `seq` order, because all writers hold the thread's lock.
-import type { EventTx, SocketTicket, SocketTicketTx, StoredEvents } from "../../../ports/ports.ts";
-import { EVENT_COLUMNS, SOCKET_TICKET_COLUMNS } from "../../shared/columns.ts";
+import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
+import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import { threadKey } from "../client/lock-key.ts";
 import { table } from "./shared/rows.ts";
 import type { Sql } from "../client/transaction.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
-const TICKETS = table<SocketTicket>("socket_tickets", SOCKET_TICKET_COLUMNS);
 
-export function eventVerbs(db: Sql): EventTx & SocketTicketTx {
-  return { ...readVerbs(db), ...writeVerbs(db), ...socketTicketVerbs(db) };
+export function eventVerbs(db: Sql): EventTx {
+  return { ...readVerbs(db), ...writeVerbs(db) };
 }
 
 function readVerbs(db: Sql): Pick<EventTx, "events" | "newestEvents" | "eventExtent"> {
@@ -112,25 +111,6 @@ function writeVerbs(
         db.run(sql, String(row["thread_id"]), String(row["run_id"]));
       }
       return rows.length;
-    },
-  };
-}
-
-function socketTicketVerbs(db: Sql): SocketTicketTx {
-  return {
-    putSocketTicket: (ticket) => TICKETS.insert(db, [ticket]),
-    async takeSocketTicket(digest) {
-      const sql = `DELETE FROM holdpoint.socket_tickets WHERE digest = $1 RETURNING ${TICKETS.columns}`;
-      const [row] = await db.change(sql, digest);
-      return row === undefined ? null : TICKETS.read(row);
-    },
-    async countSocketTickets(caller) {
-      db.hold(`tickets ${caller}`);
-      const sql = "SELECT count(*) AS n FROM holdpoint.socket_tickets WHERE caller = $1";
-      return Number((await db.get(sql, caller))?.["n"]);
-    },
-    deleteSocketTicketsBefore(at) {
-      db.run("DELETE FROM holdpoint.socket_tickets WHERE expires_at <= $1", at);
     },
   };
 }

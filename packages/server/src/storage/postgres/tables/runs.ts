@@ -7,16 +7,9 @@
 //   postgres/runs.5. A claim takes the first run in line whose thread's lock is free. It never waits for a lock, so it
 //        may be part of the transaction that ends another run, and processes that claim at once get different runs.
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
-import type {
-  ClaimedRow,
-  IdempotencyRecord,
-  IdempotencyTx,
-  RunAttempt,
-  RunClaim,
-  RunTx,
-} from "../../../ports/ports.ts";
+import type { ClaimedRow, RunAttempt, RunClaim, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
-import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import { RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Parameter, Row } from "../client/pool.ts";
 import {
   LINE_FIELDS,
@@ -35,8 +28,6 @@ import type { Sql } from "../client/transaction.ts";
 import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
-
-const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
 
 /** Delayed runs that enter the queue in one claim; more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
@@ -84,9 +75,9 @@ const CLAIM = `
     ORDER BY urgent DESC, queue_key LIMIT 1)
   RETURNING ${RUNS.columns}`;
 
-export function runVerbs(db: Sql, turn: Turn): RunTx & IdempotencyTx {
+export function runVerbs(db: Sql, turn: Turn): RunTx {
   const reader = createReader(db);
-  return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn), ...idempotencyVerbs(db) };
+  return { ...readVerbs(db, reader), ...writeVerbs(db), ...claimVerbs(db, reader, turn) };
 }
 
 const INPUT_BYTES = `CASE WHEN input LIKE '#%'
@@ -275,19 +266,5 @@ function claimVerbs(
     countPendingRuns: async () =>
       Number(await value("SELECT count(*) AS value FROM holdpoint.runs WHERE status = 'pending'")),
     isCurrent: (run) => isCurrent(db, run),
-  };
-}
-
-function idempotencyVerbs(db: Sql): IdempotencyTx {
-  return {
-    async idempotency(key) {
-      db.hold(`call ${key}`); // of two calls with one key, the second finds the row of the first
-      const row = await db.get(`SELECT ${IDEMPOTENCY.columns} FROM holdpoint.idempotency WHERE key = $1`, key);
-      return row === null ? null : IDEMPOTENCY.read(row);
-    },
-    putIdempotency: (record) => IDEMPOTENCY.insert(db, [record]),
-    deleteIdempotencyBefore(at) {
-      db.run("DELETE FROM holdpoint.idempotency WHERE created_at < $1", at);
-    },
   };
 }

@@ -3,20 +3,18 @@
 //   sqlite/events.1. `seq` is never reused, even after the newest row expires: a reader's position in a thread stays
 //        valid.
 //   sqlite/events.2. `lines` is the last column, so a search for a position does not read it.
-import type { EventTx, SocketTicket, SocketTicketTx, StoredEvents } from "../../../ports/ports.ts";
-import { EVENT_COLUMNS, SOCKET_TICKET_COLUMNS } from "../../shared/columns.ts";
+import type { EventTx, StoredEvents } from "../../../ports/ports.ts";
+import { EVENT_COLUMNS } from "../../shared/columns.ts";
 import type { Database } from "../client/database.ts";
 import { createEventSeqs } from "./event-seqs.ts";
 import { table } from "./shared/rows.ts";
 
 const EVENTS = table<StoredEvents>("events", EVENT_COLUMNS);
-const TICKETS = table<SocketTicket>("socket_tickets", SOCKET_TICKET_COLUMNS);
 
-export function eventVerbs(db: Database): EventTx & SocketTicketTx {
+export function eventVerbs(db: Database): EventTx {
   const ofRun = "thread_id = ? AND run_id = ?";
   const seqs = createEventSeqs(db);
   return {
-    ...socketTicketVerbs(db),
     appendEvents(rows) {
       EVENTS.insert(
         db,
@@ -75,23 +73,6 @@ export function eventVerbs(db: Database): EventTx & SocketTicketTx {
       for (const run of runs)
         db.run(`DELETE FROM events WHERE ${ofRun}`, String(run["thread_id"]), String(run["run_id"]));
       return runs.length;
-    },
-  };
-}
-
-function socketTicketVerbs(db: Database): SocketTicketTx {
-  return {
-    putSocketTicket: (ticket) => void TICKETS.insert(db, [ticket]),
-    takeSocketTicket(digest) {
-      const row = db.get(`SELECT ${TICKETS.columns} FROM socket_tickets WHERE digest = ?`, digest);
-      if (row === null) return null;
-      db.run("DELETE FROM socket_tickets WHERE digest = ?", digest);
-      return TICKETS.read(row);
-    },
-    countSocketTickets: (caller) =>
-      Number(db.get("SELECT count(*) AS n FROM socket_tickets WHERE caller = ?", caller)?.["n"]),
-    deleteSocketTicketsBefore(at) {
-      db.run("DELETE FROM socket_tickets WHERE expires_at <= ?", at);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Runs in SQLite: rows, queue order, idempotency keys.
+// Runs in SQLite: rows, queue order.
 // Invariants:
 //   sqlite/runs.1. At most one run of a thread is `running`; the unique partial index rejects a second.
 //   sqlite/runs.2. A large input is a blob of the thread, shared with the checkpoints that hold the same value.
@@ -6,9 +6,9 @@
 //   sqlite/runs.4. A kept row of a run follows each of its changes here (client/kept-rows.ts), and so do the pending
 //        runs (pending-runs.ts).
 import { BIG_VALUE_UNITS, type Run } from "../../../model/model.ts";
-import type { IdempotencyRecord, IdempotencyTx, QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
+import type { QueueTx, RunAttempt, RunTx } from "../../../ports/ports.ts";
 import { contentHash, firstIdAt } from "@holdpoint/base/ids.ts";
-import { IDEMPOTENCY_COLUMNS, RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
+import { RUN_COLUMNS, type RunRow } from "../../shared/columns.ts";
 import type { Database, Row } from "../client/database.ts";
 import type { KeptRow } from "../client/kept-rows.ts";
 import type { PendingRuns } from "./pending-runs.ts";
@@ -29,19 +29,16 @@ import { readThread } from "./threads.ts";
 
 const RUNS = table<RunRow>("runs", RUN_COLUMNS);
 
-const IDEMPOTENCY = table<IdempotencyRecord>("idempotency", IDEMPOTENCY_COLUMNS);
-
 /** Delayed runs that enter the queue in one claim; more follow with the next. */
 const DUE_AT_ONCE_MAX = 100;
 
-export function runVerbs(db: Database, pending: PendingRuns): RunTx & QueueTx & IdempotencyTx {
+export function runVerbs(db: Database, pending: PendingRuns): RunTx & QueueTx {
   const reader = createReader(db);
   return {
     ...readVerbs(db, reader),
     ...writeVerbs(db, pending),
     ...claimVerbs(db, reader, pending),
     ...queueVerbs(db),
-    ...idempotencyVerbs(db),
   };
 }
 
@@ -270,18 +267,5 @@ function queueVerbs(db: Database): QueueTx {
     addWorker: () => undefined, // no other process has the file
     deadWorker: () => null,
     removeWorker: () => undefined,
-  };
-}
-
-function idempotencyVerbs(db: Database): IdempotencyTx {
-  return {
-    idempotency(key) {
-      const row = db.get(`SELECT ${IDEMPOTENCY.columns} FROM idempotency WHERE key = ?`, key);
-      return row === null ? null : IDEMPOTENCY.read(row);
-    },
-    putIdempotency: (record) => void IDEMPOTENCY.insert(db, [record]),
-    deleteIdempotencyBefore(at) {
-      db.run("DELETE FROM idempotency WHERE created_at < ?", at);
-    },
   };
 }
